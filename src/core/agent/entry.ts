@@ -1,0 +1,108 @@
+import type { Json } from "../base/errors.ts";
+import type { ToolInput, ToolResultBlock } from "../message/block.ts";
+import type { AssistantMessage, UserMessage } from "../message/message.ts";
+import type { Usage } from "../message/usage.ts";
+import type { FinishReason } from "../model/model.ts";
+import type { StopReason } from "./stop-reason.ts";
+
+/**
+ * Fields of every journal entry. `parent` is the id of the entry it follows (`null` for the first), which makes a journal a tree:
+ * a fork or a rewind appends an entry with an older parent. `time` is milliseconds since the epoch.
+ */
+export interface EntryBase {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly time: number;
+}
+
+/** A run began. */
+export interface RunStartEntry extends EntryBase {
+  readonly type: "run_start";
+  readonly sessionId: string;
+  /** `provider/id`. */
+  readonly model: string;
+  readonly tools: readonly string[];
+}
+
+/** Input of a person: what started the run, or a steering message taken in while it ran. */
+export interface UserEntry extends EntryBase {
+  readonly type: "user_message";
+  readonly message: UserMessage;
+  readonly source: "input" | "steering" | "system";
+}
+
+/** An answer of the model, with what it cost. `costUsd` is absent when the price is unknown. */
+export interface AssistantEntry extends EntryBase {
+  readonly type: "assistant_message";
+  readonly message: AssistantMessage;
+  readonly model: string;
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+  readonly costUsd?: number;
+  readonly responseId?: string;
+  readonly durationMs: number;
+  /** True when the answer was cut by an abort: the text stands as far as it had come, tool calls are left out. */
+  readonly interrupted?: boolean;
+}
+
+/** A tool is about to start. A journal whose intent has no result was cut while the tool ran. */
+export interface ToolIntentEntry extends EntryBase {
+  readonly type: "tool_intent";
+  readonly callId: string;
+  readonly name: string;
+  readonly input: ToolInput;
+  /** Call this one was made by (`batch`, a subagent). */
+  readonly parentCallId?: string;
+}
+
+/** What the gate decided about a call that was not simply allowed. */
+export interface PermissionEntry extends EntryBase {
+  readonly type: "permission_decision";
+  readonly callId: string;
+  readonly name: string;
+  readonly input: ToolInput;
+  readonly action: "allow" | "deny";
+  /** `rule`: settled without a question. `person`: somebody was asked. `nobody`: an ask with nobody to answer. */
+  readonly by: "rule" | "person" | "nobody";
+  readonly reason: string;
+  readonly rule?: string;
+  readonly suggestion?: string;
+  readonly parentCallId?: string;
+}
+
+/** How a call ended. `ok` and `error` ran; `denied` was refused; `aborted` was stopped or never began. */
+export type ToolStatus = "ok" | "error" | "denied" | "aborted";
+
+/** The one result of a call. */
+export interface ToolResultEntry extends EntryBase {
+  readonly type: "tool_result";
+  readonly callId: string;
+  readonly name: string;
+  readonly status: ToolStatus;
+  readonly result: ToolResultBlock;
+  readonly title?: string;
+  readonly metadata?: { readonly [key: string]: Json | undefined };
+  readonly durationMs: number;
+  readonly parentCallId?: string;
+}
+
+/** A run ended. */
+export interface RunEndEntry extends EntryBase {
+  readonly type: "run_end";
+  readonly stopReason: StopReason;
+  readonly iterations: number;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Everything a journal holds. Readers skip types they do not know. */
+export type JournalEntry =
+  | RunStartEntry
+  | UserEntry
+  | AssistantEntry
+  | ToolIntentEntry
+  | PermissionEntry
+  | ToolResultEntry
+  | RunEndEntry;
+
+/** A journal entry before the journal gave it `id`, `parent` and `time`. */
+export type NewEntry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, keyof EntryBase> : never) : never;

@@ -1,0 +1,44 @@
+import type { ToolInput } from "../message/block.ts";
+import type { Tool } from "../tool/tool.ts";
+
+/** A call that wants to run. */
+export interface GateRequest {
+  readonly callId: string;
+  readonly tool: Tool;
+  readonly name: string;
+  /** Validated input. */
+  readonly input: ToolInput;
+  readonly cwd: string;
+  readonly sessionId: string;
+  readonly parentCallId?: string;
+  readonly signal: AbortSignal;
+}
+
+/** What a gate says about a call, and why. */
+export interface GateDecision {
+  readonly action: "allow" | "ask" | "deny";
+  /** Why, in one sentence for people and the model. Required unless allowed. */
+  readonly reason?: string;
+  /** The rule that decided. */
+  readonly rule?: string;
+  /** The part of the call that decided, e.g. one command of a pipeline. */
+  readonly part?: string;
+  /** The narrowest rule that would allow the call. */
+  readonly suggestion?: string;
+}
+
+/** The port of the permission layer. A gate that throws denies. */
+export interface Gate {
+  check(request: GateRequest): GateDecision | Promise<GateDecision>;
+}
+
+/** A question for a person. */
+export interface ApprovalRequest extends GateRequest {
+  readonly decision: GateDecision;
+}
+
+/** A person's answer. `reason` of a refusal reaches the model. */
+export type ApprovalAnswer = boolean | { readonly approved: boolean; readonly reason?: string };
+
+/** Asks a person. Throwing, or answering anything but a clear yes, denies. */
+export type Approver = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;

@@ -1,0 +1,12 @@
+import type { JournalEntry, NewEntry } from "./entry.ts";
+
+/**
+ * The port everything a run does is written to. `append` gives the entry its id, parent and time; when it returns (or its promise
+ * resolves), the entry is stored as safely as this journal stores anything. When it throws, the run stops with code `journal`.
+ */
+export interface Journal {
+  readonly sessionId: string;
+  /** Entries on the path from the first to the newest, in order. */
+  entries(): Iterable<JournalEntry>;
+  append(entry: NewEntry): JournalEntry | Promise<JournalEntry>;
+}

@@ -1,0 +1,38 @@
+import { NanoAgentError } from "../base/errors.ts";
+import type { Message } from "../message/message.ts";
+import type { Usage } from "../message/usage.ts";
+import type { StopReason } from "./stop-reason.ts";
+
+/** How a run ended, as data. */
+export interface RunResult<Output = unknown> {
+  /** The answer: all text of the final assistant message, or the text of a finish tool, or what `onMaxIterations` made. */
+  readonly text: string;
+  /** The value for the requested schema, when there is one. */
+  readonly output?: Output;
+  readonly stopReason: StopReason;
+  /** Set when `stopReason` is `error`. */
+  readonly error?: NanoAgentError;
+  /** Model requests of this run that were answered. */
+  readonly iterations: number;
+  /** The whole conversation, this run included; can be sent again as it is. */
+  readonly messages: readonly Message[];
+  /** Tokens of this run. */
+  readonly usage: Usage;
+  /** USD of this run; `undefined` when a price is unknown. */
+  readonly cost: number | undefined;
+  readonly sessionId: string;
+}
+
+/** Thrown for `onMaxIterations: "throw"`; carries everything the run produced. */
+export class MaxIterationsError extends NanoAgentError {
+  readonly result: RunResult;
+
+  constructor(maxIterations: number, result: RunResult) {
+    super(
+      "max_iterations",
+      `The run used all ${maxIterations} model requests without an answer. Raise maxIterations, or set onMaxIterations to "summarize" or "last".`,
+      { details: { maxIterations } },
+    );
+    this.result = result;
+  }
+}

@@ -1,0 +1,95 @@
+/** Stable identifiers of every failure nano-agent reports. New codes may be added; existing ones keep their meaning. */
+export type ErrorCode =
+  /** Wrong use of the library: a missing or malformed argument. Thrown before any side effect. */
+  | "invalid_argument"
+  /** Configuration that cannot be read or does not have the documented shape. */
+  | "invalid_config"
+  /** A `provider/model` name whose provider does not exist. */
+  | "unknown_provider"
+  /** No credentials for the provider. */
+  | "missing_credentials"
+  /** The provider refused the credentials (HTTP 401, 403). */
+  | "authentication"
+  /** The provider does not have this model. */
+  | "unknown_model"
+  /** The provider refused the request as malformed (HTTP 4xx that no retry can mend). */
+  | "bad_request"
+  /** The request is longer than the model's context window. */
+  | "context_overflow"
+  /** Too many requests (HTTP 429), or the quota is used up. */
+  | "rate_limit"
+  /** The provider is overloaded or failed (HTTP 5xx, 529). */
+  | "provider_error"
+  /** The host cannot be reached, or the connection broke. */
+  | "network"
+  /** No answer, or no progress, for longer than the configured time. */
+  | "timeout"
+  /** The provider answered something that is not its protocol (an HTML page, broken JSON, a stream cut short). */
+  | "invalid_response"
+  /** The caller's signal was aborted. */
+  | "aborted"
+  /** `onMaxIterations: "throw"`; `details.result` is not set, the result is on {@link MaxIterationsError}. */
+  | "max_iterations"
+  /** The journal refused a record: the run stops, it never goes on unrecorded. */
+  | "journal"
+  /** A test double was used differently from its script. */
+  | "script_mismatch"
+  /** A defect of nano-agent or of code plugged into it (hook, gate, observer). */
+  | "internal";
+
+/** Anything that survives `JSON.stringify` unchanged. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+
+/** What a {@link NanoAgentError} may carry beside its code and message. */
+export interface NanoAgentErrorOptions {
+  /** The error this one reports on. */
+  readonly cause?: unknown;
+  /** JSON-safe facts for programs. Never a request body, a header or a key. */
+  readonly details?: { readonly [key: string]: Json | undefined };
+  /** True when the same request may succeed later. Default false. */
+  readonly retryable?: boolean;
+}
+
+const BRAND = Symbol.for("nano-agent.error");
+
+/**
+ * The one error class of the package. `message` says what happened, with the value, and then what to do.
+ * Two installed copies recognise each other's errors: use {@link isNanoAgentError}, not `instanceof`.
+ */
+export class NanoAgentError extends Error {
+  readonly code: ErrorCode;
+  readonly details: { readonly [key: string]: Json | undefined };
+  readonly retryable: boolean;
+
+  constructor(code: ErrorCode, message: string, options: NanoAgentErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "NanoAgentError";
+    this.code = code;
+    this.details = options.details ?? {};
+    this.retryable = options.retryable ?? false;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+}
+
+/** Whether `error` is a {@link NanoAgentError} (of any installed copy), optionally with one of the given codes. */
+export function isNanoAgentError(error: unknown, ...codes: readonly ErrorCode[]): error is NanoAgentError {
+  if (typeof error !== "object" || error === null || !(BRAND in error)) return false;
+  return codes.length === 0 || codes.includes((error as NanoAgentError).code);
+}
+
+/** Wraps whatever was thrown: a {@link NanoAgentError} is returned as it is, the rest becomes its `cause`. */
+export function toNanoAgentError(error: unknown, code: ErrorCode = "internal"): NanoAgentError {
+  if (isNanoAgentError(error)) return error;
+  return new NanoAgentError(code, errorMessage(error), { cause: error });
+}
+
+/** A one-line text for anything that can be thrown, `undefined` and objects without a message included. */
+export function errorMessage(error: unknown): string {
+  if (error instanceof Error) return error.message === "" ? error.name : error.message;
+  if (typeof error === "string") return error;
+  try {
+    return JSON.stringify(error) ?? String(error);
+  } catch {
+    return Object.prototype.toString.call(error);
+  }
+}

@@ -1,0 +1,69 @@
+import type { Json } from "../base/errors.ts";
+
+/**
+ * Opaque facts a provider wants back unchanged with this block (a thought signature, an item id), keyed by wire format:
+ * `anthropic`, `openai_responses`, `openai_chat`, `google`. Only that wire reads its entry.
+ */
+export type ProviderData = { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
+
+/** Plain text. */
+export interface TextBlock {
+  readonly type: "text";
+  readonly text: string;
+  readonly provider_data?: ProviderData;
+}
+
+/**
+ * The model's reasoning. `signature` authenticates it towards the provider that made it; `redacted` holds reasoning that the
+ * provider hides (then `thinking` is empty). Both go back unchanged to the same wire and to no other.
+ */
+export interface ThinkingBlock {
+  readonly type: "thinking";
+  readonly thinking: string;
+  readonly signature?: string;
+  readonly redacted?: string;
+  readonly provider_data?: ProviderData;
+}
+
+/** An image, inline (`data` is base64 without a `data:` prefix) or by address. */
+export interface ImageBlock {
+  readonly type: "image";
+  readonly source:
+    | { readonly type: "base64"; readonly media_type: string; readonly data: string }
+    | { readonly type: "url"; readonly url: string };
+}
+
+/** Why the arguments of a tool call cannot be used. The call is answered with an error result and never run. */
+export interface InvalidInput {
+  readonly reason: "malformed" | "truncated";
+  /** What the model wrote, as far as it arrived. */
+  readonly raw: string;
+}
+
+/** A tool call. `input` is always an object; where the model wrote something else it is `{}` and `invalid_input` says so. */
+export interface ToolUseBlock {
+  readonly type: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  readonly input: ToolInput;
+  readonly invalid_input?: InvalidInput;
+  readonly provider_data?: ProviderData;
+}
+
+/** Arguments of a tool call as parsed from the model's JSON. */
+export type ToolInput = { readonly [key: string]: unknown };
+
+/** The answer to one tool call. */
+export interface ToolResultBlock {
+  readonly type: "tool_result";
+  readonly tool_use_id: string;
+  readonly content: string | readonly (TextBlock | ImageBlock)[];
+  readonly is_error?: boolean;
+}
+
+/** Any content block. */
+export type ContentBlock = TextBlock | ThinkingBlock | ImageBlock | ToolUseBlock | ToolResultBlock;
+/** What a user message may hold. */
+export type UserBlock = TextBlock | ImageBlock | ToolResultBlock;
+/** What an assistant message may hold. */
+export type AssistantBlock = TextBlock | ThinkingBlock | ToolUseBlock;

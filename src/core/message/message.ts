@@ -1,0 +1,68 @@
+import type { AssistantBlock, ContentBlock, TextBlock, ToolUseBlock, UserBlock } from "./block.ts";
+
+/** Input of a person, or the results of the tool calls in the assistant message before it. */
+export interface UserMessage {
+  readonly role: "user";
+  readonly content: readonly UserBlock[];
+  /** Who wrote it, where several take part. Not sent to providers that have no place for it. */
+  readonly name?: string;
+}
+
+/** One answer of a model. */
+export interface AssistantMessage {
+  readonly role: "assistant";
+  readonly content: readonly AssistantBlock[];
+  readonly name?: string;
+}
+
+/**
+ * One message of a transcript, in the shape of the Anthropic Messages API, which every wire of this package converts from.
+ * The system prompt is no message: it is a field of the request.
+ */
+export type Message = UserMessage | AssistantMessage;
+
+/** What callers may pass as input: text, blocks, or whole messages. */
+export type Input = string | readonly UserBlock[] | Message | readonly Message[];
+
+/** A user message from text or blocks. */
+export function userMessage(content: string | readonly UserBlock[]): UserMessage {
+  return { role: "user", content: typeof content === "string" ? [{ type: "text", text: content }] : content };
+}
+
+/** An assistant message from text or blocks. */
+export function assistantMessage(content: string | readonly AssistantBlock[]): AssistantMessage {
+  return { role: "assistant", content: typeof content === "string" ? [{ type: "text", text: content }] : content };
+}
+
+/** All text blocks of a message, joined by `separator` (default: nothing between them). */
+export function messageText(message: Message, separator = ""): string {
+  return textOf(message.content, separator);
+}
+
+/** All text blocks among `blocks`, joined by `separator` (default: nothing between them). */
+export function textOf(blocks: string | readonly ContentBlock[], separator = ""): string {
+  if (typeof blocks === "string") return blocks;
+  const texts: string[] = [];
+  for (const block of blocks) if (block.type === "text") texts.push((block as TextBlock).text);
+  return texts.join(separator);
+}
+
+/** The tool calls of a message, in order. */
+export function toolCallsOf(message: Message): readonly ToolUseBlock[] {
+  return (message.content as readonly ContentBlock[]).filter((block) => block.type === "tool_use");
+}
+
+/** Messages from any {@link Input}. Text of string messages' content is accepted too, as plain JSON users write it. */
+export function toMessages(input: Input): readonly Message[] {
+  if (typeof input === "string") return [userMessage(input)];
+  if (!Array.isArray(input)) return [normaliseMessage(input as Message)];
+  const items = input as readonly (Message | UserBlock)[];
+  if (items.length > 0 && items.every((item) => "role" in item)) return (items as readonly Message[]).map(normaliseMessage);
+  return [userMessage(items as readonly UserBlock[])];
+}
+
+function normaliseMessage(message: Message): Message {
+  const content: unknown = message.content;
+  if (typeof content !== "string") return message;
+  return { ...message, content: [{ type: "text", text: content }] };
+}

@@ -1,0 +1,65 @@
+import type { NanoAgentError } from "../core/base/errors.ts";
+import type { ModelRequest, StreamPart } from "../core/model/model.ts";
+
+/**
+ * One wire format: how a {@link ModelRequest} becomes an HTTP request, and how the events of the answer become
+ * {@link StreamPart}s. A wire knows nothing of connections, retries and time: that is `wire-model.ts`.
+ */
+export interface Wire {
+  /** Key of this format in `provider_data` and `providerOptions`: `anthropic`, `openai_chat`, `openai_responses`, `google`. */
+  readonly name: string;
+  /** Makes the encoder of one model. It may keep the serialised text of messages and tools it has seen (by identity, weakly). */
+  readonly createEncoder: (target: WireTarget) => (request: ModelRequest) => WireRequest;
+  /** Makes the decoder of one attempt. Parts go to `emit` synchronously, in order. */
+  readonly createDecoder: (emit: (part: StreamPart) => void) => WireDecoder;
+  /** The typed error for an answer whose status is not 2xx. `body` is at most 64 KB of text, of any content type. */
+  readonly toError: (answer: WireErrorAnswer) => NanoAgentError;
+}
+
+/** Where the requests of one model go. */
+export interface WireTarget {
+  /** Provider name for messages, e.g. `deepseek`. */
+  readonly provider: string;
+  readonly modelId: string;
+  /** Without a trailing slash, e.g. `https://api.openai.com/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** Extra headers; they win over the wire's own. */
+  readonly headers?: { readonly [name: string]: string };
+  /** Cap the wire sends when the request names none and the format demands one. */
+  readonly maxOutputTokens?: number;
+  /** Deviations of one vendor, read only by the wire they are meant for (see that wire). */
+  readonly quirks?: { readonly [name: string]: boolean | string | number };
+}
+
+/** A request ready to be sent with POST. */
+export interface WireRequest {
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+}
+
+/** An HTTP answer that reports a failure. Header names are in lower case. */
+export interface WireErrorAnswer {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string | undefined };
+  readonly body: string;
+  readonly target: WireTarget;
+}
+
+/** Turns the server-sent events of one answer into parts. */
+export interface WireDecoder {
+  /**
+   * One event. `event` is its name (empty when it has none), `data` its joined data lines. Throws a
+   * {@link NanoAgentError} for an error the provider reports inside the stream and for data that is not its protocol.
+   */
+  readonly event: (event: string, data: string) => void;
+  /**
+   * The body ended. Emits what is still open and the `finish` part when the answer is complete; throws
+   * `invalid_response` (retryable) when the provider never said that it was. A half tool call is never emitted as a block unless
+   * the provider itself ended the answer there (output limit), and then with `invalid_input`.
+   */
+  readonly end: () => void;
+  /** True once the answer is complete, so that the connection need not be read to its end. */
+  readonly done: () => boolean;
+}
