@@ -74,7 +74,7 @@ export class NanoAgentError extends Error {
 /** Whether `error` is a {@link NanoAgentError} (of any installed copy), optionally with one of the given codes. */
 export function isNanoAgentError(error: unknown, ...codes: readonly ErrorCode[]): error is NanoAgentError {
   if (typeof error !== "object" || error === null || !(BRAND in error)) return false;
-  return codes.length === 0 || codes.includes((error as NanoAgentError).code);
+  return codes.length === 0 || ("code" in error && codes.includes(error.code as ErrorCode));
 }
 
 /** Wraps whatever was thrown: a {@link NanoAgentError} is returned as it is, the rest becomes its `cause`. */
