@@ -1,0 +1,148 @@
+import type { NanoAgentError } from "../base/errors.ts";
+import { toolCallsOf } from "../message/message.ts";
+import type { FinishReason, ToolChoice } from "../model/model.ts";
+import type { ToolResult } from "../tool/tool.ts";
+import { act } from "./act.ts";
+import { exhaustedLimit } from "./limits.ts";
+import { reason } from "./reason.ts";
+import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
+import { type RunContext, record } from "./run-context.ts";
+import type { StopReason } from "./stop-reason.ts";
+
+/** Texts the loop itself says to the model. */
+const SUMMARIZE =
+  "All steps of this run are used up. Without calling tools: say what was found out and done, and what is still open.";
+const NUDGE = (tool: string): string => `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
+/** Times a model may answer in text where a finish tool is required. */
+const MAX_NUDGES = 3;
+
+/** How a run came to its end. */
+interface Ending {
+  readonly stopReason: StopReason;
+  readonly text?: string;
+  readonly output?: unknown;
+  readonly limit?: BudgetLimit;
+  readonly error?: NanoAgentError;
+}
+
+/**
+ * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something ends the run. One
+ * model request per turn. Throws only for the journal and for `onMaxIterations: "throw"`; everything else is a stop reason.
+ */
+export async function runLoop(run: RunContext): Promise<RunResult> {
+  const ending = await turns(run);
+  const { error } = ending;
+  await record(run, {
+    type: "run_end",
+    stopReason: ending.stopReason,
+    iterations: run.state.iterations,
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+  });
+  const result = resultOf(run, ending);
+  if (ending.stopReason === "max_iterations" && run.onMaxIterations === "throw") {
+    throw new MaxIterationsError(run.maxIterations, result);
+  }
+  return result;
+}
+
+async function turns(run: RunContext): Promise<Ending> {
+  let toolChoice = run.toolChoice;
+  let nudges = 0;
+  for (let iteration = 1; ; iteration++) {
+    for (const message of run.takeSteering()) await record(run, message);
+    const stop = stopBefore(run, iteration);
+    if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
+
+    run.emit({ type: "turn_start", iteration });
+    const answer = await reason(run, toolChoice);
+    if (answer.type === "aborted") return aborted(run);
+    if (answer.type === "failed") return { stopReason: "error", error: answer.error };
+
+    const calls = toolCallsOf(answer.message);
+    if (calls.length > 0) {
+      const outcome = await act(run, calls);
+      if (run.signal.aborted) return aborted(run);
+      if (outcome.finish !== undefined) return finished(run, outcome.finish);
+      if (outcome.denied) return { stopReason: "denied" };
+      if (outcome.external) return { stopReason: "awaiting_external" };
+      // A forced choice is for the first answer: kept on, the model could never stop calling.
+      if (run.finishTool === undefined && toolChoice !== "none") toolChoice = undefined;
+      continue;
+    }
+
+    if (answer.finishReason.unified === "pause") continue;
+    const steering = run.takeSteering();
+    for (const message of steering) await record(run, message);
+    if (steering.length > 0) continue;
+    if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer.finishReason);
+    if (++nudges > MAX_NUDGES) return { stopReason: "completed" };
+    await say(run, NUDGE(run.finishTool));
+    toolChoice = { type: "tool", name: run.finishTool } satisfies ToolChoice;
+  }
+}
+
+function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
+  if (run.signal.aborted) return aborted(run);
+  const limit = exhaustedLimit(run);
+  if (limit !== undefined) return { stopReason: "budget", limit };
+  return iteration > run.maxIterations ? "max_iterations" : undefined;
+}
+
+/** An aborted run whose wall time is over was stopped by its budget, whatever else happened. */
+function aborted(run: RunContext): Ending {
+  return exhaustedLimit(run) === "wall_time" ? { stopReason: "budget", limit: "wall_time" } : { stopReason: "aborted" };
+}
+
+function finished(run: RunContext, finish: NonNullable<ToolResult["finish"]>): Ending {
+  const { text, output } = finish;
+  if (run.finishTool !== undefined && output !== undefined) return { stopReason: "structured_output", text, output };
+  return { stopReason: "finish_tool", text, ...(output === undefined ? {} : { output }) };
+}
+
+function isCut(finish: FinishReason): boolean {
+  return finish.unified === "length" || finish.unified === "refusal";
+}
+
+function answered(finish: FinishReason): Ending {
+  if (finish.unified === "length") return { stopReason: "output_limit" };
+  if (finish.unified === "refusal") return { stopReason: "refusal" };
+  return { stopReason: "completed" };
+}
+
+async function atMaxIterations(run: RunContext): Promise<Ending> {
+  const { onMaxIterations } = run;
+  if (typeof onMaxIterations === "function") {
+    const text = await onMaxIterations({
+      maxIterations: run.maxIterations,
+      messages: run.state.transcript.messages,
+      lastText: run.state.lastText,
+    });
+    return { stopReason: "max_iterations", text };
+  }
+  if (onMaxIterations !== "summarize") return { stopReason: "max_iterations" };
+  await say(run, SUMMARIZE);
+  // When the summary fails the last text stands, which is what the state holds.
+  const answer = await reason(run, "none");
+  return answer.type === "aborted" ? aborted(run) : { stopReason: "max_iterations" };
+}
+
+async function say(run: RunContext, text: string): Promise<void> {
+  const message = { role: "user", content: [{ type: "text", text }] } as const;
+  await record(run, { type: "user_message", message, source: "system" });
+}
+
+function resultOf(run: RunContext, ending: Ending): RunResult {
+  const { state } = run;
+  return {
+    text: ending.text ?? state.lastText,
+    ...(ending.output === undefined ? {} : { output: ending.output }),
+    stopReason: ending.stopReason,
+    ...(ending.limit === undefined ? {} : { limit: ending.limit }),
+    ...(ending.error === undefined ? {} : { error: ending.error }),
+    iterations: Math.min(state.iterations, run.maxIterations),
+    messages: state.transcript.messages.slice(),
+    usage: state.run.usage,
+    cost: state.run.costUsd,
+    sessionId: run.journal.sessionId,
+  };
+}
