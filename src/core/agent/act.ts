@@ -72,13 +72,22 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   const startedAt = performance.now();
   let settled: SettledCall;
   if (admission.type === "external") {
-    settled = { status: "error", result: errorResult(`${call.name} is answered by the caller and cannot be nested.`) };
+    settled = {
+      status: "error",
+      result: errorResult(`${call.name} is answered by the caller and cannot be nested.`),
+    };
   } else if (admission.type === "refused") {
     settled = admission.settled;
   } else if (run.signal.aborted) {
     settled = { status: "aborted", result: errorResult(NEVER_RAN) };
   } else {
-    await record(run, { type: "tool_intent", callId: call.id, name: call.name, input: admission.input, ...nested });
+    await record(run, {
+      type: "tool_intent",
+      callId: call.id,
+      name: call.name,
+      input: admission.input,
+      ...nested,
+    });
     settled = await execute(run, admission);
   }
   const { result } = settled;
@@ -165,7 +174,9 @@ function toBlock(callId: string, result: ToolResult, maxChars: number): ToolResu
     content:
       typeof content === "string"
         ? boundText(content, maxChars)
-        : content.map((block) => (block.type === "text" ? { ...block, text: boundText(block.text, maxChars) } : block)),
+        : content.map((block) =>
+            block.type === "text" ? { ...block, text: boundText(block.text, maxChars) } : block,
+          ),
     ...(result.isError === true ? { is_error: true } : {}),
   };
 }

@@ -19,7 +19,12 @@ export interface SettledCall {
 /** What became of a call before it runs: it may (`ready`), it is answered already (`refused`), or the caller answers it (`external`). */
 export type Admission =
   | { readonly type: "ready"; readonly call: ToolUseBlock; readonly tool: Tool; readonly input: ToolInput }
-  | { readonly type: "refused"; readonly call: ToolUseBlock; readonly settled: SettledCall; readonly stop?: boolean }
+  | {
+      readonly type: "refused";
+      readonly call: ToolUseBlock;
+      readonly settled: SettledCall;
+      readonly stop?: boolean;
+    }
   | { readonly type: "external"; readonly call: ToolUseBlock };
 
 /** The first two phases of a call: is it known and valid, and is it permitted? Never throws but for the journal. */
@@ -41,7 +46,8 @@ export async function admit(run: RunContext, call: ToolUseBlock, parentCallId?: 
     signal: run.signal,
   };
   const refusal = await refusalOf(run, request);
-  if (refusal !== undefined) return refuse({ status: refusal.status, result: errorResult(refusal.message) }, refusal.stop);
+  if (refusal !== undefined)
+    return refuse({ status: refusal.status, result: errorResult(refusal.message) }, refusal.stop);
   return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
 }
 
@@ -52,14 +58,21 @@ async function prepare(run: RunContext, call: ToolUseBlock): Promise<Prepared> {
   if (tool === undefined) return { error: unknownTool(call.name, run.tools.names()) };
   const invalid = call.invalid_input;
   if (invalid?.reason === "truncated") {
-    return { error: "The call was cut off by the output limit and was not run. Write less in one call, or in several steps." };
+    return {
+      error:
+        "The call was cut off by the output limit and was not run. Write less in one call, or in several steps.",
+    };
   }
   if (invalid !== undefined) {
-    return { error: `The arguments of ${call.name} are not a JSON object, so it was not run. They were: ${clip(invalid.raw)}` };
+    return {
+      error: `The arguments of ${call.name} are not a JSON object, so it was not run. They were: ${clip(invalid.raw)}`,
+    };
   }
   try {
     const checked = await tool.schema.validate(call.input);
-    return checked.ok ? { tool, input: checked.value as ToolInput } : { error: invalidArguments(call.name, checked.issues) };
+    return checked.ok
+      ? { tool, input: checked.value as ToolInput }
+      : { error: invalidArguments(call.name, checked.issues) };
   } catch (error) {
     return { error: `The arguments of ${call.name} could not be checked: ${errorMessage(error)}` };
   }
@@ -73,7 +86,9 @@ function unknownTool(name: string, known: readonly string[]): string {
 }
 
 function invalidArguments(name: string, issues: readonly SchemaIssue[]): string {
-  const lines = issues.map((issue) => (issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`));
+  const lines = issues.map((issue) =>
+    issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`,
+  );
   return `Invalid arguments for ${name}, so it was not run:\n${lines.join("\n")}`;
 }
 
@@ -104,7 +119,11 @@ async function refusalOf(run: RunContext, request: GateRequest): Promise<Refusal
   return { status: "denied", message: `Tool call was not approved: ${reason}` };
 }
 
-async function askedRefusal(run: RunContext, request: GateRequest, decision: GateDecision): Promise<Refusal | undefined> {
+async function askedRefusal(
+  run: RunContext,
+  request: GateRequest,
+  decision: GateDecision,
+): Promise<Refusal | undefined> {
   const why = decision.reason ?? "it needs approval";
   if (run.approve === undefined) {
     const reason = `${why}, and there is nobody to ask`;
@@ -125,7 +144,11 @@ async function askedRefusal(run: RunContext, request: GateRequest, decision: Gat
   }
   const reason = full.reason ?? "the user refused it";
   await recordDecision(run, request, { ...decision, decided: "deny", by: "person", reason });
-  return { status: "denied", message: `Tool call was not approved: ${reason}`, ...(full.stop === true ? { stop: true } : {}) };
+  return {
+    status: "denied",
+    message: `Tool call was not approved: ${reason}`,
+    ...(full.stop === true ? { stop: true } : {}),
+  };
 }
 
 interface Decided extends GateDecision {

@@ -8,6 +8,7 @@ import { type Input, type Message, toMessages, type UserMessage } from "../messa
 import { repairTranscript } from "../message/transcript.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
+import { assertOptions } from "./check-options.ts";
 import type { NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
@@ -15,7 +16,6 @@ import type { Journal } from "./journal.ts";
 import { assertLimits } from "./limits.ts";
 import { runLoop } from "./loop.ts";
 import { MemoryJournal } from "./memory-journal.ts";
-import { assertOptions } from "./check-options.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "./options.ts";
 import type { RunResult } from "./result.ts";
 import { type RunContext, record, requestDefaults } from "./run-context.ts";
@@ -84,7 +84,9 @@ export class Agent {
     const messages = input === undefined ? [] : inputMessages(input);
     const { controller, unlink } = linkController(options.signal);
     try {
-      return (await this.#perform(messages, options, { controller, push: () => undefined })) as RunResult<OutputOf<S>>;
+      return (await this.#perform(messages, options, { controller, push: () => undefined })) as RunResult<
+        OutputOf<S>
+      >;
     } finally {
       unlink();
     }
@@ -103,7 +105,10 @@ export class Agent {
     settled.promise.catch(() => undefined);
     const work = async (): Promise<void> => {
       try {
-        const result = await this.#perform(messages, options, { controller, push: (event) => stream.push(event) });
+        const result = await this.#perform(messages, options, {
+          controller,
+          push: (event) => stream.push(event),
+        });
         settled.resolve(result as RunResult<OutputOf<S>>);
         stream.end();
       } catch (error) {
@@ -132,7 +137,11 @@ export class Agent {
    */
   steer(message: string | readonly UserBlock[]): void {
     for (const { content } of inputMessages(message)) {
-      this.#steering.push({ type: "user_message", message: { role: "user", content } as UserMessage, source: "steering" });
+      this.#steering.push({
+        type: "user_message",
+        message: { role: "user", content } as UserMessage,
+        source: "steering",
+      });
     }
   }
 
@@ -171,9 +180,13 @@ export class Agent {
 
   /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
   reset(): void {
-    if (this.#running !== undefined) throw new NanoAgentError("invalid_argument", "reset() while a run is at work: stop() it first.");
+    if (this.#running !== undefined)
+      throw new NanoAgentError("invalid_argument", "reset() while a run is at work: stop() it first.");
     if (this.#options.journal !== undefined) {
-      throw new NanoAgentError("invalid_argument", "reset() would split the journal that was passed in: make a new agent instead.");
+      throw new NanoAgentError(
+        "invalid_argument",
+        "reset() would split the journal that was passed in: make a new agent instead.",
+      );
     }
     this.#journal = newMemoryJournal(undefined);
     this.#state = new SessionState();
@@ -186,7 +199,10 @@ export class Agent {
     { controller, push }: { controller: AbortController; push: (event: AgentEvent) => void },
   ): Promise<RunResult> {
     if (this.#running !== undefined) {
-      throw new NanoAgentError("invalid_argument", "This agent is already running: steer() it, wait, or use a second agent.");
+      throw new NanoAgentError(
+        "invalid_argument",
+        "This agent is already running: steer() it, wait, or use a second agent.",
+      );
     }
     this.#running = controller;
     const publish = observed(options, push);
@@ -194,7 +210,11 @@ export class Agent {
     const wall =
       wallTimeMs === undefined
         ? undefined
-        : setTimeout(() => controller.abort(new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`)), wallTimeMs);
+        : setTimeout(
+            () =>
+              controller.abort(new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`)),
+            wallTimeMs,
+          );
     try {
       const run = this.#context(options, controller.signal, publish);
       await this.#begin(run, messages);
@@ -214,7 +234,11 @@ export class Agent {
     if (history !== undefined && history.length > 0 && this.#state.transcript.messages.length === 0) {
       await record(run, { type: "history", messages: repairTranscript(history) });
     }
-    const start = { type: "run_start", sessionId: this.sessionId, model: `${model.provider}/${model.id}` } as const;
+    const start = {
+      type: "run_start",
+      sessionId: this.sessionId,
+      model: `${model.provider}/${model.id}`,
+    } as const;
     await record(run, { ...start, tools: run.tools.names() });
     const before = messages.slice(0, -1);
     if (before.some((message) => message.role === "assistant")) {
@@ -223,7 +247,10 @@ export class Agent {
     }
     for (const message of messages) await this.#input(run, message as UserMessage);
     if (this.#state.transcript.messages.length === 0 && this.#steering.length === 0) {
-      throw new NanoAgentError("invalid_argument", "There is nothing to run: the input and the conversation are empty.");
+      throw new NanoAgentError(
+        "invalid_argument",
+        "There is nothing to run: the input and the conversation are empty.",
+      );
     }
   }
 
@@ -235,18 +262,25 @@ export class Agent {
       if (block.type !== "tool_result") rest.push(block);
       else await recordExternal(run, block, pending.get(block.tool_use_id)?.name);
     }
-    if (rest.length > 0) await record(run, { type: "user_message", message: { ...message, content: rest }, source: "input" });
+    if (rest.length > 0)
+      await record(run, { type: "user_message", message: { ...message, content: rest }, source: "input" });
   }
 
   #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {
     const own = this.#options;
     const finish = options.schema === undefined ? undefined : finishTool(compileSchema(options.schema));
     if (finish !== undefined && this.#tools.get(finish.name) !== undefined) {
-      throw new NanoAgentError("invalid_argument", `A schema needs the tool name "${finish.name}", which one of the tools has: rename it.`);
+      throw new NanoAgentError(
+        "invalid_argument",
+        `A schema needs the tool name "${finish.name}", which one of the tools has: rename it.`,
+      );
     }
     if (own.budget?.usd !== undefined && own.model.info?.price === undefined) {
       const name = `${own.model.provider}/${own.model.id}`;
-      throw new NanoAgentError("invalid_argument", `budget.usd needs a price, and that of ${name} is unknown: give the model a price, or limit tokens.`);
+      throw new NanoAgentError(
+        "invalid_argument",
+        `budget.usd needs a price, and that of ${name} is unknown: give the model a price, or limit tokens.`,
+      );
     }
     return {
       model: own.model,
@@ -278,7 +312,11 @@ function newMemoryJournal(sessionId: string | undefined): Journal {
   return new MemoryJournal(sessionId === undefined ? {} : { sessionId });
 }
 
-async function recordExternal(run: RunContext, result: ToolResultBlock, name: string | undefined): Promise<void> {
+async function recordExternal(
+  run: RunContext,
+  result: ToolResultBlock,
+  name: string | undefined,
+): Promise<void> {
   if (name === undefined) {
     throw new NanoAgentError(
       "invalid_argument",
@@ -291,8 +329,14 @@ async function recordExternal(run: RunContext, result: ToolResultBlock, name: st
 
 function inputMessages(input: Input): readonly Message[] {
   const messages = toMessages(input);
-  const empty = messages.every((message) => message.content.every((block) => block.type === "text" && block.text.trim() === ""));
-  if (empty) throw new NanoAgentError("invalid_argument", "The input is empty: pass a text, content blocks or messages.");
+  const empty = messages.every((message) =>
+    message.content.every((block) => block.type === "text" && block.text.trim() === ""),
+  );
+  if (empty)
+    throw new NanoAgentError(
+      "invalid_argument",
+      "The input is empty: pass a text, content blocks or messages.",
+    );
   return messages.map(wellFormed);
 }
 
@@ -300,7 +344,9 @@ function inputMessages(input: Input): readonly Message[] {
 function wellFormed(message: Message): Message {
   const broken = message.content.some((block) => block.type === "text" && !block.text.isWellFormed());
   if (!broken) return message;
-  const content = message.content.map((block) => (block.type === "text" ? { ...block, text: block.text.toWellFormed() } : block));
+  const content = message.content.map((block) =>
+    block.type === "text" ? { ...block, text: block.text.toWellFormed() } : block,
+  );
   return { ...message, content } as Message;
 }
 

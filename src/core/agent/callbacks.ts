@@ -8,7 +8,12 @@ import type { AgentEvent } from "./event.ts";
 export type CallbackEvent =
   | { readonly type: "text"; readonly content: string }
   | { readonly type: "tool_use"; readonly toolName: string; readonly toolInput: ToolInput }
-  | { readonly type: "tool_result"; readonly toolName: string; readonly toolResult: string; readonly status: ToolStatus }
+  | {
+      readonly type: "tool_result";
+      readonly toolName: string;
+      readonly toolResult: string;
+      readonly status: ToolStatus;
+    }
   | { readonly type: "error"; readonly error: string }
   | { readonly type: "done" };
 
@@ -29,18 +34,26 @@ export function toCallbackEvents(event: AgentEvent): readonly CallbackEvent[] {
       const text = textOf(event.message.content);
       const said: CallbackEvent[] = text === "" ? [] : [{ type: "text", content: text }];
       for (const block of event.message.content) {
-        if (block.type === "tool_use") said.push({ type: "tool_use", toolName: block.name, toolInput: block.input });
+        if (block.type === "tool_use")
+          said.push({ type: "tool_use", toolName: block.name, toolInput: block.input });
       }
       return said;
     }
     case "tool_result":
       if (event.parentCallId !== undefined) return [];
       return [
-        { type: "tool_result", toolName: event.name, toolResult: textOf(event.result.content, "\n"), status: event.status },
+        {
+          type: "tool_result",
+          toolName: event.name,
+          toolResult: textOf(event.result.content, "\n"),
+          status: event.status,
+        },
       ];
     case "done": {
       const { error } = event.result;
-      return error === undefined ? [{ type: "done" }] : [{ type: "error", error: errorMessage(error) }, { type: "done" }];
+      return error === undefined
+        ? [{ type: "done" }]
+        : [{ type: "error", error: errorMessage(error) }, { type: "done" }];
     }
     default:
       return [];

@@ -5,15 +5,20 @@ import type { AgentOptions } from "./options.ts";
 /** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
 export function assertOptions(options: AgentOptions): void {
   if (typeof options?.model?.stream !== "function") {
-    throw new NanoAgentError("invalid_argument", "model is missing: pass a Model, or a name such as \"anthropic/claude-sonnet-4-5\".");
+    throw new NanoAgentError(
+      "invalid_argument",
+      'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".',
+    );
   }
   for (const name of Object.keys(options)) {
     if (name in OPTION_NAMES) continue;
-    throw new NanoAgentError("invalid_argument", `Unknown option "${name}". Known: ${Object.keys(OPTION_NAMES).join(", ")}.`);
+    throw new NanoAgentError(
+      "invalid_argument",
+      `Unknown option "${name}". Known: ${Object.keys(OPTION_NAMES).join(", ")}.`,
+    );
   }
   assertLimits(options);
 }
-
 
 const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   model: true,

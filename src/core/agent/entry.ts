@@ -112,4 +112,8 @@ export type JournalEntry =
   | RunEndEntry;
 
 /** A journal entry before the journal gave it `id`, `parent` and `time`. */
-export type NewEntry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, keyof EntryBase> : never) : never;
+export type NewEntry = JournalEntry extends infer E
+  ? E extends JournalEntry
+    ? Omit<E, keyof EntryBase>
+    : never
+  : never;

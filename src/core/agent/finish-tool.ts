@@ -1,5 +1,5 @@
-import { textOf } from "../message/message.ts";
 import type { CompiledSchema } from "../base/schema.ts";
+import { textOf } from "../message/message.ts";
 import type { Tool, ToolResult } from "../tool/tool.ts";
 
 /** Name of the tool through which a run delivers a structured value. */
@@ -26,11 +26,19 @@ export function finishTool(schema: CompiledSchema, name: string = FINISH_TOOL): 
 
 function wrap(schema: CompiledSchema): CompiledSchema {
   return {
-    jsonSchema: { type: "object", properties: { value: schema.jsonSchema }, required: ["value"], additionalProperties: false },
+    jsonSchema: {
+      type: "object",
+      properties: { value: schema.jsonSchema },
+      required: ["value"],
+      additionalProperties: false,
+    },
     validate: async (input) => {
       const inner = await schema.validate((input as { readonly value?: unknown } | null)?.value);
       if (inner.ok) return { ok: true, value: { value: inner.value } };
-      const issues = inner.issues.map(({ path, message }) => ({ path: `value${path === "" ? "" : `.${path}`}`, message }));
+      const issues = inner.issues.map(({ path, message }) => ({
+        path: `value${path === "" ? "" : `.${path}`}`,
+        message,
+      }));
       return { ok: false, issues };
     },
   };

@@ -16,7 +16,9 @@ export function exhaustedLimit(run: RunContext): BudgetLimit | undefined {
 /** Throws `invalid_argument` for a limit that is no positive number (`maxIterations`: a whole one, or `Infinity`). */
 export function assertLimits(limits: {
   readonly maxIterations?: number | undefined;
-  readonly budget?: { readonly usd?: number; readonly tokens?: number; readonly wallTimeMs?: number } | undefined;
+  readonly budget?:
+    | { readonly usd?: number; readonly tokens?: number; readonly wallTimeMs?: number }
+    | undefined;
 }): void {
   const { maxIterations, budget = {} } = limits;
   if (maxIterations !== undefined && maxIterations !== Number.POSITIVE_INFINITY) {
@@ -30,7 +32,10 @@ export function assertLimits(limits: {
   for (const [name, value] of Object.entries(budget)) {
     if (value === undefined) continue;
     if (typeof value !== "number" || Number.isNaN(value) || value <= 0) {
-      throw new NanoAgentError("invalid_argument", `budget.${name} is ${String(value)}; it must be a number above 0.`);
+      throw new NanoAgentError(
+        "invalid_argument",
+        `budget.${name} is ${String(value)}; it must be a number above 0.`,
+      );
     }
   }
 }

@@ -12,7 +12,8 @@ import type { StopReason } from "./stop-reason.ts";
 /** Texts the loop itself says to the model. */
 const SUMMARIZE =
   "All steps of this run are used up. Without calling tools: say what was found out and done, and what is still open.";
-const NUDGE = (tool: string): string => `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
+const NUDGE = (tool: string): string =>
+  `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
 /** Times a model may answer in text where a finish tool is required. */
 const MAX_NUDGES = 3;
 
@@ -90,12 +91,15 @@ function stopBefore(run: RunContext, iteration: number): Ending | "max_iteration
 
 /** An aborted run whose wall time is over was stopped by its budget, whatever else happened. */
 function aborted(run: RunContext): Ending {
-  return exhaustedLimit(run) === "wall_time" ? { stopReason: "budget", limit: "wall_time" } : { stopReason: "aborted" };
+  return exhaustedLimit(run) === "wall_time"
+    ? { stopReason: "budget", limit: "wall_time" }
+    : { stopReason: "aborted" };
 }
 
 function finished(run: RunContext, finish: NonNullable<ToolResult["finish"]>): Ending {
   const { text, output } = finish;
-  if (run.finishTool !== undefined && output !== undefined) return { stopReason: "structured_output", text, output };
+  if (run.finishTool !== undefined && output !== undefined)
+    return { stopReason: "structured_output", text, output };
   return { stopReason: "finish_tool", text, ...(output === undefined ? {} : { output }) };
 }
 

@@ -90,4 +90,3 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
 
 /** The output type a run with schema `S` has. */
 export type OutputOf<S extends SchemaInput> = InferSchema<S>;
-

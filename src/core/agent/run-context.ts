@@ -44,9 +44,13 @@ export async function record(run: RunContext, entry: NewEntry): Promise<JournalE
   try {
     stored = await run.journal.append(entry);
   } catch (error) {
-    throw new NanoAgentError("journal", `The journal could not store a ${entry.type} record: ${errorMessage(error)}`, {
-      cause: error,
-    });
+    throw new NanoAgentError(
+      "journal",
+      `The journal could not store a ${entry.type} record: ${errorMessage(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
   run.state.apply(stored);
   run.emit(stored);
@@ -55,7 +59,8 @@ export async function record(run: RunContext, entry: NewEntry): Promise<JournalE
 
 /** The request fields an agent's options stand for. */
 export function requestDefaults(options: AgentOptions, sessionId: string): RequestDefaults {
-  const { systemPrompt, maxOutputTokens, temperature, topP, stopSequences, effort, providerOptions } = options;
+  const { systemPrompt, maxOutputTokens, temperature, topP, stopSequences, effort, providerOptions } =
+    options;
   return {
     sessionId,
     ...(systemPrompt === undefined ? {} : { system: systemPrompt }),

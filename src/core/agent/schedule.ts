@@ -16,7 +16,8 @@ export async function runScheduled(tasks: readonly ScheduledTask[], limit: numbe
   await Promise.all(
     tasks.map((task) => {
       const before = order.conflictsOf(task.access);
-      const done = before.length === 0 ? slots.run(task.run) : Promise.all(before).then(() => slots.run(task.run));
+      const done =
+        before.length === 0 ? slots.run(task.run) : Promise.all(before).then(() => slots.run(task.run));
       order.add(task.access, done);
       return done;
     }),
@@ -39,7 +40,11 @@ class AccessOrder {
     if (access === "read_all") return [...before, ...this.#writes];
     for (const key of access.read ?? []) before.push(...present(this.#lastWrite.get(key)));
     for (const key of access.write ?? []) {
-      before.push(...present(this.#lastWrite.get(key)), ...(this.#readsSince.get(key) ?? []), ...this.#readAll);
+      before.push(
+        ...present(this.#lastWrite.get(key)),
+        ...(this.#readsSince.get(key) ?? []),
+        ...this.#readAll,
+      );
     }
     return before;
   }

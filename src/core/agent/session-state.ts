@@ -22,7 +22,9 @@ export class SessionState {
   #lastText = "";
 
   constructor() {
-    this.transcript = new Transcript((call: ToolUseBlock) => (this.#begun.has(call.id) ? OUTCOME_UNKNOWN : NEVER_RAN));
+    this.transcript = new Transcript((call: ToolUseBlock) =>
+      this.#begun.has(call.id) ? OUTCOME_UNKNOWN : NEVER_RAN,
+    );
   }
 
   /** Of all runs. */
@@ -95,6 +97,9 @@ function spend(before: Spending, entry: AssistantEntry): Spending {
   if (entry.interrupted === true) return before;
   return {
     usage: addUsage(before.usage, entry.usage),
-    costUsd: before.costUsd === undefined || entry.costUsd === undefined ? undefined : before.costUsd + entry.costUsd,
+    costUsd:
+      before.costUsd === undefined || entry.costUsd === undefined
+        ? undefined
+        : before.costUsd + entry.costUsd,
   };
 }

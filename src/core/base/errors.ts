@@ -38,7 +38,13 @@ export type ErrorCode =
   | "internal";
 
 /** Anything that survives `JSON.stringify` unchanged. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
 
 /** What a {@link NanoAgentError} may carry beside its code and message. */
 export interface NanoAgentErrorOptions {

@@ -13,19 +13,27 @@ export interface StandardSchema<Output = unknown> {
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
-    readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => { readonly [key: string]: unknown } };
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: string }) => { readonly [key: string]: unknown };
+    };
   };
 }
 
 type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
+  | {
+      readonly issues: readonly {
+        readonly message: string;
+        readonly path?: readonly unknown[] | undefined;
+      }[];
+    };
 
 /** What callers may pass where a schema is wanted. */
 export type SchemaInput<Output = unknown> = StandardSchema<Output> | JsonSchema;
 
 /** The value type a {@link SchemaInput} describes; `unknown` fields for plain JSON Schema unless it is declared `as const`. */
-export type InferSchema<S> = S extends StandardSchema<infer Output> ? Output : S extends JsonSchema ? FromJsonSchema<S> : never;
+export type InferSchema<S> =
+  S extends StandardSchema<infer Output> ? Output : S extends JsonSchema ? FromJsonSchema<S> : never;
 
 /** TypeScript type of a literal JSON Schema (`as const`): objects, arrays, scalars, `enum`, `const`. The rest is `unknown`. */
 export type FromJsonSchema<S> = S extends { readonly const: infer C }

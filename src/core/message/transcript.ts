@@ -78,7 +78,8 @@ export class Transcript {
   closeOpenCalls(): void {
     if (this.#calls.length === 0) return;
     for (const call of this.#calls) {
-      if (!this.#results.has(call.id)) this.#results.set(call.id, closedResult(call.id, this.#closeWith(call)));
+      if (!this.#results.has(call.id))
+        this.#results.set(call.id, closedResult(call.id, this.#closeWith(call)));
     }
     this.#flush();
   }
@@ -111,7 +112,8 @@ export function repairTranscript(messages: readonly Message[]): readonly Message
     const rest: UserBlock[] = [];
     for (const block of message.content) {
       if (block.type !== "tool_result") rest.push(block);
-      else transcript.addResult({ ...block, tool_use_id: renamed.get(block.tool_use_id) ?? block.tool_use_id });
+      else
+        transcript.addResult({ ...block, tool_use_id: renamed.get(block.tool_use_id) ?? block.tool_use_id });
     }
     if (rest.length > 0) transcript.addUser({ ...message, content: rest });
   }
@@ -126,7 +128,9 @@ export function transcriptViolations(messages: readonly Message[]): readonly str
   let open: string[] = [];
   messages.forEach((message, at) => {
     if (message.content.length === 0) violations.push(`message ${at} is empty`);
-    const results = (message.content as readonly ContentBlock[]).filter((block) => block.type === "tool_result");
+    const results = (message.content as readonly ContentBlock[]).filter(
+      (block) => block.type === "tool_result",
+    );
     const answered = results.map((block) => block.tool_use_id);
     if (answered.join("\n") !== open.join("\n")) {
       violations.push(`message ${at} answers [${answered.join(", ")}] where [${open.join(", ")}] is asked`);
@@ -157,7 +161,8 @@ function uniqueCalls(
   const content = message.content.map((block) => {
     if (block.type !== "tool_use") return block;
     let id = block.id;
-    for (let n = 2; id === "" || used.has(id) || own.has(id); n++) id = `${block.id === "" ? "call" : block.id}_${n}`;
+    for (let n = 2; id === "" || used.has(id) || own.has(id); n++)
+      id = `${block.id === "" ? "call" : block.id}_${n}`;
     own.add(id);
     if (id === block.id) return block;
     changed = true;

@@ -4,7 +4,9 @@ import type { AssistantMessage } from "../message/message.ts";
 import type { FinishPart, StreamPart } from "./model.ts";
 
 /** A block as far as it has come: text still growing, or finished. */
-type Slot = { text: string; readonly kind: "text" | "thinking" } | { readonly kind: "done"; readonly block: AssistantBlock };
+type Slot =
+  | { text: string; readonly kind: "text" | "thinking" }
+  | { readonly kind: "done"; readonly block: AssistantBlock };
 
 /** A whole answer of a model. */
 export interface CollectedAnswer {
@@ -61,7 +63,9 @@ export class AnswerCollector {
   /** The answer. Throws `invalid_response` when the stream ended without a `finish` part. */
   result(): CollectedAnswer {
     if (this.#finish === undefined) {
-      throw new NanoAgentError("invalid_response", "The model's stream ended without a finish part.", { retryable: true });
+      throw new NanoAgentError("invalid_response", "The model's stream ended without a finish part.", {
+        retryable: true,
+      });
     }
     return { message: { role: "assistant", content: this.#blocks() }, finish: this.#finish };
   }
@@ -76,7 +80,11 @@ export class AnswerCollector {
     const slot = this.#slots[index];
     if (slot?.kind === kind) slot.text += text;
     else if (slot === undefined) this.#slots[index] = { kind, text };
-    else throw new NanoAgentError("invalid_response", `The model's stream mixes a ${slot.kind} and a ${kind} block at index ${index}.`);
+    else
+      throw new NanoAgentError(
+        "invalid_response",
+        `The model's stream mixes a ${slot.kind} and a ${kind} block at index ${index}.`,
+      );
   }
 
   #blocks(): AssistantBlock[] {

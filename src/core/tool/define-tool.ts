@@ -16,10 +16,16 @@ export function defineTool<const S extends SchemaInput = JsonSchema>(definition:
   const { name, description, parameters, execute, access, ...rest } = definition;
   assertToolName(name);
   if (typeof description !== "string") {
-    throw new NanoAgentError("invalid_argument", `Tool "${name}" needs a description: the model chooses by it.`);
+    throw new NanoAgentError(
+      "invalid_argument",
+      `Tool "${name}" needs a description: the model chooses by it.`,
+    );
   }
   if (execute !== undefined && typeof execute !== "function") {
-    throw new NanoAgentError("invalid_argument", `execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`);
+    throw new NanoAgentError(
+      "invalid_argument",
+      `execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`,
+    );
   }
   const schema = compileSchema(parameters ?? NO_PARAMETERS);
   if (schema.jsonSchema["type"] !== "object") {

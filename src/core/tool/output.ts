@@ -6,7 +6,10 @@ import type { ToolOutput, ToolResult, ToolUpdate } from "./tool.ts";
 const NO_OUTPUT = "(no output)";
 
 /** An error result the model can act on. The text starts with `Error: `, for models whose wire has no error flag. */
-export function errorResult(message: string, extra: Omit<ToolResult, "content" | "isError"> = {}): ToolResult {
+export function errorResult(
+  message: string,
+  extra: Omit<ToolResult, "content" | "isError"> = {},
+): ToolResult {
   return { ...extra, content: message.startsWith("Error: ") ? message : `Error: ${message}`, isError: true };
 }
 
@@ -14,7 +17,10 @@ export function errorResult(message: string, extra: Omit<ToolResult, "content" |
  * Brings whatever a tool returned to one {@link ToolResult}: see {@link ToolOutput} for the rules. Generators are run to their
  * end, each yielded value going to `onUpdate`. Throws what the tool throws.
  */
-export async function toToolResult(output: ToolOutput, onUpdate: (update: ToolUpdate | string) => void): Promise<ToolResult> {
+export async function toToolResult(
+  output: ToolOutput,
+  onUpdate: (update: ToolUpdate | string) => void,
+): Promise<ToolResult> {
   const value: unknown = await output;
   if (isGenerator(value)) return drain(value, onUpdate);
   return fromValue(value);
@@ -27,8 +33,11 @@ async function drain(
   let collected = "";
   for (;;) {
     const step = await generator.next();
-    if (step.done === true) return step.value === undefined && collected !== "" ? { content: collected } : fromValue(step.value);
-    const update = (typeof step.value === "object" && step.value !== null ? step.value : String(step.value)) as ToolUpdate | string;
+    if (step.done === true)
+      return step.value === undefined && collected !== "" ? { content: collected } : fromValue(step.value);
+    const update = (
+      typeof step.value === "object" && step.value !== null ? step.value : String(step.value)
+    ) as ToolUpdate | string;
     collected += typeof update === "string" ? update : (update.text ?? "");
     onUpdate(update);
   }
@@ -47,9 +56,14 @@ function fromValue(value: unknown): ToolResult {
 
 function serialise(value: unknown): string {
   try {
-    return JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? String(item) : item)) ?? String(value);
+    return (
+      JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? String(item) : item)) ??
+      String(value)
+    );
   } catch (error) {
-    throw new TypeError(`The tool returned a value that cannot be serialised: ${errorMessage(error)}`, { cause: error });
+    throw new TypeError(`The tool returned a value that cannot be serialised: ${errorMessage(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -60,7 +74,12 @@ function isToolResult(value: unknown): value is ToolResult {
 }
 
 function isResultBlock(block: unknown): block is TextBlock | ImageBlock {
-  return typeof block === "object" && block !== null && "type" in block && (block.type === "text" || block.type === "image");
+  return (
+    typeof block === "object" &&
+    block !== null &&
+    "type" in block &&
+    (block.type === "text" || block.type === "image")
+  );
 }
 
 function isTitledOutput(value: unknown): value is { readonly output: string } {

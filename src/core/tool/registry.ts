@@ -18,10 +18,16 @@ export class ToolRegistry {
   add(tool: Tool): void {
     assertToolName(tool.name);
     if (typeof tool.schema?.validate !== "function") {
-      throw new NanoAgentError("invalid_argument", `Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`);
+      throw new NanoAgentError(
+        "invalid_argument",
+        `Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`,
+      );
     }
     if (this.#tools.has(tool.name)) {
-      throw new NanoAgentError("invalid_argument", `Tool "${tool.name}" is defined twice: rename or remove one of them.`);
+      throw new NanoAgentError(
+        "invalid_argument",
+        `Tool "${tool.name}" is defined twice: rename or remove one of them.`,
+      );
     }
     this.#tools.set(tool.name, tool);
     this.#specs = undefined;
@@ -47,7 +53,11 @@ export class ToolRegistry {
 
   /** The tools as the model sees them. The same array until the set changes. */
   specs(): readonly ToolSpec[] {
-    this.#specs ??= this.list().map(({ name, description, schema }) => ({ name, description, parameters: schema.jsonSchema }));
+    this.#specs ??= this.list().map(({ name, description, schema }) => ({
+      name,
+      description,
+      parameters: schema.jsonSchema,
+    }));
     return this.#specs;
   }
 }
