@@ -1,9 +1,10 @@
-import type { NanoAgentError } from "../base/errors.ts";
+import { isNanoAgentError, type NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import { toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { act } from "./act.ts";
 import { exhaustedLimit } from "./limits.ts";
+import type { MaxIterationsContext } from "./options.ts";
 import { reason } from "./reason.ts";
 import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -50,7 +51,7 @@ async function turns(run: RunContext): Promise<Ending> {
   let toolChoice = run.toolChoice;
   let nudges = 0;
   for (let iteration = 1; ; iteration++) {
-    for (const message of run.takeSteering()) await record(run, message);
+    await takeInSteering(run);
     const stop = stopBefore(run, iteration);
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
 
@@ -72,9 +73,7 @@ async function turns(run: RunContext): Promise<Ending> {
     }
 
     if (answer.finishReason.unified === "pause") continue;
-    const steering = run.takeSteering();
-    for (const message of steering) await record(run, message);
-    if (steering.length > 0) continue;
+    if (await takeInSteering(run)) continue;
     if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer.finishReason);
     if (++nudges > MAX_NUDGES) return { stopReason: "completed" };
     await say(run, NUDGE(run.finishTool));
@@ -82,18 +81,25 @@ async function turns(run: RunContext): Promise<Ending> {
   }
 }
 
+/** Records the steering messages that came in; false when there were none. */
+async function takeInSteering(run: RunContext): Promise<boolean> {
+  const messages = run.takeSteering();
+  for (const message of messages) await record(run, message);
+  return messages.length > 0;
+}
+
 function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
   if (run.signal.aborted) return aborted(run);
+  if (run.state.transcript.pending.length > 0) return { stopReason: "awaiting_external" };
   const limit = exhaustedLimit(run);
   if (limit !== undefined) return { stopReason: "budget", limit };
   return iteration > run.maxIterations ? "max_iterations" : undefined;
 }
 
-/** An aborted run whose wall time is over was stopped by its budget, whatever else happened. */
+/** The wall time of the budget aborts with a `timeout`; every other abort is the caller's. */
 function aborted(run: RunContext): Ending {
-  return exhaustedLimit(run) === "wall_time"
-    ? { stopReason: "budget", limit: "wall_time" }
-    : { stopReason: "aborted" };
+  if (isNanoAgentError(run.signal.reason, "timeout")) return { stopReason: "budget", limit: "wall_time" };
+  return { stopReason: "aborted" };
 }
 
 function finished(run: RunContext, finish: NonNullable<ToolResult["finish"]>): Ending {
@@ -115,19 +121,29 @@ function answered(finish: FinishReason): Ending {
 
 async function atMaxIterations(run: RunContext): Promise<Ending> {
   const { onMaxIterations } = run;
-  if (typeof onMaxIterations === "function") {
-    const text = await onMaxIterations({
-      maxIterations: run.maxIterations,
-      messages: run.state.transcript.messages,
-      lastText: run.state.lastText,
-    });
-    return { stopReason: "max_iterations", text };
-  }
+  if (typeof onMaxIterations === "function") return callerEnding(run, onMaxIterations);
   if (onMaxIterations !== "summarize") return { stopReason: "max_iterations" };
   await say(run, SUMMARIZE);
   // When the summary fails the last text stands, which is what the state holds.
   const answer = await reason(run, "none");
   return answer.type === "aborted" ? aborted(run) : { stopReason: "max_iterations" };
+}
+
+async function callerEnding(
+  run: RunContext,
+  compose: (context: MaxIterationsContext) => string | Promise<string>,
+): Promise<Ending> {
+  const { maxIterations, state } = run;
+  try {
+    const text = await compose({
+      maxIterations,
+      messages: state.transcript.messages,
+      lastText: state.lastText,
+    });
+    return { stopReason: "max_iterations", text };
+  } catch (error) {
+    return { stopReason: "error", error: toNanoAgentError(error) };
+  }
 }
 
 async function say(run: RunContext, text: string): Promise<void> {
