@@ -1,11 +1,11 @@
-import { isNanoAgentError, type NanoAgentError, toNanoAgentError } from "../base/errors.ts";
-import { toolCallsOf } from "../message/message.ts";
+import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { act } from "./act.ts";
 import { exhaustedLimit } from "./limits.ts";
 import type { MaxIterationsContext } from "./options.ts";
-import { reason } from "./reason.ts";
+import { type Reasoned, reason } from "./reason.ts";
 import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 import type { StopReason } from "./stop-reason.ts";
@@ -17,6 +17,8 @@ const NUDGE = (tool: string): string =>
   `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
 /** Times a model may answer in text where a finish tool is required. */
 const MAX_NUDGES = 3;
+
+type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
 
 /** How a run came to its end. */
 interface Ending {
@@ -74,8 +76,8 @@ async function turns(run: RunContext): Promise<Ending> {
 
     if (answer.finishReason.unified === "pause") continue;
     if (await takeInSteering(run)) continue;
-    if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer.finishReason);
-    if (++nudges > MAX_NUDGES) return { stopReason: "completed" };
+    if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer);
+    if (++nudges > MAX_NUDGES) return { stopReason: "error", error: neverFinished(run.finishTool) };
     await say(run, NUDGE(run.finishTool));
     toolChoice = { type: "tool", name: run.finishTool } satisfies ToolChoice;
   }
@@ -113,10 +115,18 @@ function isCut(finish: FinishReason): boolean {
   return finish.unified === "length" || finish.unified === "refusal";
 }
 
-function answered(finish: FinishReason): Ending {
-  if (finish.unified === "length") return { stopReason: "output_limit" };
-  if (finish.unified === "refusal") return { stopReason: "refusal" };
-  return { stopReason: "completed" };
+function answered({ finishReason, message }: AnsweredTurn): Ending {
+  const text = messageText(message);
+  if (finishReason.unified === "length") return { stopReason: "output_limit", text };
+  if (finishReason.unified === "refusal") return { stopReason: "refusal", text };
+  return { stopReason: "completed", text };
+}
+
+function neverFinished(tool: string): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `The model never delivered the value: it answered in text ${MAX_NUDGES + 1} times instead of calling ${tool}. Try a model that follows tool calls, or a simpler schema.`,
+  );
 }
 
 async function atMaxIterations(run: RunContext): Promise<Ending> {
