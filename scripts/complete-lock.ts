@@ -77,7 +77,8 @@ if (import.meta.main) {
   const missing = missingPlatformPackages(lock);
   const names = Object.keys(missing);
   if (process.argv.includes("--check")) {
-    for (const name of names) console.error(`package-lock.json lacks ${name}: run node scripts/complete-lock.ts`);
+    for (const name of names)
+      console.error(`package-lock.json lacks ${name}: run node scripts/complete-lock.ts`);
     process.exitCode = names.length > 0 ? 1 : 0;
   } else {
     const packages = sortedByPlace({ ...lock.packages, ...missing });
