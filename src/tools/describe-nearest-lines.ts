@@ -1,3 +1,5 @@
+import { editDistance } from "./edit-distance.ts";
+
 /**
  * Tells a model where a text that is not there probably was meant to be: the most similar lines of `text` with their numbers,
  * and what differs. Looks at a bounded part of both texts and writes a bounded message.
@@ -24,8 +26,12 @@ const MAX_WANTED_LINES = 400;
 const MAX_SHOWN_LINES = 10;
 const MAX_LINE_CHARS = 160;
 const MAX_COMPARED_CHARS = 300;
-/** Share of common trigrams (Dice coefficient) from which two lines count as similar. */
+/** Share of common trigrams from which two lines count as similar. */
 const MIN_SIMILARITY = 0.45;
+/** How many of the similar lines are compared character by character. */
+const MAX_MEASURED_LINES = 50;
+const GRAM_BITS = 14;
+const GRAM_SLOTS = 2 ** GRAM_BITS;
 
 function hasLineNumbers(lines: readonly string[]): boolean {
   return lines.every((line) => /^ *\d+\t/u.test(line) || line === "") && lines.some((line) => line !== "");
@@ -33,14 +39,15 @@ function hasLineNumbers(lines: readonly string[]): boolean {
 
 /** Index of the line where `wanted` would start (negative when its first lines are before the file), if anything is similar. */
 function startOfNearest(lines: readonly string[], wanted: readonly string[]): number | undefined {
-  return startByEqualLines(lines, wanted) ?? startBySimilarLine(lines, wanted);
+  const keys = lines.map(normalise);
+  const wantedKeys = wanted.map(normalise);
+  return startByEqualLines(keys, wantedKeys) ?? startBySimilarLine(keys, wantedKeys);
 }
 
 /** Lines that are equal but for case and blanks vote for a start; long lines weigh more than a lone bracket. */
-function startByEqualLines(lines: readonly string[], wanted: readonly string[]): number | undefined {
+function startByEqualLines(keys: readonly string[], wanted: readonly string[]): number | undefined {
   const places = new Map<string, number[]>();
-  for (const [index, line] of wanted.entries()) {
-    const key = normalise(line);
+  for (const [index, key] of wanted.entries()) {
     if (key.length < 3) continue;
     const known = places.get(key);
     if (known === undefined) places.set(key, [index]);
@@ -49,9 +56,7 @@ function startByEqualLines(lines: readonly string[], wanted: readonly string[]):
   const votes = new Map<number, number>();
   let best: number | undefined;
   let bestWeight = 0;
-  for (const [index, line] of lines.entries()) {
-    if (places.size === 0) break;
-    const key = normalise(line);
+  for (const [index, key] of keys.entries()) {
     for (const place of places.get(key) ?? []) {
       const start = index - place;
       const weight = (votes.get(start) ?? 0) + Math.min(key.length, 40);
@@ -62,44 +67,51 @@ function startByEqualLines(lines: readonly string[], wanted: readonly string[]):
   return best;
 }
 
-function startBySimilarLine(lines: readonly string[], wanted: readonly string[]): number | undefined {
+function startBySimilarLine(keys: readonly string[], wanted: readonly string[]): number | undefined {
   const anchor = indexOfLongest(wanted);
-  const grams = trigrams(normalise(wanted[anchor] ?? ""));
-  let best: number | undefined;
-  let bestSimilarity = MIN_SIMILARITY;
-  for (const [index, line] of lines.entries()) {
-    const similarity = commonShare(grams, normalise(line), bestSimilarity);
-    if (similarity > bestSimilarity) [best, bestSimilarity] = [index - anchor, similarity];
+  const anchorKey = wanted[anchor] ?? "";
+  const grams = new Uint8Array(GRAM_SLOTS);
+  for (let index = 2; index < anchorKey.length; index++) grams[gramSlot(anchorKey, index)] = 1;
+  const similar: { readonly line: number; readonly similarity: number }[] = [];
+  for (const [line, key] of keys.entries()) {
+    const similarity = commonShare(grams, key, anchorKey.length);
+    if (similarity > MIN_SIMILARITY) similar.push({ line, similarity });
   }
-  return best;
+  const [nearest] = similar
+    .sort((a, b) => b.similarity - a.similarity)
+    .slice(0, MAX_MEASURED_LINES)
+    .map(({ line }) => ({ line, distance: editDistance(keys[line] ?? "", anchorKey) }))
+    .sort((a, b) => a.distance - b.distance);
+  return nearest === undefined ? undefined : nearest.line - anchor;
 }
 
 function indexOfLongest(lines: readonly string[]): number {
   let longest = 0;
   for (const [index, line] of lines.entries()) {
-    if (line.trim().length > (lines[longest] ?? "").trim().length) longest = index;
+    if (line.length > (lines[longest] ?? "").length) longest = index;
   }
   return longest;
 }
 
+/** About twice the number of common trigrams over the number of both: 1 for equal lines, 0 for lines with nothing in common. */
+function commonShare(grams: Uint8Array, line: string, anchorLength: number): number {
+  const possible = Math.min(line.length, anchorLength) - 2;
+  const total = line.length + anchorLength - 4;
+  if (possible < 1 || (2 * possible) / total < MIN_SIMILARITY) return 0;
+  let common = 0;
+  for (let index = 2; index < line.length; index++) common += grams[gramSlot(line, index)] ?? 0;
+  return (2 * Math.min(common, possible)) / total;
+}
+
+/** Slot of the three characters that end at `index`: a hash, because collisions only blur a similarity. */
+function gramSlot(text: string, index: number): number {
+  const mixed =
+    text.charCodeAt(index - 2) * 31 * 31 + text.charCodeAt(index - 1) * 31 + text.charCodeAt(index);
+  return Math.imul(mixed, 0x9e3779b1) >>> (32 - GRAM_BITS);
+}
+
 function normalise(line: string): string {
   return line.slice(0, MAX_COMPARED_CHARS).replace(/\s+/gu, " ").trim().toLowerCase();
-}
-
-function trigrams(text: string): ReadonlySet<string> {
-  const grams = new Set<string>();
-  for (let index = 0; index + 3 <= text.length + 2; index++) grams.add(text.slice(index, index + 3));
-  return grams;
-}
-
-/** Dice coefficient of a line's trigrams and `grams`; 0 when the lengths alone keep it from passing `atLeast`. */
-function commonShare(grams: ReadonlySet<string>, line: string, atLeast: number): number {
-  const most = (2 * Math.min(grams.size, line.length)) / (grams.size + line.length);
-  if (grams.size === 0 || line.length === 0 || most < atLeast) return 0;
-  const own = trigrams(line);
-  let common = 0;
-  for (const gram of own) if (grams.has(gram)) common++;
-  return (2 * common) / (grams.size + own.size);
 }
 
 function firstDifference(lines: readonly string[], wanted: readonly string[], start: number): string {

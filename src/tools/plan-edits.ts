@@ -43,11 +43,12 @@ export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
   for (const [index, edit] of edits.entries()) {
     const found = validate(edit) ?? replacementsOf(text, edit);
     if ("kind" in found) return { error: atEdit(found, index, edits.length) };
-    for (const replacement of found) planned.push({ ...replacement, edit: index });
+    for (const replacement of found)
+      planned.push({ start: replacement.start, end: replacement.end, text: replacement.text, edit: index });
   }
-  planned.sort((a, b) => a.start - b.start || a.edit - b.edit);
+  if (edits.length > 1) planned.sort((a, b) => a.start - b.start || a.edit - b.edit);
   const error = overlapIn(text, planned);
-  return error === undefined ? { replacements: planned.map(withoutEdit) } : { error };
+  return error === undefined ? { replacements: planned } : { error };
 }
 
 const BOM = "\uFEFF";
@@ -256,10 +257,6 @@ function overlapIn(text: EditedText, planned: readonly PlannedReplacement[]): Ed
     return { kind: "overlap", message };
   }
   return undefined;
-}
-
-function withoutEdit({ start, end, text }: PlannedReplacement): Replacement {
-  return { start, end, text };
 }
 
 function atEdit(error: EditError, index: number, count: number): EditError {
