@@ -7,7 +7,10 @@ import { calls, finishes, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, lines, tool } from "./conversation.ts";
 
-async function act(answer: Parameters<typeof says>[0] | ReturnType<typeof calls>[], options: Omit<AgentOptions, "model">) {
+async function act(
+  answer: Parameters<typeof says>[0] | ReturnType<typeof calls>[],
+  options: Omit<AgentOptions, "model">,
+) {
   const model = new ScriptedModel([typeof answer === "string" ? says(answer) : answer, says("end")]);
   const result = await new Agent({ model, ...options }).run("go");
   model.assertFinished();
@@ -16,8 +19,14 @@ async function act(answer: Parameters<typeof says>[0] | ReturnType<typeof calls>
 
 test("results stand in call order, whichever tool ends first", async () => {
   const slow = Promise.withResolvers<string>();
-  const tools = [tool("slow", { execute: () => slow.promise }), tool("fast", { execute: () => (slow.resolve("slow one"), "fast one") })];
-  expect(await act([calls("slow"), calls("fast")], { tools })).toEqual(["result call_1: slow one", "result call_2: fast one"]);
+  const tools = [
+    tool("slow", { execute: () => slow.promise }),
+    tool("fast", { execute: () => (slow.resolve("slow one"), "fast one") }),
+  ];
+  expect(await act([calls("slow"), calls("fast")], { tools })).toEqual([
+    "result call_1: slow one",
+    "result call_2: fast one",
+  ]);
 });
 
 test("calls run together, unless parallelToolCalls is false", async () => {
@@ -46,9 +55,16 @@ test("two writes of one resource never overlap", async () => {
       log.push(`-${String(path)}${String(n)}`);
     },
   });
-  await act([calls("edit", { path: "a", n: 1 }), calls("edit", { path: "a", n: 2 }), calls("edit", { path: "b", n: 3 })], {
-    tools: [edit],
-  });
+  await act(
+    [
+      calls("edit", { path: "a", n: 1 }),
+      calls("edit", { path: "a", n: 2 }),
+      calls("edit", { path: "b", n: 3 }),
+    ],
+    {
+      tools: [edit],
+    },
+  );
   expect(log.filter((line) => line.includes("a"))).toEqual(["+a1", "-a1", "+a2", "-a2"]);
   expect(log.indexOf("+b3")).toBeLessThan(log.indexOf("-a1"));
 });
@@ -73,7 +89,12 @@ test("what a tool returns is brought to one result: value, promise, object, noth
       },
     }),
   ];
-  expect(await act(tools.map(({ name }) => calls(name)), { tools })).toEqual([
+  expect(
+    await act(
+      tools.map(({ name }) => calls(name)),
+      { tools },
+    ),
+  ).toEqual([
     "result call_1: text",
     'result call_2: {"a":[1,"2"]}',
     "result call_3: (no output)",
@@ -104,7 +125,12 @@ test("everything that goes wrong with a call is an error result the model can ac
   const cyclic: Record<string, unknown> = {};
   cyclic["self"] = cyclic;
   const tools = [
-    defineTool({ name: "strict", description: "s", parameters: z.object({ path: z.string() }), execute: ({ path }) => path }),
+    defineTool({
+      name: "strict",
+      description: "s",
+      parameters: z.object({ path: z.string() }),
+      execute: ({ path }) => path,
+    }),
     tool("throws", {
       execute: () => {
         throw new Error("disk on fire");
@@ -153,7 +179,10 @@ test("a tool that never settles is given up after its time limit, and its signal
 test("a call that the output limit cut is not run, and the model is told", async () => {
   let ran = false;
   const write = tool("write", { execute: () => (ran = true) });
-  const model = new ScriptedModel([[calls("write", '{"path":"a","content":"lo'), finishes("length")], says("shorter")]);
+  const model = new ScriptedModel([
+    [calls("write", '{"path":"a","content":"lo'), finishes("length")],
+    says("shorter"),
+  ]);
   const result = await new Agent({ model, tools: [write] }).run("go");
   expect(lines(result.messages).slice(1)).toEqual([
     "calls write {}",
@@ -164,7 +193,10 @@ test("a call that the output limit cut is not run, and the model is told", async
 });
 
 test("a huge result loses its middle, and lone surrogates are mended", async () => {
-  const tools = [tool("huge", { execute: () => "x".repeat(10_000) }), tool("broken", { execute: () => "a\uD800b" })];
+  const tools = [
+    tool("huge", { execute: () => "x".repeat(10_000) }),
+    tool("broken", { execute: () => "a\uD800b" }),
+  ];
   const [huge, broken] = await act([calls("huge"), calls("broken")], { tools, maxToolResultChars: 1000 });
   expect(huge?.length).toBeLessThan(1200);
   expect(broken).toBe("result call_2: a\uFFFDb");
@@ -194,12 +226,17 @@ test("a tool calls other tools through the same path, and only its own result is
   });
   const events = await all(agent.stream("go"));
   expect(asked).toEqual(["outer call_1", "read call_1/1"]);
-  expect(events.filter(({ type }) => type === "tool_result").map((event) => ("parentCallId" in event ? event.parentCallId : "none"))).toEqual([
-    "call_1",
-    "call_1",
-    "none",
+  expect(
+    events
+      .filter(({ type }) => type === "tool_result")
+      .map((event) => ("parentCallId" in event ? event.parentCallId : "none")),
+  ).toEqual(["call_1", "call_1", "none"]);
+  expect(lines(agent.getState().messages)).toEqual([
+    "user: go",
+    "calls outer {}",
+    'result call_1: read {"path":"a"} / true',
+    "assistant: end",
   ]);
-  expect(lines(agent.getState().messages)).toEqual(["user: go", "calls outer {}", 'result call_1: read {"path":"a"} / true', "assistant: end"]);
 });
 
 test("a tool without execute is left to the caller, whose answer a later run brings", async () => {

@@ -83,7 +83,10 @@ test("run and stream are the same loop: same entries, same result", async () => 
 });
 
 test("a failed request ends the run as data, keeps what was there, and the conversation can go on", async () => {
-  const model = new ScriptedModel([fails(new NanoAgentError("rate_limit", "Too many requests.")), says("now")]);
+  const model = new ScriptedModel([
+    fails(new NanoAgentError("rate_limit", "Too many requests.")),
+    says("now"),
+  ]);
   const agent = new Agent({ model });
   const failed = await agent.run("go");
   expect([failed.stopReason, failed.error?.code, failed.text, lines(failed.messages)]).toEqual([
@@ -163,9 +166,15 @@ test("history that could not be sent is repaired before the first request", asyn
 });
 
 test("a call id that was used before is replaced, so that every result has one call", async () => {
-  const model = new ScriptedModel([calls("read", {}, "call_0"), [calls("read", {}, "call_0"), calls("read", {}, "")], says("ok")]);
+  const model = new ScriptedModel([
+    calls("read", {}, "call_0"),
+    [calls("read", {}, "call_0"), calls("read", {}, "")],
+    says("ok"),
+  ]);
   const result = await new Agent({ model, tools: [tool("read")] }).run("go");
-  const ids = result.messages.flatMap((message) => message.content.flatMap((block) => (block.type === "tool_use" ? [block.id] : [])));
+  const ids = result.messages.flatMap((message) =>
+    message.content.flatMap((block) => (block.type === "tool_use" ? [block.id] : [])),
+  );
   const answered = result.messages.flatMap((message) =>
     message.content.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : [])),
   );
@@ -174,11 +183,17 @@ test("a call id that was used before is replaced, so that every result has one c
 });
 
 test("sendMessage tells the five events in order and returns the text", async () => {
-  const model = new ScriptedModel([[says("Looking."), calls("read", { path: "a" }), calls("nope", {})], says("Done.")]);
+  const model = new ScriptedModel([
+    [says("Looking."), calls("read", { path: "a" }), calls("nope", {})],
+    says("Done."),
+  ]);
   const agent = new Agent({ model, tools: [tool("read")] });
   const seen: unknown[] = [];
   const tokens: string[] = [];
-  const text = await agent.sendMessage("go", { onEvent: (event) => seen.push(event), onToken: (token) => tokens.push(token) });
+  const text = await agent.sendMessage("go", {
+    onEvent: (event) => seen.push(event),
+    onToken: (token) => tokens.push(token),
+  });
   expect(text).toBe("Done.");
   expect(tokens.join("")).toBe("Looking.Done.");
   expect(seen).toEqual([
@@ -186,7 +201,12 @@ test("sendMessage tells the five events in order and returns the text", async ()
     { type: "tool_use", toolName: "read", toolInput: { path: "a" } },
     { type: "tool_use", toolName: "nope", toolInput: {} },
     { type: "tool_result", toolName: "read", toolResult: 'read {"path":"a"}', status: "ok" },
-    { type: "tool_result", toolName: "nope", toolResult: expect.stringContaining("Unknown tool: nope"), status: "error" },
+    {
+      type: "tool_result",
+      toolName: "nope",
+      toolResult: expect.stringContaining("Unknown tool: nope"),
+      status: "error",
+    },
     { type: "text", content: "Done." },
     { type: "done" },
   ]);
@@ -216,7 +236,9 @@ test("an observer that throws is told to the reader and stops nothing", async ()
       },
     }),
   );
-  expect(events.filter(({ type }) => type === "warning")).toEqual([{ type: "warning", message: "An observer threw: oops" }]);
+  expect(events.filter(({ type }) => type === "warning")).toEqual([
+    { type: "warning", message: "An observer threw: oops" },
+  ]);
   expect(events.at(-1)).toMatchObject({ type: "done", result: { stopReason: "completed" } });
 });
 

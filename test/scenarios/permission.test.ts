@@ -9,7 +9,12 @@ async function decide(permission: Gate, approve?: Approver) {
   const ran: string[] = [];
   const model = new ScriptedModel([calls("bash", { command: "ls" }), says("end")]);
   const bash = tool("bash", { execute: () => (ran.push("bash"), "files") });
-  const agent = new Agent({ model, tools: [bash], permission, ...(approve === undefined ? {} : { approve }) });
+  const agent = new Agent({
+    model,
+    tools: [bash],
+    permission,
+    ...(approve === undefined ? {} : { approve }),
+  });
   const { messages, stopReason } = await agent.run("go");
   return { ran: ran.length, said: lines(messages)[2], stopReason };
 }
@@ -17,7 +22,10 @@ async function decide(permission: Gate, approve?: Approver) {
 const ask: Gate = { check: () => ({ action: "ask", reason: "bash needs approval" }) };
 
 test("an allowed call runs, and a denied one is answered with the reason", async () => {
-  expect(await decide({ check: () => ({ action: "allow" }) })).toMatchObject({ ran: 1, said: "result call_1: files" });
+  expect(await decide({ check: () => ({ action: "allow" }) })).toMatchObject({
+    ran: 1,
+    said: "result call_1: files",
+  });
   expect(await decide({ check: () => ({ action: "deny", reason: "rule bash(*)" }) })).toMatchObject({
     ran: 0,
     said: "error call_1: Error: Tool call was not approved: rule bash(*)",
@@ -56,7 +64,10 @@ test("a gate that throws or answers an unknown word refuses", async () => {
       throw new Error("bug");
     },
   };
-  expect(await decide(broken)).toMatchObject({ ran: 0, said: expect.stringContaining("the permission check failed: bug") });
+  expect(await decide(broken)).toMatchObject({
+    ran: 0,
+    said: expect.stringContaining("the permission check failed: bug"),
+  });
   expect(await decide({ check: () => ({ action: "perhaps" }) } as unknown as Gate)).toMatchObject({ ran: 0 });
 });
 
@@ -66,7 +77,12 @@ test("the person's reason reaches the model, and a refusal may end the run", asy
     stopReason: "completed",
   });
   const model = new ScriptedModel([calls("bash", {})]);
-  const agent = new Agent({ model, tools: [tool("bash")], permission: ask, approve: () => ({ approved: false, stop: true }) });
+  const agent = new Agent({
+    model,
+    tools: [tool("bash")],
+    permission: ask,
+    approve: () => ({ approved: false, stop: true }),
+  });
   expect(await agent.run("go")).toMatchObject({ stopReason: "denied" });
 });
 

@@ -1,4 +1,4 @@
-import { type ProcessInfo, findProcesses, isRunning, type ProcessQuery } from "./process-table.ts";
+import { findProcesses, isRunning, type ProcessInfo, type ProcessQuery } from "./process-table.ts";
 
 /** How {@link endProcesses} goes about it. */
 export interface EndOptions {
@@ -17,7 +17,10 @@ const LONGEST_PAUSE_MS = 50;
  * Ends every process of a query: TERM (and CONT, for stopped ones) first, KILL to what is left after the grace. Returns as soon as
  * all are gone, with those that even KILL did not end.
  */
-export async function endProcesses(query: ProcessQuery, options: EndOptions): Promise<readonly ProcessInfo[]> {
+export async function endProcesses(
+  query: ProcessQuery,
+  options: EndOptions,
+): Promise<readonly ProcessInfo[]> {
   const deadline = performance.now() + options.graceMs;
   let found = await findProcesses(query);
   for (const group of options.groups ?? []) signal(-group, "SIGTERM");

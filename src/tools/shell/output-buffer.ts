@@ -172,8 +172,10 @@ export class OutputBuffer {
 
   #gap(omittedBytes: number): string {
     const left = `${omittedBytes} of ${this.#totalBytes} bytes left out here`;
-    if (this.#fileProblem !== undefined) return `[${left}; the full text could not be kept: ${this.#fileProblem}]`;
-    if (this.full) return `[${left}; the first ${this.#fileBytes} bytes are in ${this.#file?.path ?? "no file"}]`;
+    if (this.#fileProblem !== undefined)
+      return `[${left}; the full text could not be kept: ${this.#fileProblem}]`;
+    if (this.full)
+      return `[${left}; the first ${this.#fileBytes} bytes are in ${this.#file?.path ?? "no file"}]`;
     return `[${left}; the full text is in ${this.#file?.path ?? "no file"}]`;
   }
 }

@@ -94,7 +94,9 @@ function candidatePids(after: number | undefined): readonly number[] {
   if (after === undefined) return pids;
   const last = Number(tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1));
   // Lower than the beginning: the numbers came round once.
-  return last >= after ? pids.filter((pid) => pid >= after && pid <= last) : pids.filter((pid) => pid >= after || pid <= last);
+  return last >= after
+    ? pids.filter((pid) => pid >= after && pid <= last)
+    : pids.filter((pid) => pid >= after || pid <= last);
 }
 
 /** Rows that belong to the roots, carry the mark, or descend from one that does. Never this process. */
@@ -105,7 +107,11 @@ export function selectRows(
 ): readonly ProcessRow[] {
   const ours = new Set<number>(roots);
   const isOurs = (row: ProcessRow): boolean =>
-    ours.has(row.pid) || ours.has(row.ppid) || roots.includes(row.group) || roots.includes(row.session) || isMarked(row);
+    ours.has(row.pid) ||
+    ours.has(row.ppid) ||
+    roots.includes(row.group) ||
+    roots.includes(row.session) ||
+    isMarked(row);
   const found = new Map<number, ProcessRow>();
   for (let before = -1; before !== found.size; ) {
     before = found.size;
@@ -138,7 +144,10 @@ function isDead(row: ProcessRow): boolean {
 
 function readCommand(pid: number): string {
   const words = tryRead(`/proc/${pid}/cmdline`)?.toString() ?? "";
-  const text = words === "" ? `[${tryRead(`/proc/${pid}/comm`)?.toString().trim() ?? "?"}]` : words.replaceAll("\0", " ");
+  const text =
+    words === ""
+      ? `[${tryRead(`/proc/${pid}/comm`)?.toString().trim() ?? "?"}]`
+      : words.replaceAll("\0", " ");
   return shorten(text);
 }
 
@@ -167,7 +176,9 @@ function runPs(): Promise<string> {
   const env = { PATH: "/bin:/usr/bin", LC_ALL: "C" };
   return new Promise((resolve) => {
     const options = { env, maxBuffer: 64 * 1024 * 1024 };
-    execFile("ps", ["-axww", "-E", "-o", columns], options, (error, stdout) => resolve(error === null ? stdout : ""));
+    execFile("ps", ["-axww", "-E", "-o", columns], options, (error, stdout) =>
+      resolve(error === null ? stdout : ""),
+    );
   });
 }
 
@@ -179,7 +190,14 @@ export function parsePs(output: string): readonly { readonly row: ProcessRow; re
     const match = PS_LINE.exec(line);
     if (match === null) return [];
     const [, pid, ppid, group, state = "", startTime = "", text = ""] = match;
-    const row = { pid: Number(pid), ppid: Number(ppid), group: Number(group), session: Number(group), state, startTime };
+    const row = {
+      pid: Number(pid),
+      ppid: Number(ppid),
+      group: Number(group),
+      session: Number(group),
+      state,
+      startTime,
+    };
     return [{ row, text }];
   });
 }

@@ -6,7 +6,10 @@ import { isAbsolute, join } from "node:path";
 export type Environment = { readonly [name: string]: string | undefined };
 
 const FIXED_PLACES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
-const WINDOWS_PLACES = ["C:\\Program Files\\Git\\bin\\bash.exe", "C:\\Program Files (x86)\\Git\\bin\\bash.exe"];
+const WINDOWS_PLACES = [
+  "C:\\Program Files\\Git\\bin\\bash.exe",
+  "C:\\Program Files (x86)\\Git\\bin\\bash.exe",
+];
 
 /**
  * Where the shell is: bash in its usual places, then in the absolute folders of `PATH`, then `/bin/sh`. On Windows only the bash

@@ -34,7 +34,8 @@ export class TerminalText {
   flush(): string {
     const held = this.#held;
     const escape = held.lastIndexOf("\x1b");
-    const isCut = escape >= 0 && escape >= held.length - MAX_ESCAPE && !STARTS_WITH_ESCAPE.test(held.slice(escape));
+    const isCut =
+      escape >= 0 && escape >= held.length - MAX_ESCAPE && !STARTS_WITH_ESCAPE.test(held.slice(escape));
     const cut = isCut ? escape : held.length;
     this.#held = held.slice(cut);
     return cleanLine(held.slice(0, cut));
