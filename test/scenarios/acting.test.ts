@@ -2,16 +2,14 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/core/agent/agent.ts";
 import type { AgentOptions } from "../../src/core/agent/options.ts";
+import { textOf } from "../../src/core/message/message.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
-import { calls, finishes, says } from "../../src/testing/script.ts";
+import { calls, finishes, type ScriptPiece, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, lines, tool } from "./conversation.ts";
 
-async function act(
-  answer: Parameters<typeof says>[0] | ReturnType<typeof calls>[],
-  options: Omit<AgentOptions, "model">,
-) {
-  const model = new ScriptedModel([typeof answer === "string" ? says(answer) : answer, says("end")]);
+async function act(answer: readonly ScriptPiece[], options: Omit<AgentOptions, "model">) {
+  const model = new ScriptedModel([answer, says("end")]);
   const result = await new Agent({ model, ...options }).run("go");
   model.assertFinished();
   return lines(result.messages).filter((line) => line.startsWith("result") || line.startsWith("error"));
@@ -215,7 +213,7 @@ test("a tool calls other tools through the same path, and only its own result is
     execute: async (_input, context) => {
       const inner = await context.callTool("read", { path: "a" });
       const missing = await context.callTool("nope", {});
-      return `${String(inner.content)} / ${String(missing.isError)}`;
+      return `${textOf(inner.content)} / ${String(missing.isError)}`;
     },
   });
   const asked: string[] = [];

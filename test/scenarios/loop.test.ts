@@ -128,7 +128,6 @@ test("a steering message reaches the model at its next request, and makes it go 
   const agent = new Agent({
     model,
     tools: [tool("read", { execute: () => (agent.steer("use tabs"), "text") })],
-    ...{},
   });
   const seen: string[] = [];
   const result = await agent.run("go", {
