@@ -1,6 +1,6 @@
-import { errorMessage } from "../core/base/errors.ts";
-import { errorResult } from "../core/tool/output.ts";
-import type { ToolResult } from "../core/tool/tool.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { errorResult } from "../../core/tool/output.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
 
 /** A reason not to touch a file, in words for the model. */
 export class FileRefusal extends Error {
