@@ -157,6 +157,13 @@ describe("createCallOptions", () => {
           text: "a",
           provider_data: { ai_sdk: { provider: name, metadata: { openai: { itemId: "i" } } } },
         },
+        {
+          type: "thinking",
+          thinking: "",
+          provider_data: {
+            ai_sdk: { provider: name, metadata: { google: { thoughtSignature: "T" } }, emptyText: true },
+          },
+        },
         { type: "text", text: "" },
       ]);
     expect(prompt([from(provider)])).toEqual([
@@ -166,6 +173,7 @@ describe("createCallOptions", () => {
           { type: "reasoning", text: "hm", providerOptions: { anthropic: { signature: "S" } } },
           { type: "reasoning", text: "plain" },
           { type: "text", text: "a", providerOptions: { openai: { itemId: "i" } } },
+          { type: "text", text: "", providerOptions: { google: { thoughtSignature: "T" } } },
         ],
       },
     ]);

@@ -112,6 +112,22 @@ describe("createAiSdkDecoder", () => {
     ]);
   });
 
+  it("keeps a signature on text without characters in a thinking block that says so", () => {
+    const parts = decode(
+      { type: "text-start", id: "0" },
+      { type: "text-end", id: "0", providerMetadata: { google: { thoughtSignature: "T" } } },
+      finish("stop"),
+    );
+    const provider_data = {
+      ai_sdk: { provider: "p.chat", metadata: { google: { thoughtSignature: "T" } }, emptyText: true },
+    };
+    expect(parts[0]).toEqual({
+      type: "block",
+      index: 0,
+      block: { type: "thinking", thinking: "", provider_data },
+    });
+  });
+
   it("takes calls that come whole, and interleaved ones", () => {
     const parts = decode(
       { type: "tool-input-start", id: "a", toolName: "x" },

@@ -169,7 +169,7 @@ describe.each([
     ];
     const second = await ask(model, { messages, tools });
     expect(second.at(-1)).toMatchObject({ finishReason: { unified: "stop", raw: "end_turn" } });
-    expect((bodies[1]?.["messages"] as readonly Json[]).slice(1)).toMatchObject([
+    expect((bodies[1]?.["messages"] as readonly Json[] | undefined)?.slice(1)).toMatchObject([
       {
         role: "assistant",
         content: [
