@@ -8,7 +8,7 @@ import type { FinishPart, StreamPart } from "../../core/model/model.ts";
 import { createSseParser } from "../sse.ts";
 import type { WireTarget } from "../wire.ts";
 import { createGoogleDecoder } from "./decode.ts";
-import type { GoogleChunk, GooglePart, GoogleUsage } from "./wire.ts";
+import type { GoogleChunk, GooglePart } from "./wire.ts";
 
 const TARGET: WireTarget = { provider: "google", modelId: "gemini-3-flash", baseUrl: "https://h/v1beta" };
 
@@ -352,39 +352,6 @@ describe("a broken stream", () => {
         },
       ),
       { numRuns: 500 },
-    );
-  });
-});
-
-describe("usage", () => {
-  const COUNTS = [
-    "promptTokenCount",
-    "cachedContentTokenCount",
-    "candidatesTokenCount",
-    "thoughtsTokenCount",
-    "toolUsePromptTokenCount",
-  ] as const;
-
-  it("counts thoughts as output and tool prompts as input, whatever is missing", () => {
-    fc.assert(
-      fc.property(
-        fc.record(Object.fromEntries(COUNTS.map((name) => [name, fc.nat()])), { requiredKeys: [] }),
-        (usageMetadata: GoogleUsage) => {
-          const {
-            promptTokenCount: prompt,
-            candidatesTokenCount: candidates,
-            thoughtsTokenCount: thoughts,
-          } = usageMetadata;
-          const { cachedContentTokenCount: cached, toolUsePromptTokenCount: toolUse } = usageMetadata;
-          expect(decode([chunk([], "STOP", { usageMetadata })]).answer.finish.usage).toEqual({
-            inputTokens: (prompt ?? 0) + (toolUse ?? 0),
-            outputTokens: (candidates ?? 0) + (thoughts ?? 0),
-            ...(cached === undefined ? {} : { cacheReadTokens: cached }),
-            ...(thoughts === undefined ? {} : { reasoningTokens: thoughts }),
-            raw: usageMetadata,
-          });
-        },
-      ),
     );
   });
 });

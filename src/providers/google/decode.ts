@@ -2,10 +2,10 @@ import { NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
-import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import { googleStreamError } from "./error.ts";
+import { googleUsage } from "./usage.ts";
 import type { GoogleCandidate, GoogleChunk, GoogleFunctionCall, GooglePart, GoogleUsage } from "./wire.ts";
 
 /**
@@ -61,7 +61,7 @@ class GoogleDecoder implements WireDecoder {
     this.#emit({
       type: "finish",
       finishReason,
-      usage: toUsage(this.#usage),
+      usage: googleUsage(this.#usage),
       ...(typeof this.#model === "string" ? { model: this.#model } : {}),
       ...(typeof this.#responseId === "string" ? { responseId: this.#responseId } : {}),
     });
@@ -221,18 +221,5 @@ function brokenCall(id: string, message: string): ToolUseBlock {
     name: name ?? "malformed_function_call",
     input: {},
     invalid_input: { reason: "malformed", raw: message },
-  };
-}
-
-function toUsage(raw: GoogleUsage | undefined): Usage {
-  if (raw === undefined) return NO_USAGE;
-  return {
-    inputTokens: tokenCount(raw.promptTokenCount) + tokenCount(raw.toolUsePromptTokenCount),
-    outputTokens: tokenCount(raw.candidatesTokenCount) + tokenCount(raw.thoughtsTokenCount),
-    ...(raw.cachedContentTokenCount === undefined
-      ? {}
-      : { cacheReadTokens: tokenCount(raw.cachedContentTokenCount) }),
-    ...(raw.thoughtsTokenCount == null ? {} : { reasoningTokens: tokenCount(raw.thoughtsTokenCount) }),
-    raw,
   };
 }
