@@ -173,6 +173,36 @@ describe("an answer", () => {
     ]);
   });
 
+  it("is the same when many events look alike, and has the counts of the last one that had any", () => {
+    const texts = ["a", "b", 'q"uote', "", "d\n", "e", "f", "g"];
+    const counted = (text: string, at: number, thought: boolean): GoogleChunk =>
+      chunk([thought ? { text, thought } : { text }], undefined, {
+        usageMetadata: { promptTokenCount: 3, candidatesTokenCount: at, totalTokenCount: 3 + at },
+        responseId: "r",
+      });
+    const stream = [
+      ...texts.map((text, at) => counted(text, at, true)),
+      ...texts.map((text, at) => counted(text, at + 10, false)),
+      chunk([], "STOP"),
+    ];
+    expect(decode(stream).answer).toEqual({
+      content: [
+        { type: "thinking", thinking: texts.join("") },
+        { type: "text", text: texts.join("") },
+      ],
+      finish: {
+        type: "finish",
+        finishReason: { unified: "stop", raw: "STOP" },
+        usage: {
+          inputTokens: 3,
+          outputTokens: 17,
+          raw: { promptTokenCount: 3, candidatesTokenCount: 17, totalTokenCount: 20 },
+        },
+        responseId: "r",
+      },
+    });
+  });
+
   it("goes on after a finish reason that older models repeat in every event", () => {
     const decoder = createGoogleDecoder(() => undefined, TARGET);
     decoder.event("", JSON.stringify(chunk([{ text: "a" }], "STOP")));

@@ -3,6 +3,7 @@ import { newId } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
+import { createDeltaTemplate } from "../delta-template.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import { googleStreamError } from "./error.ts";
 import { googleUsage } from "./usage.ts";
@@ -28,12 +29,18 @@ export function createGoogleDecoder(emit: (part: StreamPart) => void, target: Wi
 class GoogleDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
   readonly #target: WireTarget;
+  readonly #templates = {
+    text: createDeltaTemplate({ ignore: COUNTERS }),
+    thinking: createDeltaTemplate({ ignore: COUNTERS }),
+  } as const;
   readonly #callIds = new Set<string>();
   #index = -1;
   #open: "text" | "thinking" | undefined;
   #last: GoogleCandidate | undefined;
   #blockReason: string | undefined;
   #usage: GoogleUsage | undefined;
+  /** The last event when only its text was read. Its token counts matter if no later event has any. */
+  #unparsed: string | undefined;
   #model: string | undefined;
   #responseId: string | undefined;
   #ended = false;
@@ -44,19 +51,29 @@ class GoogleDecoder implements WireDecoder {
   }
 
   readonly event = (_event: string, data: string): void => {
+    const kind = this.#open === "thinking" ? "thinking" : "text";
+    const text = this.#templates[kind].match(data);
+    if (text !== undefined) {
+      this.#unparsed = data;
+      if (text !== "") this.#text(text, kind);
+      return;
+    }
     if (data === "[DONE]") return;
     const chunk = parseChunk(data);
     if (isRecord(chunk.error)) throw googleStreamError(chunk.error, this.#target);
-    if (isRecord(chunk.usageMetadata)) this.#usage = chunk.usageMetadata;
+    this.#counts(chunk);
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
     this.#blockReason ??= chunk.promptFeedback?.blockReason;
     const candidate = chunk.candidates?.[0];
     if (typeof candidate === "object" && candidate !== null) this.#candidate(candidate);
+    const plain = plainKind(chunk);
+    if (plain !== undefined) this.#templates[plain].learn(data, "text");
   };
 
   readonly end = (): void => {
     const finishReason = this.#finishReason();
+    if (this.#unparsed !== undefined) this.#counts(parseChunk(this.#unparsed));
     this.#ended = true;
     this.#emit({
       type: "finish",
@@ -68,6 +85,12 @@ class GoogleDecoder implements WireDecoder {
   };
 
   readonly done = (): boolean => this.#ended;
+
+  #counts({ usageMetadata }: GoogleChunk): void {
+    if (!isRecord(usageMetadata)) return;
+    this.#usage = usageMetadata;
+    this.#unparsed = undefined;
+  }
 
   #candidate(candidate: GoogleCandidate): void {
     const parts = candidate.content?.parts;
@@ -173,6 +196,21 @@ class GoogleDecoder implements WireDecoder {
     this.#emit({ type: "block", index: this.#index, block });
     return { unified: "pause", raw };
   }
+}
+
+/** What grows from event to event beside the text. */
+const COUNTERS = ["candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"];
+
+/** The kind of an event that brings one piece of text and nothing else that is not in every event. */
+function plainKind({ candidates, promptFeedback }: GoogleChunk): "text" | "thinking" | undefined {
+  const candidate = candidates?.[0];
+  const parts = candidate?.content?.parts;
+  if (candidates?.length !== 1 || parts?.length !== 1 || promptFeedback !== undefined) return undefined;
+  const part = parts[0];
+  if (candidate?.finishReason !== undefined || typeof part?.text !== "string") return undefined;
+  const isPlain = Object.keys(part).every((key) => key === "text" || key === "thought");
+  if (!isPlain) return undefined;
+  return part.thought === true ? "thinking" : "text";
 }
 
 const UNIFIED: { readonly [raw: string]: FinishReason["unified"] } = {
