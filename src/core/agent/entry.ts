@@ -1,6 +1,6 @@
 import type { Json } from "../base/errors.ts";
 import type { ToolInput, ToolResultBlock } from "../message/block.ts";
-import type { AssistantMessage, UserMessage } from "../message/message.ts";
+import type { AssistantMessage, Message, UserMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { FinishReason } from "../model/model.ts";
 import type { StopReason } from "./stop-reason.ts";
@@ -22,6 +22,12 @@ export interface RunStartEntry extends EntryBase {
   /** `provider/id`. */
   readonly model: string;
   readonly tools: readonly string[];
+}
+
+/** A conversation brought in from elsewhere, already repaired; it stands before everything that follows. */
+export interface HistoryEntry extends EntryBase {
+  readonly type: "history";
+  readonly messages: readonly Message[];
 }
 
 /** Input of a person: what started the run, or a steering message taken in while it ran. */
@@ -97,6 +103,7 @@ export interface RunEndEntry extends EntryBase {
 /** Everything a journal holds. Readers skip types they do not know. */
 export type JournalEntry =
   | RunStartEntry
+  | HistoryEntry
   | UserEntry
   | AssistantEntry
   | ToolIntentEntry
@@ -105,4 +112,8 @@ export type JournalEntry =
   | RunEndEntry;
 
 /** A journal entry before the journal gave it `id`, `parent` and `time`. */
-export type NewEntry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, keyof EntryBase> : never) : never;
+export type NewEntry = JournalEntry extends infer E
+  ? E extends JournalEntry
+    ? Omit<E, keyof EntryBase>
+    : never
+  : never;

@@ -1,4 +1,4 @@
-import type { NanoAgentError } from "../base/errors.ts";
+import type { RetryPart, TextDelta, ThinkingDelta, ToolCallDelta, ToolCallStart } from "../model/model.ts";
 import type { ToolUpdate } from "../tool/tool.ts";
 import type { JournalEntry } from "./entry.ts";
 import type { RunResult } from "./result.ts";
@@ -9,45 +9,11 @@ export interface TurnStartEvent {
   readonly iteration: number;
 }
 
-/** New text of the answer. */
-export interface TextDeltaEvent {
-  readonly type: "text_delta";
-  readonly text: string;
-}
-
-/** New text of the reasoning. */
-export interface ThinkingDeltaEvent {
-  readonly type: "thinking_delta";
-  readonly text: string;
-}
-
-/** The model began to write a tool call. */
-export interface ToolCallStartEvent {
-  readonly type: "tool_call_start";
-  readonly callId: string;
-  readonly name: string;
-}
-
-/** A piece of the JSON text of a call's arguments. For display: the assistant message has the parsed value. */
-export interface ToolCallDeltaEvent {
-  readonly type: "tool_call_delta";
-  readonly callId: string;
-  readonly json: string;
-}
-
 /** Progress of a running tool. */
 export interface ToolUpdateEvent extends ToolUpdate {
   readonly type: "tool_update";
   readonly callId: string;
   readonly name: string;
-}
-
-/** A model request failed and is made again. The deltas of this turn so far are void. */
-export interface RetryEvent {
-  readonly type: "retry";
-  readonly attempt: number;
-  readonly delayMs: number;
-  readonly error: NanoAgentError;
 }
 
 /** Code plugged into the agent failed; the run goes on. */
@@ -63,17 +29,17 @@ export interface DoneEvent {
 }
 
 /**
- * What a run publishes, in order: journal entries as they are written, and between them ephemeral deltas. Exactly one `done` event
- * ends it.
+ * What a run publishes, in order: journal entries as they are written, and between them ephemeral parts: the deltas of the model's
+ * stream as they arrive, progress of tools, retries (which void the deltas of their turn so far). Exactly one `done` event ends it.
  */
 export type AgentEvent =
   | JournalEntry
   | TurnStartEvent
-  | TextDeltaEvent
-  | ThinkingDeltaEvent
-  | ToolCallStartEvent
-  | ToolCallDeltaEvent
+  | TextDelta
+  | ThinkingDelta
+  | ToolCallStart
+  | ToolCallDelta
+  | RetryPart
   | ToolUpdateEvent
-  | RetryEvent
   | WarningEvent
   | DoneEvent;

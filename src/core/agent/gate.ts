@@ -37,8 +37,10 @@ export interface ApprovalRequest extends GateRequest {
   readonly decision: GateDecision;
 }
 
-/** A person's answer. `reason` of a refusal reaches the model. */
-export type ApprovalAnswer = boolean | { readonly approved: boolean; readonly reason?: string };
+/** A person's answer. `reason` of a refusal reaches the model; `stop` ends the run after this turn (`stopReason: "denied"`). */
+export type ApprovalAnswer =
+  | boolean
+  | { readonly approved: boolean; readonly reason?: string; readonly stop?: boolean };
 
 /** Asks a person. Throwing, or answering anything but a clear yes, denies. */
 export type Approver = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;

@@ -3,6 +3,9 @@ import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { StopReason } from "./stop-reason.ts";
 
+/** The limits of a {@link import("./options.ts").Budget}. */
+export type BudgetLimit = "usd" | "tokens" | "wall_time";
+
 /** How a run ended, as data. */
 export interface RunResult<Output = unknown> {
   /** The answer: all text of the final assistant message, or the text of a finish tool, or what `onMaxIterations` made. */
@@ -10,9 +13,11 @@ export interface RunResult<Output = unknown> {
   /** The value for the requested schema, when there is one. */
   readonly output?: Output;
   readonly stopReason: StopReason;
+  /** Which limit, when `stopReason` is `budget`. */
+  readonly limit?: BudgetLimit;
   /** Set when `stopReason` is `error`. */
   readonly error?: NanoAgentError;
-  /** Model requests of this run that were answered. */
+  /** Model requests of this run that were answered, the closing summary of `onMaxIterations` not counted. */
   readonly iterations: number;
   /** The whole conversation, this run included; can be sent again as it is. */
   readonly messages: readonly Message[];

@@ -1,4 +1,4 @@
-import type { AssistantBlock, ContentBlock, TextBlock, ToolUseBlock, UserBlock } from "./block.ts";
+import type { AssistantBlock, ContentBlock, ToolUseBlock, UserBlock } from "./block.ts";
 
 /** Input of a person, or the results of the tool calls in the assistant message before it. */
 export interface UserMessage {
@@ -31,7 +31,10 @@ export function userMessage(content: string | readonly UserBlock[]): UserMessage
 
 /** An assistant message from text or blocks. */
 export function assistantMessage(content: string | readonly AssistantBlock[]): AssistantMessage {
-  return { role: "assistant", content: typeof content === "string" ? [{ type: "text", text: content }] : content };
+  return {
+    role: "assistant",
+    content: typeof content === "string" ? [{ type: "text", text: content }] : content,
+  };
 }
 
 /** All text blocks of a message, joined by `separator` (default: nothing between them). */
@@ -43,7 +46,7 @@ export function messageText(message: Message, separator = ""): string {
 export function textOf(blocks: string | readonly ContentBlock[], separator = ""): string {
   if (typeof blocks === "string") return blocks;
   const texts: string[] = [];
-  for (const block of blocks) if (block.type === "text") texts.push((block as TextBlock).text);
+  for (const block of blocks) if (block.type === "text") texts.push(block.text);
   return texts.join(separator);
 }
 
@@ -57,7 +60,8 @@ export function toMessages(input: Input): readonly Message[] {
   if (typeof input === "string") return [userMessage(input)];
   if (!Array.isArray(input)) return [normaliseMessage(input as Message)];
   const items = input as readonly (Message | UserBlock)[];
-  if (items.length > 0 && items.every((item) => "role" in item)) return (items as readonly Message[]).map(normaliseMessage);
+  if (items.length > 0 && items.every((item) => "role" in item))
+    return (items as readonly Message[]).map(normaliseMessage);
   return [userMessage(items as readonly UserBlock[])];
 }
 

@@ -70,6 +70,8 @@ export interface Tool {
   readonly access?: ToolAccess | ((input: never, context: { readonly cwd: string }) => ToolAccess);
   /** Milliseconds one call may take before it is aborted and answered with an error. Default: the agent's. 0: no limit. */
   readonly timeoutMs?: number;
+  /** Milliseconds a call gets to end by itself once it was aborted; then it is abandoned. Default 500. */
+  readonly abortGraceMs?: number;
   /** True when a call changes nothing outside the agent. A hint for permission modes. Default false. */
   readonly readOnly?: boolean;
 }

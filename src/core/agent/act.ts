@@ -1,0 +1,196 @@
+import { linkController, orAborted } from "../base/abort.ts";
+import { errorMessage } from "../base/errors.ts";
+import { truncateMiddle } from "../base/text.ts";
+import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
+import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
+import { errorResult, toToolResult } from "../tool/output.ts";
+import type { Tool, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
+import { type Admission, admit, type SettledCall } from "./admit.ts";
+import { type RunContext, record } from "./run-context.ts";
+import { runScheduled } from "./schedule.ts";
+
+const DEFAULT_ABORT_GRACE_MS = 500;
+
+/** What a round of tool calls means for the run. */
+export interface ActOutcome {
+  /** Set when a finish tool succeeded: the answer. */
+  readonly finish?: NonNullable<ToolResult["finish"]>;
+  /** True when a person refused a call and wants the run to end. */
+  readonly denied: boolean;
+  /** True when some call is left to the caller. */
+  readonly external: boolean;
+}
+
+/**
+ * Runs the tool calls of one answer: admits them one by one in call order (known? valid? permitted?), runs those that may run, together
+ * where they do not conflict, and records exactly one result for each, external calls excepted. Throws only for the journal.
+ */
+export async function act(run: RunContext, calls: readonly ToolUseBlock[]): Promise<ActOutcome> {
+  const admissions: Admission[] = [];
+  for (const call of calls) admissions.push(await admit(run, call));
+  const finishes: NonNullable<ToolResult["finish"]>[] = [];
+  const failures: unknown[] = [];
+  const tasks = admissions.flatMap((admission) => {
+    if (admission.type === "external") return [];
+    const work = async (): Promise<void> => {
+      try {
+        const { result } = await settle(run, admission);
+        if (result.finish !== undefined && result.isError !== true) finishes.push(result.finish);
+      } catch (error) {
+        failures.push(error);
+      }
+    };
+    return [{ access: accessOf(run, admission), run: work }];
+  });
+  await runScheduled(tasks, run.maxParallel);
+  if (failures.length > 0) throw failures[0];
+  const [finish] = finishes;
+  return {
+    ...(finish === undefined ? {} : { finish }),
+    denied: admissions.some((admission) => admission.type === "refused" && admission.stop === true),
+    external: admissions.some((admission) => admission.type === "external"),
+  };
+}
+
+function accessOf(run: RunContext, admission: Admission): ToolAccess {
+  if (admission.type !== "ready") return "none";
+  if (!run.parallel) return "exclusive";
+  const { access } = admission.tool;
+  if (typeof access !== "function") return access ?? "none";
+  try {
+    return access(admission.input as never, { cwd: run.cwd });
+  } catch {
+    // A tool that cannot say what it touches runs alone; the same fault will show in its result.
+    return "exclusive";
+  }
+}
+
+/** Brings an admitted call to its one recorded result. */
+async function settle(run: RunContext, admission: Admission, parentCallId?: string): Promise<SettledCall> {
+  const { call } = admission;
+  const nested = parentCallId === undefined ? {} : { parentCallId };
+  const startedAt = performance.now();
+  let settled: SettledCall;
+  if (admission.type === "external") {
+    settled = {
+      status: "error",
+      result: errorResult(`${call.name} is answered by the caller and cannot be nested.`),
+    };
+  } else if (admission.type === "refused") {
+    settled = admission.settled;
+  } else if (run.signal.aborted) {
+    settled = { status: "aborted", result: errorResult(NEVER_RAN) };
+  } else {
+    await record(run, {
+      type: "tool_intent",
+      callId: call.id,
+      name: call.name,
+      input: admission.input,
+      ...nested,
+    });
+    settled = await execute(run, admission);
+  }
+  const { result } = settled;
+  await record(run, {
+    type: "tool_result",
+    callId: call.id,
+    name: call.name,
+    status: settled.status,
+    result: toBlock(call.id, result, run.maxToolResultChars),
+    ...(result.title === undefined ? {} : { title: result.title }),
+    ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
+    durationMs: Math.round(performance.now() - startedAt),
+    ...nested,
+  });
+  return settled;
+}
+
+async function execute(run: RunContext, ready: Extract<Admission, { type: "ready" }>): Promise<SettledCall> {
+  const { call, tool } = ready;
+  // A tool that starts under an aborted signal would never hear of it.
+  if (run.signal.aborted) return { status: "aborted", result: errorResult(NEVER_RAN) };
+  const timeoutMs = tool.timeoutMs ?? run.toolTimeoutMs;
+  const { controller, unlink } = linkController(run.signal);
+  let timedOut = false;
+  const timer =
+    timeoutMs > 0 && Number.isFinite(timeoutMs)
+      ? setTimeout(() => {
+          timedOut = true;
+          controller.abort(new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError"));
+        }, timeoutMs)
+      : undefined;
+  let open = true;
+  const context = toolContext(run, call, { signal: controller.signal, isOpen: () => open });
+  try {
+    const work = toToolResult(invoke(tool, ready.input, context), context.update);
+    const result = await orAborted(work, controller.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
+    if (timedOut) return { status: "error", result: timeoutResult(timeoutMs, result) };
+    if (run.signal.aborted) return { status: "aborted", result: { ...result, isError: true } };
+    return { status: result.isError === true ? "error" : "ok", result };
+  } catch (error) {
+    if (timedOut) return { status: "error", result: timeoutResult(timeoutMs) };
+    if (run.signal.aborted) return { status: "aborted", result: errorResult(OUTCOME_UNKNOWN) };
+    return { status: "error", result: errorResult(errorMessage(error)) };
+  } finally {
+    open = false;
+    clearTimeout(timer);
+    unlink();
+  }
+}
+
+/** Calls the tool; what it throws at once becomes a rejection, like what it throws later. */
+async function invoke(tool: Tool, input: ToolInput, context: ToolContext): Promise<unknown> {
+  return tool.execute?.(input as never, context);
+}
+
+function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
+  const message = `The call was stopped after ${timeoutMs} ms. Do less in one call, or raise the time limit.`;
+  if (partial === undefined || typeof partial.content !== "string") return errorResult(message);
+  return errorResult(`${message}\n${partial.content}`);
+}
+
+function toolContext(
+  run: RunContext,
+  call: ToolUseBlock,
+  { signal, isOpen }: { readonly signal: AbortSignal; readonly isOpen: () => boolean },
+): ToolContext {
+  let nestedCalls = 0;
+  return {
+    signal,
+    sessionId: run.journal.sessionId,
+    callId: call.id,
+    cwd: run.cwd,
+    update: (update: ToolUpdate | string) => {
+      // A call that was abandoned has its result already.
+      if (!isOpen()) return;
+      const full = typeof update === "string" ? { text: update } : update;
+      run.emit({ type: "tool_update", callId: call.id, name: call.name, ...full });
+    },
+    callTool: async (name, input) => {
+      const id = `${call.id}/${++nestedCalls}`;
+      // A nested call ends with the call it belongs to.
+      const inner = { ...run, signal };
+      const nested = await admit(inner, { type: "tool_use", id, name, input }, call.id);
+      return (await settle(inner, nested, call.id)).result;
+    },
+  };
+}
+
+function toBlock(callId: string, result: ToolResult, maxChars: number): ToolResultBlock {
+  const { content } = result;
+  return {
+    type: "tool_result",
+    tool_use_id: callId,
+    content:
+      typeof content === "string"
+        ? boundText(content, maxChars)
+        : content.map((block) =>
+            block.type === "text" ? { ...block, text: boundText(block.text, maxChars) } : block,
+          ),
+    ...(result.isError === true ? { is_error: true } : {}),
+  };
+}
+
+function boundText(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text.toWellFormed() : truncateMiddle(text, maxChars).toWellFormed();
+}

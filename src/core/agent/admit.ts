@@ -1,0 +1,173 @@
+import { orAborted } from "../base/abort.ts";
+import { errorMessage } from "../base/errors.ts";
+import type { SchemaIssue } from "../base/schema.ts";
+import { nearest } from "../base/text.ts";
+import type { ToolInput, ToolUseBlock } from "../message/block.ts";
+import { NEVER_RAN } from "../message/transcript.ts";
+import { errorResult } from "../tool/output.ts";
+import type { Tool, ToolResult } from "../tool/tool.ts";
+import type { ToolStatus } from "./entry.ts";
+import type { ApprovalAnswer, GateDecision, GateRequest } from "./gate.ts";
+import { type RunContext, record } from "./run-context.ts";
+
+/** How a call ended, before it is recorded. */
+export interface SettledCall {
+  readonly status: ToolStatus;
+  readonly result: ToolResult;
+}
+
+/** What became of a call before it runs: it may (`ready`), it is answered already (`refused`), or the caller answers it (`external`). */
+export type Admission =
+  | { readonly type: "ready"; readonly call: ToolUseBlock; readonly tool: Tool; readonly input: ToolInput }
+  | {
+      readonly type: "refused";
+      readonly call: ToolUseBlock;
+      readonly settled: SettledCall;
+      readonly stop?: boolean;
+    }
+  | { readonly type: "external"; readonly call: ToolUseBlock };
+
+/** The first two phases of a call: is it known and valid, and is it permitted? Never throws but for the journal. */
+export async function admit(run: RunContext, call: ToolUseBlock, parentCallId?: string): Promise<Admission> {
+  const refuse = (settled: SettledCall, stop?: boolean): Admission =>
+    stop === true ? { type: "refused", call, settled, stop } : { type: "refused", call, settled };
+  if (run.signal.aborted) return refuse({ status: "aborted", result: errorResult(NEVER_RAN) });
+  const prepared = await prepare(run, call);
+  if ("error" in prepared) return refuse({ status: "error", result: errorResult(prepared.error) });
+  const { tool, input } = prepared;
+  const request: GateRequest = {
+    callId: call.id,
+    tool,
+    name: tool.name,
+    input,
+    cwd: run.cwd,
+    sessionId: run.journal.sessionId,
+    ...(parentCallId === undefined ? {} : { parentCallId }),
+    signal: run.signal,
+  };
+  const refusal = await refusalOf(run, request);
+  if (refusal !== undefined)
+    return refuse({ status: refusal.status, result: errorResult(refusal.message) }, refusal.stop);
+  return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
+}
+
+type Prepared = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };
+
+async function prepare(run: RunContext, call: ToolUseBlock): Promise<Prepared> {
+  const tool = run.tools.get(call.name);
+  if (tool === undefined) return { error: unknownTool(call.name, run.tools.names()) };
+  const invalid = call.invalid_input;
+  if (invalid?.reason === "truncated") {
+    return {
+      error:
+        "The call was cut off by the output limit and was not run. Write less in one call, or in several steps.",
+    };
+  }
+  if (invalid !== undefined) {
+    return {
+      error: `The arguments of ${call.name} are not a JSON object, so it was not run. They were: ${clip(invalid.raw)}`,
+    };
+  }
+  try {
+    const checked = await tool.schema.validate(call.input);
+    return checked.ok
+      ? { tool, input: checked.value as ToolInput }
+      : { error: invalidArguments(call.name, checked.issues) };
+  } catch (error) {
+    return { error: `The arguments of ${call.name} could not be checked: ${errorMessage(error)}` };
+  }
+}
+
+function unknownTool(name: string, known: readonly string[]): string {
+  if (known.length === 0) return `Unknown tool: ${name}. No tools are available: answer in text.`;
+  const guess = nearest(name, known);
+  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  return `Unknown tool: ${name}.${hint} Available: ${known.join(", ")}.`;
+}
+
+function invalidArguments(name: string, issues: readonly SchemaIssue[]): string {
+  const lines = issues.map((issue) =>
+    issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`,
+  );
+  return `Invalid arguments for ${name}, so it was not run:\n${lines.join("\n")}`;
+}
+
+function clip(text: string): string {
+  return text.length <= 500 ? text : `${text.slice(0, 500).toWellFormed()}… (${text.length} characters)`;
+}
+
+interface Refusal {
+  readonly status: ToolStatus;
+  readonly message: string;
+  readonly stop?: boolean;
+}
+
+async function refusalOf(run: RunContext, request: GateRequest): Promise<Refusal | undefined> {
+  if (run.gate === undefined) return undefined;
+  let decision: GateDecision;
+  try {
+    decision = await orAborted(Promise.resolve(run.gate.check(request)), run.signal);
+  } catch (error) {
+    if (run.signal.aborted) return { status: "aborted", message: NEVER_RAN };
+    decision = { action: "deny", reason: `the permission check failed: ${errorMessage(error)}` };
+  }
+  if (decision.action === "allow") return undefined;
+  if (decision.action === "ask") return askedRefusal(run, request, decision);
+  // Anything that is not one of the known words refuses: an unknown answer is no permission.
+  const reason = decision.reason ?? "a rule forbids it";
+  await recordDecision(run, request, { ...decision, decided: "deny", by: "rule", reason });
+  return { status: "denied", message: `Tool call was not approved: ${reason}` };
+}
+
+async function askedRefusal(
+  run: RunContext,
+  request: GateRequest,
+  decision: GateDecision,
+): Promise<Refusal | undefined> {
+  const why = decision.reason ?? "it needs approval";
+  if (run.approve === undefined) {
+    const reason = `${why}, and there is nobody to ask`;
+    await recordDecision(run, request, { ...decision, decided: "deny", by: "nobody", reason });
+    return { status: "denied", message: `Tool call was not approved: ${reason}` };
+  }
+  let answer: ApprovalAnswer;
+  try {
+    answer = await orAborted(Promise.resolve(run.approve({ ...request, decision })), run.signal);
+  } catch (error) {
+    if (run.signal.aborted) return { status: "aborted", message: NEVER_RAN };
+    answer = { approved: false, reason: `asking failed: ${errorMessage(error)}` };
+  }
+  const full = typeof answer === "object" && answer !== null ? answer : { approved: answer };
+  if (full.approved === true) {
+    await recordDecision(run, request, { ...decision, decided: "allow", by: "person", reason: why });
+    return undefined;
+  }
+  const reason = full.reason ?? "the user refused it";
+  await recordDecision(run, request, { ...decision, decided: "deny", by: "person", reason });
+  return {
+    status: "denied",
+    message: `Tool call was not approved: ${reason}`,
+    ...(full.stop === true ? { stop: true } : {}),
+  };
+}
+
+interface Decided extends GateDecision {
+  readonly decided: "allow" | "deny";
+  readonly by: "rule" | "person" | "nobody";
+  readonly reason: string;
+}
+
+async function recordDecision(run: RunContext, request: GateRequest, decision: Decided): Promise<void> {
+  await record(run, {
+    type: "permission_decision",
+    callId: request.callId,
+    name: request.name,
+    input: request.input,
+    action: decision.decided,
+    by: decision.by,
+    reason: decision.reason,
+    ...(decision.rule === undefined ? {} : { rule: decision.rule }),
+    ...(decision.suggestion === undefined ? {} : { suggestion: decision.suggestion }),
+    ...(request.parentCallId === undefined ? {} : { parentCallId: request.parentCallId }),
+  });
+}

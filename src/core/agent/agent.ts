@@ -1,0 +1,360 @@
+import { linkController } from "../base/abort.ts";
+import { compileSchema } from "../base/compile-schema.ts";
+import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { EventStream } from "../base/event-stream.ts";
+import type { SchemaInput } from "../base/schema.ts";
+import type { ToolResultBlock, UserBlock } from "../message/block.ts";
+import { type Input, type Message, toMessages, type UserMessage } from "../message/message.ts";
+import { repairTranscript } from "../message/transcript.ts";
+import { ToolRegistry } from "../tool/registry.ts";
+import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
+import { assertOptions, assertPriced } from "./check-options.ts";
+import type { NewEntry } from "./entry.ts";
+import type { AgentEvent } from "./event.ts";
+import { finishTool } from "./finish-tool.ts";
+import type { Journal } from "./journal.ts";
+import { assertLimits } from "./limits.ts";
+import { runLoop } from "./loop.ts";
+import { MemoryJournal } from "./memory-journal.ts";
+import type { AgentOptions, OutputOf, RunOptions } from "./options.ts";
+import type { RunResult } from "./result.ts";
+import { type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
+import { SessionState } from "./session-state.ts";
+
+/** What {@link Agent.getState} tells. */
+export interface AgentState {
+  readonly messages: readonly Message[];
+  readonly totalTokens: { readonly input: number; readonly output: number };
+  /** USD over all runs; `undefined` when a price is unknown. */
+  readonly totalCost: number | undefined;
+}
+
+/** The events of one run. Iterate it once; leaving early stops the run and waits until it has stopped. */
+export type AgentStream<Output = unknown> = AsyncIterableIterator<AgentEvent> & {
+  /** The result, for code that needs it after the iteration. Rejects when the run threw or was never read to its end. */
+  readonly result: Promise<RunResult<Output>>;
+};
+
+/**
+ * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer; they are the same loop.
+ * One run at a time; any number of agents side by side.
+ */
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #tools: ToolRegistry;
+  #journal: Journal;
+  #state: SessionState;
+  #steering: NewEntry[] = [];
+  #running: AbortController | undefined;
+
+  /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
+  constructor(options: AgentOptions) {
+    assertOptions(options);
+    this.#options = options;
+    this.#tools = new ToolRegistry(options.tools);
+    this.#journal = options.journal ?? newMemoryJournal(options.sessionId);
+    this.#state = new SessionState();
+    for (const entry of this.#journal.entries()) this.#state.apply(entry);
+  }
+
+  /** Name of the conversation. */
+  get sessionId(): string {
+    return this.#journal.sessionId;
+  }
+
+  /** The agent's tools; what is added or removed counts from the next model request on. */
+  get tools(): ToolRegistry {
+    return this.#tools;
+  }
+
+  /** True while a run is at work. */
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /**
+   * Runs until an answer or a stop reason; see {@link RunResult}. `input` may be left out to go on with a conversation that waits
+   * for the model. Rejects for misuse, a journal that cannot be written, and `onMaxIterations: "throw"`.
+   */
+  async run<const S extends SchemaInput = SchemaInput<unknown>>(
+    input?: Input,
+    options: RunOptions<S> = {},
+  ): Promise<RunResult<OutputOf<S>>> {
+    assertLimits(options);
+    const messages = input === undefined ? [] : inputMessages(input);
+    const { controller, unlink } = linkController(options.signal);
+    try {
+      return (await this.#perform(messages, options, { controller, push: () => undefined })) as RunResult<
+        OutputOf<S>
+      >;
+    } finally {
+      unlink();
+    }
+  }
+
+  /** The same as {@link Agent.run}, event by event. Nothing happens before the first event is asked for. */
+  stream<const S extends SchemaInput = SchemaInput<unknown>>(
+    input?: Input,
+    options: RunOptions<S> = {},
+  ): AgentStream<OutputOf<S>> {
+    assertLimits(options);
+    const messages = input === undefined ? [] : inputMessages(input);
+    const { controller, unlink } = linkController(options.signal);
+    const settled = Promise.withResolvers<RunResult<OutputOf<S>>>();
+    // Whoever only iterates never looks at it.
+    settled.promise.catch(() => undefined);
+    const work = async (): Promise<void> => {
+      try {
+        const result = await this.#perform(messages, options, {
+          controller,
+          push: (event) => stream.push(event),
+        });
+        settled.resolve(result as RunResult<OutputOf<S>>);
+        stream.end();
+      } catch (error) {
+        settled.reject(error);
+        stream.fail(error);
+      } finally {
+        unlink();
+      }
+    };
+    let finished: Promise<void> = Promise.resolve();
+    const stream = new EventStream<AgentEvent>({
+      onStart: () => {
+        finished = work();
+      },
+      onCancel: () => {
+        controller.abort(new NanoAgentError("aborted", "The reader of the run left."));
+        return finished;
+      },
+    });
+    return Object.assign(stream, { result: settled.promise });
+  }
+
+  /**
+   * A message that reaches the model at its next request, while a run is at work; between runs, with the next run. Text that
+   * arrives when the model is about to end makes it go on.
+   */
+  steer(message: string | readonly UserBlock[]): void {
+    for (const { content } of inputMessages(message)) {
+      this.#steering.push({
+        type: "user_message",
+        message: { role: "user", content } as UserMessage,
+        source: "steering",
+      });
+    }
+  }
+
+  /** Stops the run at work: model request and tools are aborted, the run ends with `aborted`. Nothing to do between runs. */
+  stop(reason = "The run was stopped."): void {
+    this.#running?.abort(new NanoAgentError("aborted", reason));
+  }
+
+  /** Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. Throws what made the run fail. */
+  async sendMessage(content: string, callbacks: Callbacks = {}): Promise<string> {
+    const { onEvent, onToken, onToolCall } = callbacks;
+    const result = await this.run(content, {
+      ...(onToken === undefined ? {} : { onToken }),
+      ...(onEvent === undefined
+        ? {}
+        : {
+            onEvent: (event: AgentEvent) => {
+              for (const said of toCallbackEvents(event)) onEvent(said);
+            },
+          }),
+      ...(onToolCall === undefined ? {} : { approve: ({ name, input }) => onToolCall(name, input) }),
+    });
+    if (result.error !== undefined) throw result.error;
+    return result.text;
+  }
+
+  /** The conversation and what it has used up so far. */
+  getState(): AgentState {
+    const { usage, costUsd } = this.#state.session;
+    return {
+      messages: this.#state.transcript.messages.slice(),
+      totalTokens: { input: usage.inputTokens, output: usage.outputTokens },
+      totalCost: costUsd,
+    };
+  }
+
+  /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
+  reset(): void {
+    if (this.#running !== undefined)
+      throw new NanoAgentError("invalid_argument", "reset() while a run is at work: stop() it first.");
+    if (this.#options.journal !== undefined) {
+      throw new NanoAgentError(
+        "invalid_argument",
+        "reset() would split the journal that was passed in: make a new agent instead.",
+      );
+    }
+    this.#journal = newMemoryJournal(undefined);
+    this.#state = new SessionState();
+    this.#steering = [];
+  }
+
+  async #perform(
+    messages: readonly Message[],
+    options: RunOptions,
+    { controller, push }: { controller: AbortController; push: (event: AgentEvent) => void },
+  ): Promise<RunResult> {
+    if (this.#running !== undefined) {
+      throw new NanoAgentError(
+        "invalid_argument",
+        "This agent is already running: steer() it, wait, or use a second agent.",
+      );
+    }
+    if (messages.length === 0) this.#assertResumable();
+    this.#running = controller;
+    const publish = observed(options, push);
+    const wallTimeMs = this.#options.budget?.wallTimeMs;
+    const wall =
+      wallTimeMs === undefined
+        ? undefined
+        : setTimeout(
+            () =>
+              controller.abort(new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`)),
+            wallTimeMs,
+          );
+    try {
+      const run = this.#context(options, controller.signal, publish);
+      await this.#begin(run, messages);
+      const result = await runLoop(run);
+      publish({ type: "done", result });
+      return result;
+    } finally {
+      clearTimeout(wall);
+      this.#running = undefined;
+    }
+  }
+
+  /** A run without input needs a conversation in which it is the model's turn. */
+  #assertResumable(): void {
+    if (this.#steering.length > 0) return;
+    const { pending, messages } = this.#state.transcript;
+    if (pending.length > 0) {
+      const open = pending.map((call) => `${call.name} (${call.id})`).join(", ");
+      throw new NanoAgentError(
+        "invalid_argument",
+        `Tool calls wait for your answer: ${open}. Pass their tool_result blocks as input.`,
+      );
+    }
+    const last = messages.at(-1) ?? this.#options.messages?.at(-1);
+    if (last?.role === "user") return;
+    throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
+  }
+
+  /** Records what the run starts from. */
+  async #begin(run: RunContext, messages: readonly Message[]): Promise<void> {
+    const { model } = run;
+    const { messages: history } = this.#options;
+    if (history !== undefined && history.length > 0 && this.#state.transcript.messages.length === 0) {
+      await record(run, { type: "history", messages: repairTranscript(history) });
+    }
+    const start = {
+      type: "run_start",
+      sessionId: this.sessionId,
+      model: `${model.provider}/${model.id}`,
+    } as const;
+    await record(run, { ...start, tools: run.tools.names() });
+    const before = messages.slice(0, -1);
+    if (before.some((message) => message.role === "assistant")) {
+      await record(run, { type: "history", messages: repairTranscript(messages) });
+      return;
+    }
+    for (const message of messages) await this.#input(run, message as UserMessage);
+  }
+
+  /** Answers to open calls go to their calls, the rest is a message. */
+  async #input(run: RunContext, message: UserMessage): Promise<void> {
+    const pending = new Map(this.#state.transcript.pending.map((call) => [call.id, call]));
+    const rest: UserBlock[] = [];
+    for (const block of message.content) {
+      if (block.type !== "tool_result") rest.push(block);
+      else await recordExternal(run, block, pending.get(block.tool_use_id)?.name);
+    }
+    if (rest.length > 0)
+      await record(run, { type: "user_message", message: { ...message, content: rest }, source: "input" });
+  }
+
+  #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {
+    const own = this.#options;
+    assertPriced(own);
+    const finish = options.schema === undefined ? undefined : finishTool(compileSchema(options.schema));
+    if (finish !== undefined && this.#tools.get(finish.name) !== undefined) {
+      throw new NanoAgentError(
+        "invalid_argument",
+        `A schema needs the tool name "${finish.name}", which one of the tools has: rename it.`,
+      );
+    }
+    return {
+      ...runSettings(own, options),
+      request: requestDefaults(own, this.sessionId),
+      tools: finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]),
+      finishTool: finish?.name,
+      startedAt: performance.now(),
+      journal: this.#journal,
+      state: this.#state,
+      signal,
+      takeSteering: () => this.#steering.splice(0),
+      emit,
+    };
+  }
+}
+
+function newMemoryJournal(sessionId: string | undefined): Journal {
+  return new MemoryJournal(sessionId === undefined ? {} : { sessionId });
+}
+
+async function recordExternal(
+  run: RunContext,
+  result: ToolResultBlock,
+  name: string | undefined,
+): Promise<void> {
+  if (name === undefined) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `The input answers the tool call "${result.tool_use_id}", which is not open. Open calls: ${run.state.transcript.pending.map((call) => call.id).join(", ") || "none"}.`,
+    );
+  }
+  const status = result.is_error === true ? "error" : "ok";
+  await record(run, { type: "tool_result", callId: result.tool_use_id, name, status, result, durationMs: 0 });
+}
+
+function inputMessages(input: Input): readonly Message[] {
+  const messages = toMessages(input);
+  const empty = messages.every((message) =>
+    message.content.every((block) => block.type === "text" && block.text.trim() === ""),
+  );
+  if (empty)
+    throw new NanoAgentError(
+      "invalid_argument",
+      "The input is empty: pass a text, content blocks or messages.",
+    );
+  return messages.map(wellFormed);
+}
+
+/** Lone surrogates cannot be encoded as UTF-8: providers refuse the whole request for one. */
+function wellFormed(message: Message): Message {
+  const broken = message.content.some((block) => block.type === "text" && !block.text.isWellFormed());
+  if (!broken) return message;
+  const content = message.content.map((block) =>
+    block.type === "text" ? { ...block, text: block.text.toWellFormed() } : block,
+  );
+  return { ...message, content } as Message;
+}
+
+/** Lets the observers see each event first; what they throw is told to the reader and stops nothing. */
+function observed(options: RunOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
+  const { onEvent, onToken } = options;
+  if (onEvent === undefined && onToken === undefined) return push;
+  return (event) => {
+    try {
+      if (onToken !== undefined && event.type === "text_delta") onToken(event.text);
+      onEvent?.(event);
+    } catch (error) {
+      push({ type: "warning", message: `An observer threw: ${toNanoAgentError(error).message}` });
+    }
+    push(event);
+  };
+}

@@ -1,0 +1,56 @@
+import { NanoAgentError } from "../base/errors.ts";
+import { assertLimits } from "./limits.ts";
+import type { AgentOptions } from "./options.ts";
+
+/** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
+export function assertOptions(options: AgentOptions): void {
+  if (typeof options?.model?.stream !== "function") {
+    throw new NanoAgentError(
+      "invalid_argument",
+      'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".',
+    );
+  }
+  for (const name of Object.keys(options)) {
+    if (name in OPTION_NAMES) continue;
+    throw new NanoAgentError(
+      "invalid_argument",
+      `Unknown option "${name}". Known: ${Object.keys(OPTION_NAMES).join(", ")}.`,
+    );
+  }
+  assertLimits(options);
+}
+
+/** Throws `invalid_argument` for a money budget that could not be kept: the price of the model is unknown. */
+export function assertPriced({ budget, model }: AgentOptions): void {
+  if (budget?.usd === undefined || model.info?.price !== undefined) return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `budget.usd needs a price, and that of ${model.provider}/${model.id} is unknown: give the model a price, or limit tokens.`,
+  );
+}
+
+const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
+  model: true,
+  tools: true,
+  systemPrompt: true,
+  maxIterations: true,
+  onMaxIterations: true,
+  budget: true,
+  permission: true,
+  approve: true,
+  parallelToolCalls: true,
+  maxParallelToolCalls: true,
+  toolTimeoutMs: true,
+  maxToolResultChars: true,
+  cwd: true,
+  journal: true,
+  messages: true,
+  sessionId: true,
+  toolChoice: true,
+  maxOutputTokens: true,
+  temperature: true,
+  topP: true,
+  stopSequences: true,
+  effort: true,
+  providerOptions: true,
+};

@@ -1,0 +1,45 @@
+import type { CompiledSchema } from "../base/schema.ts";
+import { textOf } from "../message/message.ts";
+import type { Tool, ToolResult } from "../tool/tool.ts";
+
+/** Name of the tool through which a run delivers a structured value. */
+export const FINISH_TOOL = "finish";
+
+/**
+ * The tool that ends a run with a value of `schema`. A schema that is no object schema is wrapped as `{ value }`. Values that do
+ * not fit are answered with what is wrong, so the model can try again.
+ */
+export function finishTool(schema: CompiledSchema, name: string = FINISH_TOOL): Tool {
+  const wrapped = schema.jsonSchema["type"] === "object" ? schema : wrap(schema);
+  return {
+    name,
+    description: "Gives the final answer in the required form and ends the task.",
+    schema: wrapped,
+    readOnly: true,
+    execute: (input: unknown): ToolResult => {
+      const output = wrapped === schema ? input : (input as { readonly value: unknown }).value;
+      const text = JSON.stringify(output);
+      return { content: textOf(text), finish: { text, output } };
+    },
+  };
+}
+
+function wrap(schema: CompiledSchema): CompiledSchema {
+  return {
+    jsonSchema: {
+      type: "object",
+      properties: { value: schema.jsonSchema },
+      required: ["value"],
+      additionalProperties: false,
+    },
+    validate: async (input) => {
+      const inner = await schema.validate((input as { readonly value?: unknown } | null)?.value);
+      if (inner.ok) return { ok: true, value: { value: inner.value } };
+      const issues = inner.issues.map(({ path, message }) => ({
+        path: `value${path === "" ? "" : `.${path}`}`,
+        message,
+      }));
+      return { ok: false, issues };
+    },
+  };
+}

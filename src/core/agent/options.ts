@@ -1,0 +1,92 @@
+import type { Json } from "../base/errors.ts";
+import type { InferSchema, SchemaInput } from "../base/schema.ts";
+import type { Message } from "../message/message.ts";
+import type { Effort, Model, ToolChoice } from "../model/model.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { AgentEvent } from "./event.ts";
+import type { Approver, Gate } from "./gate.ts";
+import type { Journal } from "./journal.ts";
+
+/** What a session may use up. A limit that is reached ends the run with `stopReason: "budget"` before the next request. */
+export interface Budget {
+  /** US dollars. With a model whose price is unknown a run refuses to start (`invalid_argument`). */
+  readonly usd?: number;
+  /** Input and output tokens together. */
+  readonly tokens?: number;
+  /** Milliseconds since the run began; also stops what is at work when it is reached. */
+  readonly wallTimeMs?: number;
+}
+
+/** What `onMaxIterations` as a function is told. */
+export interface MaxIterationsContext {
+  readonly maxIterations: number;
+  readonly messages: readonly Message[];
+  /** The last text the model wrote, possibly empty. */
+  readonly lastText: string;
+}
+
+/**
+ * What happens when the model still asks for tools after `maxIterations` requests. `summarize`: one more request with tools
+ * forbidden, whose text is the answer · `last`: the last text · `throw`: {@link import("./result.ts").MaxIterationsError} · a function: its text.
+ */
+export type OnMaxIterations =
+  | "summarize"
+  | "last"
+  | "throw"
+  | ((context: MaxIterationsContext) => string | Promise<string>);
+
+/** How an agent is made. */
+export interface AgentOptions {
+  readonly model: Model;
+  readonly tools?: readonly Tool[];
+  readonly systemPrompt?: string;
+  /** Model requests one run may make, from 1; `Infinity` for no limit. Default 20. */
+  readonly maxIterations?: number;
+  /** Default `summarize`. */
+  readonly onMaxIterations?: OnMaxIterations;
+  readonly budget?: Budget;
+  /** Decides about every tool call. Default: calls are allowed, the tools being the caller's own choice. */
+  readonly permission?: Gate;
+  /** Answers what the gate asks. Without one an ask is a refusal. */
+  readonly approve?: Approver;
+  /** False runs the calls of one answer one after the other, in order. Default true. */
+  readonly parallelToolCalls?: boolean;
+  /** Calls of one answer at work at the same time. Default 64. */
+  readonly maxParallelToolCalls?: number;
+  /** Milliseconds one tool call may take, unless the tool says otherwise. 0: no limit. Default 600,000. */
+  readonly toolTimeoutMs?: number;
+  /** Longest text of one tool result; what is longer loses its middle. Default 400,000 characters. */
+  readonly maxToolResultChars?: number;
+  /** Working folder tools resolve relative paths against. Default: empty, which file tools refuse. */
+  readonly cwd?: string;
+  /** Where everything is recorded. Default: in memory. */
+  readonly journal?: Journal;
+  /** Conversation to start from; repaired where it could not be sent. */
+  readonly messages?: readonly Message[];
+  readonly sessionId?: string;
+  readonly toolChoice?: ToolChoice;
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly stopSequences?: readonly string[];
+  readonly effort?: Effort;
+  /** Extra fields for the body of one wire, e.g. `{ openai_chat: { seed: 1 } }`. */
+  readonly providerOptions?: { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
+}
+
+/** How one run is made. Values here win over the agent's. */
+export interface RunOptions<S extends SchemaInput = SchemaInput> {
+  readonly signal?: AbortSignal;
+  /** Schema of the value wanted; it arrives in `result.output`. The model delivers it through a tool named `finish`. */
+  readonly schema?: S;
+  readonly toolChoice?: ToolChoice;
+  readonly approve?: Approver;
+  readonly maxIterations?: number;
+  /** Sees every event. An observer: what it throws becomes a `warning` event. */
+  readonly onEvent?: (event: AgentEvent) => void;
+  /** Sees every piece of answer text. */
+  readonly onToken?: (text: string) => void;
+}
+
+/** The output type a run with schema `S` has. */
+export type OutputOf<S extends SchemaInput> = InferSchema<S>;

@@ -1,0 +1,105 @@
+import { errorMessage, NanoAgentError } from "../base/errors.ts";
+import type { Model, ModelRequest, ToolChoice } from "../model/model.ts";
+import type { ToolRegistry } from "../tool/registry.ts";
+import type { JournalEntry, NewEntry } from "./entry.ts";
+import type { AgentEvent } from "./event.ts";
+import type { Approver, Gate } from "./gate.ts";
+import type { Journal } from "./journal.ts";
+import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
+import type { SessionState } from "./session-state.ts";
+
+/** The request fields that stay the same over a whole run. */
+export type RequestDefaults = Omit<ModelRequest, "messages" | "tools" | "toolChoice">;
+
+/** What the options of an agent and of one run come to, defaults filled in. */
+export interface RunSettings {
+  readonly model: Model;
+  readonly toolChoice: ToolChoice | undefined;
+  readonly maxIterations: number;
+  readonly onMaxIterations: OnMaxIterations;
+  readonly budget: Budget;
+  readonly gate: Gate | undefined;
+  readonly approve: Approver | undefined;
+  readonly parallel: boolean;
+  readonly maxParallel: number;
+  readonly toolTimeoutMs: number;
+  readonly maxToolResultChars: number;
+  readonly cwd: string;
+}
+
+/** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
+export interface RunContext extends RunSettings {
+  readonly tools: ToolRegistry;
+  readonly request: RequestDefaults;
+  readonly startedAt: number;
+  readonly journal: Journal;
+  readonly state: SessionState;
+  readonly signal: AbortSignal;
+  /** Name of the tool that must end the run (structured output), if any. */
+  readonly finishTool: string | undefined;
+  /** Takes the steering messages that came in since the last call. */
+  readonly takeSteering: () => readonly NewEntry[];
+  readonly emit: (event: AgentEvent) => void;
+}
+
+/** The settings of a run: its own options, else the agent's, else the defaults. */
+export function runSettings(own: AgentOptions, options: RunOptions): RunSettings {
+  return {
+    ...callSettings(own),
+    model: own.model,
+    toolChoice: options.toolChoice ?? own.toolChoice,
+    maxIterations: options.maxIterations ?? own.maxIterations ?? 20,
+    onMaxIterations: own.onMaxIterations ?? "summarize",
+    budget: own.budget ?? {},
+    gate: own.permission,
+    approve: options.approve ?? own.approve,
+  };
+}
+
+function callSettings(
+  own: AgentOptions,
+): Pick<RunSettings, "parallel" | "maxParallel" | "toolTimeoutMs" | "maxToolResultChars" | "cwd"> {
+  return {
+    parallel: own.parallelToolCalls ?? true,
+    maxParallel: own.maxParallelToolCalls ?? 64,
+    toolTimeoutMs: own.toolTimeoutMs ?? 600_000,
+    maxToolResultChars: own.maxToolResultChars ?? 400_000,
+    cwd: own.cwd ?? "",
+  };
+}
+
+/** Stores an entry, folds it into the state and publishes it, in this order. Throws `journal` when it cannot be stored. */
+export async function record(run: RunContext, entry: NewEntry): Promise<JournalEntry> {
+  let stored: JournalEntry;
+  try {
+    stored = await run.journal.append(entry);
+  } catch (error) {
+    throw new NanoAgentError(
+      "journal",
+      `The journal could not store a ${entry.type} record: ${errorMessage(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  run.state.apply(stored);
+  run.emit(stored);
+  return stored;
+}
+
+/** The request fields an agent's options stand for. */
+export function requestDefaults(options: AgentOptions, sessionId: string): RequestDefaults {
+  const { systemPrompt, maxOutputTokens, temperature, topP, stopSequences, effort, providerOptions } =
+    options;
+  return {
+    sessionId,
+    ...(systemPrompt === undefined ? {} : { system: systemPrompt }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(stopSequences === undefined ? {} : { stopSequences }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(providerOptions === undefined ? {} : { providerOptions }),
+    ...(options.parallelToolCalls === false ? { parallelToolCalls: false } : {}),
+  };
+}

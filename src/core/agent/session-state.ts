@@ -1,0 +1,105 @@
+import type { ToolUseBlock } from "../message/block.ts";
+import { textOf } from "../message/message.ts";
+import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
+import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
+import type { AssistantEntry, JournalEntry } from "./entry.ts";
+
+/** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
+export interface Spending {
+  readonly usage: Usage;
+  readonly costUsd: number | undefined;
+}
+
+const NOTHING: Spending = { usage: NO_USAGE, costUsd: 0 };
+
+/** The fold of a journal: conversation, spending and counters. Feed it every entry once, in order. */
+export class SessionState {
+  readonly transcript: Transcript;
+  readonly #begun = new Set<string>();
+  #session: Spending = NOTHING;
+  #run: Spending = NOTHING;
+  #iterations = 0;
+  #lastText = "";
+
+  constructor() {
+    this.transcript = new Transcript((call: ToolUseBlock) =>
+      this.#begun.has(call.id) ? OUTCOME_UNKNOWN : NEVER_RAN,
+    );
+  }
+
+  /** Of all runs. */
+  get session(): Spending {
+    return this.#session;
+  }
+
+  /** Of the newest run. */
+  get run(): Spending {
+    return this.#run;
+  }
+
+  /** Answers of the newest run. */
+  get iterations(): number {
+    return this.#iterations;
+  }
+
+  /** The last non-empty text the model wrote in the newest run. */
+  get lastText(): string {
+    return this.#lastText;
+  }
+
+  apply(entry: JournalEntry): void {
+    switch (entry.type) {
+      case "run_start":
+        this.#run = NOTHING;
+        this.#iterations = 0;
+        this.#lastText = "";
+        return;
+      case "history":
+        this.transcript.addHistory(entry.messages);
+        return;
+      case "user_message":
+        this.transcript.addUser(entry.message);
+        return;
+      case "assistant_message":
+        this.#answer(entry);
+        return;
+      case "tool_intent":
+        if (entry.parentCallId === undefined) this.#begun.add(entry.callId);
+        return;
+      case "tool_result":
+        if (entry.parentCallId !== undefined) return;
+        this.transcript.addResult(entry.result);
+        this.#begun.delete(entry.callId);
+        return;
+      case "run_end":
+        // Calls left to the caller stay open; any other open call will never be answered.
+        if (entry.stopReason !== "awaiting_external" && entry.stopReason !== "awaiting_approval") {
+          this.transcript.closeOpenCalls();
+        }
+        return;
+      case "permission_decision":
+        return;
+    }
+  }
+
+  #answer(entry: AssistantEntry): void {
+    this.transcript.addAssistant(entry.message);
+    this.#session = spend(this.#session, entry);
+    this.#run = spend(this.#run, entry);
+    this.#iterations++;
+    const text = textOf(entry.message.content);
+    if (text !== "") this.#lastText = text;
+  }
+}
+
+function spend(before: Spending, entry: AssistantEntry): Spending {
+  // Providers report no usage for an answer that was cut: what is known stays a lower bound.
+  if (entry.interrupted === true) return before;
+  return {
+    usage: addUsage(before.usage, entry.usage),
+    costUsd:
+      before.costUsd === undefined || entry.costUsd === undefined
+        ? undefined
+        : before.costUsd + entry.costUsd,
+  };
+}

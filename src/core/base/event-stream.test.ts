@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { EventStream } from "./event-stream.ts";
+
+async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const seen: T[] = [];
+  for await (const event of stream) seen.push(event);
+  return seen;
+}
+
+test("events pushed before and while reading arrive in order, and the stream ends once", async () => {
+  const stream = new EventStream<number>();
+  stream.push(1);
+  stream.push(2);
+  const reading = all(stream);
+  await Promise.resolve();
+  stream.push(3);
+  stream.end();
+  stream.end();
+  stream.push(4);
+  expect(await reading).toEqual([1, 2, 3]);
+  expect(await stream.next()).toEqual({ value: undefined, done: true });
+});
+
+test("a failure reaches the reader after the events before it, exactly once", async () => {
+  const stream = new EventStream<string>();
+  stream.push("a");
+  stream.fail(new Error("broken"));
+  stream.fail(new Error("second"));
+  expect(await stream.next()).toEqual({ value: "a", done: false });
+  await expect(stream.next()).rejects.toThrow("broken");
+  expect(await stream.next()).toEqual({ value: undefined, done: true });
+});
+
+test("a failure wakes a reader that waits", async () => {
+  const stream = new EventStream<string>();
+  const waiting = stream.next();
+  stream.fail(new Error("broken"));
+  await expect(waiting).rejects.toThrow("broken");
+});
+
+test("work starts with the first read and not before", async () => {
+  const log: string[] = [];
+  const stream = new EventStream<string>({
+    onStart: () => {
+      log.push("start");
+      stream.push("a");
+      stream.end();
+    },
+  });
+  expect(log).toEqual([]);
+  expect(await all(stream)).toEqual(["a"]);
+  expect(log).toEqual(["start"]);
+});
+
+test("leaving early cancels, and waits until what was cancelled has ended", async () => {
+  const log: string[] = [];
+  const stream = new EventStream<number>({
+    onStart: () => stream.push(1),
+    onCancel: async () => {
+      log.push("cancelled");
+      await Promise.resolve();
+      log.push("ended");
+    },
+  });
+  for await (const event of stream) {
+    log.push(`event ${event}`);
+    break;
+  }
+  expect(log).toEqual(["event 1", "cancelled", "ended"]);
+});
+
+test("a stream that nobody read is not cancelled, for it never began", async () => {
+  const log: string[] = [];
+  const stream = new EventStream<number>({
+    onStart: () => log.push("start"),
+    onCancel: () => void log.push("cancel"),
+  });
+  await stream.return();
+  expect(await stream.next()).toEqual({ value: undefined, done: true });
+  expect(log).toEqual([]);
+});

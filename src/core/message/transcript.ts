@@ -1,0 +1,173 @@
+import type { ContentBlock, ToolResultBlock, ToolUseBlock, UserBlock } from "./block.ts";
+import type { AssistantMessage, Message, UserMessage } from "./message.ts";
+
+/** Result of a call whose run was cut while the tool was at work. */
+export const OUTCOME_UNKNOWN = "interrupted, outcome unknown";
+/** Result of a call whose run was cut before the tool began. */
+export const NEVER_RAN = "interrupted before it ran";
+
+/**
+ * A conversation that can always be sent: every tool call is answered exactly once, in call order, in the user message right after
+ * it; no message is empty. Grows by appending and never copies: a fold over what happened.
+ */
+export class Transcript {
+  readonly #messages: Message[] = [];
+  /** Calls of the last assistant message, in order; empty when there are none. */
+  #calls: readonly ToolUseBlock[] = [];
+  readonly #results = new Map<string, ToolResultBlock>();
+  readonly #callIds = new Set<string>();
+  readonly #closeWith: (call: ToolUseBlock) => string;
+
+  /** `closeWith` gives the text of the error result an unanswered call gets. */
+  constructor(closeWith: (call: ToolUseBlock) => string = () => NEVER_RAN) {
+    this.#closeWith = closeWith;
+  }
+
+  /** The conversation as far as it is complete: an assistant message with unanswered calls is the last one. */
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  /** Ids of every call so far. */
+  get callIds(): ReadonlySet<string> {
+    return this.#callIds;
+  }
+
+  /** Calls of the last assistant message that have no result yet. */
+  get pending(): readonly ToolUseBlock[] {
+    return this.#calls.filter((call) => !this.#results.has(call.id));
+  }
+
+  /** Adds a conversation that already keeps the invariants (see {@link repairTranscript}). */
+  addHistory(messages: readonly Message[]): void {
+    this.closeOpenCalls();
+    for (const message of messages) {
+      this.#messages.push(message);
+      for (const block of message.content) if (block.type === "tool_use") this.#callIds.add(block.id);
+    }
+  }
+
+  /** Adds input. Open calls before it are closed first; empty input is left out. */
+  addUser(message: UserMessage): void {
+    this.closeOpenCalls();
+    if (message.content.length > 0) this.#messages.push(message);
+  }
+
+  /** Adds an answer. An answer without content is left out: providers refuse empty messages. */
+  addAssistant(message: AssistantMessage): void {
+    this.closeOpenCalls();
+    if (message.content.length === 0) return;
+    this.#messages.push(message);
+    this.#calls = message.content.filter((block) => block.type === "tool_use");
+    for (const call of this.#calls) this.#callIds.add(call.id);
+  }
+
+  /**
+   * Adds the result of an open call; when it was the last one, the results become a message in call order. Returns false (and
+   * changes nothing) for a result nobody asked for or a second result of one call.
+   */
+  addResult(result: ToolResultBlock): boolean {
+    if (this.#results.has(result.tool_use_id)) return false;
+    if (!this.#calls.some((call) => call.id === result.tool_use_id)) return false;
+    this.#results.set(result.tool_use_id, result);
+    if (this.#results.size === this.#calls.length) this.#flush();
+    return true;
+  }
+
+  /** Answers every open call with an error result, so that the conversation can go on. */
+  closeOpenCalls(): void {
+    if (this.#calls.length === 0) return;
+    for (const call of this.#calls) {
+      if (!this.#results.has(call.id))
+        this.#results.set(call.id, closedResult(call.id, this.#closeWith(call)));
+    }
+    this.#flush();
+  }
+
+  #flush(): void {
+    const content: UserBlock[] = [];
+    for (const call of this.#calls) {
+      const result = this.#results.get(call.id);
+      if (result !== undefined) content.push(result);
+    }
+    this.#messages.push({ role: "user", content });
+    this.#calls = [];
+    this.#results.clear();
+  }
+}
+
+/**
+ * Brings messages of any origin to the invariants of a {@link Transcript}: results without a call and second results are dropped,
+ * missing results are added, a call id used again is made unique together with its result, empty messages are left out.
+ */
+export function repairTranscript(messages: readonly Message[]): readonly Message[] {
+  const transcript = new Transcript();
+  let renamed = new Map<string, string>();
+  for (const message of messages) {
+    if (message.role === "assistant") {
+      renamed = new Map();
+      transcript.addAssistant(uniqueCalls(message, transcript.callIds, renamed));
+      continue;
+    }
+    const rest: UserBlock[] = [];
+    for (const block of message.content) {
+      if (block.type !== "tool_result") rest.push(block);
+      else
+        transcript.addResult({ ...block, tool_use_id: renamed.get(block.tool_use_id) ?? block.tool_use_id });
+    }
+    if (rest.length > 0) transcript.addUser({ ...message, content: rest });
+  }
+  transcript.closeOpenCalls();
+  return transcript.messages;
+}
+
+/** What is wrong with a list of messages, one sentence each; empty when it can be sent. The last message may be an open question. */
+export function transcriptViolations(messages: readonly Message[]): readonly string[] {
+  const violations: string[] = [];
+  const seen = new Set<string>();
+  let open: string[] = [];
+  messages.forEach((message, at) => {
+    if (message.content.length === 0) violations.push(`message ${at} is empty`);
+    const results = (message.content as readonly ContentBlock[]).filter(
+      (block) => block.type === "tool_result",
+    );
+    const answered = results.map((block) => block.tool_use_id);
+    if (answered.join("\n") !== open.join("\n")) {
+      violations.push(`message ${at} answers [${answered.join(", ")}] where [${open.join(", ")}] is asked`);
+    }
+    open = [];
+    for (const block of message.content as readonly ContentBlock[]) {
+      if (block.type !== "tool_use") continue;
+      if (seen.has(block.id)) violations.push(`message ${at} uses call id ${block.id} again`);
+      seen.add(block.id);
+      open.push(block.id);
+    }
+  });
+  if (open.length > 0) violations.push(`the calls [${open.join(", ")}] of the last message have no result`);
+  return violations;
+}
+
+function closedResult(id: string, text: string): ToolResultBlock {
+  return { type: "tool_result", tool_use_id: id, content: text, is_error: true };
+}
+
+function uniqueCalls(
+  message: AssistantMessage,
+  used: ReadonlySet<string>,
+  renamed: Map<string, string>,
+): AssistantMessage {
+  const own = new Set<string>();
+  let changed = false;
+  const content = message.content.map((block) => {
+    if (block.type !== "tool_use") return block;
+    let id = block.id;
+    for (let n = 2; id === "" || used.has(id) || own.has(id); n++)
+      id = `${block.id === "" ? "call" : block.id}_${n}`;
+    own.add(id);
+    if (id === block.id) return block;
+    changed = true;
+    if (!renamed.has(block.id)) renamed.set(block.id, id);
+    return { ...block, id };
+  });
+  return changed ? { ...message, content } : message;
+}

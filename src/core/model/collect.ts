@@ -1,0 +1,128 @@
+import { NanoAgentError } from "../base/errors.ts";
+import type { AssistantBlock, ToolUseBlock } from "../message/block.ts";
+import type { AssistantMessage } from "../message/message.ts";
+import type { FinishPart, StreamPart } from "./model.ts";
+
+/** A block as far as it has come: text still growing, or finished. */
+type Slot =
+  | { text: string; readonly kind: "text" | "thinking" }
+  | { readonly kind: "done"; readonly block: AssistantBlock };
+
+/** A whole answer of a model. */
+export interface CollectedAnswer {
+  readonly message: AssistantMessage;
+  readonly finish: FinishPart;
+}
+
+/**
+ * Folds the parts of one answer into a message: used by the loop as parts arrive, and by {@link collect}. Blocks stand in the order
+ * of their index; empty text is dropped; a tool call without an id, or with one that `usedIds` holds, gets a new one (some servers
+ * send none, or the same one in every answer).
+ */
+export class AnswerCollector {
+  readonly #slots: (Slot | undefined)[] = [];
+  readonly #usedIds: ReadonlySet<string>;
+  /** Ids given in this answer, by index, so that start and block of one call agree. */
+  readonly #ids = new Map<number, string>();
+  readonly #ownIds = new Set<string>();
+  #finish: FinishPart | undefined;
+
+  constructor(usedIds: ReadonlySet<string> = new Set()) {
+    this.#usedIds = usedIds;
+  }
+
+  /** Takes one part. Returns the part to publish, which differs only where an id had to be replaced. */
+  add(part: StreamPart): StreamPart {
+    switch (part.type) {
+      case "text_delta":
+        this.#grow(part.index, "text", part.text);
+        return part;
+      case "thinking_delta":
+        this.#grow(part.index, "thinking", part.text);
+        return part;
+      case "tool_call_start": {
+        const id = this.#idFor(part.index, part.id);
+        return id === part.id ? part : { ...part, id };
+      }
+      case "tool_call_delta":
+        return part;
+      case "block":
+        this.#slots[part.index] = { kind: "done", block: this.#withId(part.index, part.block) };
+        return part;
+      case "retry":
+        this.#slots.length = 0;
+        this.#ids.clear();
+        this.#ownIds.clear();
+        return part;
+      case "finish":
+        this.#finish = part;
+        return part;
+    }
+  }
+
+  /** The answer. Throws `invalid_response` when the stream ended without a `finish` part. */
+  result(): CollectedAnswer {
+    if (this.#finish === undefined) {
+      throw new NanoAgentError("invalid_response", "The model's stream ended without a finish part.", {
+        retryable: true,
+      });
+    }
+    return { message: { role: "assistant", content: this.#blocks() }, finish: this.#finish };
+  }
+
+  /** The text that had arrived when the answer was cut; reasoning and tool calls are left out, for neither can be sent again. */
+  partial(): AssistantMessage {
+    const blocks = this.#blocks().filter((block) => block.type === "text");
+    return { role: "assistant", content: blocks };
+  }
+
+  #grow(index: number, kind: "text" | "thinking", text: string): void {
+    const slot = this.#slots[index];
+    if (slot?.kind === kind) slot.text += text;
+    else if (slot === undefined) this.#slots[index] = { kind, text };
+    else
+      throw new NanoAgentError(
+        "invalid_response",
+        `The model's stream mixes a ${slot.kind} and a ${kind} block at index ${index}.`,
+      );
+  }
+
+  #blocks(): AssistantBlock[] {
+    const blocks: AssistantBlock[] = [];
+    for (const slot of this.#slots) {
+      if (slot === undefined) continue;
+      if (slot.kind === "done") {
+        if (slot.block.type !== "text" || slot.block.text !== "") blocks.push(slot.block);
+      } else if (slot.text !== "") {
+        const text = slot.text.toWellFormed();
+        blocks.push(slot.kind === "text" ? { type: "text", text } : { type: "thinking", thinking: text });
+      }
+    }
+    return blocks;
+  }
+
+  #withId(index: number, block: AssistantBlock): AssistantBlock {
+    if (block.type !== "tool_use") return block;
+    const id = this.#idFor(index, block.id);
+    return id === block.id ? block : ({ ...block, id } satisfies ToolUseBlock);
+  }
+
+  #idFor(index: number, id: string): string {
+    const known = this.#ids.get(index);
+    if (known !== undefined) return known;
+    const taken = (candidate: string): boolean =>
+      candidate === "" || this.#usedIds.has(candidate) || this.#ownIds.has(candidate);
+    let unique = id;
+    for (let n = 1; taken(unique); n++) unique = `${id === "" ? "call" : id}_${this.#usedIds.size + n}`;
+    this.#ids.set(index, unique);
+    this.#ownIds.add(unique);
+    return unique;
+  }
+}
+
+/** Reads a model stream to its end. Throws what the stream throws. */
+export async function collect(parts: AsyncIterable<StreamPart>): Promise<CollectedAnswer> {
+  const collector = new AnswerCollector();
+  for await (const part of parts) collector.add(part);
+  return collector.result();
+}

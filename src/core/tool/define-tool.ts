@@ -1,0 +1,57 @@
+import { compileSchema } from "../base/compile-schema.ts";
+import { NanoAgentError } from "../base/errors.ts";
+import type { InferSchema, JsonSchema, SchemaInput } from "../base/schema.ts";
+import type { Tool, ToolDefinition } from "./tool.ts";
+
+/** What every provider accepts as a tool name. */
+const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+const NO_PARAMETERS: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
+
+/**
+ * Makes a {@link Tool}; the type of `execute`'s input follows from `parameters`. Throws `invalid_argument` for a name that a
+ * provider would refuse, a missing description, or a schema that is not an object schema or cannot be expressed as JSON Schema.
+ */
+export function defineTool<const S extends SchemaInput = JsonSchema>(definition: ToolDefinition<S>): Tool {
+  const { name, description, parameters, execute, access, ...rest } = definition;
+  assertToolName(name);
+  if (typeof description !== "string") {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `Tool "${name}" needs a description: the model chooses by it.`,
+    );
+  }
+  if (execute !== undefined && typeof execute !== "function") {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`,
+    );
+  }
+  const schema = compileSchema(parameters ?? NO_PARAMETERS);
+  if (schema.jsonSchema["type"] !== "object") {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `Parameters of tool "${name}" are of type ${JSON.stringify(schema.jsonSchema["type"] ?? "unknown")}; providers accept an object schema only. Wrap the value in an object.`,
+    );
+  }
+  return {
+    ...rest,
+    name,
+    description,
+    schema,
+    ...(execute === undefined ? {} : { execute }),
+    ...(access === undefined ? {} : { access }),
+  };
+}
+
+/** Throws `invalid_argument` for a tool name that some provider refuses. */
+export function assertToolName(name: unknown): asserts name is string {
+  if (typeof name === "string" && TOOL_NAME.test(name)) return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `Tool name ${JSON.stringify(name)} is not usable: providers accept 1 to 64 letters, digits, "_" and "-", not starting with a digit or "-".`,
+  );
+}
+
+/** The input type of a schema, for code that keeps a definition apart from its `execute`. */
+export type ToolInputOf<S extends SchemaInput> = InferSchema<S>;
