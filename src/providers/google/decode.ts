@@ -4,6 +4,7 @@ import { isRecord } from "../../core/base/json.ts";
 import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
+import { parseEventObject } from "../event-json.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import { googleStreamError } from "./error.ts";
 import { googleUsage } from "./usage.ts";
@@ -59,7 +60,7 @@ class GoogleDecoder implements WireDecoder {
       return;
     }
     if (data === "[DONE]") return;
-    const chunk = parseChunk(data);
+    const chunk: GoogleChunk = parseEventObject(data);
     if (isRecord(chunk.error)) throw googleStreamError(chunk.error, this.#target);
     this.#counts(chunk);
     this.#model ??= chunk.modelVersion;
@@ -73,7 +74,7 @@ class GoogleDecoder implements WireDecoder {
 
   readonly end = (): void => {
     const finishReason = this.#finishReason();
-    if (this.#unparsed !== undefined) this.#counts(parseChunk(this.#unparsed));
+    if (this.#unparsed !== undefined) this.#counts(parseEventObject(this.#unparsed));
     this.#ended = true;
     this.#emit({
       type: "finish",
@@ -229,24 +230,6 @@ const UNIFIED: { readonly [raw: string]: FinishReason["unified"] } = {
   TOO_MANY_TOOL_CALLS: "error",
   MISSING_THOUGHT_SIGNATURE: "error",
 };
-
-function parseChunk(data: string): GoogleChunk {
-  try {
-    const chunk: unknown = JSON.parse(data);
-    if (isRecord(chunk)) return chunk;
-  } catch (cause) {
-    throw notJson(data, cause);
-  }
-  throw notJson(data, undefined);
-}
-
-function notJson(data: string, cause: unknown): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_response",
-    `The stream holds an event that is no JSON object: ${JSON.stringify(data.slice(0, 80))}. Check that the base URL speaks the Gemini API.`,
-    { retryable: true, ...(cause === undefined ? {} : { cause }) },
-  );
-}
 
 /** The call the API could not parse. Its message looks like `Malformed function call: print(default_api.read(path='a'))`. */
 function brokenCall(id: string, message: string): ToolUseBlock {

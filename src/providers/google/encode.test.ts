@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { JsonSchema } from "../../core/base/schema.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import { assistantMessage, type Message, userMessage } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
@@ -144,6 +145,21 @@ describe("settings", () => {
         ],
       },
     ]);
+  });
+
+  it.each<[JsonSchema, boolean]>([
+    [{}, false],
+    [{ type: "object", properties: {}, required: [], additionalProperties: false, $schema: "s" }, false],
+    [{ type: "object", additionalProperties: { type: "string" } }, true],
+    [{ anyOf: [{ type: "object" }] }, true],
+  ])("of the parameters %o says something: %s", (parameters, sent) => {
+    const tools = [{ name: "a", description: "b", parameters }];
+    const declaration = {
+      name: "a",
+      description: "b",
+      ...(sent ? { parametersJsonSchema: parameters } : {}),
+    };
+    expect(body({ messages: [hi], tools })["tools"]).toEqual([{ functionDeclarations: [declaration] }]);
   });
 
   it("puts the system prompt in front of the first message where the model knows no system instruction", () => {

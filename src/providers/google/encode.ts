@@ -1,7 +1,9 @@
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
-import { ContentsWriter, continuationToken } from "./contents.ts";
+import { continuationToken, createContentsWriter } from "./contents.ts";
 import { type GoogleModelTraits, googleModelTraits } from "./model-traits.ts";
 import { toOpenApiSchema } from "./schema.ts";
 import { thinkingConfig } from "./thinking.ts";
@@ -22,25 +24,27 @@ import { thinkingConfig } from "./thinking.ts";
  */
 export function createGoogleEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const traits = googleModelTraits(target.modelId);
-  const contents = new ContentsWriter(traits, target.quirks?.["functionCallIds"] !== false);
-  const tools = new ToolsWriter(target.quirks?.["openApiParameters"] === true);
+  const withIds = target.quirks?.["functionCallIds"] !== false;
+  const openApi = target.quirks?.["openApiParameters"] === true;
+  const writeContents = createContentsWriter({ traits, withIds });
+  const declaration = serialiseOnce((tool: ToolSpec) => writeDeclaration(tool, openApi));
   const url = urlFor(target);
   const headers = headersFor(target);
   return (request) => {
     const options = request.providerOptions?.["google"] ?? {};
     const preamble = traits.systemInstruction ? undefined : request.system;
-    const contentsText = contents.write(request.messages, preamble);
-    if (contentsText === "")
+    const contents = writeContents(request.messages, preamble);
+    if (contents === "")
       throw new NanoAgentError(
         "invalid_argument",
         "The request has no text, image or tool result to send. Add a message.",
       );
-    let body = `{"contents":[${contentsText}]`;
+    let body = `{"contents":[${contents}]`;
     if (traits.systemInstruction && request.system !== undefined && request.system !== "") {
       body += `,"systemInstruction":{"parts":[{"text":${JSON.stringify(request.system)}}]}`;
     }
-    const toolsText = tools.write(request.tools, options["tools"]);
-    if (toolsText !== "") body += `,"tools":[${toolsText}]`;
+    const tools = writeTools(request.tools?.map(declaration), options["tools"]);
+    if (tools !== "") body += `,"tools":[${tools}]`;
     for (const [name, value] of Object.entries(settings(request, traits, options))) {
       if (value !== undefined) body += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
     }
@@ -105,35 +109,33 @@ function asObject(value: Json | undefined): Options {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Options) : {};
 }
 
-/** Writes the declarations of a request's tools; each tool is serialised once. */
-class ToolsWriter {
-  readonly #texts = new WeakMap<ToolSpec, string>();
-  readonly #openApi: boolean;
+function writeTools(declarations: readonly string[] = [], extra: Json | undefined): string {
+  const items = declarations.length === 0 ? [] : [`{"functionDeclarations":[${declarations.join(",")}]}`];
+  if (Array.isArray(extra)) for (const item of extra as readonly Json[]) items.push(JSON.stringify(item));
+  return items.join(",");
+}
 
-  constructor(openApi: boolean) {
-    this.#openApi = openApi;
+/** A tool without arguments has no parameters: an object without properties is refused in the OpenAPI subset. */
+function writeDeclaration({ name, description, parameters }: ToolSpec, openApi: boolean): string {
+  if (!openApi) {
+    return JSON.stringify({
+      name,
+      description,
+      ...(takesNothing(parameters) ? {} : { parametersJsonSchema: parameters }),
+    });
   }
+  const schema = toOpenApiSchema(parameters);
+  return JSON.stringify({
+    name,
+    description,
+    ...(schema["properties"] === undefined ? {} : { parameters: schema }),
+  });
+}
 
-  write(tools: readonly ToolSpec[] | undefined, extra: Json | undefined): string {
-    const items: string[] = [];
-    if (tools !== undefined && tools.length > 0) {
-      items.push(`{"functionDeclarations":[${tools.map((tool) => this.#declaration(tool)).join(",")}]}`);
-    }
-    if (Array.isArray(extra)) for (const item of extra as readonly Json[]) items.push(JSON.stringify(item));
-    return items.join(",");
-  }
-
-  #declaration(tool: ToolSpec): string {
-    const known = this.#texts.get(tool);
-    if (known !== undefined) return known;
-    const { name, description, parameters } = tool;
-    const properties = parameters["properties"];
-    const isEmpty =
-      typeof properties !== "object" || properties === null || Object.keys(properties).length === 0;
-    const key = this.#openApi ? "parameters" : "parametersJsonSchema";
-    const schema = this.#openApi ? toOpenApiSchema(parameters) : parameters;
-    const text = JSON.stringify({ name, description, ...(isEmpty ? {} : { [key]: schema }) });
-    this.#texts.set(tool, text);
-    return text;
-  }
+function takesNothing(schema: JsonSchema): boolean {
+  return Object.entries(schema).every(([key, value]) => {
+    if (key === "properties" || key === "required") return Object.keys(Object(value)).length === 0;
+    if (key === "additionalProperties") return value === false;
+    return ["type", "title", "description", "$schema"].includes(key);
+  });
 }
