@@ -132,6 +132,12 @@ describe("the installed executable", () => {
     expect(run.stderr).toContain("npx -p node@24 -p nano-agent nano-agent");
   });
 
+  test("has parts that each load by themselves and print nothing", () => {
+    const chunks = globSync("dist/cli/chunks/*.mjs", { cwd: installed.path });
+    const imports = chunks.map((chunk) => `await import(${JSON.stringify(join(installed.path, chunk))});`);
+    expect(runModule(imports.join("\n"))).toBe("");
+  });
+
   test("comes with the licences of what is bundled into it", () => {
     const hasProgram = existsSync(join(installed.path, "dist/cli/main.mjs"));
     expect(existsSync(join(installed.path, "dist/THIRD-PARTY-LICENSES.txt"))).toBe(hasProgram);
