@@ -115,14 +115,13 @@ describe("pages", () => {
 
   test("following the hints reads every line once", async () => {
     const root = withFile("a", numbers);
-    const lines: string[] = [];
-    let offset: number | undefined = 1;
-    while (offset !== undefined) {
-      const [page, hint] = (await read(root, "a", { offset })).split("\n\n");
-      lines.push(...(page ?? "").split("\n").map((line) => line.slice(7)));
-      const next = /offset (\d+)/u.exec(hint ?? "")?.[1];
-      offset = next === undefined ? undefined : Number(next);
+    const pages: string[] = [];
+    for (let offset = 1; offset > 0; ) {
+      const text = await read(root, "a", { offset });
+      pages.push(text.split("\n\n")[0] ?? "");
+      offset = Number(/Continue with offset (\d+)/u.exec(text)?.[1] ?? 0);
     }
+    const lines = pages.flatMap((page) => page.split("\n")).map((line) => line.slice(7));
     expect(lines.join("\n")).toBe(numbers);
   });
 

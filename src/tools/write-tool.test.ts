@@ -252,7 +252,7 @@ describe("what is refused", () => {
     expect(texts).toEqual([
       "Error: closed/b: permission denied (EACCES).",
       process.geteuid?.() === 0
-        ? "Error: mine: no permission to write it (EACCES)."
+        ? "Error: mine: permission denied (EACCES)."
         : "Updated mine (1 line, was 1, +1 -1).",
     ]);
   });
