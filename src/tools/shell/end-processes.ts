@@ -1,3 +1,4 @@
+import { systemClock } from "../../core/base/clock.ts";
 import { findProcesses, isRunning, type ProcessInfo, type ProcessQuery } from "./process-table.ts";
 
 /** How {@link endProcesses} goes about it. */
