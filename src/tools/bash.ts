@@ -73,7 +73,9 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   try {
     const timeoutMs = Math.min(input.timeout_ms ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
     const ending = await waitForEnd(running, { timeoutMs, signal: context.signal, full: full.promise });
-    return ending === "exited" ? await exitResult(session, running) : await stopResult(session, running, ending);
+    return ending === "exited"
+      ? await exitResult(session, running)
+      : await stopResult(session, running, ending);
   } finally {
     live.stop();
   }
@@ -92,7 +94,8 @@ function inputProblem({ command, timeout_ms }: BashInput): string | undefined {
 function startProblem(error: unknown, command: string, cwd: string): string {
   if (isNanoAgentError(error)) return error.message;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (cwd !== "" && !existsSync(cwd)) return `The working folder ${cwd} does not exist any more; nothing was run.`;
+  if (cwd !== "" && !existsSync(cwd))
+    return `The working folder ${cwd} does not exist any more; nothing was run.`;
   if (code === "E2BIG") {
     const bytes = new TextEncoder().encode(command).length;
     return `The command is too long for the system (${bytes} bytes); write it to a file and run the file.`;
@@ -146,7 +149,10 @@ async function exitResult(session: ShellSession, running: RunningCommand): Promi
     title: ended,
     metadata: {
       ...facts(running, output),
-      ...(job !== undefined && { jobId: job.id, processes: left.map(({ pid, command }) => ({ pid, command })) }),
+      ...(job !== undefined && {
+        jobId: job.id,
+        processes: left.map(({ pid, command }) => ({ pid, command })),
+      }),
     },
   };
 }

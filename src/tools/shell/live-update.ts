@@ -8,6 +8,7 @@ export class LiveUpdate {
   readonly #publish: (text: string) => void;
   #pending = "";
   #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
 
   constructor(publish: (text: string) => void) {
     this.#publish = publish;
@@ -15,20 +16,21 @@ export class LiveUpdate {
 
   /** Adds text; it is published with the next update. */
   push(text: string): void {
+    if (this.#isStopped) return;
     this.#pending = (this.#pending + text.slice(-MAX_CHARS)).slice(-MAX_CHARS);
     this.#timer ??= setTimeout(() => this.#flush(), INTERVAL_MS);
   }
 
   /** Publishes nothing more. */
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#pending = "";
   }
 
   #flush(): void {
     const text = this.#pending.toWellFormed();
-    this.stop();
+    this.#pending = "";
+    this.#timer = undefined;
     this.#publish(text);
   }
 }

@@ -63,7 +63,8 @@ export async function startShell(start: ShellStart): Promise<ShellProcess> {
     return failed;
   }
   failed.catch(() => undefined);
-  const readers = pipe === undefined ? [child.stdout, child.stderr].filter((it) => it !== null) : [pipe.reader];
+  const readers =
+    pipe === undefined ? [child.stdout, child.stderr].filter((it) => it !== null) : [pipe.reader];
   return new ShellProcess(child.pid, child, { readers, start });
 }
 
@@ -160,7 +161,8 @@ export class ShellProcess {
   /** From now on this command does not keep the program alive. Its output is still read, so that a writer does not fail. */
   unref(): void {
     this.#child.unref();
-    for (const reader of this.#readers) if ("unref" in reader && typeof reader.unref === "function") reader.unref();
+    for (const reader of this.#readers)
+      if ("unref" in reader && typeof reader.unref === "function") reader.unref();
   }
 
   /** Stops reading. */

@@ -89,7 +89,8 @@ export class ShellSession {
   async start(options: CommandStart): Promise<RunningCommand> {
     const shell = this.shell();
     await this.prepare();
-    if (this.#disposed !== undefined) throw new NanoAgentError("aborted", "The session of this shell is over.");
+    if (this.#disposed !== undefined)
+      throw new NanoAgentError("aborted", "The session of this shell is over.");
     const output = new OutputBuffer(this.limits, () => this.#folder.openFile());
     let isFull = false;
     const onOutput = (bytes: Uint8Array): Promise<void> | undefined => {
@@ -131,7 +132,8 @@ export class ShellSession {
   /** Kills at once, without waiting, what can be found at once: for a program that is about to exit. */
   killNow(): void {
     for (const { process } of this.#all()) process.killNow();
-    for (const { pid } of findProcessesNow({ mark: this.#token, roots: this.#roots() })) signal(pid, "SIGKILL");
+    for (const { pid } of findProcessesNow({ mark: this.#token, roots: this.#roots() }))
+      signal(pid, "SIGKILL");
   }
 
   /**
