@@ -14,7 +14,8 @@ const MAX_BYTES = 48_000;
 /** One call of a batch. */
 export interface BatchCall {
   readonly tool: string;
-  readonly input: ToolInput;
+  /** The tool's own arguments, an object. */
+  readonly input: unknown;
 }
 
 /** Arguments of `batch`. */
@@ -94,14 +95,19 @@ async function runCall({ tool, input }: BatchCall, context: ToolContext): Promis
   return { result, durationMs: Math.round(performance.now() - startedAt) };
 }
 
-async function resultOf(tool: string, input: ToolInput, context: ToolContext): Promise<ToolResult> {
+async function resultOf(tool: string, input: unknown, context: ToolContext): Promise<ToolResult> {
   if (tool === NAME) return errorResult("A batch cannot hold a batch; put its calls into this one.");
+  if (!isToolInput(input)) return errorResult(`input of ${tool} is not an object; pass its arguments as one.`);
   if (context.signal.aborted) return errorResult("Not run: the run was aborted.");
   try {
     return await context.callTool(tool, input);
   } catch (error) {
     return errorResult(errorMessage(error));
   }
+}
+
+function isToolInput(input: unknown): input is ToolInput {
+  return typeof input === "object" && input !== null && !Array.isArray(input);
 }
 
 function report(calls: readonly BatchCall[], done: readonly Done[]): ToolResult {
