@@ -1,6 +1,6 @@
 import type { Tool } from "../core/tool/tool.ts";
-import { createBashTool } from "./bash.ts";
-import { createJobTool } from "./job.ts";
+import { createBashTool } from "./bash-tool.ts";
+import { createJobTool } from "./job-tool.ts";
 import { type ShellOptions, ShellSession } from "./shell/shell-session.ts";
 
 /** `bash` and `job` of one session, and the end of everything they started. */
