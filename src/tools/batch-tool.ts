@@ -97,7 +97,8 @@ async function runCall({ tool, input }: BatchCall, context: ToolContext): Promis
 
 async function resultOf(tool: string, input: unknown, context: ToolContext): Promise<ToolResult> {
   if (tool === NAME) return errorResult("A batch cannot hold a batch; put its calls into this one.");
-  if (!isToolInput(input)) return errorResult(`input of ${tool} is not an object; pass its arguments as one.`);
+  if (!isToolInput(input))
+    return errorResult(`input of ${tool} is not an object; pass its arguments as one.`);
   if (context.signal.aborted) return errorResult("Not run: the run was aborted.");
   try {
     return await context.callTool(tool, input);
