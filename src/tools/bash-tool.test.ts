@@ -12,7 +12,7 @@ describe("bash shows how a command ended", () => {
     ["a signal", "kill -SEGV $$", "(no output)\n[killed by SIGSEGV, T]", true],
     [
       "a signal that ended its last program",
-      "(kill -KILL $BASHPID); exit $?",
+      "bash -c 'kill -KILL $$' 2>/dev/null; exit $?",
       "(no output)\n[exit code 137 (SIGKILL), T]",
       true,
     ],

@@ -10,6 +10,8 @@ const NAME = "batch";
 const MAX_CALLS = 10;
 /** Bytes of text all results together may take. */
 const MAX_BYTES = 48_000;
+/** Longer than any of the calls takes to end after an abort, so that the batch can report them. */
+const ABORT_GRACE_MS = 8000;
 
 /** One call of a batch. */
 export interface BatchCall {
@@ -63,6 +65,7 @@ export function createBatchTool({ find = () => undefined }: BatchOptions = {}): 
       additionalProperties: false,
     },
     timeoutMs: 0,
+    abortGraceMs: ABORT_GRACE_MS,
     access: ({ calls }: BatchInput, context) =>
       joinAccess(calls.map((call) => accessOf(find, call, context.cwd))),
     execute: (input: BatchInput, context: ToolContext) => runBatch(input, context, find),
