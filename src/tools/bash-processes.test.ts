@@ -98,7 +98,12 @@ onLinux("bash ends the whole tree", () => {
   test.each(TREES)("when the time is up: %s", async (_name, command) => {
     const room = openShellRoom();
     const result = await room.bash({ command, timeout_ms: 150 });
-    expect([steady(result).split("\n").at(-1), result.isError, result.metadata?.["ended"], room.processes()]).toEqual([
+    expect([
+      steady(result).split("\n").at(-1),
+      result.isError,
+      result.metadata?.["ended"],
+      room.processes(),
+    ]).toEqual([
       "[timed out after T; the command and all it started were ended. Pass a longer timeout_ms (milliseconds), or background: true]",
       true,
       "timed_out",

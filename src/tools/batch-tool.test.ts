@@ -54,7 +54,11 @@ describe("batch", () => {
 
   test.each([
     ["no calls", { calls: [] }, "Error: calls is empty; pass 1 to 10 calls."],
-    ["too many calls", { calls: Array(11).fill(call("a")) }, "Error: 11 calls in one batch; pass at most 10. Nothing was run."],
+    [
+      "too many calls",
+      { calls: Array(11).fill(call("a")) },
+      "Error: 11 calls in one batch; pass at most 10. Nothing was run.",
+    ],
   ])("refuses %s before anything runs", async (_name, input, message) => {
     const result = await batch(input, () => {
       throw new Error("ran");
@@ -76,7 +80,11 @@ describe("batch", () => {
       content: "é".repeat(sizes.find((size) => JSON.stringify(input).includes(`:${size}}`)) ?? 0),
     }));
     const parts = String(content).split(/\n\n\[\d\. a: ok, \d+ ms\]\n/);
-    expect([parts[1], parts.length, Buffer.byteLength(String(content)) < 50_000]).toEqual(["é".repeat(100), 4, true]);
+    expect([parts[1], parts.length, Buffer.byteLength(String(content)) < 50_000]).toEqual([
+      "é".repeat(100),
+      4,
+      true,
+    ]);
   });
 
   test("hands images on in their place", async () => {
@@ -84,7 +92,9 @@ describe("batch", () => {
     const { content } = await batch({ calls: [call("a"), call("b")] }, (name) =>
       name === "a" ? { content: [{ type: "text", text: "see" }, image] } : { content: "text" },
     );
-    expect(Array.isArray(content) && content.map((block) => (block.type === "text" ? "text" : block))).toEqual(["text", image, "text"]);
+    expect(
+      Array.isArray(content) && content.map((block) => (block.type === "text" ? "text" : block)),
+    ).toEqual(["text", image, "text"]);
   });
 
   test("runs calls together that do not conflict, and the others in order", async () => {
@@ -114,15 +124,16 @@ describe("batch", () => {
     ];
     const { access } = createBatchTool({ find: (name) => tools.find((known) => known.name === name) });
     const of = (...names: readonly string[]): unknown =>
-      typeof access === "function" && access({ calls: names.map((name) => call(name)) } as never, { cwd: "" });
-    expect([of("free"), of("free", "reads", "writes"), of("looks", "reads"), of("looks", "writes"), of("fails"), of("who")]).toEqual([
-      "none",
-      { read: ["/a"], write: ["/b"] },
-      "read_all",
-      "exclusive",
-      "exclusive",
-      "exclusive",
-    ]);
+      typeof access === "function" &&
+      access({ calls: names.map((name) => call(name)) } as never, { cwd: "" });
+    expect([
+      of("free"),
+      of("free", "reads", "writes"),
+      of("looks", "reads"),
+      of("looks", "writes"),
+      of("fails"),
+      of("who"),
+    ]).toEqual(["none", { read: ["/a"], write: ["/b"] }, "read_all", "exclusive", "exclusive", "exclusive"]);
   });
 
   test("a call inside passes the same gate as any other, and a refusal is its result", async () => {
@@ -143,12 +154,12 @@ describe("batch", () => {
     }).run("go");
     model.assertFinished();
     const text = JSON.stringify(result.messages).replace(/\d+ ms/g, "T");
-    expect([asked, text.includes('[1. look: ok, T]\\nlook {\\"at\\":\\"a\\"}'), text.includes("[2. change: failed, T]"), text.includes("Nothing may change."), text.includes("[3. nothing: failed, T]")]).toEqual([
-      ["batch in nothing", "look in call_1", "change in call_1"],
-      true,
-      true,
-      true,
-      true,
-    ]);
+    expect([
+      asked,
+      text.includes('[1. look: ok, T]\\nlook {\\"at\\":\\"a\\"}'),
+      text.includes("[2. change: failed, T]"),
+      text.includes("Nothing may change."),
+      text.includes("[3. nothing: failed, T]"),
+    ]).toEqual([["batch in nothing", "look in call_1", "change in call_1"], true, true, true, true]);
   });
 });
