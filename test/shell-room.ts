@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
+import { textOf } from "../src/core/message/message.ts";
 import type { Tool, ToolResult, ToolUpdate } from "../src/core/tool/tool.ts";
 import { type BashTools, createBashTools } from "../src/tools/bash-tools.ts";
 import type { ShellOptions } from "../src/tools/shell/shell-session.ts";
@@ -39,7 +40,7 @@ export function openShellRoom(options: ShellOptions = {}): ShellRoom {
 
 /** The text of a result with its times and process ids replaced, so that it can be compared whole. */
 export function steady(result: ToolResult): string {
-  return String(result.content)
+  return textOf(result.content)
     .replace(/\d+ ms|\d+\.\d s/g, "T")
     .replace(/^( +)\d+ /gm, "$1PID ");
 }

@@ -34,43 +34,44 @@ const TABLE = CHILDREN.flatMap(([child, command]) =>
   REDIRECTIONS.map(([held, redirection]) => [`${child} ${held}`, command(redirection)] as const),
 );
 
-const onLinux = describe.skipIf(process.platform !== "linux");
+describe.skipIf(process.platform !== "linux")(
+  "bash returns, names what is left, and the session ends it",
+  () => {
+    test.each(TABLE)("%s", async (_name, command) => {
+      const room = openShellRoom();
+      const during = await leftOver(room, `${command}\necho started`);
+      await room.tools.dispose();
+      expect([during, room.processes()]).toEqual([[0, "job_1", true], []]);
+    });
 
-onLinux("bash returns, names what is left, and the session ends it", () => {
-  test.each(TABLE)("%s", async (_name, command) => {
-    const room = openShellRoom();
-    const during = await leftOver(room, `${command}\necho started`);
-    await room.tools.dispose();
-    expect([during, room.processes()]).toEqual([[0, "job_1", true], []]);
-  });
+    test("the result lists the processes by command", async () => {
+      const result = await openShellRoom().bash({ command: `${SLEEP} >/dev/null 2>&1 & echo up` });
+      expect([steady(result), result.isError]).toEqual([
+        `up\n[exit code 0, T]\n[1 process of this command still running as job_1, until the session ends:]\n  PID ${SLEEP}`,
+        false,
+      ]);
+    });
 
-  test("the result lists the processes by command", async () => {
-    const result = await openShellRoom().bash({ command: `${SLEEP} >/dev/null 2>&1 & echo up` });
-    expect([steady(result), result.isError]).toEqual([
-      `up\n[exit code 0, T]\n[1 process of this command still running as job_1, until the session ends:]\n  PID ${SLEEP}`,
-      false,
-    ]);
-  });
+    test("a writer that outlives its call is read on, so that it does not die of a broken pipe", async () => {
+      const room = openShellRoom();
+      const command =
+        "(for i in 1 2 3; do echo early; done; until [ -e go ]; do sleep 0.01; done; echo late; touch done; sleep 1000) &";
+      await room.bash({ command });
+      await room.bash({ command: "touch go; until [ -e done ]; do sleep 0.01; done" });
+      await until(async () => steady(await room.job({ action: "output", id: "job_1" })).startsWith("late\n"));
+      expect(room.processes()).not.toEqual([]);
+    });
 
-  test("a writer that outlives its call is read on, so that it does not die of a broken pipe", async () => {
-    const room = openShellRoom();
-    const command =
-      "(for i in 1 2 3; do echo early; done; until [ -e go ]; do sleep 0.01; done; echo late; touch done; sleep 1000) &";
-    await room.bash({ command });
-    await room.bash({ command: "touch go; until [ -e done ]; do sleep 0.01; done" });
-    await until(async () => steady(await room.job({ action: "output", id: "job_1" })).startsWith("late\n"));
-    expect(room.processes()).not.toEqual([]);
-  });
-
-  test("what was killed at once needs no waiting", async () => {
-    const room = openShellRoom();
-    await room.bash({ command: `setsid ${SLEEP} >/dev/null 2>&1 & ${SLEEP} &`, background: true });
-    await until(() => room.processes().filter((command) => command === SLEEP).length === 2);
-    room.tools.killNow();
-    await until(() => room.processes().length === 0);
-    expect(room.processes()).toEqual([]);
-  });
-});
+    test("what was killed at once needs no waiting", async () => {
+      const room = openShellRoom();
+      await room.bash({ command: `setsid ${SLEEP} >/dev/null 2>&1 & ${SLEEP} &`, background: true });
+      await until(() => room.processes().filter((command) => command === SLEEP).length === 2);
+      room.tools.killNow();
+      await until(() => room.processes().length === 0);
+      expect(room.processes()).toEqual([]);
+    });
+  },
+);
 
 const TREES: readonly (readonly [string, string])[] = [
   ["a program", SLEEP],
@@ -94,7 +95,7 @@ const TREES: readonly (readonly [string, string])[] = [
   ],
 ];
 
-onLinux("bash ends the whole tree", () => {
+describe.skipIf(process.platform !== "linux")("bash ends the whole tree", () => {
   test.each(TREES)("when the time is up: %s", async (_name, command) => {
     const room = openShellRoom();
     const result = await room.bash({ command, timeout_ms: 150 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../test/scenarios/conversation.ts";
 import { Agent } from "../core/agent/agent.ts";
+import { textOf } from "../core/message/message.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { calls, says } from "../testing/script.ts";
@@ -24,7 +25,7 @@ async function batch(input: object, answer: Answer, tools: readonly Tool[] = [])
 }
 
 const call = (name: string, input: object = {}): object => ({ tool: name, input });
-const withoutTimes = (result: ToolResult): string => String(result.content).replace(/\d+ ms/g, "T");
+const withoutTimes = (result: ToolResult): string => textOf(result.content).replace(/\d+ ms/g, "T");
 
 describe("batch", () => {
   test("reports every call in order, with its whole output", async () => {
@@ -49,7 +50,7 @@ describe("batch", () => {
       if (name === "a") throw new Error("broken");
       return errorResult("no");
     });
-    expect([isError, String(content).includes("Error: broken")]).toEqual([true, true]);
+    expect([isError, textOf(content).includes("Error: broken")]).toEqual([true, true]);
   });
 
   test.each([
@@ -79,8 +80,8 @@ describe("batch", () => {
     const { content } = await batch({ calls: sizes.map((size) => call("a", { size })) }, (_name, input) => ({
       content: "é".repeat(sizes.find((size) => JSON.stringify(input).includes(`:${size}}`)) ?? 0),
     }));
-    const parts = String(content).split(/\n\n\[\d\. a: ok, \d+ ms\]\n/);
-    expect([parts[1], parts.length, Buffer.byteLength(String(content)) < 50_000]).toEqual([
+    const parts = textOf(content).split(/\n\n\[\d\. a: ok, \d+ ms\]\n/);
+    expect([parts[1], parts.length, Buffer.byteLength(textOf(content)) < 50_000]).toEqual([
       "é".repeat(100),
       4,
       true,
@@ -145,7 +146,7 @@ describe("batch", () => {
     const result = await new Agent({
       model,
       tools: [createBatchTool(), tool("look"), tool("change")],
-      gate: {
+      permission: {
         check: ({ name, parentCallId }) => {
           asked.push(`${name} in ${parentCallId ?? "nothing"}`);
           return name === "change" ? { action: "deny", reason: "Nothing may change." } : { action: "allow" };

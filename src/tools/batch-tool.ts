@@ -1,6 +1,7 @@
 import { runScheduled } from "../core/agent/schedule.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import type { ImageBlock, TextBlock, ToolInput } from "../core/message/block.ts";
+import { textOf } from "../core/message/message.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult } from "../core/tool/tool.ts";
@@ -117,7 +118,7 @@ function isToolInput(input: unknown): input is ToolInput {
 function report(calls: readonly BatchCall[], done: readonly Done[]): ToolResult {
   const failed = done.filter(({ result }) => result.isError === true).length;
   const texts = shareBytes(
-    done.map(({ result }) => textOf(result)),
+    done.map(({ result }) => textOf(result.content, "\n")),
     MAX_BYTES,
   );
   const title = `${done.length - failed} of ${done.length} calls succeeded`;
@@ -141,11 +142,6 @@ function report(calls: readonly BatchCall[], done: readonly Done[]): ToolResult 
     },
     ...(finish !== undefined && { finish }),
   };
-}
-
-function textOf({ content }: ToolResult): string {
-  if (typeof content === "string") return content;
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 function imagesOf({ content }: ToolResult): readonly ImageBlock[] {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openShellRoom, steady, until } from "../../test/shell-room.ts";
+import { textOf } from "../core/message/message.ts";
 
 describe("a background command", () => {
   test("starts at once, shows its output bit by bit and how it ended", async () => {
@@ -61,7 +62,7 @@ describe("a background command", () => {
     await room.bash({ command: "yes", background: true });
     await until(async () => {
       const { content } = await room.job({ action: "output", id: "job_1" });
-      return String(content).includes("the first 1000000 bytes are in");
+      return textOf(content).includes("the first 1000000 bytes are in");
     });
     expect(room.processes()).toEqual(["yes"]);
   });
