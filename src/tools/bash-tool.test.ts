@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openShellRoom, steady, until } from "../../test/shell-room.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
@@ -212,6 +212,25 @@ test("commands run side by side without mixing their output", async () => {
   const command = (name: string): string => `for i in 1 2 3; do echo ${name}; done`;
   const results = await Promise.all(names.map((name) => room.bash({ command: command(name) })));
   expect(results.map(steady)).toEqual(names.map((name) => `${`${name}\n`.repeat(3)}[exit code 0, T]`));
+});
+
+test("without a folder for pipes and files commands still run", async () => {
+  const room = openShellRoom({ outputDir: "/dev/null/nothing" });
+  const short = await room.bash({ command: "echo a; echo b >&2; exit 1" });
+  const long = await room.bash({ command: "seq 1 20000" });
+  const lines = steady(short).split("\n");
+  expect([lines.slice(0, 2).toSorted(), lines[2]]).toEqual([["a", "b"], "[exit code 1, T]"]);
+  expect(steady(long)).toContain("the full text could not be kept: ENOTDIR");
+});
+
+test("a temporary folder that is cleared while the session runs does no harm", async () => {
+  const room = openShellRoom();
+  const path = async (): Promise<string> =>
+    (await room.bash({ command: "seq 1 20000" })).metadata?.["outputPath"] as string;
+  const first = await path();
+  rmSync(dirname(first), { recursive: true });
+  const second = await path();
+  expect([existsSync(second), dirname(second) === dirname(first)]).toEqual([true, false]);
 });
 
 test("the temporary folder goes with the session", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
@@ -30,6 +30,15 @@ describe("the output folder", () => {
     const second = new OutputFolder({ path, maxBytes: 1000 });
     await write(second, "y");
     expect([mode(path), readdirSync(path)]).toEqual(["700", ["output-1.txt", "output-2.txt"]]);
+  });
+
+  test("that was removed is made anew", async () => {
+    const folder = new OutputFolder({ maxBytes: 1000 });
+    rmSync(await folder.path(), { recursive: true });
+    const paths = await Promise.all([folder.path(), folder.path()]);
+    const made = paths.map((path) => existsSync(path));
+    await folder.dispose();
+    expect([new Set(paths).size, made, existsSync(paths[0] ?? "")]).toEqual([1, [true, true], false]);
   });
 
   test("drops its oldest files when all together are too large", async () => {
