@@ -123,7 +123,7 @@ describe("bash bounds what it returns", () => {
   });
 
   test("a command that never stops writing is stopped, and memory stays bounded", async () => {
-    const room = openShellRoom({ maxOutputBytes: 40_000_000 });
+    const room = openShellRoom({ maxOutputBytes: 200_000_000 });
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
     const watch = setInterval(() => {
@@ -132,9 +132,9 @@ describe("bash bounds what it returns", () => {
     const result = await room.bash({ command: "yes" });
     clearInterval(watch);
     expect(steady(result)).toContain(
-      "[stopped after T; the command and all it started were ended: it wrote more than 40000000 bytes.",
+      "[stopped after T; the command and all it started were ended: it wrote more than 200000000 bytes.",
     );
-    expect([result.isError, most < 30_000_000, room.processes()]).toEqual([true, true, []]);
+    expect([result.isError, most < 120_000_000, room.processes()]).toEqual([true, true, []]);
   });
 
   test("text shows while the command still runs", async () => {
