@@ -1,0 +1,48 @@
+/** The port to time. Everything that waits takes one, so that tests need not. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /**
+   * Resolves after `ms` milliseconds; at once (in a later microtask) for 0, negative or no numbers. Rejects with the signal's
+   * reason as soon as `signal` is aborted, also when it was before the call. Leaves no timer and no listener behind.
+   */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = Object.freeze({
+  now: (): number => Date.now(),
+  sleep: (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise<void>((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
+      if (!(ms > 0)) {
+        resolve();
+        return;
+      }
+      let left = ms;
+      let timer = setTimeout(tick, Math.min(left, MAX_TIMER_MS));
+      signal?.addEventListener("abort", stop, { once: true });
+
+      function tick(): void {
+        left -= MAX_TIMER_MS;
+        if (left > 0) {
+          timer = setTimeout(tick, Math.min(left, MAX_TIMER_MS));
+          return;
+        }
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      }
+
+      function stop(): void {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", stop);
+        reject(signal?.reason);
+      }
+    }),
+});
+
+/** `setTimeout` fires at once for anything longer than this. */
+const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,0 +1,228 @@
+import type { Clock } from "../core/base/clock.ts";
+import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import type { StreamPart } from "../core/model/model.ts";
+import { Deadlines } from "./deadlines.ts";
+import { providerWords } from "./errors.ts";
+import type { AnswerHead, AnswerSink, Exchange, HttpTimeouts, Transport } from "./http.ts";
+import { createSseParser, type SseParser } from "./sse.ts";
+import type { Wire, WireDecoder, WireRequest, WireTarget } from "./wire.ts";
+
+/** What one attempt needs, and who is told how it went. */
+export interface AttemptOptions {
+  readonly wire: Wire;
+  readonly target: WireTarget;
+  readonly request: WireRequest;
+  readonly transport: Transport;
+  readonly timeouts: HttpTimeouts;
+  readonly clock: Clock;
+  readonly onPart: (part: StreamPart) => void;
+  /** The answer is complete. */
+  readonly onDone: () => void;
+  /** There will be no (complete) answer. Exactly one of `onDone` and `onError` is called, unless the attempt was cancelled. */
+  readonly onError: (error: NanoAgentError) => void;
+}
+
+const MAX_ERROR_BODY = 64 * 1024;
+
+/** One request to a model and its answer, from the bytes to the parts. It does not repeat itself. */
+export class Attempt {
+  readonly #options: AttemptOptions;
+  readonly #deadlines: Deadlines;
+  readonly #exchange: Exchange;
+  #reader: BodyReader | undefined;
+  #settled = false;
+
+  /** Starts at once. */
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+    this.#deadlines = new Deadlines({
+      clock: options.clock,
+      timeouts: options.timeouts,
+      url: options.request.url,
+      onTimeout: (error) => {
+        this.#exchange.cancel();
+        this.#broke(error);
+      },
+    });
+    const sink: AnswerSink = {
+      onAnswer: (head) => this.#onAnswer(head),
+      onText: (text) => this.#guarded((reader) => reader.text(text)),
+      onEnd: () => this.#guarded((reader) => reader.end()),
+      onError: (error) => this.#broke(error),
+    };
+    this.#exchange = options.transport.send(options.request, sink);
+  }
+
+  /** Ends the attempt at once and in silence. */
+  cancel(): void {
+    if (this.#settle()) this.#exchange.cancel();
+  }
+
+  /** Holds the answer back (`true`) or lets it flow again. */
+  hold(held: boolean): void {
+    if (this.#settled) return;
+    if (held) {
+      this.#deadlines.pause();
+      this.#exchange.pause();
+    } else {
+      this.#deadlines.resume();
+      this.#exchange.resume();
+    }
+  }
+
+  #onAnswer(head: AnswerHead): void {
+    if (this.#settled) return;
+    this.#deadlines.answered();
+    const report: Report = {
+      progress: () => this.#deadlines.progress(),
+      done: () => this.#done(),
+      fail: (error) => this.#fail(error),
+    };
+    try {
+      this.#reader = readerFor(head, this.#options, report);
+    } catch (error) {
+      this.#fail(toNanoAgentError(error));
+    }
+  }
+
+  #guarded(step: (reader: BodyReader) => void): void {
+    if (this.#settled || this.#reader === undefined) return;
+    try {
+      step(this.#reader);
+    } catch (error) {
+      this.#fail(toNanoAgentError(error));
+    }
+  }
+
+  /** The connection or the patience ended. What was read may be enough all the same. */
+  #broke(error: NanoAgentError): void {
+    if (this.#settled) return;
+    if (this.#reader === undefined) this.#fail(error);
+    else this.#guarded((reader) => reader.broke(error));
+  }
+
+  #done(): void {
+    if (!this.#settle()) return;
+    this.#exchange.release();
+    this.#options.onDone();
+  }
+
+  #fail(error: NanoAgentError): void {
+    if (!this.#settle()) return;
+    this.#exchange.cancel();
+    this.#options.onError(error);
+  }
+
+  #settle(): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    this.#deadlines.stop();
+    return true;
+  }
+}
+
+/** What a reader of a body reports. `done` and `fail` end the attempt; whatever follows is ignored. */
+interface Report {
+  readonly progress: () => void;
+  readonly done: () => void;
+  readonly fail: (error: NanoAgentError) => void;
+}
+
+/** Makes sense of a body. What it throws fails the attempt. */
+interface BodyReader {
+  readonly text: (text: string) => void;
+  readonly end: () => void;
+  readonly broke: (error: NanoAgentError) => void;
+}
+
+function readerFor(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
+  if (head.status < 200 || head.status >= 300) return documentReader(head, options, report);
+  const type = head.headers["content-type"]?.toLowerCase() ?? "";
+  if (type.includes("text/html")) throw notTheProtocol(options, "an HTML page");
+  if (type.includes("json") && !type.includes("ndjson")) return documentReader(head, options, report);
+  return new StreamReader(options, report);
+}
+
+/** The events of an answer. */
+class StreamReader implements BodyReader {
+  readonly #options: AttemptOptions;
+  readonly #report: Report;
+  readonly #decoder: WireDecoder;
+  readonly #parser: SseParser;
+  #events = 0;
+  #finished = false;
+
+  constructor(options: AttemptOptions, report: Report) {
+    this.#options = options;
+    this.#report = report;
+    const decoder = options.wire.createDecoder(options.onPart);
+    this.#decoder = decoder;
+    this.#parser = createSseParser((event, data) => {
+      if (this.#finished) return;
+      this.#events++;
+      decoder.event(event, data);
+      if (decoder.done()) this.#finish();
+    });
+  }
+
+  text(text: string): void {
+    const before = this.#events;
+    this.#parser.push(text);
+    if (this.#events !== before) this.#report.progress();
+  }
+
+  end(): void {
+    this.#parser.end();
+    if (this.#events === 0)
+      throw notTheProtocol(this.#options, "an empty body or something that is no event stream", true);
+    this.#finish();
+  }
+
+  broke(error: NanoAgentError): void {
+    try {
+      this.#finish();
+    } catch {
+      // Incomplete, as the broken connection already says in better words.
+      this.#report.fail(error);
+    }
+  }
+
+  #finish(): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#decoder.end();
+    this.#report.done();
+  }
+}
+
+/** A body that is one document: an error, whatever its status. */
+function documentReader(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
+  let body = "";
+  const settle = (): void => report.fail(documentError(head, body, options));
+  return {
+    text: (text) => {
+      body += text;
+      if (body.length < MAX_ERROR_BODY) return;
+      body = body.slice(0, MAX_ERROR_BODY);
+      settle();
+    },
+    end: settle,
+    broke: settle,
+  };
+}
+
+function documentError(head: AnswerHead, body: string, options: AttemptOptions): NanoAgentError {
+  const succeeded = head.status >= 200 && head.status < 300;
+  if (succeeded && providerWords(body).message === undefined) {
+    return notTheProtocol(options, "a JSON document instead of a stream of events");
+  }
+  return options.wire.toError({ status: head.status, headers: head.headers, body, target: options.target });
+}
+
+function notTheProtocol({ target }: AttemptOptions, what: string, retryable = false): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `${target.provider} answered with ${what}. Check that the base URL ${target.baseUrl} is the address of its API, with the version path where it has one, and that no login page or gateway answers in its place.`,
+    { details: { provider: target.provider, baseUrl: target.baseUrl }, retryable },
+  );
+}

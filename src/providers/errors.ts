@@ -1,0 +1,302 @@
+import { systemClock } from "../core/base/clock.ts";
+import { type ErrorCode, NanoAgentError } from "../core/base/errors.ts";
+import { isRecord, safeParse } from "../core/base/json.ts";
+import { parseRetryAfter } from "../core/base/retry.ts";
+import type { WireErrorAnswer, WireTarget } from "./wire.ts";
+
+/** What a provider said about a failure, in its own words. */
+export interface ProviderWords {
+  readonly message?: string;
+  /** `error.type`, or Google's `error.status`. */
+  readonly type?: string;
+  /** `error.code`, as text. */
+  readonly code?: string;
+  /** The field of the request it complains about. */
+  readonly param?: string;
+  readonly requestId?: string;
+  readonly retryAfterMs?: number;
+}
+
+/**
+ * The error for an HTTP answer that is not 2xx (or is, but holds an error), for every vendor whose errors are JSON documents in
+ * one of the usual shapes. `details`: `provider`, `model`, `status`, and where known `type`, `code`, `param`, `requestId`,
+ * `retryAfterMs`. `nowMs` is only needed for a `retry-after` that is a date.
+ */
+export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock.now()): NanoAgentError {
+  const words = providerWords(answer.body);
+  const { status, headers } = answer;
+  return reportedError(
+    {
+      ...words,
+      ...defined("requestId", requestIdOf(headers) ?? words.requestId),
+      ...defined("retryAfterMs", retryAfterOf(headers, nowMs) ?? words.retryAfterMs),
+    },
+    { status, target: answer.target, ...defined("retry", headers["x-should-retry"]), body: answer.body },
+  );
+}
+
+/** Where a reported failure came from. */
+export interface ReportedFrom {
+  readonly target: WireTarget;
+  /** HTTP status; absent for an error inside a stream. */
+  readonly status?: number;
+  /** The provider's own word on repeating the request: `true` or `false`. */
+  readonly retry?: string;
+  readonly body?: string;
+}
+
+/** The error for a failure a provider reported, in an answer of its own or inside a stream. */
+export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAgentError {
+  const { target, status } = from;
+  const kind = classify(words, status);
+  const retryable = from.retry === "true" ? true : from.retry === "false" ? false : kind.retryable;
+  const where = status === undefined || (status >= 200 && status < 300) ? "" : `HTTP ${status}`;
+  const label = [where, words.type ?? words.code]
+    .filter((part) => part !== undefined && part !== "")
+    .join(", ");
+  const said = words.message ?? plainText(from.body);
+  const message = `${target.provider} ${kind.what}${label === "" ? "" : ` (${label})`}${said === "" ? "." : `: ${sentence(said)}`}${kind.hint(target)}`;
+  return new NanoAgentError(kind.code, redact(message, target), {
+    retryable,
+    details: {
+      provider: target.provider,
+      model: target.modelId,
+      ...defined("status", status),
+      ...defined("type", words.type),
+      ...defined("code", words.code),
+      ...defined("param", words.param),
+      ...defined("requestId", words.requestId),
+      ...defined("retryAfterMs", words.retryAfterMs),
+    },
+  });
+}
+
+/** Reads the error document of any vendor; an empty object where there is none. */
+export function providerWords(body: string): ProviderWords {
+  const parsed = safeParse(body);
+  if (!parsed.ok) return {};
+  const root = Array.isArray(parsed.value) ? parsed.value[0] : parsed.value;
+  if (!isRecord(root)) return typeof root === "string" && root !== "" ? { message: root } : {};
+  return wordsOf(root);
+}
+
+/** The words of an error object as it stands in a document or in an event of a stream. */
+export function wordsOf(root: { readonly [key: string]: unknown }): ProviderWords {
+  const inner = isRecord(root["error"]) ? root["error"] : root;
+  const whole = inner === root && root["type"] === "error" ? undefined : inner["type"];
+  return {
+    ...defined("message", messageOf(root, inner)),
+    ...defined("type", text(whole) ?? text(inner["status"])),
+    ...defined("code", text(inner["code"]) ?? text(root["code"])),
+    ...defined("param", text(inner["param"])),
+    ...defined("requestId", text(root["request_id"]) ?? text(inner["request_id"])),
+    ...defined("retryAfterMs", retryDelay(inner["details"])),
+  };
+}
+
+/** Takes keys and tokens out of a text: the target's own key, and whatever looks like one. */
+export function redact(message: string, target?: Pick<WireTarget, "apiKey">): string {
+  const { apiKey } = target ?? {};
+  const own = apiKey === undefined || apiKey.length < 4 ? message : message.replaceAll(apiKey, "[key]");
+  return own
+    .replace(/\b(?:sk|pk|rk|gsk|xai|csk|fw|tgp|nvapi|hf)[-_][\w-]{8,}/g, "[key]")
+    .replace(/\bAIza[\w-]{20,}/g, "[key]")
+    .replace(/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, "$1 [key]")
+    .replace(/([?&](?:key|api_key|access_token)=)[^&\s"]+/gi, "$1[key]");
+}
+
+interface Kind {
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly what: string;
+  readonly hint: (target: WireTarget) => string;
+}
+
+const NO_HINT = (): string => "";
+
+/** Vendor words that decide whatever the status is. */
+function classify(words: ProviderWords, status: number | undefined): Kind {
+  if (isContextOverflow(words, status)) {
+    return {
+      code: "context_overflow",
+      retryable: false,
+      what: "found the request too long",
+      hint: ({ modelId }) =>
+        ` Shorten or compact the conversation, or use a model with a larger context window than ${modelId}.`,
+    };
+  }
+  if (isQuotaUsedUp(words, status)) {
+    return {
+      code: "rate_limit",
+      retryable: false,
+      what: "says that the quota or the balance is used up",
+      hint: () => " Check the account's plan and billing.",
+    };
+  }
+  return status === undefined || status < 300 ? byWord(words) : byStatus(status, words);
+}
+
+function byStatus(status: number, words: ProviderWords): Kind {
+  if (status === 401 || status === 403) {
+    return {
+      code: "authentication",
+      retryable: false,
+      what: "refused the credentials",
+      hint: ({ provider }) => ` Check the API key for ${provider}, and that it may use this model.`,
+    };
+  }
+  if (status === 404) return notFound(words);
+  if (status === 408)
+    return { code: "timeout", retryable: true, what: "gave up waiting for the request", hint: NO_HINT };
+  if (status === 429)
+    return { code: "rate_limit", retryable: true, what: "limits the number of requests", hint: NO_HINT };
+  if (status >= 500) return failed(status !== 501 && status !== 505);
+  if (status === 409 || status === 425) return failed(true);
+  return REFUSED;
+}
+
+const REFUSED: Kind = { code: "bad_request", retryable: false, what: "refused the request", hint: NO_HINT };
+
+function failed(retryable: boolean): Kind {
+  return { code: "provider_error", retryable, what: "failed", hint: NO_HINT };
+}
+
+function notFound(words: ProviderWords): Kind {
+  const named = `${words.code ?? ""} ${words.message ?? ""}`;
+  if (words.message !== undefined && /model/i.test(named)) {
+    return {
+      code: "unknown_model",
+      retryable: false,
+      what: "does not have the model",
+      hint: ({ modelId }) => ` Check the model id "${modelId}".`,
+    };
+  }
+  return {
+    code: "bad_request",
+    retryable: false,
+    what: "does not know this address",
+    hint: ({ baseUrl }) =>
+      ` Check the base URL ${baseUrl}: it must be the address of the API, with the version path where it has one.`,
+  };
+}
+
+/** Errors inside a stream or a successful answer have no status: the vendors' documented type and code words stand in. */
+function byWord(words: ProviderWords): Kind {
+  const word = `${words.type ?? ""} ${words.code ?? ""}`.toLowerCase();
+  const numeric = Number(words.code);
+  if (Number.isInteger(numeric) && numeric >= 400 && numeric < 600) return byStatus(numeric, words);
+  if (/rate_limit|too_many_requests|resource_exhausted/.test(word)) return byStatus(429, words);
+  if (/authentication|permission|unauthorized|unauthenticated|invalid_api_key/.test(word))
+    return byStatus(401, words);
+  if (/model_not_found|not_found/.test(word)) return byStatus(404, words);
+  if (/invalid_request|invalid_argument|bad_request|invalid_prompt/.test(word)) return REFUSED;
+  return failed(true);
+}
+
+/** The one place that reads the wording of messages: most vendors have no code of their own for a request that is too long. */
+function isContextOverflow(words: ProviderWords, status: number | undefined): boolean {
+  if (status === 413) return true;
+  const code = `${words.code ?? ""} ${words.type ?? ""}`;
+  if (
+    /context_length_exceeded|context_window_exceeded|request_too_large|exceed_context_size|model_context_window/.test(
+      code,
+    )
+  )
+    return true;
+  if (status !== undefined && status >= 300 && status !== 400 && status !== 422 && status !== 500)
+    return false;
+  return OVERFLOW_WORDS.test(words.message ?? "");
+}
+
+const OVERFLOW_WORDS: RegExp = new RegExp(
+  [
+    "prompt is too long",
+    "input is too long",
+    "maximum context length",
+    "context[ _](?:length|window|size)[^.]{0,60}exceed",
+    "exceed[^.]{0,60}(?:context[ _](?:length|window|size|limit)|maximum number of (?:input )?tokens|maximum prompt length)",
+    "too many (?:input )?tokens",
+    "input token count[^.]{0,60}exceeds",
+    "input length[^.]{0,80}exceed",
+    "reduce the length of the (?:messages|prompt)",
+  ].join("|"),
+  "i",
+);
+
+function isQuotaUsedUp(words: ProviderWords, status: number | undefined): boolean {
+  if (status === 402) return true;
+  const code = `${words.code ?? ""} ${words.type ?? ""}`;
+  return /insufficient_quota|insufficient_balance|billing_(?:error|hard_limit)|exceeded_current_quota/.test(
+    code,
+  );
+}
+
+function messageOf(
+  root: { readonly [key: string]: unknown },
+  inner: { readonly [key: string]: unknown },
+): string | undefined {
+  const metadata = isRecord(inner["metadata"]) ? inner["metadata"] : {};
+  const first = [
+    inner["message"],
+    root["error"],
+    root["message"],
+    root["detail"],
+    root["error_msg"],
+    root["msg"],
+  ].find((candidate) => candidate !== undefined && candidate !== null && candidate !== "");
+  if (first === undefined || (first === root["error"] && isRecord(first)))
+    return text(inner["type"]) ?? text(inner["code"]);
+  const said = typeof first === "string" ? first : JSON.stringify(first);
+  // A router's own words are often only "Provider returned error"; the real ones are below.
+  const upstream = text(metadata["raw"]);
+  return upstream === undefined ? said : `${said} ${upstream}`;
+}
+
+/** `google.rpc.RetryInfo` among the details of a Google error: `{ retryDelay: "34s" }`. */
+function retryDelay(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined;
+  for (const detail of details) {
+    const delay: unknown = isRecord(detail) ? detail["retryDelay"] : undefined;
+    const seconds = typeof delay === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined;
+    if (seconds !== undefined) return Math.ceil(Number(seconds) * 1_000);
+  }
+  return undefined;
+}
+
+function retryAfterOf(headers: WireErrorAnswer["headers"], nowMs: number): number | undefined {
+  const ms = headers["retry-after-ms"];
+  if (ms !== undefined && /^\d{1,12}(?:\.\d+)?$/.test(ms)) return Math.ceil(Number(ms));
+  return parseRetryAfter(headers["retry-after"], nowMs);
+}
+
+function requestIdOf(headers: WireErrorAnswer["headers"]): string | undefined {
+  return (
+    headers["request-id"] ?? headers["x-request-id"] ?? headers["x-goog-request-id"] ?? headers["cf-ray"]
+  );
+}
+
+const MAX_WORDS = 1_000;
+
+/** The beginning of a body that is no error document. */
+function plainText(body: string | undefined): string {
+  const text = (body ?? "")
+    .replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, " ")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+function sentence(said: string): string {
+  const cut = said.length > MAX_WORDS ? `${said.slice(0, MAX_WORDS)}…` : said.trim();
+  return /[.!?…。]$/.test(cut) ? cut : `${cut}.`;
+}
+
+function text(value: unknown): string | undefined {
+  if (typeof value === "string" && value !== "") return value;
+  return typeof value === "number" ? String(value) : undefined;
+}
+
+function defined<K extends string, V>(key: K, value: V | undefined): { readonly [key in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [key in K]: V });
+}

@@ -1,0 +1,175 @@
+import type { ClientRequestArgs, IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import type { ProxyOptions } from "./http.ts";
+
+/** How a host is reached: directly, by handing the request to a proxy, or through a tunnel that a proxy opens. */
+export type Route =
+  | { readonly type: "direct" }
+  | { readonly type: "forward" | "tunnel"; readonly proxy: URL };
+
+const DIRECT: Route = { type: "direct" };
+/** How long a proxy may take to open a tunnel. */
+const TUNNEL_MS = 30_000;
+
+/** The route to `url`. Throws `invalid_config` for a proxy address that cannot be used. */
+export function routeTo(url: URL, proxy: ProxyOptions | undefined): Route {
+  const address = url.protocol === "https:" ? proxy?.https : proxy?.http;
+  if (address === undefined || address === "" || isLoopback(url.hostname) || isExcluded(url, proxy?.noProxy))
+    return DIRECT;
+  const parsed = URL.parse(address.includes("://") ? address : `http://${address}`);
+  if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) {
+    const shown =
+      parsed === null ? "The proxy address" : `The proxy address ${parsed.protocol}//${parsed.host}`;
+    throw new NanoAgentError(
+      "invalid_config",
+      `${shown} is no http or https address. Set it like http://proxy.example:3128.`,
+    );
+  }
+  return { type: url.protocol === "https:" ? "tunnel" : "forward", proxy: parsed };
+}
+
+/** The value of `proxy-authorization` for the user and password in a proxy's address. */
+export function proxyAuthorization(proxy: URL): string | undefined {
+  if (proxy.username === "" && proxy.password === "") return undefined;
+  const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return `Basic ${Buffer.from(credentials).toString("base64")}`;
+}
+
+/** Told once about a new connection. Node ignores the stream when there is an error. */
+export type ConnectCallback = (error: Error | null, stream: Duplex) => void;
+
+/**
+ * A `createConnection` for an HTTPS agent: asks `proxy` for a tunnel (RFC 9110, section 9.3.6) and speaks TLS to the real host
+ * inside it. `ca` replaces the trusted authorities for both.
+ */
+export function connectThroughProxy(
+  proxy: URL,
+  ca: string | undefined,
+): (options: ClientRequestArgs, callback?: ConnectCallback) => undefined {
+  return (options, callback) => {
+    const host = options.host ?? "";
+    openSecureTunnel({ proxy, ca, host, port: Number(options.port ?? 443) }).then(
+      (stream) => callback?.(null, stream),
+      // Node passes the error on and never touches the stream, which its types demand all the same.
+      (error: unknown) =>
+        (callback as ((error: Error) => void) | undefined)?.(toNanoAgentError(error, "network")),
+    );
+    return undefined;
+  };
+}
+
+interface Tunnel {
+  readonly proxy: URL;
+  readonly ca: string | undefined;
+  readonly host: string;
+  readonly port: number;
+}
+
+async function openSecureTunnel(tunnel: Tunnel): Promise<Duplex> {
+  const [socket, tls] = await Promise.all([openTunnel(tunnel), import("node:tls")]);
+  return new Promise((resolve, reject) => {
+    const secure = tls.connect({
+      socket,
+      ALPNProtocols: ["http/1.1"],
+      host: tunnel.host,
+      ...(isIpAddress(tunnel.host) ? {} : { servername: tunnel.host }),
+      ...(tunnel.ca === undefined ? {} : { ca: tunnel.ca }),
+    });
+    secure.once("secureConnect", () => {
+      secure.off("error", reject);
+      resolve(secure);
+    });
+    secure.once("error", reject);
+  });
+}
+
+async function openTunnel({ proxy, ca, host, port }: Tunnel): Promise<Duplex> {
+  const { request: start } = await (proxy.protocol === "https:" ? import("node:https") : import("node:http"));
+  const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const credentials = proxyAuthorization(proxy);
+  const request = start({
+    method: "CONNECT",
+    host: proxy.hostname.replace(/^\[|\]$/g, ""),
+    port: proxy.port || (proxy.protocol === "https:" ? 443 : 80),
+    path: authority,
+    agent: false,
+    timeout: TUNNEL_MS,
+    headers: {
+      host: authority,
+      ...(credentials === undefined ? {} : { "proxy-authorization": credentials }),
+    },
+    ...(ca === undefined ? {} : { ca }),
+  });
+  return new Promise((resolve, reject) => {
+    request.once("connect", (response: IncomingMessage, socket: Duplex) => {
+      if (response.statusCode === 200) {
+        resolve(socket);
+        return;
+      }
+      socket.destroy();
+      reject(refusal(proxy, authority, response.statusCode ?? 0));
+    });
+    request.once("response", (response: IncomingMessage) => {
+      response.destroy();
+      reject(refusal(proxy, authority, response.statusCode ?? 0));
+    });
+    request.once("timeout", () => request.destroy(unreachable(proxy, `no tunnel within ${TUNNEL_MS} ms`)));
+    request.on("error", (error) =>
+      reject(
+        toNanoAgentError(unreachable(proxy, "code" in error ? String(error.code) : error.message, error)),
+      ),
+    );
+    request.end();
+  });
+}
+
+function refusal(proxy: URL, authority: string, status: number): NanoAgentError {
+  const hint =
+    status === 407
+      ? "Put user and password into the proxy's address."
+      : "Check the proxy settings and noProxy.";
+  return new NanoAgentError(
+    "network",
+    `The proxy ${proxy.host} refused a connection to ${authority} (HTTP ${status}). ${hint}`,
+    { details: { host: proxy.host, status }, retryable: status >= 500 },
+  );
+}
+
+function unreachable(proxy: URL, reason: string, cause?: unknown): NanoAgentError {
+  return new NanoAgentError(
+    "network",
+    `The proxy ${proxy.host} cannot be reached (${reason}). Check the proxy settings.`,
+    {
+      cause,
+      details: { host: proxy.host, cause: reason },
+      retryable: true,
+    },
+  );
+}
+
+function isLoopback(hostname: string): boolean {
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    /^127(?:\.\d+){3}$/.test(hostname)
+  );
+}
+
+function isExcluded(url: URL, noProxy: string | undefined): boolean {
+  if (noProxy === undefined) return false;
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  return noProxy.split(/[\s,]+/).some((entry) => {
+    if (entry === "") return false;
+    if (entry === "*") return true;
+    const [, name = "", onlyPort] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+    if (name === "" || (onlyPort !== undefined && onlyPort !== port)) return false;
+    const domain = name.replace(/^\*?\./, "");
+    return url.hostname === domain || url.hostname.endsWith(`.${domain}`);
+  });
+}
+
+function isIpAddress(host: string): boolean {
+  return host.includes(":") || /^\d+(?:\.\d+){3}$/.test(host);
+}

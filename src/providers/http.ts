@@ -1,0 +1,70 @@
+import type { NanoAgentError } from "../core/base/errors.ts";
+
+/**
+ * Sends requests and streams the answers back, over connections it keeps open. One transport may serve any number of models
+ * and requests at once. It never keeps a process alive by itself: idle connections do not count.
+ */
+export interface Transport {
+  /**
+   * Starts a POST. Everything that happens is told to `sink`, never thrown: `onAnswer` at most once, then any number of `onText`,
+   * then exactly one of `onEnd` and `onError`; `onError` alone when there was no answer. After `cancel` or `release` nothing more.
+   */
+  readonly send: (request: HttpRequest, sink: AnswerSink) => Exchange;
+  /** Closes the idle connections and ends the running ones. */
+  readonly close: () => void;
+}
+
+/** One POST. */
+export interface HttpRequest {
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+}
+
+/** Who is told what happens to a request. Its functions must not throw. */
+export interface AnswerSink {
+  readonly onAnswer: (answer: AnswerHead) => void;
+  /** The next piece of the decoded body (decompressed, UTF-8); never cut inside a character. */
+  readonly onText: (text: string) => void;
+  /** The body is complete. */
+  readonly onEnd: () => void;
+  readonly onError: (error: NanoAgentError) => void;
+}
+
+/** Status and headers of an answer. */
+export interface AnswerHead {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: { readonly [name: string]: string | undefined };
+}
+
+/** A request under way. */
+export interface Exchange {
+  /** Stops the flow of the body until `resume`. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** Ends the request at once; its connection is closed unless the body was complete. */
+  readonly cancel: () => void;
+  /** The rest of the body is of no interest. The connection stays usable when the body ends within a second. */
+  readonly release: () => void;
+}
+
+/** Milliseconds a request may take. 0 switches a limit off. */
+export interface HttpTimeouts {
+  /** Until status and headers are there, connecting included. */
+  readonly headerTimeoutMs: number;
+  /** Between two events of the answer. */
+  readonly idleTimeoutMs: number;
+  /** The whole request. */
+  readonly requestTimeoutMs: number;
+}
+
+/** Addresses of proxies, e.g. `http://user:password@proxy.example:3128`. Loopback hosts are never reached through a proxy. */
+export interface ProxyOptions {
+  /** For `http:` addresses. */
+  readonly http?: string;
+  /** For `https:` addresses, by a CONNECT tunnel. */
+  readonly https?: string;
+  /** Hosts to reach directly, separated by commas: `example.com` with all below it, `10.0.0.1`, `host:8080`, or `*` for all. */
+  readonly noProxy?: string;
+}

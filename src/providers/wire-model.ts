@@ -1,0 +1,181 @@
+import { type Clock, systemClock } from "../core/base/clock.ts";
+import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { backoffDelayMs } from "../core/base/retry.ts";
+import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
+import { Attempt } from "./attempt.ts";
+import type { Transport } from "./http.ts";
+import { abortedError } from "./http-error.ts";
+import { type NetworkOptions, type NetworkSettings, networkSettings } from "./network.ts";
+import { PartStream } from "./part-stream.ts";
+import type { Wire, WireRequest, WireTarget } from "./wire.ts";
+
+/** Options of {@link createWireModel}. */
+export interface WireModelOptions {
+  readonly provider: string;
+  readonly id: string;
+  readonly info?: ModelInfo;
+  /** The wire format, or how to load it with the first request. */
+  readonly wire: Wire | (() => Promise<Wire>);
+  readonly target: WireTarget;
+  readonly transport: Transport;
+  readonly network?: NetworkOptions;
+  readonly clock?: Clock;
+  /** Source of the jitter between retries: numbers from 0 to below 1. Default `Math.random`. */
+  readonly random?: () => number;
+}
+
+/**
+ * A {@link Model} that speaks one wire format over a transport. Failures worth repeating are repeated, with growing pauses or the
+ * one the provider asks for; an answer that broke off is asked for again from the start, and a `retry` part says so.
+ */
+export function createWireModel(options: WireModelOptions): Model {
+  const settings = networkSettings(options.network);
+  const shared: Shared = { options, settings, encode: undefined };
+  return {
+    provider: options.provider,
+    id: options.id,
+    ...(options.info === undefined ? {} : { info: options.info }),
+    stream: (request, callOptions = {}) => new WireCall(shared, request, callOptions).parts,
+  };
+}
+
+/** What all calls of one model share. The encoder keeps the text of messages it has serialised. */
+interface Shared {
+  readonly options: WireModelOptions;
+  readonly settings: NetworkSettings;
+  encode: { readonly wire: Wire; readonly encode: (request: ModelRequest) => WireRequest } | undefined;
+}
+
+class WireCall {
+  readonly parts: PartStream<StreamPart> = new PartStream<StreamPart>({
+    onStart: () => this.#start(),
+    onLeave: () => this.#end(),
+    onPressure: (high) => this.#attempt?.hold(high),
+  });
+  readonly #shared: Shared;
+  readonly #request: ModelRequest;
+  readonly #signal: AbortSignal | undefined;
+  #attempt: Attempt | undefined;
+  #attempts = 0;
+  readonly #stop = new AbortController();
+
+  constructor(shared: Shared, request: ModelRequest, options: ModelCallOptions) {
+    this.#shared = shared;
+    this.#request = request;
+    this.#signal = options.signal;
+  }
+
+  #start(): void {
+    if (this.#signal?.aborted === true) {
+      this.#onAbort();
+      return;
+    }
+    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+    const { encode, options } = this.#shared;
+    if (encode !== undefined) {
+      this.#send(encode.wire, encode.encode);
+      return;
+    }
+    const loaded = typeof options.wire === "function" ? options.wire() : Promise.resolve(options.wire);
+    loaded
+      .then(
+        (wire) => {
+          this.#shared.encode ??= { wire, encode: wire.createEncoder(options.target) };
+          this.#send(this.#shared.encode.wire, this.#shared.encode.encode);
+        },
+        (error: unknown) => this.#fail(toNanoAgentError(error)),
+      )
+      .catch((error: unknown) => this.#fail(toNanoAgentError(error)));
+  }
+
+  #send(wire: Wire, encode: (request: ModelRequest) => WireRequest): void {
+    if (this.#stop.signal.aborted) return;
+    let request: WireRequest;
+    try {
+      request = encode(this.#request);
+    } catch (error) {
+      this.#fail(toNanoAgentError(error));
+      return;
+    }
+    this.#try(wire, request);
+  }
+
+  #try(wire: Wire, request: WireRequest): void {
+    if (this.#stop.signal.aborted) return;
+    const { options, settings } = this.#shared;
+    this.#attempts++;
+    this.#attempt = new Attempt({
+      wire,
+      request,
+      target: options.target,
+      transport: options.transport,
+      timeouts: settings,
+      clock: options.clock ?? systemClock,
+      onPart: (part) => this.parts.push(part),
+      onDone: () => {
+        this.#end();
+        this.parts.close();
+      },
+      onError: (error) => this.#onError(error, wire, request),
+    });
+  }
+
+  #onError(error: NanoAgentError, wire: Wire, request: WireRequest): void {
+    const { options, settings } = this.#shared;
+    if (!error.retryable) {
+      this.#fail(error);
+      return;
+    }
+    const asked = error.details["retryAfterMs"];
+    if (typeof asked === "number" && asked > settings.maxRetryAfterMs) {
+      this.#fail(tooLong(error, asked, settings.maxRetryAfterMs));
+      return;
+    }
+    if (this.#attempts > settings.maxRetries) {
+      this.#fail(givenUp(error, this.#attempts));
+      return;
+    }
+    const delayMs = typeof asked === "number" && asked > 0 ? asked : backoffDelayMs(this.#attempts, options);
+    this.parts.discard();
+    this.parts.push({ type: "retry", attempt: this.#attempts + 1, delayMs, error });
+    (options.clock ?? systemClock).sleep(delayMs, this.#stop.signal).then(
+      () => this.#try(wire, request),
+      // The call was stopped while it waited.
+      () => undefined,
+    );
+  }
+
+  readonly #onAbort = (): void => {
+    this.#fail(abortedError(this.#signal));
+  };
+
+  #fail(error: NanoAgentError): void {
+    if (this.#stop.signal.aborted) return;
+    this.#end();
+    this.parts.fail(error);
+  }
+
+  #end(): void {
+    this.#stop.abort();
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#attempt?.cancel();
+  }
+}
+
+function tooLong(error: NanoAgentError, askedMs: number, maxMs: number): NanoAgentError {
+  const seconds = Math.ceil(askedMs / 1_000);
+  return new NanoAgentError(
+    error.code,
+    `${error.message} The provider asks to wait ${seconds} s, longer than network.maxRetryAfterMs (${maxMs} ms) allows. Try again later, or raise it.`,
+    { cause: error.cause, details: error.details, retryable: true },
+  );
+}
+
+function givenUp(error: NanoAgentError, attempts: number): NanoAgentError {
+  if (attempts === 1) return error;
+  return new NanoAgentError(error.code, `${error.message} Gave up after ${attempts} attempts.`, {
+    cause: error.cause,
+    details: { ...error.details, attempts },
+    retryable: true,
+  });
+}
