@@ -117,7 +117,8 @@ async function execute(run: RunContext, ready: Extract<Admission, { type: "ready
           controller.abort(new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError"));
         }, timeoutMs)
       : undefined;
-  const context = toolContext(run, call, controller.signal);
+  let open = true;
+  const context = toolContext(run, call, { signal: controller.signal, isOpen: () => open });
   try {
     const work = toToolResult(invoke(tool, ready.input, context), context.update);
     const result = await orAborted(work, controller.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
@@ -129,6 +130,7 @@ async function execute(run: RunContext, ready: Extract<Admission, { type: "ready
     if (run.signal.aborted) return { status: "aborted", result: errorResult(OUTCOME_UNKNOWN) };
     return { status: "error", result: errorResult(errorMessage(error)) };
   } finally {
+    open = false;
     clearTimeout(timer);
     unlink();
   }
@@ -145,7 +147,11 @@ function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
   return errorResult(`${message}\n${partial.content}`);
 }
 
-function toolContext(run: RunContext, call: ToolUseBlock, signal: AbortSignal): ToolContext {
+function toolContext(
+  run: RunContext,
+  call: ToolUseBlock,
+  { signal, isOpen }: { readonly signal: AbortSignal; readonly isOpen: () => boolean },
+): ToolContext {
   let nestedCalls = 0;
   return {
     signal,
@@ -153,6 +159,8 @@ function toolContext(run: RunContext, call: ToolUseBlock, signal: AbortSignal): 
     callId: call.id,
     cwd: run.cwd,
     update: (update: ToolUpdate | string) => {
+      // A call that was abandoned has its result already.
+      if (!isOpen()) return;
       const full = typeof update === "string" ? { text: update } : update;
       run.emit({ type: "tool_update", callId: call.id, name: call.name, ...full });
     },

@@ -204,6 +204,7 @@ export class Agent {
         "This agent is already running: steer() it, wait, or use a second agent.",
       );
     }
+    if (messages.length === 0) this.#assertResumable();
     this.#running = controller;
     const publish = observed(options, push);
     const wallTimeMs = this.#options.budget?.wallTimeMs;
@@ -227,6 +228,22 @@ export class Agent {
     }
   }
 
+  /** A run without input needs a conversation in which it is the model's turn. */
+  #assertResumable(): void {
+    if (this.#steering.length > 0) return;
+    const { pending, messages } = this.#state.transcript;
+    if (pending.length > 0) {
+      const open = pending.map((call) => `${call.name} (${call.id})`).join(", ");
+      throw new NanoAgentError(
+        "invalid_argument",
+        `Tool calls wait for your answer: ${open}. Pass their tool_result blocks as input.`,
+      );
+    }
+    const last = messages.at(-1) ?? this.#options.messages?.at(-1);
+    if (last?.role === "user") return;
+    throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
+  }
+
   /** Records what the run starts from. */
   async #begin(run: RunContext, messages: readonly Message[]): Promise<void> {
     const { model } = run;
@@ -246,12 +263,6 @@ export class Agent {
       return;
     }
     for (const message of messages) await this.#input(run, message as UserMessage);
-    if (this.#state.transcript.messages.length === 0 && this.#steering.length === 0) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        "There is nothing to run: the input and the conversation are empty.",
-      );
-    }
   }
 
   /** Answers to open calls go to their calls, the rest is a message. */

@@ -1,10 +1,11 @@
-import type { NanoAgentError } from "../base/errors.ts";
-import { toolCallsOf } from "../message/message.ts";
+import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { act } from "./act.ts";
 import { exhaustedLimit } from "./limits.ts";
-import { reason } from "./reason.ts";
+import type { MaxIterationsContext } from "./options.ts";
+import { type Reasoned, reason } from "./reason.ts";
 import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 import type { StopReason } from "./stop-reason.ts";
@@ -16,6 +17,8 @@ const NUDGE = (tool: string): string =>
   `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
 /** Times a model may answer in text where a finish tool is required. */
 const MAX_NUDGES = 3;
+
+type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
 
 /** How a run came to its end. */
 interface Ending {
@@ -50,7 +53,7 @@ async function turns(run: RunContext): Promise<Ending> {
   let toolChoice = run.toolChoice;
   let nudges = 0;
   for (let iteration = 1; ; iteration++) {
-    for (const message of run.takeSteering()) await record(run, message);
+    await takeInSteering(run);
     const stop = stopBefore(run, iteration);
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
 
@@ -72,28 +75,33 @@ async function turns(run: RunContext): Promise<Ending> {
     }
 
     if (answer.finishReason.unified === "pause") continue;
-    const steering = run.takeSteering();
-    for (const message of steering) await record(run, message);
-    if (steering.length > 0) continue;
-    if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer.finishReason);
-    if (++nudges > MAX_NUDGES) return { stopReason: "completed" };
+    if (await takeInSteering(run)) continue;
+    if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer);
+    if (++nudges > MAX_NUDGES) return { stopReason: "error", error: neverFinished(run.finishTool) };
     await say(run, NUDGE(run.finishTool));
     toolChoice = { type: "tool", name: run.finishTool } satisfies ToolChoice;
   }
 }
 
+/** Records the steering messages that came in; false when there were none. */
+async function takeInSteering(run: RunContext): Promise<boolean> {
+  const messages = run.takeSteering();
+  for (const message of messages) await record(run, message);
+  return messages.length > 0;
+}
+
 function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
   if (run.signal.aborted) return aborted(run);
+  if (run.state.transcript.pending.length > 0) return { stopReason: "awaiting_external" };
   const limit = exhaustedLimit(run);
   if (limit !== undefined) return { stopReason: "budget", limit };
   return iteration > run.maxIterations ? "max_iterations" : undefined;
 }
 
-/** An aborted run whose wall time is over was stopped by its budget, whatever else happened. */
+/** The wall time of the budget aborts with a `timeout`; every other abort is the caller's. */
 function aborted(run: RunContext): Ending {
-  return exhaustedLimit(run) === "wall_time"
-    ? { stopReason: "budget", limit: "wall_time" }
-    : { stopReason: "aborted" };
+  if (isNanoAgentError(run.signal.reason, "timeout")) return { stopReason: "budget", limit: "wall_time" };
+  return { stopReason: "aborted" };
 }
 
 function finished(run: RunContext, finish: NonNullable<ToolResult["finish"]>): Ending {
@@ -107,27 +115,45 @@ function isCut(finish: FinishReason): boolean {
   return finish.unified === "length" || finish.unified === "refusal";
 }
 
-function answered(finish: FinishReason): Ending {
-  if (finish.unified === "length") return { stopReason: "output_limit" };
-  if (finish.unified === "refusal") return { stopReason: "refusal" };
-  return { stopReason: "completed" };
+function answered({ finishReason, message }: AnsweredTurn): Ending {
+  const text = messageText(message);
+  if (finishReason.unified === "length") return { stopReason: "output_limit", text };
+  if (finishReason.unified === "refusal") return { stopReason: "refusal", text };
+  return { stopReason: "completed", text };
+}
+
+function neverFinished(tool: string): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `The model never delivered the value: it answered in text ${MAX_NUDGES + 1} times instead of calling ${tool}. Try a model that follows tool calls, or a simpler schema.`,
+  );
 }
 
 async function atMaxIterations(run: RunContext): Promise<Ending> {
   const { onMaxIterations } = run;
-  if (typeof onMaxIterations === "function") {
-    const text = await onMaxIterations({
-      maxIterations: run.maxIterations,
-      messages: run.state.transcript.messages,
-      lastText: run.state.lastText,
-    });
-    return { stopReason: "max_iterations", text };
-  }
+  if (typeof onMaxIterations === "function") return callerEnding(run, onMaxIterations);
   if (onMaxIterations !== "summarize") return { stopReason: "max_iterations" };
   await say(run, SUMMARIZE);
   // When the summary fails the last text stands, which is what the state holds.
   const answer = await reason(run, "none");
   return answer.type === "aborted" ? aborted(run) : { stopReason: "max_iterations" };
+}
+
+async function callerEnding(
+  run: RunContext,
+  compose: (context: MaxIterationsContext) => string | Promise<string>,
+): Promise<Ending> {
+  const { maxIterations, state } = run;
+  try {
+    const text = await compose({
+      maxIterations,
+      messages: state.transcript.messages,
+      lastText: state.lastText,
+    });
+    return { stopReason: "max_iterations", text };
+  } catch (error) {
+    return { stopReason: "error", error: toNanoAgentError(error) };
+  }
 }
 
 async function say(run: RunContext, text: string): Promise<void> {

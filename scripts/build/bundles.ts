@@ -1,0 +1,88 @@
+import { build, type BuildOptions, type BuildResult, type OutputFile } from "esbuild";
+import type { PublicEntry } from "../gates/public-entries.ts";
+import { installedPackages, type Manifest } from "./manifest.ts";
+
+/** What one bundling run makes, still in memory. */
+export type Bundle = BuildResult<{ readonly write: false; readonly metafile: true }>;
+
+interface BundleJob {
+  readonly root: string;
+  readonly manifest: Manifest;
+  readonly outDir: string;
+}
+
+/**
+ * Bundles the library entries so that an import reads few files; code shared by entries goes into shared chunks and
+ * what is imported dynamically stays apart. Throws when a package other than an installed one would be swallowed.
+ */
+export async function buildLibrary(job: BundleJob & { readonly entries: readonly PublicEntry[] }): Promise<Bundle> {
+  const bundle = await build({
+    ...commonOptions(job),
+    entryPoints: job.entries.map(({ source, output }) => ({ in: source, out: output })),
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    sourcemap: "linked",
+  });
+  const swallowed = Object.keys(bundle.metafile.inputs).filter((path) => path.includes("node_modules/"));
+  if (swallowed.length > 0) {
+    throw new Error(`the library would bundle ${swallowed.join(", ")}: make the package a dependency or do without it`);
+  }
+  return bundle;
+}
+
+/** Bundles the terminal program with everything only it needs; faces and other lazily imported parts are own chunks. */
+export async function buildCli(job: BundleJob & { readonly main: string }): Promise<Bundle> {
+  const bundle = await build({
+    ...commonOptions(job),
+    entryPoints: [{ in: job.main, out: "main" }],
+    outExtension: { ".js": ".mjs" },
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    keepNames: true,
+    legalComments: "none",
+  });
+  return { ...bundle, outputFiles: bundle.outputFiles.map(withRequire) };
+}
+
+/** Builds the tiny first file, readable by old versions of Node. */
+export async function buildBin(job: BundleJob & { readonly source: string }): Promise<Bundle> {
+  return build({
+    ...commonOptions(job),
+    entryPoints: [{ in: job.source, out: "bin" }],
+    outExtension: { ".js": ".mjs" },
+    target: "node12.20",
+    minifySyntax: true,
+    banner: { js: "#!/usr/bin/env node" },
+  });
+}
+
+function commonOptions({ root, manifest, outDir }: BundleJob) {
+  return {
+    absWorkingDir: root,
+    outdir: outDir,
+    write: false,
+    metafile: true,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node22.19",
+    charset: "utf8",
+    logLevel: "silent",
+    external: installedPackages(manifest).flatMap((name) => [name, `${name}/*`]),
+    define: {
+      NANO_AGENT_VERSION: JSON.stringify(manifest.version),
+      NANO_AGENT_NODE: JSON.stringify(manifest.engines.node.replace(/^[^\d]*/, "")),
+    },
+  } as const satisfies BuildOptions;
+}
+
+const REQUIRE =
+  'import{createRequire as nanoAgentCreateRequire}from"node:module";const require=nanoAgentCreateRequire(import.meta.url);\n';
+
+/** CommonJS packages call `require` for Node's own modules; only the chunk that defines esbuild's stand-in needs the real one. */
+function withRequire(file: OutputFile): OutputFile {
+  if (!file.text.includes('Dynamic require of "')) return file;
+  return { ...file, contents: Buffer.from(REQUIRE + file.text) };
+}

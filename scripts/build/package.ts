@@ -1,0 +1,63 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { OutputFile } from "esbuild";
+import { exportProblems, publicEntries } from "../gates/public-entries.ts";
+import { listFiles } from "../gates/source.ts";
+import { buildBin, buildCli, buildLibrary } from "./bundles.ts";
+import { emitDeclarations } from "./declarations.ts";
+import { collectLicences } from "./licences.ts";
+import { readManifest } from "./manifest.ts";
+
+const CLI_MAIN = "src/faces/cli/main.ts";
+
+/**
+ * Builds the package at `root` into `dist/`: declarations, library bundles, executable, schemas and licence notices.
+ * The old `dist/` is replaced only when everything succeeded. Returns what a reader of the log wants to know.
+ */
+export async function buildPackage(root: string): Promise<string[]> {
+  const entries = publicEntries(root);
+  if (entries.length === 0) throw new Error("package.json exports no library entry: nothing to build");
+  const problems = exportProblems(root);
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+
+  const staging = join(root, ".cache/dist");
+  rmSync(staging, { recursive: true, force: true });
+  const manifest = readManifest(root);
+  const hasCli = existsSync(join(root, CLI_MAIN));
+  const [, library, cli, bin] = await Promise.all([
+    emitDeclarations(root, join(staging, "types")),
+    buildLibrary({ root, manifest, outDir: join(staging, "lib"), entries }),
+    hasCli ? buildCli({ root, manifest, outDir: join(staging, "cli"), main: CLI_MAIN }) : undefined,
+    buildBin({ root, manifest, outDir: staging, source: "src/faces/cli/bin.ts" }),
+  ]);
+  for (const file of [...library.outputFiles, ...(cli?.outputFiles ?? []), ...bin.outputFiles]) write(file);
+  chmodSync(join(staging, "bin.mjs"), 0o755);
+  if (cli) writeFileSync(join(staging, "THIRD-PARTY-LICENSES.txt"), collectLicences(root, cli.metafile));
+  const schemas = copySchemas(root, join(staging, "schema"));
+
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  renameSync(staging, join(root, "dist"));
+  return [
+    `library: ${entries.length} entries, ${library.outputFiles.length} files`,
+    cli ? `executable: ${cli.outputFiles.length + 1} files` : `executable: only bin.mjs, ${CLI_MAIN} is absent`,
+    `schemas: ${schemas}`,
+  ];
+}
+
+function write(file: OutputFile): void {
+  mkdirSync(dirname(file.path), { recursive: true });
+  writeFileSync(file.path, file.contents);
+}
+
+function copySchemas(root: string, target: string): number {
+  const paths = listFiles(root, "src", /\.json$/).filter((path) => basename(dirname(path)) === "schema");
+  const taken = new Set<string>();
+  for (const path of paths) {
+    const name = basename(path);
+    if (taken.has(name)) throw new Error(`two schemas are called ${name}: rename one of them`);
+    taken.add(name);
+    mkdirSync(target, { recursive: true });
+    writeFileSync(join(target, name), readFileSync(join(root, path)));
+  }
+  return paths.length;
+}

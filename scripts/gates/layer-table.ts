@@ -1,0 +1,56 @@
+/**
+ * The rooms of `src/` and how high each stands. A file imports its own room and rooms of a lower rank.
+ * Inside `core` the rooms of one layer have an order too: message, then model, then tool.
+ */
+export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
+  ["core/base", 0],
+  ["core/message", 10],
+  ["core/model", 11],
+  ["core/tool", 12],
+  ["core/agent", 20],
+  ["patterns", 30],
+  ["providers", 30],
+  ["tools", 30],
+  ["permission", 30],
+  ["memory", 30],
+  ["session", 30],
+  ["extensions", 29],
+  ["extensions/skills", 30],
+  ["extensions/subagents", 30],
+  ["extensions/mcp", 30],
+  ["extensions/commands", 30],
+  ["extensions/command-hooks", 30],
+  ["telemetry", 30],
+  ["testing", 30],
+  [".", 35],
+  ["app", 40],
+  ["faces/cli", 50],
+  ["faces/tui", 50],
+  ["faces/acp", 50],
+  ["faces/http", 50],
+  ["faces/web", 50],
+  ["faces/scale", 50],
+]);
+
+/** Imports between rooms of one rank that are allowed all the same, as `from -> to`. */
+export const ALLOWED_SIBLINGS: ReadonlySet<string> = new Set(["extensions/subagents -> patterns"]);
+
+/** Rooms that may load the other faces, with a dynamic import. */
+export const FACE_LOADER = "faces/cli";
+
+/** The one file that reads the environment. */
+export const ENVIRONMENT_FILE = "src/app/config/env.ts";
+
+/** The files that may end the process. */
+export const EXIT_FILES: ReadonlySet<string> = new Set(["src/faces/cli/main.ts", "src/faces/cli/bin.ts"]);
+
+/** The room a file of `src/` is in: the longest known folder above it; undefined when there is none. */
+export function roomOf(path: string): string | undefined {
+  const parts = path.split("/").slice(1, -1);
+  if (parts.length === 0) return ".";
+  for (let length = parts.length; length > 0; length--) {
+    const room = parts.slice(0, length).join("/");
+    if (ROOM_RANKS.has(room)) return room;
+  }
+  return undefined;
+}

@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type GateReport, runGate } from "./gate.ts";
+import { listFiles } from "./source.ts";
+
+const FOLDERS = ["src", "test", "scripts", "bench", "examples"];
+const LIMIT = 400;
+const OWN_LIMITS: ReadonlyMap<string, number> = new Map([["src/core/agent/loop.ts", 250]]);
+
+/** Where the exceptions live: a list of {@link SizeException}. */
+export const EXCEPTIONS_FILE = "scripts/gates/size-exceptions.json";
+
+/** A file that may be longer than the limit, and why. */
+export interface SizeException {
+  readonly path: string;
+  readonly lines: number;
+  readonly reason: string;
+}
+
+/** Checks the length of every source file. An exception that is no longer needed is a finding too. */
+export function checkSizes(root: string): GateReport {
+  const exceptions = readExceptions(root);
+  const used = new Set<SizeException>();
+  const findings: string[] = [];
+  const paths = FOLDERS.flatMap((folder) => listFiles(root, folder, /\.(ts|mts|js|mjs|css|html)$/));
+  for (const path of paths) {
+    const lines = countLines(readFileSync(join(root, path), "utf8"));
+    const limit = OWN_LIMITS.get(path) ?? LIMIT;
+    if (lines <= limit) continue;
+    const exception = exceptions.find((candidate) => candidate.path === path);
+    if (exception) used.add(exception);
+    const allowed = exception?.lines ?? limit;
+    if (lines > allowed) findings.push(`${path}  has ${lines} lines, at most ${allowed}. Split it by what it does`);
+  }
+  for (const exception of exceptions) {
+    if (exception.reason.trim() === "") findings.push(`${EXCEPTIONS_FILE}  ${exception.path} needs a reason`);
+    if (!used.has(exception)) findings.push(`${EXCEPTIONS_FILE}  ${exception.path} needs no exception: remove it`);
+  }
+  return { looked: paths.length, findings };
+}
+
+function readExceptions(root: string): readonly SizeException[] {
+  const path = join(root, EXCEPTIONS_FILE);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as SizeException[]) : [];
+}
+
+function countLines(text: string): number {
+  const lines = text.split("\n").length;
+  return text.endsWith("\n") ? lines - 1 : lines;
+}
+
+if (import.meta.main) await runGate("sizes", checkSizes, 10);

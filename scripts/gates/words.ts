@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type GateReport, runGate } from "./gate.ts";
+import { isTestFile, listFiles } from "./source.ts";
+
+interface Ban {
+  readonly pattern: RegExp;
+  readonly advice: string;
+  readonly applies?: (path: string) => boolean;
+}
+
+const isSource = (path: string): boolean => path.startsWith("src/") && !isTestFile(path);
+
+const BANS: readonly Ban[] = [
+  { pattern: /@ts-(ignore|nocheck)/, advice: "make the types say it" },
+  { pattern: /@ts-expect-error/, advice: "only a test of types may expect an error", applies: (path) => !isTestFile(path) },
+  { pattern: /(eslint|oxlint)-disable|biome-ignore/, advice: "mend the code instead of silencing the rule" },
+  { pattern: /(v8|c8|istanbul) ignore/, advice: "test it or remove it" },
+  { pattern: /\b(TODO|FIXME|XXX|HACK)[:(]|(\/\/|\*) *(TODO|FIXME|XXX|HACK)\b/, advice: "finish it" },
+  { pattern: /(?<!501 )\bnot (yet )?implemented\b/i, advice: "finish it", applies: isSource },
+  { pattern: /\bvi\.(mock|doMock|hoisted)\(/, advice: "pass a double in instead of replacing a module" },
+  { pattern: /\/work\/(main|wt|shared|\.)/, advice: "no paths of one machine" },
+  { pattern: /\b[Ii]ssue #?\d+/, advice: "say the reason itself, not its number" },
+];
+
+const FOLDERS = ["src", "test", "scripts", "bench", "examples", "docs"];
+const NAMES = /\.(ts|mts|js|mjs|md|json|html|css|ya?ml)$/;
+
+/** Checks all text of the project for words that stand for unfinished work, silenced rules or a private place. */
+export function checkWords(root: string): GateReport {
+  const paths = [
+    ...FOLDERS.flatMap((folder) => listFiles(root, folder, NAMES)),
+    ...listFiles(root, "", /^(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY).*\.md$/).filter((path) => !path.includes("/")),
+  ].filter((path) => path !== "scripts/gates/words.ts" && path !== "test/gates/words.test.ts");
+  const findings = paths.flatMap((path) => findBannedWords(path, readFileSync(join(root, path), "utf8")));
+  return { looked: paths.length, findings };
+}
+
+function findBannedWords(path: string, text: string): string[] {
+  const bans = BANS.filter((ban) => ban.applies?.(path) ?? true);
+  return text.split("\n").flatMap((line, index) => {
+    return bans.flatMap(({ pattern, advice }) => {
+      const word = pattern.exec(line)?.[0];
+      return word === undefined ? [] : [`${path}:${index + 1}  "${word.trim()}": ${advice}`];
+    });
+  });
+}
+
+if (import.meta.main) await runGate("words", checkWords, 20);

@@ -1,0 +1,98 @@
+import { type ErrorCode, isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "./model.ts";
+
+/** How {@link fallbackModel} chooses. */
+export interface FallbackOptions {
+  /** Whether the next model should be tried after `error`. Default {@link isFallbackError}. Not asked when the caller aborted. */
+  readonly when?: (error: NanoAgentError) => boolean;
+  /**
+   * True: later requests begin with the model that answered last. False (default): every request begins with the first. Sticky
+   * is per returned model, across all its requests.
+   */
+  readonly sticky?: boolean;
+}
+
+/** Errors that another model may not have, beside all retryable ones. */
+const FALLBACK_CODES: readonly ErrorCode[] = [
+  "missing_credentials",
+  "authentication",
+  "unknown_model",
+  "rate_limit",
+  "provider_error",
+  "network",
+  "timeout",
+  "invalid_response",
+];
+
+/**
+ * Whether another model may succeed where `error` ended one for good: everything retryable, missing or refused credentials, an
+ * unknown model, rate limit, provider error, network, timeout, invalid response. Not an abort, a refused request or one that is
+ * too long (another model may have a larger window: ask for it with `when`), nor defects.
+ */
+export function isFallbackError(error: NanoAgentError): boolean {
+  return error.code !== "aborted" && (error.retryable || FALLBACK_CODES.includes(error.code));
+}
+
+/**
+ * A model that tries `models` in order: when one fails for good, the next takes over. What was streamed until then is void, which
+ * a `retry` part says; its `attempt` counts on over all models. The last model's error is thrown. `provider`, `id` and `info` are
+ * those of the first model; `finish.model` names the one that answered where its provider does. Throws `invalid_argument` for an
+ * empty list.
+ */
+export function fallbackModel(models: readonly Model[], options: FallbackOptions = {}): Model {
+  const [first] = models;
+  if (first === undefined) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      "fallbackModel got an empty list of models. Pass at least one.",
+    );
+  }
+  return new FallbackModel(first, models, options);
+}
+
+class FallbackModel implements Model {
+  readonly provider: string;
+  readonly id: string;
+  readonly info?: NonNullable<Model["info"]>;
+  readonly #models: readonly Model[];
+  readonly #when: (error: NanoAgentError) => boolean;
+  readonly #sticky: boolean;
+  #preferred = 0;
+
+  constructor(first: Model, models: readonly Model[], options: FallbackOptions) {
+    this.provider = first.provider;
+    this.id = first.id;
+    if (first.info !== undefined) this.info = first.info;
+    this.#models = [...models];
+    this.#when = options.when ?? isFallbackError;
+    this.#sticky = options.sticky ?? false;
+  }
+
+  async *stream(request: ModelRequest, options: ModelCallOptions = {}): AsyncGenerator<StreamPart> {
+    const start = this.#sticky ? this.#preferred : 0;
+    let attempt = 1;
+    for (let tried = 0; ; tried++) {
+      const index = (start + tried) % this.#models.length;
+      const model = this.#models[index] as Model;
+      try {
+        for await (const part of model.stream(request, options)) {
+          if (part.type === "retry") yield { ...part, attempt: ++attempt };
+          else yield part;
+        }
+        if (this.#sticky) this.#preferred = index;
+        return;
+      } catch (thrown) {
+        const error = toNanoAgentError(thrown);
+        const isLast = tried === this.#models.length - 1;
+        if (
+          isLast ||
+          options.signal?.aborted === true ||
+          isNanoAgentError(error, "aborted") ||
+          !this.#when(error)
+        )
+          throw error;
+        yield { type: "retry", attempt: ++attempt, delayMs: 0, error };
+      }
+    }
+  }
+}

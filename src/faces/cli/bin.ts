@@ -1,0 +1,35 @@
+// The first file of the executable. It is built for Node 12 syntax and imports nothing before it has looked at the
+// version, so that an old Node prints advice instead of a syntax error.
+
+declare const NANO_AGENT_VERSION: string;
+declare const NANO_AGENT_NODE: string;
+
+const USAGE_ERROR = 2;
+
+void start(process.argv.slice(2));
+
+async function start(words: readonly string[]): Promise<void> {
+  const [word] = words;
+  if (words.length === 1 && (word === "--version" || word === "-v")) {
+    process.stdout.write(`${NANO_AGENT_VERSION}\n`);
+    return;
+  }
+  if (!isAtLeast(process.versions.node, NANO_AGENT_NODE)) {
+    process.exitCode = USAGE_ERROR;
+    process.stderr.write(
+      `nano-agent needs Node ${NANO_AGENT_NODE} or newer, this is Node ${process.versions.node} (${process.execPath}).\n` +
+        "Install a newer Node (https://nodejs.org), or run it once with\n" +
+        "  npx -p node@24 -p nano-agent nano-agent\n",
+    );
+    return;
+  }
+  process.getBuiltinModule("node:module").enableCompileCache();
+  const main = "./cli/main.mjs";
+  await import(main);
+}
+
+function isAtLeast(found: string, wanted: string): boolean {
+  const [foundMajor = 0, foundMinor = 0] = found.split(".").map(Number);
+  const [major = 0, minor = 0] = wanted.split(".").map(Number);
+  return foundMajor > major || (foundMajor === major && foundMinor >= minor);
+}

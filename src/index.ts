@@ -1,0 +1,6 @@
+export {
+  type ErrorCode,
+  isNanoAgentError,
+  NanoAgentError,
+  type NanoAgentErrorOptions,
+} from "./core/base/errors.ts";

@@ -1,0 +1,229 @@
+import { NanoAgentError } from "../../core/base/errors.ts";
+import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
+import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
+import type { FinishReason, StreamPart } from "../../core/model/model.ts";
+import type { WireDecoder } from "../wire.ts";
+import { googleStatusError } from "./error.ts";
+import type { GoogleCandidate, GoogleChunk, GoogleFunctionCall, GooglePart, GoogleUsage } from "./wire.ts";
+
+/**
+ * Turns the events of `streamGenerateContent?alt=sse` into parts.
+ *
+ * - Text and thought parts of consecutive events form one block. A part with a `thoughtSignature` is a block of its own, since
+ *   the signature has to return on exactly that part; a signature on an empty text part becomes an empty thinking block, which
+ *   no other wire sends.
+ * - A call without an `id`, or with one that this answer used already, gets a made-up one.
+ * - `MALFORMED_FUNCTION_CALL` and `UNEXPECTED_TOOL_CALL` become a tool call with `invalid_input`: it is answered with an error
+ *   result, so the model is told and can try again. `MALFORMED_RESPONSE` throws a retryable `invalid_response`.
+ * - Parts this package has no block for (generated media, code run by the provider) are skipped.
+ *
+ * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in every event.
+ */
+export function createGoogleDecoder(emit: (part: StreamPart) => void): WireDecoder {
+  return new GoogleDecoder(emit);
+}
+
+class GoogleDecoder implements WireDecoder {
+  readonly #emit: (part: StreamPart) => void;
+  readonly #callIds = new Set<string>();
+  #index = -1;
+  #open: "text" | "thinking" | undefined;
+  #last: GoogleCandidate | undefined;
+  #blockReason: string | undefined;
+  #usage: GoogleUsage | undefined;
+  #model: string | undefined;
+  #responseId: string | undefined;
+  #ended = false;
+
+  constructor(emit: (part: StreamPart) => void) {
+    this.#emit = emit;
+  }
+
+  readonly event = (_event: string, data: string): void => {
+    if (data === "[DONE]") return;
+    const chunk = parseChunk(data);
+    if (chunk.error !== undefined) throw googleStatusError(chunk.error);
+    if (chunk.usageMetadata !== undefined) this.#usage = chunk.usageMetadata;
+    this.#model ??= chunk.modelVersion;
+    this.#responseId ??= chunk.responseId;
+    if (chunk.promptFeedback?.blockReason !== undefined) this.#blockReason = chunk.promptFeedback.blockReason;
+    const candidate = chunk.candidates?.[0];
+    if (candidate === undefined) return;
+    const parts = candidate.content?.parts;
+    if (parts !== undefined) for (const part of parts) this.#part(part);
+    if (candidate.finishReason !== undefined) this.#last = candidate;
+  };
+
+  readonly end = (): void => {
+    const finishReason = this.#finishReason();
+    this.#ended = true;
+    this.#emit({
+      type: "finish",
+      finishReason,
+      usage: toUsage(this.#usage),
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
+    });
+  };
+
+  readonly done = (): boolean => this.#ended;
+
+  #part(part: GooglePart): void {
+    if (part.functionCall !== undefined) this.#functionCall(part.functionCall, part.thoughtSignature);
+    else if (typeof part.text !== "string") return;
+    else if (part.thoughtSignature !== undefined)
+      this.#signedText(part.text, part.thought === true, part.thoughtSignature);
+    else if (part.text !== "") this.#text(part.text, part.thought === true ? "thinking" : "text");
+  }
+
+  #text(text: string, kind: "text" | "thinking"): void {
+    if (this.#open !== kind) {
+      this.#open = kind;
+      this.#index += 1;
+    }
+    this.#emit({ type: kind === "text" ? "text_delta" : "thinking_delta", index: this.#index, text });
+  }
+
+  #signedText(text: string, thought: boolean, thoughtSignature: string): void {
+    this.#open = undefined;
+    if (text !== "") this.#text(text, thought ? "thinking" : "text");
+    else this.#index += 1;
+    this.#open = undefined;
+    const provider_data: ProviderData = {
+      google: thought ? { thought, thoughtSignature } : { thoughtSignature },
+    };
+    const isText = text !== "" && !thought;
+    const block = isText
+      ? { type: "text" as const, text, provider_data }
+      : { type: "thinking" as const, thinking: text, provider_data };
+    this.#emit({ type: "block", index: this.#index, block });
+  }
+
+  #functionCall(call: GoogleFunctionCall, thoughtSignature: string | undefined): void {
+    const args = call.args ?? {};
+    const isObject = typeof args === "object" && !Array.isArray(args);
+    this.#toolUse({
+      type: "tool_use",
+      id: this.#callId(call.id),
+      name: typeof call.name === "string" ? call.name : "",
+      input: isObject ? (args as { readonly [key: string]: unknown }) : {},
+      ...(isObject ? {} : { invalid_input: { reason: "malformed", raw: JSON.stringify(args) } }),
+      ...(thoughtSignature === undefined ? {} : { provider_data: { google: { thoughtSignature } } }),
+    });
+  }
+
+  #toolUse(block: ToolUseBlock): void {
+    this.#open = undefined;
+    this.#index += 1;
+    this.#emit({ type: "tool_call_start", index: this.#index, id: block.id, name: block.name });
+    this.#emit({ type: "block", index: this.#index, block });
+  }
+
+  #callId(given: string | undefined): string {
+    const usable = typeof given === "string" && given !== "" && !this.#callIds.has(given);
+    const id = usable ? given : `call_${globalThis.crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
+    this.#callIds.add(id);
+    return id;
+  }
+
+  #finishReason(): FinishReason {
+    const raw = this.#last?.finishReason;
+    if (raw === undefined) {
+      if (this.#blockReason !== undefined) return { unified: "refusal", raw: this.#blockReason };
+      throw new NanoAgentError(
+        "invalid_response",
+        "The answer ended without a finish reason, so it was cut short. Try again.",
+        { retryable: true },
+      );
+    }
+    if (raw === "MALFORMED_RESPONSE") {
+      throw new NanoAgentError("invalid_response", `The model's answer was malformed (${raw}). Try again.`, {
+        retryable: true,
+      });
+    }
+    if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
+      this.#toolUse(brokenCall(this.#callId(undefined), this.#last?.finishMessage ?? ""));
+      return { unified: "tool_use", raw };
+    }
+    if (raw === "CONTINUATION") return this.#continuation(raw);
+    const unified = UNIFIED[raw];
+    if (this.#callIds.size > 0 && (unified === undefined || unified === "stop"))
+      return { unified: "tool_use", raw };
+    return { unified: unified ?? "other", raw };
+  }
+
+  #continuation(raw: string): FinishReason {
+    const continuationToken = this.#last?.continuationToken;
+    if (continuationToken === undefined) return { unified: "length", raw };
+    this.#index += 1;
+    const block = {
+      type: "thinking" as const,
+      thinking: "",
+      provider_data: { google: { continuationToken } },
+    };
+    this.#emit({ type: "block", index: this.#index, block });
+    return { unified: "pause", raw };
+  }
+}
+
+const UNIFIED: { readonly [raw: string]: FinishReason["unified"] } = {
+  STOP: "stop",
+  MAX_TOKENS: "length",
+  SAFETY: "refusal",
+  RECITATION: "refusal",
+  LANGUAGE: "refusal",
+  BLOCKLIST: "refusal",
+  PROHIBITED_CONTENT: "refusal",
+  SPII: "refusal",
+  IMAGE_SAFETY: "refusal",
+  IMAGE_PROHIBITED_CONTENT: "refusal",
+  IMAGE_RECITATION: "refusal",
+  OTHER: "other",
+  TOO_MANY_TOOL_CALLS: "error",
+  MISSING_THOUGHT_SIGNATURE: "error",
+};
+
+function parseChunk(data: string): GoogleChunk {
+  try {
+    const chunk: unknown = JSON.parse(data);
+    if (typeof chunk === "object" && chunk !== null) return chunk;
+  } catch (cause) {
+    throw notJson(data, cause);
+  }
+  throw notJson(data, undefined);
+}
+
+function notJson(data: string, cause: unknown): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `The stream holds an event that is no JSON object: ${JSON.stringify(data.slice(0, 80))}. Check that the base URL speaks the Gemini API.`,
+    { retryable: true, ...(cause === undefined ? {} : { cause }) },
+  );
+}
+
+/** The call the API could not parse. Its message looks like `Malformed function call: print(default_api.read(path='a'))`. */
+function brokenCall(id: string, message: string): ToolUseBlock {
+  const name =
+    /\bdefault_api\.([\w.:-]+?)\s*\(/.exec(message)?.[1] ??
+    /\bcall:(?:default_api:)?([\w.-]+)/.exec(message)?.[1];
+  return {
+    type: "tool_use",
+    id,
+    name: name ?? "malformed_function_call",
+    input: {},
+    invalid_input: { reason: "malformed", raw: message },
+  };
+}
+
+function toUsage(raw: GoogleUsage | undefined): Usage {
+  if (raw === undefined) return NO_USAGE;
+  return {
+    inputTokens: tokenCount(raw.promptTokenCount) + tokenCount(raw.toolUsePromptTokenCount),
+    outputTokens: tokenCount(raw.candidatesTokenCount) + tokenCount(raw.thoughtsTokenCount),
+    ...(raw.cachedContentTokenCount === undefined
+      ? {}
+      : { cacheReadTokens: tokenCount(raw.cachedContentTokenCount) }),
+    ...(raw.thoughtsTokenCount === undefined ? {} : { reasoningTokens: tokenCount(raw.thoughtsTokenCount) }),
+    raw,
+  };
+}

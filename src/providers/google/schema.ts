@@ -1,0 +1,156 @@
+import type { Json } from "../../core/base/errors.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
+
+/**
+ * A JSON Schema as the OpenAPI 3.0 subset that the `parameters` field of a function declaration takes
+ * (https://ai.google.dev/api/caching#Schema). What the subset has no word for is left out, which only widens the schema:
+ * `const` becomes `enum`, a type list becomes `nullable` or `anyOf`, `oneOf` becomes `anyOf`, `allOf` is merged, a local `$ref` is
+ * put in place (a recursive one becomes an open object).
+ */
+export function toOpenApiSchema(schema: JsonSchema): JsonSchema {
+  return convert(schema, { root: schema, refs: [] });
+}
+
+interface Scope {
+  readonly root: JsonSchema;
+  readonly refs: readonly string[];
+}
+
+type Mutable = { [key: string]: Json | undefined };
+
+const KEPT = [
+  "title",
+  "description",
+  "format",
+  "pattern",
+  "minimum",
+  "maximum",
+  "minItems",
+  "maxItems",
+  "minLength",
+  "maxLength",
+  "minProperties",
+  "maxProperties",
+  "required",
+  "nullable",
+  "propertyOrdering",
+  "default",
+];
+
+/** Formats each type accepts; any other word is refused with HTTP 400. */
+const FORMATS: { readonly [type: string]: readonly string[] } = {
+  string: ["enum", "date-time"],
+  number: ["float", "double"],
+  integer: ["int32", "int64"],
+};
+
+function convert(given: Json | undefined, scope: Scope): JsonSchema {
+  if (!isObject(given)) return {};
+  const ref = given["$ref"];
+  if (typeof ref === "string") return convertRef(ref, given, scope);
+  const schema = mergeAllOf(given, scope);
+  const out: Mutable = {};
+  for (const key of KEPT) if (schema[key] !== undefined) out[key] = schema[key];
+  addType(out, schema, scope);
+  addEnum(out, schema);
+  addChildren(out, schema, scope);
+  const format = out["format"];
+  if (typeof format === "string" && !FORMATS[String(out["type"])]?.includes(format)) delete out["format"];
+  return out;
+}
+
+function convertRef(ref: string, given: JsonSchema, scope: Scope): JsonSchema {
+  const target = ref.startsWith("#") ? resolve(scope.root, ref.slice(1)) : undefined;
+  const description = given["description"];
+  const own: JsonSchema = description === undefined ? {} : { description };
+  if (target === undefined || scope.refs.includes(ref)) return { type: "object", ...own };
+  return { ...convert(target, { ...scope, refs: [...scope.refs, ref] }), ...own };
+}
+
+function resolve(root: JsonSchema, pointer: string): JsonSchema | undefined {
+  let at: Json | undefined = root;
+  for (const key of pointer.split("/").slice(1)) {
+    const name = decodePointer(key);
+    at = isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
+  }
+  return isObject(at) ? at : undefined;
+}
+
+function decodePointer(key: string): string {
+  return key.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function mergeAllOf(schema: JsonSchema, scope: Scope): JsonSchema {
+  const all = schema["allOf"];
+  if (!Array.isArray(all)) return schema;
+  const merged: Mutable = { ...schema };
+  delete merged["allOf"];
+  for (const item of all as readonly Json[]) {
+    const part =
+      isObject(item) && typeof item["$ref"] === "string" ? convertRef(item["$ref"], item, scope) : item;
+    if (!isObject(part)) continue;
+    for (const [key, value] of Object.entries(mergeAllOf(part, scope))) {
+      const before = merged[key];
+      if (isObject(before) && isObject(value)) merged[key] = { ...before, ...value };
+      else if (Array.isArray(before) && Array.isArray(value))
+        merged[key] = [...new Set([...before, ...value])];
+      else merged[key] ??= value;
+    }
+  }
+  return merged;
+}
+
+function addType(out: Mutable, schema: JsonSchema, scope: Scope): void {
+  const type = schema["type"];
+  if (!Array.isArray(type)) {
+    if (type !== undefined) out["type"] = type;
+    else if (isObject(schema["properties"])) out["type"] = "object";
+    return;
+  }
+  const types = (type as readonly Json[]).filter((name) => name !== "null");
+  if (types.length < type.length) out["nullable"] = true;
+  if (types.length === 1) out["type"] = types[0];
+  else if (types.length > 1)
+    out["anyOf"] = types.map((name) => convert({ ...schema, type: name, enum: undefined }, scope));
+}
+
+/** The subset knows only lists of strings. */
+function addEnum(out: Mutable, schema: JsonSchema): void {
+  const values = schema["const"] === undefined ? schema["enum"] : [schema["const"]];
+  if (!Array.isArray(values)) return;
+  const strings = (values as readonly Json[]).filter((value) => typeof value === "string");
+  if (values.includes(null)) out["nullable"] = true;
+  if (
+    strings.length === 0 ||
+    strings.length < (values as readonly Json[]).filter((value) => value !== null).length
+  )
+    return;
+  out["type"] = "string";
+  out["enum"] = strings;
+}
+
+function addChildren(out: Mutable, schema: JsonSchema, scope: Scope): void {
+  const properties = schema["properties"];
+  if (isObject(properties)) {
+    const entries = Object.entries(properties).map(([name, value]) => [name, convert(value, scope)] as const);
+    if (entries.length > 0) out["properties"] = Object.fromEntries(entries);
+    const required = out["required"];
+    if (Array.isArray(required))
+      out["required"] = required.filter((name) => Object.hasOwn(properties, String(name)));
+  } else delete out["required"];
+  if (out["type"] === "array")
+    out["items"] = convert(Array.isArray(schema["items"]) ? schema["items"][0] : schema["items"], scope);
+  const choices = schema["anyOf"] ?? schema["oneOf"];
+  if (!Array.isArray(choices)) return;
+  const others = (choices as readonly Json[]).filter(
+    (choice) => !(isObject(choice) && choice["type"] === "null"),
+  );
+  if (others.length < choices.length) out["nullable"] = true;
+  const converted = others.map((choice) => convert(choice, scope));
+  if (converted.length === 1) Object.assign(out, converted[0]);
+  else if (converted.length > 1) out["anyOf"] = converted;
+}
+
+function isObject(value: Json | undefined): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,101 @@
+/**
+ * The parts of the Gemini API's `v1beta` this package sends and reads.
+ * Source: https://ai.google.dev/api/generate-content, https://ai.google.dev/api/caching#Content and the published types of
+ * `@google/genai` 3.1.
+ */
+
+/** Inline media. `data` is base64. */
+export interface GoogleBlob {
+  readonly mimeType: string;
+  readonly data: string;
+}
+
+/** Media by address. */
+export interface GoogleFileData {
+  readonly mimeType?: string;
+  readonly fileUri: string;
+}
+
+/** A tool call. `id` is present on newer models; `args` is absent for a call without arguments. */
+export interface GoogleFunctionCall {
+  readonly id?: string;
+  readonly name: string;
+  readonly args?: unknown;
+}
+
+/** The answer to a tool call. `response` holds `output` or `error`; `parts` (Gemini 3 and later) its images. */
+export interface GoogleFunctionResponse {
+  readonly id?: string;
+  readonly name: string;
+  readonly response: { readonly output: string } | { readonly error: string };
+  readonly parts?: readonly GoogleMediaPart[];
+}
+
+/** An image in a request. */
+export type GoogleMediaPart = { readonly inlineData: GoogleBlob } | { readonly fileData: GoogleFileData };
+
+/** One part of a content. `thoughtSignature` may be on any of them and goes back on the same part. */
+export interface GooglePart {
+  readonly text?: string;
+  /** True when `text` is a summary of the model's reasoning. */
+  readonly thought?: boolean;
+  readonly thoughtSignature?: string;
+  readonly functionCall?: GoogleFunctionCall;
+  readonly functionResponse?: GoogleFunctionResponse;
+  readonly inlineData?: GoogleBlob;
+  readonly fileData?: GoogleFileData;
+}
+
+/** Token counts. `promptTokenCount` includes `cachedContentTokenCount`; `candidatesTokenCount` excludes thoughts. */
+export interface GoogleUsage {
+  readonly promptTokenCount?: number;
+  readonly cachedContentTokenCount?: number;
+  readonly candidatesTokenCount?: number;
+  readonly thoughtsTokenCount?: number;
+  readonly toolUsePromptTokenCount?: number;
+  readonly totalTokenCount?: number;
+}
+
+/** One alternative of an answer; only the first is used. */
+export interface GoogleCandidate {
+  readonly content?: { readonly role?: string; readonly parts?: readonly GooglePart[] };
+  readonly finishReason?: string;
+  readonly finishMessage?: string;
+  /** With `finishReason` `CONTINUATION`: what fetches the rest of the answer. */
+  readonly continuationToken?: string;
+}
+
+/** One event of `streamGenerateContent?alt=sse`. Every event but the error has this shape; all fields are optional. */
+export interface GoogleChunk {
+  readonly candidates?: readonly GoogleCandidate[];
+  readonly promptFeedback?: { readonly blockReason?: string; readonly blockReasonMessage?: string };
+  readonly usageMetadata?: GoogleUsage;
+  readonly modelVersion?: string;
+  readonly responseId?: string;
+  readonly error?: GoogleStatus;
+}
+
+/** `google.rpc.Status` as the API writes it. `details` hold `ErrorInfo`, `RetryInfo`, `QuotaFailure` and others. */
+export interface GoogleStatus {
+  readonly code?: number;
+  readonly message?: string;
+  readonly status?: string;
+  readonly details?: readonly GoogleStatusDetail[];
+}
+
+/** One detail of a {@link GoogleStatus}; `@type` says which fields it has. */
+export interface GoogleStatusDetail {
+  readonly "@type"?: string;
+  readonly reason?: string;
+  /** Of `RetryInfo`: seconds with an `s`, e.g. `31s`, `0.5s`. */
+  readonly retryDelay?: string;
+  readonly violations?: readonly { readonly quotaId?: string }[];
+}
+
+/** What this wire keeps under `google` in a block's `provider_data`. */
+export interface GoogleProviderData {
+  readonly thoughtSignature?: string;
+  /** True on a thinking block whose text is a thought summary; absent on one that only carries a signature or token. */
+  readonly thought?: boolean;
+  readonly continuationToken?: string;
+}
