@@ -1,5 +1,5 @@
-import { buildPackage } from "./build/package.ts";
 import { isBuildFresh, rememberBuild } from "./build/freshness.ts";
+import { buildPackage } from "./build/package.ts";
 
 /**
  * Builds `dist/`. With `--if-stale` it does nothing when no input changed since the last build.

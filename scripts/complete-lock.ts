@@ -22,7 +22,7 @@ export interface Lock {
   readonly packages: Record<string, LockEntry>;
 }
 
-/** Entries missing from the lock, by their place in it. */
+/** Entries missing from the lock, by their place in it. Throws for a missing package whose name tells no platform. */
 export function missingPlatformPackages(lock: Lock): Record<string, LockEntry> {
   const missing: Record<string, LockEntry> = {};
   for (const [place, entry] of Object.entries(lock.packages)) {
@@ -59,6 +59,8 @@ const PROCESSORS = "arm64|arm|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64|wasm
 function platformOf(name: string): Pick<LockEntry, "os" | "cpu" | "libc"> {
   const os = new RegExp(`\\b(${SYSTEMS})\\b`).exec(name)?.[1];
   const cpu = new RegExp(`\\b(${PROCESSORS})\\b`).exec(name)?.[1];
+  if (os === undefined && cpu === undefined)
+    throw new Error(`${name} is missing in the lock file and names no platform`);
   const musl = /musl/.test(name);
   const glibc = /-(gnu|gnueabihf)\b/.test(name);
   return {
@@ -77,7 +79,8 @@ if (import.meta.main) {
   const missing = missingPlatformPackages(lock);
   const names = Object.keys(missing);
   if (process.argv.includes("--check")) {
-    for (const name of names) console.error(`package-lock.json lacks ${name}: run node scripts/complete-lock.ts`);
+    for (const name of names)
+      console.error(`package-lock.json lacks ${name}: run node scripts/complete-lock.ts`);
     process.exitCode = names.length > 0 ? 1 : 0;
   } else {
     const packages = sortedByPlace({ ...lock.packages, ...missing });

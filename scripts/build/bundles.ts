@@ -1,4 +1,4 @@
-import { build, type BuildOptions, type BuildResult, type OutputFile } from "esbuild";
+import { type BuildOptions, type BuildResult, build, type OutputFile } from "esbuild";
 import type { PublicEntry } from "../gates/public-entries.ts";
 import { installedPackages, type Manifest } from "./manifest.ts";
 
@@ -15,7 +15,9 @@ interface BundleJob {
  * Bundles the library entries so that an import reads few files; code shared by entries goes into shared chunks and
  * what is imported dynamically stays apart. Throws when a package other than an installed one would be swallowed.
  */
-export async function buildLibrary(job: BundleJob & { readonly entries: readonly PublicEntry[] }): Promise<Bundle> {
+export async function buildLibrary(
+  job: BundleJob & { readonly entries: readonly PublicEntry[] },
+): Promise<Bundle> {
   const bundle = await build({
     ...commonOptions(job),
     entryPoints: job.entries.map(({ source, output }) => ({ in: source, out: output })),
@@ -25,7 +27,9 @@ export async function buildLibrary(job: BundleJob & { readonly entries: readonly
   });
   const swallowed = Object.keys(bundle.metafile.inputs).filter((path) => path.includes("node_modules/"));
   if (swallowed.length > 0) {
-    throw new Error(`the library would bundle ${swallowed.join(", ")}: make the package a dependency or do without it`);
+    throw new Error(
+      `the library would bundle ${swallowed.join(", ")}: make the package a dependency or do without it`,
+    );
   }
   return bundle;
 }

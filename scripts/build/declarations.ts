@@ -8,10 +8,12 @@ import { listFiles } from "../gates/source.ts";
 export async function emitDeclarations(root: string, outDir: string): Promise<void> {
   const compiler = join(import.meta.dirname, "../../node_modules/.bin/tsc");
   const run = promisify(execFile);
-  await run(compiler, ["-p", "tsconfig.build.json", "--outDir", outDir], { cwd: root }).catch((error: unknown) => {
-    const { stdout = "" } = error as { readonly stdout?: string };
-    throw new Error(`tsc -p tsconfig.build.json failed:\n${stdout}`, { cause: error });
-  });
+  await run(compiler, ["-p", "tsconfig.build.json", "--outDir", outDir], { cwd: root }).catch(
+    (error: unknown) => {
+      const { stdout = "" } = error as { readonly stdout?: string };
+      throw new Error(`tsc -p tsconfig.build.json failed:\n${stdout}`, { cause: error });
+    },
+  );
   for (const path of listFiles(outDir, "", /\.d\.ts$/)) nameDeclaredFiles(join(outDir, path));
 }
 

@@ -8,6 +8,7 @@ export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly engines: { readonly node: string };
+  readonly exports?: Readonly<Record<string, unknown>>;
   readonly dependencies?: Ranges;
   readonly optionalDependencies?: Ranges;
   readonly peerDependencies?: Ranges;

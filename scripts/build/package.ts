@@ -34,12 +34,17 @@ export async function buildPackage(root: string): Promise<string[]> {
   chmodSync(join(staging, "bin.mjs"), 0o755);
   if (cli) writeFileSync(join(staging, "THIRD-PARTY-LICENSES.txt"), collectLicences(root, cli.metafile));
   const schemas = copySchemas(root, join(staging, "schema"));
+  if (schemas > 0 && manifest.exports?.["./schema/*"] !== "./dist/schema/*") {
+    throw new Error('there are schemas, but package.json does not export "./schema/*": "./dist/schema/*"');
+  }
 
   rmSync(join(root, "dist"), { recursive: true, force: true });
   renameSync(staging, join(root, "dist"));
   return [
     `library: ${entries.length} entries, ${library.outputFiles.length} files`,
-    cli ? `executable: ${cli.outputFiles.length + 1} files` : `executable: only bin.mjs, ${CLI_MAIN} is absent`,
+    cli
+      ? `executable: ${cli.outputFiles.length + 1} files`
+      : `executable: only bin.mjs, ${CLI_MAIN} is absent`,
     `schemas: ${schemas}`,
   ];
 }

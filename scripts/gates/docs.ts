@@ -17,14 +17,22 @@ function undocumented(file: SourceFile): string[] {
     if (documented.has(name)) continue;
     documented.add(name);
     if (!hasDocComment(file, node.start)) {
-      findings.push(`${file.path}:${file.lineOf(node.start)}  exported ${name} has no doc comment: say what it is for`);
+      findings.push(
+        `${file.path}:${file.lineOf(node.start)}  exported ${name} has no doc comment: say what it is for`,
+      );
     }
   }
   return findings;
 }
 
-function declaredName(declaration: { readonly type: string; readonly id?: unknown; readonly declarations?: unknown }): string {
-  const named = Array.isArray(declaration.declarations) ? (declaration.declarations as unknown[])[0] : declaration;
+function declaredName(declaration: {
+  readonly type: string;
+  readonly id?: unknown;
+  readonly declarations?: unknown;
+}): string {
+  const named = Array.isArray(declaration.declarations)
+    ? (declaration.declarations as unknown[])[0]
+    : declaration;
   const id = (named as { readonly id?: { readonly name?: unknown } | null }).id;
   return typeof id?.name === "string" ? id.name : declaration.type;
 }

@@ -13,7 +13,9 @@ export async function runGate(name: string, gate: Gate, minimum: number): Promis
   const report = await gate(process.argv[2] ?? process.cwd());
   for (const finding of report.findings) console.error(finding);
   if (report.looked < minimum) {
-    console.error(`${name}: looked at ${report.looked} files, expected at least ${minimum}. Are the paths right?`);
+    console.error(
+      `${name}: looked at ${report.looked} files, expected at least ${minimum}. Are the paths right?`,
+    );
   }
   const failed = report.findings.length > 0 || report.looked < minimum;
   console.log(`${name}: ${report.looked} files, ${report.findings.length} findings`);

@@ -13,7 +13,14 @@ import {
   roomOf,
 } from "./layer-table.ts";
 import { publicEntries } from "./public-entries.ts";
-import { type ImportRequest, importsOf, isTestFile, listFiles, parseFile, type SourceFile } from "./source.ts";
+import {
+  type ImportRequest,
+  importsOf,
+  isTestFile,
+  listFiles,
+  parseFile,
+  type SourceFile,
+} from "./source.ts";
 
 /** Checks who imports whom below `src/`, import cycles, file names, and who touches the process. */
 export function checkLayers(root: string): GateReport {
@@ -36,21 +43,34 @@ export function checkLayers(root: string): GateReport {
 }
 
 function localTargets(path: string, requests: readonly ImportRequest[]): string[] {
-  return requests.filter((request) => request.specifier.startsWith(".")).map((request) => resolve(path, request));
+  return requests
+    .filter((request) => request.specifier.startsWith("."))
+    .map((request) => resolve(path, request));
 }
 
 function resolve(path: string, request: ImportRequest): string {
   return posix.join(posix.dirname(path), request.specifier);
 }
 
-const MEANINGLESS_NAMES = new Set(["utils", "util", "helpers", "helper", "common", "types", "misc", "shared"]);
+const MEANINGLESS_NAMES = new Set([
+  "utils",
+  "util",
+  "helpers",
+  "helper",
+  "common",
+  "types",
+  "misc",
+  "shared",
+]);
 
 function nameFindings(path: string, entries: ReadonlySet<string>): string[] {
   const findings: string[] = [];
-  if (roomOf(path) === undefined) findings.push(`${path}  is in no known room. Known: ${[...ROOM_RANKS.keys()].join(", ")}`);
+  if (roomOf(path) === undefined)
+    findings.push(`${path}  is in no known room. Known: ${[...ROOM_RANKS.keys()].join(", ")}`);
   for (const part of path.split("/").slice(1)) {
     const name = part.replace(/(\.d|\.test|\.contract)?\.ts$/, "");
-    if (MEANINGLESS_NAMES.has(name)) findings.push(`${path}  "${name}" says nothing. Name it after what it holds`);
+    if (MEANINGLESS_NAMES.has(name))
+      findings.push(`${path}  "${name}" says nothing. Name it after what it holds`);
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) findings.push(`${path}  "${name}" is not kebab-case`);
   }
   if (posix.basename(path) === "index.ts" && !entries.has(path)) {
@@ -59,7 +79,11 @@ function nameFindings(path: string, entries: ReadonlySet<string>): string[] {
   return findings;
 }
 
-function importProblem(path: string, request: ImportRequest, entries: ReadonlySet<string>): string | undefined {
+function importProblem(
+  path: string,
+  request: ImportRequest,
+  entries: ReadonlySet<string>,
+): string | undefined {
   const { specifier } = request;
   if (!specifier.startsWith(".")) return isTestFile(path) ? undefined : packageProblem(path, specifier);
   const target = resolve(path, request);
@@ -79,7 +103,9 @@ function roomProblem(path: string, target: string, request: ImportRequest): stri
   if (from === undefined || to === undefined || from === to) return undefined;
   if (rankOf(to) < rankOf(from) || ALLOWED_SIBLINGS.has(`${from} -> ${to}`)) return undefined;
   if (from === FACE_LOADER && to.startsWith("faces/")) {
-    return request.dynamic ? undefined : `import "${request.specifier}": ${from} loads ${to} with a dynamic import only`;
+    return request.dynamic
+      ? undefined
+      : `import "${request.specifier}": ${from} loads ${to} with a dynamic import only`;
   }
   return `import "${request.specifier}": ${from} must not know ${to}. Talk through a port of a lower layer`;
 }
@@ -89,7 +115,8 @@ function rankOf(room: string): number {
 }
 
 function packageProblem(path: string, specifier: string): string | undefined {
-  if (specifier === "nano-agent" || specifier.startsWith("nano-agent/")) return `import "${specifier}": use a relative path`;
+  if (specifier === "nano-agent" || specifier.startsWith("nano-agent/"))
+    return `import "${specifier}": use a relative path`;
   if (!isBuiltin(specifier)) return undefined;
   if (!specifier.startsWith("node:")) return `import "${specifier}": write "node:${specifier}"`;
   return path.startsWith("src/core/") ? `import "${specifier}": core runs without Node` : undefined;
@@ -102,7 +129,9 @@ function processFindings(file: SourceFile): string[] {
       findings.push(`${file.path}:${file.lineOf(start)}  process.env is read in ${ENVIRONMENT_FILE} only`);
     }
     if ((name === "exit" || name === "reallyExit") && !EXIT_FILES.has(file.path)) {
-      findings.push(`${file.path}:${file.lineOf(start)}  process.exit is called in ${[...EXIT_FILES].join(", ")} only`);
+      findings.push(
+        `${file.path}:${file.lineOf(start)}  process.exit is called in ${[...EXIT_FILES].join(", ")} only`,
+      );
     }
   };
   new Visitor({
@@ -138,7 +167,8 @@ function isProcess(node: NamedNode): boolean {
 }
 
 function propertyName(node: NamedNode): string {
-  return String(node.name ?? node.value ?? "");
+  const name = node.name ?? node.value;
+  return typeof name === "string" ? name : "";
 }
 
 if (import.meta.main) await runGate("layers", checkLayers, 10);

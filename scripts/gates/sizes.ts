@@ -30,11 +30,13 @@ export function checkSizes(root: string): GateReport {
     const exception = exceptions.find((candidate) => candidate.path === path);
     if (exception) used.add(exception);
     const allowed = exception?.lines ?? limit;
-    if (lines > allowed) findings.push(`${path}  has ${lines} lines, at most ${allowed}. Split it by what it does`);
+    if (lines > allowed)
+      findings.push(`${path}  has ${lines} lines, at most ${allowed}. Split it by what it does`);
   }
   for (const exception of exceptions) {
     if (exception.reason.trim() === "") findings.push(`${EXCEPTIONS_FILE}  ${exception.path} needs a reason`);
-    if (!used.has(exception)) findings.push(`${EXCEPTIONS_FILE}  ${exception.path} needs no exception: remove it`);
+    if (!used.has(exception))
+      findings.push(`${EXCEPTIONS_FILE}  ${exception.path} needs no exception: remove it`);
   }
   return { looked: paths.length, findings };
 }

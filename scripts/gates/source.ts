@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseSync, type Program, Visitor } from "oxc-parser";
+import { type Program, parseSync, Visitor } from "oxc-parser";
 
 /** One module request of a source file. */
 export interface ImportRequest {

@@ -13,7 +13,11 @@ const isSource = (path: string): boolean => path.startsWith("src/") && !isTestFi
 
 const BANS: readonly Ban[] = [
   { pattern: /@ts-(ignore|nocheck)/, advice: "make the types say it" },
-  { pattern: /@ts-expect-error/, advice: "only a test of types may expect an error", applies: (path) => !isTestFile(path) },
+  {
+    pattern: /@ts-expect-error/,
+    advice: "only a test of types may expect an error",
+    applies: (path) => !isTestFile(path),
+  },
   { pattern: /(eslint|oxlint)-disable|biome-ignore/, advice: "mend the code instead of silencing the rule" },
   { pattern: /(v8|c8|istanbul) ignore/, advice: "test it or remove it" },
   { pattern: /\b(TODO|FIXME|XXX|HACK)[:(]|(\/\/|\*) *(TODO|FIXME|XXX|HACK)\b/, advice: "finish it" },
@@ -30,7 +34,9 @@ const NAMES = /\.(ts|mts|js|mjs|md|json|html|css|ya?ml)$/;
 export function checkWords(root: string): GateReport {
   const paths = [
     ...FOLDERS.flatMap((folder) => listFiles(root, folder, NAMES)),
-    ...listFiles(root, "", /^(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY).*\.md$/).filter((path) => !path.includes("/")),
+    ...listFiles(root, "", /^(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY).*\.md$/).filter(
+      (path) => !path.includes("/"),
+    ),
   ].filter((path) => path !== "scripts/gates/words.ts" && path !== "test/gates/words.test.ts");
   const findings = paths.flatMap((path) => findBannedWords(path, readFileSync(join(root, path), "utf8")));
   return { looked: paths.length, findings };

@@ -1,0 +1,19 @@
+/** A gate: its name and the command that fails when the rule is broken or when there was nothing to look at. */
+export interface GateCommand {
+  readonly name: string;
+  readonly command: readonly string[];
+}
+
+/** Every gate of the project, the slow ones first so that they overlap with the others. */
+export const GATES: readonly GateCommand[] = [
+  { name: "package", command: ["node", "scripts/gates/package.ts"] },
+  { name: "lint", command: ["oxlint", "--deny-warnings"] },
+  { name: "dead-code", command: ["knip", "--no-progress", "--no-config-hints"] },
+  { name: "types", command: ["tsc"] },
+  { name: "format", command: ["biome", "check", "--error-on-warnings"] },
+  { name: "layers", command: ["node", "scripts/gates/layers.ts"] },
+  { name: "docs", command: ["node", "scripts/gates/docs.ts"] },
+  { name: "sizes", command: ["node", "scripts/gates/sizes.ts"] },
+  { name: "words", command: ["node", "scripts/gates/words.ts"] },
+  { name: "lock", command: ["node", "scripts/complete-lock.ts", "--check"] },
+];

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { checkDocs } from "../../scripts/gates/docs.ts";
+import { tempFolder } from "../temp-folder.ts";
+
+test("every exported declaration has a doc comment directly above it", () => {
+  const root = tempFolder({
+    "src/a.ts": [
+      "/** Adds. */",
+      "export function add(a: number): number;",
+      "export function add(a: string): string;",
+      "export function add(a: unknown): unknown { return a; }",
+      "",
+      "/** Another comment */ const own = 1;",
+      "export const bare = own;",
+      "// a line comment is no doc comment",
+      "export class Bare {}",
+      "export interface Shape {}",
+      "export { own };",
+    ].join("\n"),
+    "src/a.test.ts": "export const fine = 1;",
+  });
+  expect(checkDocs(root)).toEqual({
+    looked: 1,
+    findings: [
+      "src/a.ts:7  exported bare has no doc comment: say what it is for",
+      "src/a.ts:9  exported Bare has no doc comment: say what it is for",
+      "src/a.ts:10  exported Shape has no doc comment: say what it is for",
+    ],
+  });
+});

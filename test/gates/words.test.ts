@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { checkWords } from "../../scripts/gates/words.ts";
+import { tempFolder } from "../temp-folder.ts";
+
+test.each([
+  ["src/a.ts", "// TODO later"],
+  ["src/a.ts", "/* FIXME: broken */"],
+  ["src/a.ts", 'throw new Error("not implemented");'],
+  ["src/a.ts", "// @ts-ignore"],
+  ["src/a.ts", "// @ts-expect-error wrong on purpose"],
+  ["src/a.ts", "// oxlint-disable-next-line"],
+  ["src/a.ts", "// biome-ignore lint: why not"],
+  ["src/a.ts", "/* v8 ignore next */"],
+  ["test/a.test.ts", 'vi.mock("./b.ts");'],
+  ["docs/a.md", "cd /work/main && npm test"],
+  ["README.md", "See issue #12."],
+])("%s must not say: %s", (path, text) => {
+  expect(checkWords(tempFolder({ [path]: text })).findings).toEqual([expect.stringContaining(`${path}:1  `)]);
+});
+
+test.each([
+  ["src/a.ts", "export const todo = { name: 'todo' };"],
+  ["src/a.ts", "// answers 501 Not Implemented"],
+  ["src/a.test.ts", "// @ts-expect-error a number is no name"],
+  ["docs/a.md", "The todo tool keeps TODO lists."],
+])("%s may say: %s", (path, text) => {
+  expect(checkWords(tempFolder({ [path]: text }))).toEqual({ looked: 1, findings: [] });
+});
