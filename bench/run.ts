@@ -29,7 +29,9 @@ function main(): void {
   const lines: Line[] = [];
   if (!onlyCommand) lines.push(...libraryLines(installed));
   if (!onlyLibrary) lines.push(...commandLines(installed));
-  console.log(`\nNode ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "CPU"}, medians, ratios to the plain fetch loop of the same run\n`);
+  console.log(
+    `\nNode ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "CPU"}, medians, ratios to the plain fetch loop of the same run\n`,
+  );
   console.log("| measure | measured | target | met |\n|---|---:|---:|---|");
   for (const { measure, value, target, met } of lines) {
     console.log(`| ${measure} | ${value} | ${target} | ${met === undefined ? "–" : met ? "yes" : "no"} |`);
@@ -43,13 +45,21 @@ function install(): string {
   mkdirSync(folder, { recursive: true });
   const packed: unknown = JSON.parse(npm(ROOT, ["pack", "--json", "--pack-destination", WORK]));
   const [first] = packed as readonly [{ readonly filename: string }];
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "bench-nano-agent", private: true, type: "module" }));
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ name: "bench-nano-agent", private: true, type: "module" }),
+  );
   npm(folder, ["install", "--no-audit", "--no-fund", "--omit=dev", join(WORK, first.filename)]);
   return folder;
 }
 
 function npm(cwd: string, args: readonly string[]): string {
-  return execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], maxBuffer: 1e8 });
+  return execFileSync("npm", args, {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: 1e8,
+  });
 }
 
 function libraryLines(installed: string): readonly Line[] {
@@ -81,7 +91,17 @@ function libraryLines(installed: string): readonly Line[] {
 
 function library(api: string, cases?: string): LibraryResults {
   const out = join(WORK, `library-${api}.json`);
-  const args = ["bench.mjs", "--only", "floor-http,nano-agent", "--api", api, "--json", out, "--reps", quick ? "2" : "5"];
+  const args = [
+    "bench.mjs",
+    "--only",
+    "floor-http,nano-agent",
+    "--api",
+    api,
+    "--json",
+    out,
+    "--reps",
+    quick ? "2" : "5",
+  ];
   if (cases !== undefined) args.push("--cases", cases);
   run(join(ROOT, "bench", "lib"), args, { BENCH_DIR: join(WORK, "lib") });
   return JSON.parse(readFileSync(out, "utf8")) as LibraryResults;
@@ -101,15 +121,31 @@ function commandLines(installed: string): readonly Line[] {
     mkdirSync(join(work, "tools"), { recursive: true });
     npm(join(work, "tools"), ["install", "--no-audit", "--no-fund", "gpt-tokenizer@4.0.0"]);
   }
-  const args = ["bench.mjs", "--only", "nano-agent", "--phases", "cold,tools,start", "--runs", quick ? "3" : "9"];
+  const args = [
+    "bench.mjs",
+    "--only",
+    "nano-agent",
+    "--phases",
+    "cold,tools,start",
+    "--runs",
+    quick ? "3" : "9",
+  ];
   run(join(ROOT, "bench", "cli"), args, {
     BENCH_DIR: work,
     NANO_AGENT_BIN: join(installed, "node_modules", ".bin", "nano-agent"),
   });
-  const results = JSON.parse(readFileSync(join(work, "results", "nano-agent.json"), "utf8")) as CommandResults;
+  const results = JSON.parse(
+    readFileSync(join(work, "results", "nano-agent.json"), "utf8"),
+  ) as CommandResults;
   return [
-    { measure: "command: start to first request", ...judged(results.cold?.warm?.["firstRequestMs"], 65, "ms") },
-    { measure: "command: fixed prompt (system + tools), o200k tokens", ...judged(results.cold?.overhead?.["tokens"], 1200, "") },
+    {
+      measure: "command: start to first request",
+      ...judged(results.cold?.warm?.["firstRequestMs"], 65, "ms"),
+    },
+    {
+      measure: "command: fixed prompt (system + tools), o200k tokens",
+      ...judged(results.cold?.overhead?.["tokens"], 1200, ""),
+    },
     { measure: "command: time per read turn", ...judged(results.tools?.["read"]?.["msPerTurn"], 1, "ms") },
     { measure: "command: time per bash turn", ...judged(results.tools?.["bash"]?.["msPerTurn"], 3, "ms") },
     { measure: "command: peak memory, one prompt", ...judged(results.cold?.warm?.["maxRssMiB"], 75, "MiB") },
@@ -129,18 +165,25 @@ function run(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv): void
     env: { ...process.env, ...env },
     stdio: ["ignore", "ignore", "inherit"],
   });
-  if (done.status !== 0) throw new Error(`node ${args.join(" ")} in ${cwd} ended with ${String(done.status ?? done.signal)}`);
+  if (done.status !== 0)
+    throw new Error(`node ${args.join(" ")} in ${cwd} ended with ${String(done.status ?? done.signal)}`);
 }
 
-function against(measure: string, results: LibraryResults, [scenario, figure, target]: readonly [string, string, number]): Line {
+function against(
+  measure: string,
+  results: LibraryResults,
+  [scenario, figure, target]: readonly [string, string, number],
+): Line {
   const ours = results["nano-agent"]?.[scenario]?.[figure];
   const theirs = results["bare"]?.[scenario]?.[figure];
   return { measure, ...judged(ratio(ours, theirs), target, "×") };
 }
 
 function judged(value: number | undefined, target: number, unit: string): Omit<Line, "measure"> {
-  const shown = (number: number): string => `${number >= 100 ? Math.round(number) : Number(number.toFixed(2))}${unit === "×" ? "×" : ` ${unit}`}`.trim();
-  if (value === undefined || Number.isNaN(value)) return { value: "failed", target: `≤ ${shown(target)}`, met: false };
+  const shown = (number: number): string =>
+    `${number >= 100 ? Math.round(number) : Number(number.toFixed(2))}${unit === "×" ? "×" : ` ${unit}`}`.trim();
+  if (value === undefined || Number.isNaN(value))
+    return { value: "failed", target: `≤ ${shown(target)}`, met: false };
   return { value: shown(value), target: `≤ ${shown(target)}`, met: value <= target };
 }
 
@@ -157,7 +200,9 @@ function difference(left: number | undefined, right: number | undefined): number
 }
 
 function megabytes(folder: string): number {
-  const kilobytes = execFileSync("du", ["-sk", "--apparent-size", join(folder, "node_modules")], { encoding: "utf8" });
+  const kilobytes = execFileSync("du", ["-sk", "--apparent-size", join(folder, "node_modules")], {
+    encoding: "utf8",
+  });
   return Number(kilobytes.split("\t")[0]) / 1024;
 }
 

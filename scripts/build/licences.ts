@@ -41,7 +41,8 @@ function notice(root: string, folder: string): string {
   const texts = readdirSync(join(root, folder))
     .filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))
     .sort()
-    .map((file) => readFileSync(join(root, folder, file), "utf8").trim());
+    .map((file) => readFileSync(join(root, folder, file), "utf8").trim())
+    .filter((text) => text !== "");
   if (texts.length === 0 && license === undefined) {
     throw new Error(`${name}@${version} is bundled but names no licence: do without it`);
   }

@@ -155,7 +155,7 @@ class StreamReader implements BodyReader {
   constructor(options: AttemptOptions, report: Report) {
     this.#options = options;
     this.#report = report;
-    const decoder = options.wire.createDecoder(options.onPart);
+    const decoder = options.wire.createDecoder(options.onPart, options.target);
     this.#decoder = decoder;
     this.#parser = createSseParser((event, data) => {
       if (this.#finished) return;

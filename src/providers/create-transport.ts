@@ -1,5 +1,5 @@
-import { type Fetch, FetchTransport } from "./http-fetch.ts";
 import type { ProxyOptions, Transport } from "./http.ts";
+import { type Fetch, FetchTransport } from "./http-fetch.ts";
 import { NodeTransport } from "./http-node.ts";
 
 /** Options of {@link createTransport}. */

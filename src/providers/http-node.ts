@@ -1,5 +1,5 @@
-import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type * as Http from "node:http";
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type * as Https from "node:https";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { AnswerHead, AnswerSink, Exchange, HttpRequest, ProxyOptions, Transport } from "./http.ts";

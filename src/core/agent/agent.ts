@@ -8,7 +8,7 @@ import { type Input, type Message, toMessages, type UserMessage } from "../messa
 import { repairTranscript } from "../message/transcript.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
-import { assertOptions } from "./check-options.ts";
+import { assertOptions, assertPriced } from "./check-options.ts";
 import type { NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
@@ -18,7 +18,7 @@ import { runLoop } from "./loop.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "./options.ts";
 import type { RunResult } from "./result.ts";
-import { type RunContext, record, requestDefaults } from "./run-context.ts";
+import { type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
 
 /** What {@link Agent.getState} tells. */
@@ -279,6 +279,7 @@ export class Agent {
 
   #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {
     const own = this.#options;
+    assertPriced(own);
     const finish = options.schema === undefined ? undefined : finishTool(compileSchema(options.schema));
     if (finish !== undefined && this.#tools.get(finish.name) !== undefined) {
       throw new NanoAgentError(
@@ -286,33 +287,15 @@ export class Agent {
         `A schema needs the tool name "${finish.name}", which one of the tools has: rename it.`,
       );
     }
-    if (own.budget?.usd !== undefined && own.model.info?.price === undefined) {
-      const name = `${own.model.provider}/${own.model.id}`;
-      throw new NanoAgentError(
-        "invalid_argument",
-        `budget.usd needs a price, and that of ${name} is unknown: give the model a price, or limit tokens.`,
-      );
-    }
     return {
-      model: own.model,
-      tools: finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]),
+      ...runSettings(own, options),
       request: requestDefaults(own, this.sessionId),
-      toolChoice: options.toolChoice ?? own.toolChoice,
-      maxIterations: options.maxIterations ?? own.maxIterations ?? 20,
-      onMaxIterations: own.onMaxIterations ?? "summarize",
-      budget: own.budget ?? {},
+      tools: finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]),
+      finishTool: finish?.name,
       startedAt: performance.now(),
-      gate: own.permission,
-      approve: options.approve ?? own.approve,
-      parallel: own.parallelToolCalls ?? true,
-      maxParallel: own.maxParallelToolCalls ?? 64,
-      toolTimeoutMs: own.toolTimeoutMs ?? 600_000,
-      maxToolResultChars: own.maxToolResultChars ?? 400_000,
-      cwd: own.cwd ?? "",
       journal: this.#journal,
       state: this.#state,
       signal,
-      finishTool: finish?.name,
       takeSteering: () => this.#steering.splice(0),
       emit,
     };

@@ -20,6 +20,15 @@ export function assertOptions(options: AgentOptions): void {
   assertLimits(options);
 }
 
+/** Throws `invalid_argument` for a money budget that could not be kept: the price of the model is unknown. */
+export function assertPriced({ budget, model }: AgentOptions): void {
+  if (budget?.usd === undefined || model.info?.price !== undefined) return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `budget.usd needs a price, and that of ${model.provider}/${model.id} is unknown: give the model a price, or limit tokens.`,
+  );
+}
+
 const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   model: true,
   tools: true,

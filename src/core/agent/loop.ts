@@ -1,4 +1,5 @@
 import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
@@ -49,38 +50,57 @@ export async function runLoop(run: RunContext): Promise<RunResult> {
   return result;
 }
 
+/** What the next request asks of the model. */
+interface Demand {
+  toolChoice: ToolChoice | undefined;
+  /** Times the model was reminded to finish by tool. */
+  nudges: number;
+}
+
 async function turns(run: RunContext): Promise<Ending> {
-  let toolChoice = run.toolChoice;
-  let nudges = 0;
+  const demand: Demand = { toolChoice: run.toolChoice, nudges: 0 };
   for (let iteration = 1; ; iteration++) {
     await takeInSteering(run);
     const stop = stopBefore(run, iteration);
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
 
     run.emit({ type: "turn_start", iteration });
-    const answer = await reason(run, toolChoice);
+    const answer = await reason(run, demand.toolChoice);
     if (answer.type === "aborted") return aborted(run);
     if (answer.type === "failed") return { stopReason: "error", error: answer.error };
 
     const calls = toolCallsOf(answer.message);
-    if (calls.length > 0) {
-      const outcome = await act(run, calls);
-      if (run.signal.aborted) return aborted(run);
-      if (outcome.finish !== undefined) return finished(run, outcome.finish);
-      if (outcome.denied) return { stopReason: "denied" };
-      if (outcome.external) return { stopReason: "awaiting_external" };
-      // A forced choice is for the first answer: kept on, the model could never stop calling.
-      if (run.finishTool === undefined && toolChoice !== "none") toolChoice = undefined;
-      continue;
-    }
-
-    if (answer.finishReason.unified === "pause") continue;
-    if (await takeInSteering(run)) continue;
-    if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer);
-    if (++nudges > MAX_NUDGES) return { stopReason: "error", error: neverFinished(run.finishTool) };
-    await say(run, NUDGE(run.finishTool));
-    toolChoice = { type: "tool", name: run.finishTool } satisfies ToolChoice;
+    const ending =
+      calls.length > 0 ? await afterCalls(run, calls, demand) : await afterText(run, answer, demand);
+    if (ending !== undefined) return ending;
   }
+}
+
+/** The model called tools: runs them. Undefined when it is the model's turn again. */
+async function afterCalls(
+  run: RunContext,
+  calls: readonly ToolUseBlock[],
+  demand: Demand,
+): Promise<Ending | undefined> {
+  const outcome = await act(run, calls);
+  if (run.signal.aborted) return aborted(run);
+  if (outcome.finish !== undefined) return finished(run, outcome.finish);
+  if (outcome.denied) return { stopReason: "denied" };
+  if (outcome.external) return { stopReason: "awaiting_external" };
+  // A forced choice is for the first answer: kept on, the model could never stop calling.
+  if (run.finishTool === undefined && demand.toolChoice !== "none") demand.toolChoice = undefined;
+  return undefined;
+}
+
+/** The model called nothing. Undefined when there is a reason to go on all the same. */
+async function afterText(run: RunContext, answer: AnsweredTurn, demand: Demand): Promise<Ending | undefined> {
+  if (answer.finishReason.unified === "pause") return undefined;
+  if (await takeInSteering(run)) return undefined;
+  if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer);
+  if (++demand.nudges > MAX_NUDGES) return { stopReason: "error", error: neverFinished(run.finishTool) };
+  await say(run, NUDGE(run.finishTool));
+  demand.toolChoice = { type: "tool", name: run.finishTool };
+  return undefined;
 }
 
 /** Records the steering messages that came in; false when there were none. */

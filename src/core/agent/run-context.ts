@@ -5,22 +5,19 @@ import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
 import type { Journal } from "./journal.ts";
-import type { AgentOptions, Budget, OnMaxIterations } from "./options.ts";
+import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** The request fields that stay the same over a whole run. */
 export type RequestDefaults = Omit<ModelRequest, "messages" | "tools" | "toolChoice">;
 
-/** Everything one run works with. Made by the agent, used by the loop and its phases; holds no state of its own but `record`'s. */
-export interface RunContext {
+/** What the options of an agent and of one run come to, defaults filled in. */
+export interface RunSettings {
   readonly model: Model;
-  readonly tools: ToolRegistry;
-  readonly request: RequestDefaults;
   readonly toolChoice: ToolChoice | undefined;
   readonly maxIterations: number;
   readonly onMaxIterations: OnMaxIterations;
   readonly budget: Budget;
-  readonly startedAt: number;
   readonly gate: Gate | undefined;
   readonly approve: Approver | undefined;
   readonly parallel: boolean;
@@ -28,6 +25,13 @@ export interface RunContext {
   readonly toolTimeoutMs: number;
   readonly maxToolResultChars: number;
   readonly cwd: string;
+}
+
+/** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
+export interface RunContext extends RunSettings {
+  readonly tools: ToolRegistry;
+  readonly request: RequestDefaults;
+  readonly startedAt: number;
   readonly journal: Journal;
   readonly state: SessionState;
   readonly signal: AbortSignal;
@@ -36,6 +40,32 @@ export interface RunContext {
   /** Takes the steering messages that came in since the last call. */
   readonly takeSteering: () => readonly NewEntry[];
   readonly emit: (event: AgentEvent) => void;
+}
+
+/** The settings of a run: its own options, else the agent's, else the defaults. */
+export function runSettings(own: AgentOptions, options: RunOptions): RunSettings {
+  return {
+    ...callSettings(own),
+    model: own.model,
+    toolChoice: options.toolChoice ?? own.toolChoice,
+    maxIterations: options.maxIterations ?? own.maxIterations ?? 20,
+    onMaxIterations: own.onMaxIterations ?? "summarize",
+    budget: own.budget ?? {},
+    gate: own.permission,
+    approve: options.approve ?? own.approve,
+  };
+}
+
+function callSettings(
+  own: AgentOptions,
+): Pick<RunSettings, "parallel" | "maxParallel" | "toolTimeoutMs" | "maxToolResultChars" | "cwd"> {
+  return {
+    parallel: own.parallelToolCalls ?? true,
+    maxParallel: own.maxParallelToolCalls ?? 64,
+    toolTimeoutMs: own.toolTimeoutMs ?? 600_000,
+    maxToolResultChars: own.maxToolResultChars ?? 400_000,
+    cwd: own.cwd ?? "",
+  };
 }
 
 /** Stores an entry, folds it into the state and publishes it, in this order. Throws `journal` when it cannot be stored. */

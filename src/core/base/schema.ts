@@ -31,9 +31,15 @@ type StandardResult<Output> =
 /** What callers may pass where a schema is wanted. */
 export type SchemaInput<Output = unknown> = StandardSchema<Output> | JsonSchema;
 
-/** The value type a {@link SchemaInput} describes; `unknown` fields for plain JSON Schema unless it is declared `as const`. */
+/** The value type a {@link SchemaInput} describes; for JSON Schema that is not a literal, an object of unknown fields. */
 export type InferSchema<S> =
-  S extends StandardSchema<infer Output> ? Output : S extends JsonSchema ? FromJsonSchema<S> : never;
+  S extends StandardSchema<infer Output>
+    ? Output
+    : JsonSchema extends S
+      ? { readonly [key: string]: unknown }
+      : S extends JsonSchema
+        ? FromJsonSchema<S>
+        : never;
 
 /** TypeScript type of a literal JSON Schema (`as const`): objects, arrays, scalars, `enum`, `const`. The rest is `unknown`. */
 export type FromJsonSchema<S> = S extends { readonly const: infer C }

@@ -1,4 +1,4 @@
-import type { AssistantBlock, ContentBlock, TextBlock, ToolUseBlock, UserBlock } from "./block.ts";
+import type { AssistantBlock, ContentBlock, ToolUseBlock, UserBlock } from "./block.ts";
 
 /** Input of a person, or the results of the tool calls in the assistant message before it. */
 export interface UserMessage {
@@ -46,7 +46,7 @@ export function messageText(message: Message, separator = ""): string {
 export function textOf(blocks: string | readonly ContentBlock[], separator = ""): string {
   if (typeof blocks === "string") return blocks;
   const texts: string[] = [];
-  for (const block of blocks) if (block.type === "text") texts.push((block as TextBlock).text);
+  for (const block of blocks) if (block.type === "text") texts.push(block.text);
   return texts.join(separator);
 }
 

@@ -39,8 +39,8 @@ export function defineTool<const S extends SchemaInput = JsonSchema>(definition:
     name,
     description,
     schema,
-    ...(execute === undefined ? {} : { execute: execute as NonNullable<Tool["execute"]> }),
-    ...(access === undefined ? {} : { access: access as NonNullable<Tool["access"]> }),
+    ...(execute === undefined ? {} : { execute }),
+    ...(access === undefined ? {} : { access }),
   };
 }
 

@@ -35,12 +35,14 @@ async function drain(
     const step = await generator.next();
     if (step.done === true)
       return step.value === undefined && collected !== "" ? { content: collected } : fromValue(step.value);
-    const update = (
-      typeof step.value === "object" && step.value !== null ? step.value : String(step.value)
-    ) as ToolUpdate | string;
+    const update = isUpdate(step.value) ? step.value : String(step.value);
     collected += typeof update === "string" ? update : (update.text ?? "");
     onUpdate(update);
   }
+}
+
+function isUpdate(value: unknown): value is ToolUpdate {
+  return typeof value === "object" && value !== null;
 }
 
 function fromValue(value: unknown): ToolResult {

@@ -1,9 +1,10 @@
 import { NanoAgentError } from "../../core/base/errors.ts";
+import { newId } from "../../core/base/ids.ts";
 import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
 import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import type { WireDecoder } from "../wire.ts";
-import { googleStatusError } from "./error.ts";
+import { googleStreamError } from "./error.ts";
 import type { GoogleCandidate, GoogleChunk, GoogleFunctionCall, GooglePart, GoogleUsage } from "./wire.ts";
 
 /**
@@ -42,7 +43,13 @@ class GoogleDecoder implements WireDecoder {
   readonly event = (_event: string, data: string): void => {
     if (data === "[DONE]") return;
     const chunk = parseChunk(data);
-    if (chunk.error !== undefined) throw googleStatusError(chunk.error);
+    if (chunk.error !== undefined) {
+      throw googleStreamError(chunk.error, {
+        provider: "google",
+        modelId: this.#model ?? "unknown",
+        baseUrl: "",
+      });
+    }
     if (chunk.usageMetadata !== undefined) this.#usage = chunk.usageMetadata;
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
@@ -121,7 +128,7 @@ class GoogleDecoder implements WireDecoder {
 
   #callId(given: string | undefined): string {
     const usable = typeof given === "string" && given !== "" && !this.#callIds.has(given);
-    const id = usable ? given : `call_${globalThis.crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
+    const id = usable ? given : newId("call");
     this.#callIds.add(id);
     return id;
   }

@@ -1,0 +1,183 @@
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import type { StreamPart } from "../../core/model/model.ts";
+import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
+import { reportedError, wordsOf } from "../errors.ts";
+import type { WireDecoder, WireTarget } from "../wire.ts";
+import { finishReason } from "./finish-reason.ts";
+import { ReasoningCollector } from "./reasoning.ts";
+import { ToolCallCollector } from "./tool-calls.ts";
+import { chatUsage } from "./usage.ts";
+import type { ChatChoice, ChatChunk, ChatContentPart, ChatDelta, ChatUsage, ToolCallFragment } from "./wire.ts";
+
+/**
+ * Decodes a streamed Chat Completions answer of any vendor. All text is one block, all reasoning another: the format knows no order
+ * among them. The answer is complete with `[DONE]`, or with a finish reason when the body ends without it.
+ */
+export function createChatDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
+  return new ChatDecoder(emit, target);
+}
+
+class ChatDecoder implements WireDecoder {
+  readonly #emit: (part: StreamPart) => void;
+  readonly #target: WireTarget;
+  readonly #template: DeltaTemplate = createDeltaTemplate({ ignore: ["obfuscation"] });
+  readonly #thinkingTemplate: DeltaTemplate = createDeltaTemplate({ ignore: ["obfuscation"] });
+  readonly #reasoning = new ReasoningCollector();
+  readonly #calls: ToolCallCollector;
+  #blocks = 0;
+  #textIndex = -1;
+  #thinkingIndex = -1;
+  #isThinking = false;
+  #refused = false;
+  #finish: string | undefined;
+  #usage: ChatUsage | undefined;
+  #model: string | undefined;
+  #responseId: string | undefined;
+  #done = false;
+
+  constructor(emit: (part: StreamPart) => void, target: WireTarget) {
+    this.#emit = emit;
+    this.#target = target;
+    this.#calls = new ToolCallCollector(emit, () => this.#blocks++);
+  }
+
+  readonly event = (name: string, data: string): void => {
+    const text = this.#template.match(data);
+    if (text !== undefined) {
+      this.#text(text);
+      return;
+    }
+    if (this.#isThinking) {
+      const thought = this.#thinkingTemplate.match(data);
+      if (thought !== undefined) {
+        this.#reasoning.add(thought);
+        this.#thinking(thought);
+        return;
+      }
+    }
+    if (data.trim() === "[DONE]") this.#done = true;
+    else this.#chunk(this.#parse(data), name, data);
+  };
+
+  readonly done = (): boolean => this.#done;
+
+  readonly end = (): void => {
+    this.#requireWhole();
+    const raw = this.#finish ?? "";
+    const reason = finishReason(raw, { hasCalls: this.#calls.count > 0, refused: this.#refused });
+    if (this.#reasoning.seen) {
+      this.#emit({ type: "block", index: this.#thinkingPosition(), block: this.#reasoning.block() });
+    }
+    this.#calls.finish(reason.unified !== "stop" && reason.unified !== "tool_use");
+    this.#emit({
+      type: "finish",
+      finishReason: reason,
+      usage: chatUsage(this.#usage),
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
+    });
+  };
+
+  #parse(data: string): ChatChunk {
+    const parsed = safeParse(data);
+    if (parsed.ok && isRecord(parsed.value)) return parsed.value;
+    throw new NanoAgentError(
+      "invalid_response",
+      `${this.#target.provider} sent an event that is no JSON object: ${data.slice(0, 200)}. Check that ${this.#target.baseUrl} is a Chat Completions API.`,
+      { details: { provider: this.#target.provider }, retryable: true },
+    );
+  }
+
+  #chunk(chunk: ChatChunk, name: string, data: string): void {
+    const isFailure = name === "error" || chunk.object === "error" || (chunk.choices === undefined && "code" in chunk);
+    if (isFailure || (chunk.error !== undefined && chunk.error !== null)) {
+      throw reportedError(wordsOf({ ...chunk }), { target: this.#target });
+    }
+    const choice = chunk.choices?.find((candidate) => (candidate.index ?? 0) === 0);
+    if (typeof chunk.model === "string" && chunk.model !== "") this.#model ??= chunk.model;
+    if (typeof chunk.id === "string" && chunk.id !== "") this.#responseId ??= chunk.id;
+    const usage = chunk.usage ?? chunk.x_groq?.usage ?? choice?.usage;
+    if (isRecord(usage)) this.#usage = usage;
+    if (choice === undefined) return;
+    const delta = choice.delta ?? choice.message;
+    if (isRecord(delta)) this.#delta(delta);
+    const { finish_reason: finish } = choice;
+    if (typeof finish === "string" && finish !== "") this.#finish = finish;
+    else if (!isRecord(usage) && isRecord(delta)) this.#learn(choice, delta, data);
+  }
+
+  #delta(delta: ChatDelta): void {
+    const thought = this.#reasoning.take(delta);
+    if (thought !== "") this.#thinking(thought);
+    const { content, refusal } = delta;
+    if (typeof content === "string") this.#text(content);
+    else if (Array.isArray(content)) for (const part of content as readonly ChatContentPart[]) this.#part(part);
+    if (typeof refusal === "string" && refusal !== "") {
+      this.#refused = true;
+      this.#text(refusal);
+    }
+    const fragments = fragmentsOf(delta);
+    if (fragments.length > 0) this.#calls.take(fragments);
+  }
+
+  #part(part: ChatContentPart): void {
+    if (typeof part.text === "string") this.#text(part.text);
+    if (typeof part.thinking === "string") this.#thought(part.thinking);
+    else for (const piece of part.thinking ?? []) this.#thought(piece.text ?? "");
+  }
+
+  #thought(text: string): void {
+    this.#reasoning.add(text);
+    this.#thinking(text);
+  }
+
+  #text(text: string): void {
+    if (text === "") return;
+    if (this.#textIndex === -1) this.#textIndex = this.#blocks++;
+    this.#emit({ type: "text_delta", index: this.#textIndex, text });
+  }
+
+  #thinking(text: string): void {
+    if (text !== "") this.#emit({ type: "thinking_delta", index: this.#thinkingPosition(), text });
+  }
+
+  #thinkingPosition(): number {
+    if (this.#thinkingIndex === -1) this.#thinkingIndex = this.#blocks++;
+    return this.#thinkingIndex;
+  }
+
+  /** Remembers what an event looks like that holds one piece of text, or of reasoning, and nothing else that counts. */
+  #learn(choice: ChatChoice, delta: ChatDelta, data: string): void {
+    let key = "";
+    for (const [field, value] of Object.entries(delta)) {
+      if (field === "role" || value === null || value === "") continue;
+      const isSimple = field === "content" || field === "reasoning_content" || field === "reasoning";
+      if (!isSimple || typeof value !== "string" || key !== "") return;
+      key = field;
+    }
+    if (key === "" || choice.message !== undefined) return;
+    this.#isThinking = key !== "content";
+    (this.#isThinking ? this.#thinkingTemplate : this.#template).learn(data, key);
+  }
+
+  /** A body that just stops is no answer: only the provider can say that it ended. */
+  #requireWhole(): void {
+    if (this.#finish !== undefined) return;
+    const hasAny = this.#textIndex !== -1 || this.#reasoning.seen || this.#calls.count > 0;
+    if (this.#done && hasAny && this.#calls.whole) return;
+    throw new NanoAgentError(
+      "invalid_response",
+      `${this.#target.provider} ended its answer before it was complete. Try again.`,
+      { details: { provider: this.#target.provider, model: this.#target.modelId }, retryable: true },
+    );
+  }
+}
+
+function fragmentsOf(delta: ChatDelta): readonly ToolCallFragment[] {
+  const calls = delta.tool_calls;
+  if (Array.isArray(calls)) return calls as readonly ToolCallFragment[];
+  if (isRecord(calls)) return [calls as ToolCallFragment];
+  const legacy = delta.function_call;
+  return legacy === undefined || legacy === null ? [] : [{ index: "function_call", function: legacy }];
+}

@@ -1,0 +1,160 @@
+import type { Json } from "../../core/base/errors.ts";
+import { newId } from "../../core/base/ids.ts";
+import { parseToolInput, safeParse } from "../../core/base/json.ts";
+import type { ToolUseBlock } from "../../core/message/block.ts";
+import type { StreamPart } from "../../core/model/model.ts";
+import type { ToolCallFragment } from "./wire.ts";
+
+/**
+ * Puts tool calls together from their fragments. The format says: each fragment names its call by `index`, the first one has `id`
+ * and `name`, the others only `arguments`. Vendors leave out any of these, repeat ids and names, number all calls 0, or send whole
+ * calls with the arguments as an object; all of that gives the same calls.
+ */
+export class ToolCallCollector {
+  readonly #emit: (part: StreamPart) => void;
+  readonly #nextIndex: () => number;
+  readonly #calls: Call[] = [];
+  readonly #byNumber = new Map<string, Call>();
+  readonly #ids = new Set<string>();
+
+  /** `nextIndex` gives the position of the next block of the answer. */
+  constructor(emit: (part: StreamPart) => void, nextIndex: () => number) {
+    this.#emit = emit;
+    this.#nextIndex = nextIndex;
+  }
+
+  /** Number of calls with a name. */
+  get count(): number {
+    return this.#calls.filter((call) => call.name !== "").length;
+  }
+
+  /** Whether the arguments of every call can be read. */
+  get whole(): boolean {
+    return this.#calls.every((call) => call.name === "" || parseToolInput(call.json).invalid_input === undefined);
+  }
+
+  /** Takes the fragments of one event. */
+  take(fragments: readonly ToolCallFragment[]): void {
+    const taken = new Set<Call>();
+    for (const fragment of fragments) {
+      const call = this.#callOf(fragment, taken);
+      taken.add(call);
+      this.#grow(call, fragment);
+    }
+  }
+
+  /** Emits the finished calls. `truncated` when the provider cut the answer. */
+  finish(truncated: boolean): void {
+    for (const call of this.#calls) {
+      // Without a name nobody can be asked to do it.
+      if (call.name === "") continue;
+      const block: ToolUseBlock = {
+        type: "tool_use",
+        id: call.id,
+        name: call.name,
+        ...parseToolInput(call.json, { truncated }),
+        ...(call.extra === undefined ? {} : { provider_data: { openai_chat: { extra_content: call.extra } } }),
+      };
+      this.#emit({ type: "block", index: call.index, block });
+    }
+  }
+
+  #callOf(fragment: ToolCallFragment, taken: ReadonlySet<Call>): Call {
+    const { index } = fragment;
+    const number = index === undefined || index === null ? undefined : String(index);
+    const known = number === undefined ? this.#unnumbered(fragment, taken) : this.#byNumber.get(number);
+    if (known !== undefined && !beginsAnew(known, fragment)) return known;
+    const call: Call = { index: -1, id: "", wireId: "", name: "", json: "", extra: undefined };
+    this.#calls.push(call);
+    if (number !== undefined) this.#byNumber.set(number, call);
+    return call;
+  }
+
+  /** The call a fragment without a number may go on with. Each event has at most one fragment of a call. */
+  #unnumbered(fragment: ToolCallFragment, taken: ReadonlySet<Call>): Call | undefined {
+    const { id } = fragment;
+    const isNamed = isText(fragment.function?.name);
+    const last = this.#calls.at(-1);
+    const lastFits = last !== undefined && !(isNamed && taken.has(last));
+    if (!isText(id)) return lastFits ? last : undefined;
+    const same = this.#calls.find((call) => call.wireId === id && !taken.has(call));
+    return same ?? (lastFits && last.wireId === "" && !isNamed ? last : undefined);
+  }
+
+  #grow(call: Call, fragment: ToolCallFragment): void {
+    if (call.wireId === "" && isText(fragment.id)) call.wireId = fragment.id;
+    if (fragment.extra_content !== undefined && fragment.extra_content !== null) call.extra = fragment.extra_content;
+    const name = fragment.function?.name;
+    if (isText(name)) call.name = grownName(call, name);
+    const json = argumentText(fragment.function?.arguments);
+    if (json === "" || isRepeat(call.json, json)) {
+      this.#start(call, "");
+      return;
+    }
+    call.json += json;
+    this.#start(call, json);
+  }
+
+  /** Announces the call as soon as its name is known, then passes its arguments on. */
+  #start(call: Call, json: string): void {
+    if (call.name === "") return;
+    let news = json;
+    if (call.index === -1) {
+      call.index = this.#nextIndex();
+      call.id = call.wireId === "" || this.#ids.has(call.wireId) ? newId("call") : call.wireId;
+      this.#ids.add(call.id);
+      this.#emit({ type: "tool_call_start", index: call.index, id: call.id, name: call.name });
+      news = call.json;
+    }
+    if (news !== "") this.#emit({ type: "tool_call_delta", index: call.index, json: news });
+  }
+}
+
+interface Call {
+  /** Position in the answer; -1 until the call was announced. */
+  index: number;
+  id: string;
+  wireId: string;
+  name: string;
+  json: string;
+  extra: Json | undefined;
+}
+
+/**
+ * Whether a fragment begins another call although its number (or its lack of one) points to `known`: it has a name and another id,
+ * or a name after the arguments of `known` were complete.
+ */
+function beginsAnew(known: Call, fragment: ToolCallFragment): boolean {
+  const name = fragment.function?.name;
+  if (!isText(name) || known.name === "") return false;
+  if (isText(fragment.id) && known.wireId !== "") return fragment.id !== known.wireId;
+  const isNumbered = fragment.index !== undefined && fragment.index !== null;
+  if (!isNumbered && !name.startsWith(known.name)) return true;
+  if (!isWhole(known.json)) return false;
+  const json = argumentText(fragment.function?.arguments);
+  return name !== known.name || (json.startsWith("{") && !(isNumbered && json === known.json));
+}
+
+/** Names come whole, again in every fragment, or (rarely) in pieces before the arguments. */
+function grownName(call: Call, name: string): string {
+  if (call.name === "" || name.startsWith(call.name)) return name;
+  return call.json === "" && !call.name.endsWith(name) ? call.name + name : call.name;
+}
+
+/** The whole arguments once more, as some servers close a call. */
+function isRepeat(json: string, piece: string): boolean {
+  return piece.length > 1 && piece === json && isWhole(json);
+}
+
+function isWhole(json: string): boolean {
+  return json.endsWith("}") && safeParse(json).ok;
+}
+
+function argumentText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === undefined || value === null ? "" : JSON.stringify(value);
+}
+
+function isText(value: string | null | undefined): value is string {
+  return typeof value === "string" && value !== "";
+}

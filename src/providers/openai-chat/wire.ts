@@ -1,0 +1,85 @@
+import type { Json } from "../../core/base/errors.ts";
+
+/**
+ * One event of a streamed Chat Completions answer, as far as it is read. Follows
+ * https://platform.openai.com/docs/api-reference/chat-streaming and what compatible vendors add; every field may be missing or
+ * `null`, since vendors differ in what they leave out.
+ */
+export interface ChatChunk {
+  readonly id?: string | null;
+  readonly model?: string | null;
+  readonly object?: string | null;
+  readonly choices?: readonly ChatChoice[] | null;
+  readonly usage?: ChatUsage | null;
+  /** Groq's place for usage. */
+  readonly x_groq?: { readonly usage?: ChatUsage | null } | null;
+  readonly error?: unknown;
+}
+
+/** One alternative answer; only the first is read. */
+export interface ChatChoice {
+  readonly index?: number | null;
+  readonly delta?: ChatDelta | null;
+  /** In the place of `delta` where a server answers a streamed request in one piece. */
+  readonly message?: ChatDelta | null;
+  readonly finish_reason?: string | null;
+  /** Moonshot's place for usage. */
+  readonly usage?: ChatUsage | null;
+}
+
+/** What an event adds to the answer. */
+export interface ChatDelta {
+  readonly content?: string | readonly ChatContentPart[] | null;
+  readonly refusal?: string | null;
+  readonly reasoning_content?: string | null;
+  readonly reasoning?: string | null;
+  readonly reasoning_text?: string | null;
+  readonly reasoning_details?: readonly ReasoningDetail[] | null;
+  readonly tool_calls?: readonly ToolCallFragment[] | ToolCallFragment | null;
+  /** The one call of answers in the style before `tool_calls`. */
+  readonly function_call?: ToolCallFragment["function"];
+}
+
+/** Content in parts, as Mistral streams it. */
+export interface ChatContentPart {
+  readonly type?: string;
+  readonly text?: string | null;
+  readonly thinking?: string | readonly { readonly type?: string; readonly text?: string | null }[] | null;
+}
+
+/** A piece of a tool call. */
+export interface ToolCallFragment {
+  readonly index?: number | string | null;
+  readonly id?: string | null;
+  readonly function?: { readonly name?: string | null; readonly arguments?: unknown } | null;
+  /** Google's place for thought signatures in its compatible API; goes back unchanged. */
+  readonly extra_content?: Json;
+}
+
+/** A piece of structured reasoning (OpenRouter): `reasoning.text`, `reasoning.summary` or `reasoning.encrypted`. */
+export interface ReasoningDetail {
+  readonly [key: string]: Json | undefined;
+}
+
+/** Token counts in the spellings of all vendors. */
+export interface ChatUsage {
+  readonly prompt_tokens?: number | null;
+  readonly completion_tokens?: number | null;
+  readonly total_tokens?: number | null;
+  readonly input_tokens?: number | null;
+  readonly output_tokens?: number | null;
+  readonly cached_tokens?: number | null;
+  readonly prompt_cache_hit_tokens?: number | null;
+  readonly cache_read_input_tokens?: number | null;
+  readonly cache_creation_input_tokens?: number | null;
+  readonly reasoning_tokens?: number | null;
+  readonly prompt_tokens_details?: {
+    readonly cached_tokens?: number | null;
+    readonly cache_write_tokens?: number | null;
+    readonly cache_creation_input_tokens?: number | null;
+  } | null;
+  readonly completion_tokens_details?: { readonly reasoning_tokens?: number | null } | null;
+}
+
+/** Fields an assistant message may carry its reasoning in. */
+export type ReasoningField = "reasoning_content" | "reasoning" | "reasoning_text";

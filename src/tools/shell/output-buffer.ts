@@ -1,0 +1,210 @@
+import { Buffer } from "node:buffer";
+import type { FileHandle } from "node:fs/promises";
+import { errorMessage } from "../../core/base/errors.ts";
+import { TerminalText } from "./terminal-text.ts";
+
+/** Sizes of an {@link OutputBuffer}, in bytes of cleaned text. */
+export interface OutputLimits {
+  /** Shown from the beginning once the output is longer than head and tail together. */
+  readonly headBytes: number;
+  /** Shown from the end once the output is longer than head and tail together. */
+  readonly tailBytes: number;
+  /** Most that is written to the file. */
+  readonly fileBytes: number;
+}
+
+/** What there is to show of an output. */
+export interface OutputText {
+  /** The whole text, or head and tail with a line between them that names the bytes left out and the file. */
+  readonly text: string;
+  /** Bytes of cleaned text since the last look. */
+  readonly totalBytes: number;
+  /** Bytes left out of `text`. */
+  readonly omittedBytes: number;
+  /** The file with the full text; only when something was left out. */
+  readonly path?: string;
+}
+
+/** A file for output, and where it is. */
+export interface OutputFile {
+  readonly path: string;
+  readonly handle: FileHandle;
+}
+
+/** Text that bytes made certain, and the file's work they caused. */
+export interface WrittenOutput {
+  readonly text: string;
+  /** Nothing more may be written before this settles. Never rejects. */
+  readonly stored?: Promise<void>;
+}
+
+const FILE_BATCH = 64 * 1024;
+
+/**
+ * Collects the output of one command in bounded memory. Output up to `headBytes + tailBytes` stays in memory; longer output also
+ * goes to a file, which is opened when it is first needed.
+ */
+export class OutputBuffer {
+  readonly #limits: OutputLimits;
+  readonly #openFile: () => Promise<OutputFile>;
+  readonly #cleaner = new TerminalText();
+  /** Everything since the last look while that is short; only its head once `#tail` is set. */
+  #head: Buffer[] = [];
+  #tail: Buffer[] | undefined;
+  #tailBytes = 0;
+  #totalBytes = 0;
+  #spilling = false;
+  #file: OutputFile | undefined;
+  #fileBytes = 0;
+  #fileProblem: string | undefined;
+  #unwritten: Buffer[] = [];
+  #unwrittenBytes = 0;
+  #ended = false;
+
+  constructor(limits: OutputLimits, openFile: () => Promise<OutputFile>) {
+    this.#limits = limits;
+    this.#openFile = openFile;
+  }
+
+  /** True once the file holds all it may hold. Later text shows in the tail only. */
+  get full(): boolean {
+    return this.#fileBytes >= this.#limits.fileBytes;
+  }
+
+  /** Adds bytes as the program wrote them. After {@link end} they are ignored. */
+  write(bytes: Uint8Array): WrittenOutput {
+    if (this.#ended) return { text: "" };
+    const text = this.#cleaner.push(bytes);
+    this.#add(text);
+    return this.#unwrittenBytes < FILE_BATCH ? { text } : { text, stored: this.#store() };
+  }
+
+  /** What came since the last look. An unfinished last line is shown as it stands. */
+  async look(): Promise<OutputText> {
+    if (!this.#ended) this.#add(this.#cleaner.flush());
+    await this.#store();
+    const shown = this.#show();
+    this.#head = [];
+    this.#tail = undefined;
+    this.#tailBytes = 0;
+    this.#totalBytes = 0;
+    return shown;
+  }
+
+  /** No more output comes. Closes the file; {@link look} still shows what was not looked at. */
+  async end(): Promise<void> {
+    if (this.#ended) return;
+    this.#add(this.#cleaner.end());
+    this.#ended = true;
+    await this.#store();
+    await this.#file?.handle.close();
+  }
+
+  #add(text: string): void {
+    if (text === "") return;
+    const piece = Buffer.from(text);
+    this.#totalBytes += piece.length;
+    if (this.#spilling) this.#addToFile(piece);
+    if (this.#tail !== undefined) {
+      this.#addToTail(this.#tail, piece);
+      return;
+    }
+    this.#head.push(piece);
+    if (this.#totalBytes > this.#limits.headBytes + this.#limits.tailBytes) this.#split();
+  }
+
+  /** The output became too long for memory: from now on it goes to the file, and memory keeps the two ends. */
+  #split(): void {
+    const all = Buffer.concat(this.#head);
+    if (!this.#spilling) {
+      this.#spilling = true;
+      this.#addToFile(all);
+    }
+    const headEnd = endWithin(all, this.#limits.headBytes);
+    this.#head = [all.subarray(0, headEnd)];
+    this.#tail = [];
+    this.#addToTail(this.#tail, all.subarray(headEnd));
+  }
+
+  #addToTail(tail: Buffer[], piece: Buffer): void {
+    tail.push(piece);
+    this.#tailBytes += piece.length;
+    let first = tail[0];
+    while (first !== undefined && this.#tailBytes - first.length >= this.#limits.tailBytes) {
+      tail.shift();
+      this.#tailBytes -= first.length;
+      first = tail[0];
+    }
+  }
+
+  #addToFile(piece: Buffer): void {
+    const kept = piece.subarray(0, Math.max(0, this.#limits.fileBytes - this.#fileBytes));
+    if (kept.length === 0 || this.#fileProblem !== undefined) return;
+    this.#unwritten.push(kept);
+    this.#unwrittenBytes += kept.length;
+    this.#fileBytes += kept.length;
+  }
+
+  async #store(): Promise<void> {
+    if (this.#unwrittenBytes === 0) return;
+    const data = Buffer.concat(this.#unwritten);
+    this.#unwritten = [];
+    this.#unwrittenBytes = 0;
+    try {
+      this.#file ??= await this.#openFile();
+      await this.#file.handle.appendFile(data);
+    } catch (error) {
+      this.#fileProblem = errorMessage(error);
+    }
+  }
+
+  #show(): OutputText {
+    const totalBytes = this.#totalBytes;
+    const head = Buffer.concat(this.#head);
+    if (this.#tail === undefined) return { text: head.toString(), totalBytes, omittedBytes: 0 };
+    const kept = Buffer.concat(this.#tail);
+    const tail = kept.subarray(startWithin(kept, this.#limits.tailBytes));
+    const omittedBytes = totalBytes - head.length - tail.length;
+    const path = this.#file?.path;
+    const text = `${withNewline(head.toString())}${this.#gap(omittedBytes)}\n${tail.toString()}`;
+    return { text, totalBytes, omittedBytes, ...(path !== undefined && { path }) };
+  }
+
+  #gap(omittedBytes: number): string {
+    const left = `${omittedBytes} of ${this.#totalBytes} bytes left out here`;
+    if (this.#fileProblem !== undefined)
+      return `[${left}; the full text could not be kept: ${this.#fileProblem}]`;
+    if (this.full)
+      return `[${left}; the first ${this.#fileBytes} bytes are in ${this.#file?.path ?? "no file"}]`;
+    return `[${left}; the full text is in ${this.#file?.path ?? "no file"}]`;
+  }
+}
+
+function withNewline(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
+/** Where a head of at most `max` bytes ends: after a line if one ends in its last quarter, else between two characters. */
+function endWithin(bytes: Buffer, max: number): number {
+  if (bytes.length <= max) return bytes.length;
+  const line = bytes.lastIndexOf(0x0a, max - 1) + 1;
+  if (line > max * 0.75) return line;
+  let end = max;
+  while (end > 0 && isContinuation(bytes[end])) end--;
+  return end;
+}
+
+/** Where a tail of at most `max` bytes begins: at a line if one begins in its first quarter, else between two characters. */
+function startWithin(bytes: Buffer, max: number): number {
+  if (bytes.length <= max) return 0;
+  let start = bytes.length - max;
+  const line = bytes.indexOf(0x0a, start - 1) + 1;
+  if (line > 0 && line < start + max * 0.25) return line;
+  while (isContinuation(bytes[start])) start++;
+  return start;
+}
+
+/** UTF-8 continuation bytes are 10xxxxxx. */
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}

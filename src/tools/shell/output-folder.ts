@@ -1,0 +1,78 @@
+import { chmod, mkdir, mkdtemp, open, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { OutputFile } from "./output-buffer.ts";
+
+/**
+ * The folder of one session for long outputs and pipes, private to the user (mode 0700, files 0600). It is made when it is first
+ * needed. Without a given path it is a new folder below the system's temporary folder, and {@link dispose} removes it; a given
+ * folder keeps its output files.
+ */
+export class OutputFolder {
+  readonly #given: string | undefined;
+  readonly #maxBytes: number;
+  readonly #files: string[] = [];
+  #made: Promise<string> | undefined;
+  #count = 0;
+
+  constructor(options: { readonly path?: string | undefined; readonly maxBytes: number }) {
+    this.#given = options.path;
+    this.#maxBytes = options.maxBytes;
+  }
+
+  /** The folder's path; makes it the first time. */
+  path(): Promise<string> {
+    this.#made ??= this.#make();
+    return this.#made;
+  }
+
+  /** A new, empty file. The oldest files go when all together hold more than `maxBytes`. */
+  async openFile(): Promise<OutputFile> {
+    const folder = await this.path();
+    await this.#dropOldest();
+    for (;;) {
+      this.#count++;
+      const path = join(folder, `output-${this.#count}.txt`);
+      try {
+        const handle = await open(path, "ax", 0o600);
+        this.#files.push(path);
+        return { path, handle };
+      } catch (error) {
+        if (!isExists(error)) throw error;
+      }
+    }
+  }
+
+  /** Removes the folder, if it was not given. */
+  async dispose(): Promise<void> {
+    if (this.#made === undefined || this.#given !== undefined) return;
+    await rm(await this.#made, { recursive: true, force: true });
+  }
+
+  async #make(): Promise<string> {
+    if (this.#given === undefined) return mkdtemp(join(tmpdir(), "nano-agent-"));
+    const created = await mkdir(this.#given, { recursive: true, mode: 0o700 });
+    if (created !== undefined) await chmod(this.#given, 0o700);
+    return this.#given;
+  }
+
+  async #dropOldest(): Promise<void> {
+    const sizes = await Promise.all(this.#files.map(sizeOf));
+    let total = sizes.reduce((sum, size) => sum + size, 0);
+    for (const size of sizes) {
+      if (total <= this.#maxBytes) return;
+      const oldest = this.#files.shift();
+      if (oldest !== undefined) await rm(oldest, { force: true });
+      total -= size;
+    }
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.size ?? 0;
+}
+
+function isExists(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EEXIST";
+}

@@ -1,0 +1,214 @@
+import { Buffer } from "node:buffer";
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A living process. */
+export interface ProcessInfo {
+  readonly pid: number;
+  /** When it began, in the system's own form. Together with `pid` it names a process for good. */
+  readonly startTime: string;
+  /** Command line, at most 200 characters. */
+  readonly command: string;
+}
+
+/** Which processes belong to us. Any of the three is enough. */
+export interface ProcessQuery {
+  /** Text in the process's environment. Holds for children that left their group, too. */
+  readonly mark: string;
+  /** Shells we started: their group, their terminal session, and their descendants belong to us. */
+  readonly roots: readonly number[];
+  /**
+   * Only processes that began after this one (Linux). Process ids are given out in ascending order, so few need a look. Leave it
+   * out when the ids may have come round in the meantime.
+   */
+  readonly after?: number;
+}
+
+/** One row of the system's process table. */
+export interface ProcessRow {
+  readonly pid: number;
+  readonly ppid: number;
+  readonly group: number;
+  readonly session: number;
+  readonly state: string;
+  readonly startTime: string;
+}
+
+const MAX_COMMAND = 200;
+
+/**
+ * The living processes that belong to a query, this process and zombies left out. Linux: `/proc`. Elsewhere: `ps`, which shows the
+ * environment of the user's own processes only as far as the system allows. A child that left group and session *and* cleared
+ * its environment is found only while its parent lives.
+ */
+export async function findProcesses(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
+  if (process.platform === "win32") return [];
+  return process.platform === "linux" ? findInProc(query) : findWithPs(query);
+}
+
+/** Whether the process still runs; a zombie does not. */
+export function isRunning(info: ProcessInfo): boolean {
+  if (process.platform !== "linux") return canSignal(info.pid);
+  const row = readRow(info.pid);
+  return row !== undefined && row.startTime === info.startTime && !isDead(row);
+}
+
+/**
+ * Whether any process at all was started on this system since `pid` was; then it costs one small read to know that a command left
+ * nothing behind. True where the system does not tell (anything but Linux).
+ */
+export function startedSince(pid: number): boolean {
+  const last = tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1);
+  return last === undefined || Number(last) !== pid;
+}
+
+/** Whether the group of this leader has a member, zombies included. */
+export function hasGroup(leader: number): boolean {
+  return process.platform !== "win32" && canSignal(-leader);
+}
+
+function canSignal(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function findInProc(query: ProcessQuery): readonly ProcessInfo[] {
+  const rows: ProcessRow[] = [];
+  for (const pid of candidatePids(query.after)) {
+    const row = readRow(pid);
+    if (row !== undefined && !isDead(row)) rows.push(row);
+  }
+  const mark = Buffer.from(query.mark);
+  const isMarked = (row: ProcessRow): boolean => tryRead(`/proc/${row.pid}/environ`)?.includes(mark) ?? false;
+  return selectRows(rows, query.roots, isMarked).map((row) => {
+    return { pid: row.pid, startTime: row.startTime, command: readCommand(row.pid) };
+  });
+}
+
+function candidatePids(after: number | undefined): readonly number[] {
+  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  if (after === undefined) return pids;
+  const last = Number(tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1));
+  // Lower than the beginning: the numbers came round once.
+  return last >= after
+    ? pids.filter((pid) => pid >= after && pid <= last)
+    : pids.filter((pid) => pid >= after || pid <= last);
+}
+
+/** Rows that belong to the roots, carry the mark, or descend from one that does. Never this process. */
+export function selectRows(
+  rows: readonly ProcessRow[],
+  roots: readonly number[],
+  isMarked: (row: ProcessRow) => boolean,
+): readonly ProcessRow[] {
+  const ours = new Set<number>(roots);
+  const isOurs = (row: ProcessRow): boolean =>
+    ours.has(row.pid) ||
+    ours.has(row.ppid) ||
+    roots.includes(row.group) ||
+    roots.includes(row.session) ||
+    isMarked(row);
+  const found = new Map<number, ProcessRow>();
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const row of rows) {
+      if (found.has(row.pid) || row.pid === process.pid || row.pid === 1 || !isOurs(row)) continue;
+      found.set(row.pid, row);
+      ours.add(row.pid);
+    }
+  }
+  return [...found.values()];
+}
+
+function readRow(pid: number): ProcessRow | undefined {
+  const stat = tryRead(`/proc/${pid}/stat`);
+  return stat === undefined ? undefined : parseStat(pid, stat.toString("latin1"));
+}
+
+/** A row from `/proc/<pid>/stat` (proc_pid_stat(5)); the name in brackets may itself hold blanks and brackets. */
+export function parseStat(pid: number, stat: string): ProcessRow | undefined {
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state, ppid, group, session] = fields;
+  const startTime = fields[19];
+  if (state === undefined || startTime === undefined) return undefined;
+  return { pid, ppid: Number(ppid), group: Number(group), session: Number(session), state, startTime };
+}
+
+function isDead(row: ProcessRow): boolean {
+  return row.state.startsWith("Z") || row.state.startsWith("X");
+}
+
+function readCommand(pid: number): string {
+  const words = tryRead(`/proc/${pid}/cmdline`)?.toString() ?? "";
+  const text =
+    words === ""
+      ? `[${tryRead(`/proc/${pid}/comm`)?.toString().trim() ?? "?"}]`
+      : words.replaceAll("\0", " ");
+  return shorten(text);
+}
+
+function tryRead(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+async function findWithPs(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
+  const lines = parsePs(await runPs());
+  const texts = new Map(lines.map((line) => [line.row.pid, line.text]));
+  const living = lines.map((line) => line.row).filter((row) => !isDead(row));
+  const chosen = selectRows(living, query.roots, (row) => texts.get(row.pid)?.includes(query.mark) ?? false);
+  return chosen.map((row) => ({
+    pid: row.pid,
+    startTime: row.startTime,
+    command: shorten(withoutEnvironment(texts.get(row.pid) ?? "")),
+  }));
+}
+
+function runPs(): Promise<string> {
+  const columns = "pid=,ppid=,pgid=,stat=,lstart=,command=";
+  const env = { PATH: "/bin:/usr/bin", LC_ALL: "C" };
+  return new Promise((resolve) => {
+    const options = { env, maxBuffer: 64 * 1024 * 1024 };
+    execFile("ps", ["-axww", "-E", "-o", columns], options, (error, stdout) =>
+      resolve(error === null ? stdout : ""),
+    );
+  });
+}
+
+const PS_LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+ +\S+ +\d+ +[\d:]+ +\d+)\s(.*)$/;
+
+/** Rows of `ps -o pid=,ppid=,pgid=,stat=,lstart=,command=`; `text` is the command line and, where shown, the environment. */
+export function parsePs(output: string): readonly { readonly row: ProcessRow; readonly text: string }[] {
+  return output.split("\n").flatMap((line) => {
+    const match = PS_LINE.exec(line);
+    if (match === null) return [];
+    const [, pid, ppid, group, state = "", startTime = "", text = ""] = match;
+    const row = {
+      pid: Number(pid),
+      ppid: Number(ppid),
+      group: Number(group),
+      session: Number(group),
+      state,
+      startTime,
+    };
+    return [{ row, text }];
+  });
+}
+
+/** `ps -E` writes the environment behind the command line. */
+function withoutEnvironment(text: string): string {
+  const environment = / [A-Za-z_]\w*=/.exec(text);
+  return environment === null ? text : text.slice(0, environment.index);
+}
+
+function shorten(command: string): string {
+  const line = command.replace(/\s+/g, " ").trim();
+  return line.length <= MAX_COMMAND ? line : `${line.slice(0, MAX_COMMAND - 1)}…`;
+}

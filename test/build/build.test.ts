@@ -1,0 +1,154 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isBuildFresh, rememberBuild } from "../../scripts/build/freshness.ts";
+import { buildPackage } from "../../scripts/build/package.ts";
+import { listFiles } from "../../scripts/gates/source.ts";
+import { tempFolder } from "../temp-folder.ts";
+
+const manifest = {
+  name: "sample",
+  version: "1.2.3",
+  type: "module",
+  engines: { node: ">=22.19" },
+  exports: {
+    ".": { types: "./dist/types/index.d.ts", default: "./dist/lib/index.js" },
+    "./tools": { types: "./dist/types/tools/index.d.ts", default: "./dist/lib/tools/index.js" },
+    "./schema/*": "./dist/schema/*",
+  },
+  dependencies: { installed: "1.0.0" },
+};
+
+const files = {
+  "package.json": JSON.stringify(manifest),
+  "tsconfig.build.json": JSON.stringify({
+    compilerOptions: {
+      module: "nodenext",
+      target: "es2023",
+      types: [],
+      rootDir: "src",
+      declaration: true,
+      emitDeclarationOnly: true,
+      allowImportingTsExtensions: true,
+      strict: true,
+    },
+    include: ["src/index.ts", "src/*/index.ts"],
+  }),
+  "src/index.ts":
+    'export { name } from "./core/name.ts";\nexport const later = () => import("./core/heavy.ts");',
+  "src/tools/index.ts": 'import { name } from "../core/name.ts";\nexport const tool = name;',
+  "src/core/name.ts": 'export const name: string = "sample";',
+  "src/core/heavy.ts": "export const heavy: number = 1;",
+  "src/app/schema/config.json": "{}",
+  "src/faces/cli/bin.ts": "declare const NANO_AGENT_VERSION: string;\nconsole.log(NANO_AGENT_VERSION);",
+  "src/faces/cli/main.ts":
+    'import { parse } from "parser";\nimport { x } from "installed";\nconsole.log(parse, x);',
+  "node_modules/parser/package.json":
+    '{ "name": "parser", "version": "2.0.0", "license": "MIT", "main": "index.js" }',
+  "node_modules/parser/LICENSE": "Permission is hereby granted.",
+  "node_modules/parser/index.js": 'exports.parse = require("fs");',
+};
+
+function contents(root: string): Record<string, string> {
+  const paths = listFiles(root, "", /./).map(
+    (path) => [path, readFileSync(join(root, path), "utf8")] as const,
+  );
+  return Object.fromEntries(paths);
+}
+
+test("a build makes entries, shared and lazy chunks, declarations, the executable, its notices and schemas", async () => {
+  const root = tempFolder(files);
+  await buildPackage(root);
+  const built = contents(join(root, "dist"));
+  expect(Object.keys(built).map((path) => path.replace(/-[A-Z0-9]{8}\.js/, "-HASH.js"))).toEqual([
+    "THIRD-PARTY-LICENSES.txt",
+    "bin.mjs",
+    "cli/main.mjs",
+    "lib/chunks/chunk-HASH.js",
+    "lib/chunks/chunk-HASH.js.map",
+    "lib/chunks/heavy-HASH.js",
+    "lib/chunks/heavy-HASH.js.map",
+    "lib/index.js",
+    "lib/index.js.map",
+    "lib/tools/index.js",
+    "lib/tools/index.js.map",
+    "schema/config.json",
+    "types/core/heavy.d.ts",
+    "types/core/name.d.ts",
+    "types/index.d.ts",
+    "types/tools/index.d.ts",
+  ]);
+  expect(built["types/index.d.ts"]).toContain('"./core/name.js"');
+  expect(built["types/index.d.ts"]).toContain('import("./core/heavy.js")');
+  expect(built["bin.mjs"]).toContain("1.2.3");
+  expect(built["cli/main.mjs"]).toMatch(/^import\{createRequire/);
+  expect(built["cli/main.mjs"]).toMatch(/from ?"installed"/);
+  expect(built["THIRD-PARTY-LICENSES.txt"]).toContain("parser@2.0.0 (MIT)\n\nPermission is hereby granted.");
+});
+
+test("the same sources build the same bytes, and nothing of an older build stays", async () => {
+  const [first, second] = [tempFolder(files), tempFolder({ ...files, "dist/lib/stale.js": "old" })];
+  await buildPackage(first);
+  await buildPackage(second);
+  expect(contents(join(second, "dist"))).toEqual(contents(join(first, "dist")));
+});
+
+test("the executable may be absent while its main file is", async () => {
+  const { "src/faces/cli/main.ts": _, ...rest } = files;
+  const root = tempFolder(rest);
+  const log = await buildPackage(root);
+  expect(log).toContain("executable: only bin.mjs, src/faces/cli/main.ts is absent");
+  expect(existsSync(join(root, "dist/cli"))).toBe(false);
+});
+
+test.each<[string, Readonly<Record<string, string>>, RegExp]>([
+  [
+    "an export without a source",
+    { "package.json": JSON.stringify({ ...manifest, exports: { ...manifest.exports, "./x": {} } }) },
+    /exports "\.\/x", but src\/x\/index\.ts does not exist/,
+  ],
+  [
+    "an export that points elsewhere",
+    { "package.json": JSON.stringify({ ...manifest, exports: { ".": "./dist/lib/index.js" } }) },
+    /exports "\.": write/,
+  ],
+  ["no export at all", { "package.json": JSON.stringify({ ...manifest, exports: {} }) }, /nothing to build/],
+  ["a wrong type", { "src/core/name.ts": "export const name: string = 1;" }, /src\/core\/name\.ts.*TS2322/s],
+  ["a broken import", { "src/faces/cli/main.ts": 'import "./gone.ts";' }, /Could not resolve/],
+  [
+    "a library that would swallow a package",
+    {
+      "src/core/heavy.ts":
+        'export const heavy: Promise<unknown> = import("parser" as string);\nimport "parser";',
+    },
+    /library would bundle node_modules\/parser\/index\.js/,
+  ],
+  [
+    "a bundled package without a licence",
+    {
+      "node_modules/parser/package.json": '{ "name": "parser", "version": "2.0.0" }',
+      "node_modules/parser/LICENSE": "",
+    },
+    /parser@2\.0\.0 is bundled but names no licence/,
+  ],
+  [
+    "two schemas of one name",
+    { "src/session/schema/config.json": "{}" },
+    /two schemas are called config\.json/,
+  ],
+])("%s fails the build and leaves the old one in place", async (_what, changes, message) => {
+  const root = tempFolder({ ...files, "dist/lib/old.js": "old", ...changes });
+  await expect(buildPackage(root)).rejects.toThrow(message);
+  expect(contents(join(root, "dist"))).toEqual({ "lib/old.js": "old" });
+});
+
+test("a build is fresh until one of its inputs changes, and no test is an input", () => {
+  const root = tempFolder({ ...files, "dist/bin.mjs": "" });
+  expect(isBuildFresh(root)).toBe(false);
+  rememberBuild(root);
+  expect(isBuildFresh(root)).toBe(true);
+  writeFileSync(join(root, "src/core/name.test.ts"), "");
+  expect(isBuildFresh(root)).toBe(true);
+  writeFileSync(join(root, "src/core/name.ts"), "");
+  expect(isBuildFresh(root)).toBe(false);
+});

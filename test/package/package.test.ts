@@ -1,0 +1,141 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readManifest } from "../../scripts/build/manifest.ts";
+import { publicEntries } from "../../scripts/gates/public-entries.ts";
+import { type InstalledPackage, installPacked, ROOT, sizeOf } from "./packed.ts";
+
+const manifest = readManifest(ROOT);
+const specifiers = publicEntries(ROOT).map(({ subpath }) => manifest.name + subpath.slice(1));
+const MEGABYTE = 1_000_000;
+
+let installed: InstalledPackage;
+beforeAll(() => {
+  installed = installPacked();
+});
+afterAll(() => installed.remove());
+
+function runModule(text: string): string {
+  return execFileSync(process.execPath, ["--input-type=module", "-e", text], {
+    cwd: installed.folder,
+    encoding: "utf8",
+  });
+}
+
+describe("the packed package", () => {
+  test("holds what was built, the licence and the documents, and no test or source", () => {
+    const { files } = installed;
+    expect(files).toEqual(
+      expect.arrayContaining(["LICENSE", "package.json", "dist/bin.mjs", "dist/lib/index.js"]),
+    );
+    expect(files.filter((path) => !/^(dist\/|LICENSE$|package\.json$|[A-Z][\w.-]*\.md$)/.test(path))).toEqual(
+      [],
+    );
+    expect(files.filter((path) => /\.(test|contract)\.|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+  });
+
+  test("needs at most 12 MB and 12 packages on disk, ripgrep's binary not counted", () => {
+    const modules = join(installed.folder, "node_modules");
+    const packages = globSync(["*/package.json", "@*/*/package.json"], { cwd: modules });
+    const megabytes = sizeOf(modules) / MEGABYTE;
+    console.info(`installed: ${packages.length} packages, ${megabytes.toFixed(2)} MB`);
+    expect(packages.length).toBeLessThanOrEqual(12);
+    expect(megabytes).toBeLessThanOrEqual(12);
+  });
+
+  test("asks for at most 10 packages itself, each in one exact version, and runs no install script", () => {
+    const { dependencies = {}, optionalDependencies = {} } = manifest;
+    const versions = Object.values({ ...dependencies, ...optionalDependencies });
+    expect(versions.length).toBeLessThanOrEqual(10);
+    expect(versions.filter((version) => !/^\d+\.\d+\.\d+/.test(version))).toEqual([]);
+    const { scripts = {} } = JSON.parse(readFileSync(join(installed.path, "package.json"), "utf8")) as {
+      readonly scripts?: object;
+    };
+    expect(Object.keys(scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name))).toEqual([]);
+  });
+});
+
+describe("each entry of the packed package", () => {
+  test("is imported without printing, and offers something", () => {
+    const text = `
+      const found = {};
+      for (const name of ${JSON.stringify(specifiers)}) found[name] = Object.keys(await import(name)).length > 0;
+      console.log(JSON.stringify(found));`;
+    expect(JSON.parse(runModule(text))).toEqual(Object.fromEntries(specifiers.map((name) => [name, true])));
+  });
+
+  test("is the same module for require and import", () => {
+    const text = `
+      import { createRequire } from "node:module";
+      const require = createRequire(process.cwd() + "/x.js");
+      const same = await Promise.all(${JSON.stringify(specifiers)}.map(async (name) => {
+        return Object.entries(await import(name)).every(([key, value]) => require(name)[key] === value);
+      }));
+      console.log(JSON.stringify(same));`;
+    expect(JSON.parse(runModule(text))).toEqual(specifiers.map(() => true));
+  });
+
+  test("has types that compile with every check on and without Node's types for the root", () => {
+    symlinkSync(join(ROOT, "node_modules/@types"), join(installed.folder, "node_modules/@types"));
+    const check = (names: readonly string[], types: readonly string[]): string => {
+      const lines = names.map(
+        (name, index) => `import * as m${index} from "${name}";\nexport { m${index} };`,
+      );
+      writeFileSync(join(installed.folder, "consumer.ts"), lines.join("\n"));
+      writeFileSync(
+        join(installed.folder, "tsconfig.json"),
+        JSON.stringify({
+          compilerOptions: {
+            module: "nodenext",
+            target: "es2023",
+            lib: ["es2024", "dom"],
+            strict: true,
+            noEmit: true,
+            types,
+          },
+          files: ["consumer.ts"],
+        }),
+      );
+      return spawnSync(join(ROOT, "node_modules/.bin/tsc"), ["-p", "."], {
+        cwd: installed.folder,
+        encoding: "utf8",
+      }).stdout;
+    };
+    expect(check([manifest.name], [])).toBe("");
+    expect(check(specifiers, ["node"])).toBe("");
+  });
+});
+
+describe("the installed executable", () => {
+  const bin = (): string => join(installed.folder, "node_modules/.bin/nano-agent");
+
+  test.each(["--version", "-v"])("answers %s with the version of the package", (word) => {
+    expect(execFileSync(bin(), [word], { encoding: "utf8" })).toBe(`${manifest.version}\n`);
+  });
+
+  test("answers its version without the rest of the program", () => {
+    const text = readFileSync(join(installed.path, "dist/bin.mjs"), "utf8");
+    expect(text).not.toMatch(/^import[^(]/m);
+    expect(text.split("\n")[0]).toBe("#!/usr/bin/env node");
+  });
+
+  test("says on an older Node what it needs, what it found and what to do", () => {
+    const pretend = 'Object.defineProperty(process.versions, "node", { value: "20.11.0" });';
+    const run = spawnSync(
+      process.execPath,
+      ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`, bin(), "hi"],
+      {
+        encoding: "utf8",
+      },
+    );
+    expect({ code: run.status, stdout: run.stdout }).toEqual({ code: 2, stdout: "" });
+    expect(run.stderr).toMatch(/needs Node 22\.19 or newer, this is Node 20\.11\.0/);
+    expect(run.stderr).toContain("npx -p node@24 -p nano-agent nano-agent");
+  });
+
+  test("comes with the licences of what is bundled into it", () => {
+    const hasProgram = existsSync(join(installed.path, "dist/cli/main.mjs"));
+    expect(existsSync(join(installed.path, "dist/THIRD-PARTY-LICENSES.txt"))).toBe(hasProgram);
+  });
+});

@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { Agent } from "../../src/core/agent/agent.ts";
+import type { Approver, Gate } from "../../src/core/agent/gate.ts";
+import { calls, says } from "../../src/testing/script.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { lines, tool } from "./conversation.ts";
+
+async function decide(permission: Gate, approve?: Approver) {
+  const ran: string[] = [];
+  const model = new ScriptedModel([calls("bash", { command: "ls" }), says("end")]);
+  const bash = tool("bash", { execute: () => (ran.push("bash"), "files") });
+  const agent = new Agent({
+    model,
+    tools: [bash],
+    permission,
+    ...(approve === undefined ? {} : { approve }),
+  });
+  const { messages, stopReason } = await agent.run("go");
+  return { ran: ran.length, said: lines(messages)[2], stopReason };
+}
+
+const ask: Gate = { check: () => ({ action: "ask", reason: "bash needs approval" }) };
+
+test("an allowed call runs, and a denied one is answered with the reason", async () => {
+  expect(await decide({ check: () => ({ action: "allow" }) })).toMatchObject({
+    ran: 1,
+    said: "result call_1: files",
+  });
+  expect(await decide({ check: () => ({ action: "deny", reason: "rule bash(*)" }) })).toMatchObject({
+    ran: 0,
+    said: "error call_1: Error: Tool call was not approved: rule bash(*)",
+  });
+});
+
+test("asking with nobody to ask is a refusal", async () => {
+  expect(await decide(ask)).toMatchObject({
+    ran: 0,
+    said: "error call_1: Error: Tool call was not approved: bash needs approval, and there is nobody to ask",
+  });
+});
+
+test("only a clear yes lets a call run", async () => {
+  const yes: Approver[] = [() => true, async () => ({ approved: true })];
+  for (const approve of yes) expect((await decide(ask, approve)).ran).toBe(1);
+  const no = [
+    () => false,
+    () => undefined,
+    () => null,
+    () => 1,
+    () => "yes",
+    () => ({}),
+    () => ({ approved: "true" }),
+    () => Promise.reject(new Error("closed")),
+    () => {
+      throw new Error("no terminal");
+    },
+  ] as unknown as Approver[];
+  for (const approve of no) expect((await decide(ask, approve)).ran).toBe(0);
+});
+
+test("a gate that throws or answers an unknown word refuses", async () => {
+  const broken: Gate = {
+    check: () => {
+      throw new Error("bug");
+    },
+  };
+  expect(await decide(broken)).toMatchObject({
+    ran: 0,
+    said: expect.stringContaining("the permission check failed: bug"),
+  });
+  expect(await decide({ check: () => ({ action: "perhaps" }) } as unknown as Gate)).toMatchObject({ ran: 0 });
+});
+
+test("the person's reason reaches the model, and a refusal may end the run", async () => {
+  expect(await decide(ask, () => ({ approved: false, reason: "use git instead" }))).toMatchObject({
+    said: "error call_1: Error: Tool call was not approved: use git instead",
+    stopReason: "completed",
+  });
+  const model = new ScriptedModel([calls("bash", {})]);
+  const agent = new Agent({
+    model,
+    tools: [tool("bash")],
+    permission: ask,
+    approve: () => ({ approved: false, stop: true }),
+  });
+  expect(await agent.run("go")).toMatchObject({ stopReason: "denied" });
+});
+
+test("questions come one at a time, in call order, before any call of the answer runs", async () => {
+  const log: string[] = [];
+  const model = new ScriptedModel([[calls("a"), calls("b")], says("end")]);
+  const run = (name: string) => tool(name, { execute: () => void log.push(`runs ${name}`) });
+  await new Agent({
+    model,
+    tools: [run("a"), run("b")],
+    permission: ask,
+    approve: async ({ name }) => {
+      log.push(`asks ${name}`);
+      await Promise.resolve();
+      return true;
+    },
+  }).run("go");
+  expect(log).toEqual(["asks a", "asks b", "runs a", "runs b"]);
+});
