@@ -1,0 +1,98 @@
+import { isUtf8 } from "node:buffer";
+import { defineTool } from "../core/tool/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import { splice } from "./apply-edits.ts";
+import { editedSnippet } from "./edited-snippet.ts";
+import { diffFile } from "./file-diff.ts";
+import { answerFileErrors, FileRefusal } from "./file-error.ts";
+import { FileState } from "./file-state.ts";
+import type { FileToolOptions } from "./file-tool-options.ts";
+import { type ChangeTarget, commitChange, openForChange } from "./file-under-change.ts";
+import { describeNearestNames } from "./nearest-names.ts";
+import { type Edit, planEdits } from "./plan-edits.ts";
+import { resolvePath } from "./resolve-path.ts";
+
+/**
+ * The `edit` tool: replaces texts in a file that the session has read and that is unchanged since, all or none, as
+ * {@link applyEdits} does. Written like the `write` tool: atomic, through links, mode kept. Files that are not UTF-8, or larger
+ * than 64 MB, are refused. The model sees the changed lines with numbers; the unified diff is in the metadata.
+ */
+export function createEditTool(options: FileToolOptions = {}): Tool {
+  const state = options.state ?? new FileState();
+  return defineTool({
+    name: "edit",
+    description:
+      "Replaces text in a file that was read. old_string must be there exactly once, or set replace_all. All edits refer to the file as it was; all apply or none.",
+    parameters: PARAMETERS,
+    access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
+    execute: ({ path: shown, edits }, context) =>
+      answerFileErrors(shown, context.signal, async () => {
+        const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });
+        const target = { path, shown, state, sessionId: context.sessionId };
+        return state.inTurn(path, () => edit(target, edits, context));
+      }),
+  });
+}
+
+const PARAMETERS = {
+  type: "object",
+  properties: {
+    path: { type: "string" },
+    edits: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          old_string: { type: "string" },
+          new_string: { type: "string" },
+          replace_all: { type: "boolean" },
+        },
+        required: ["old_string", "new_string"],
+      },
+    },
+  },
+  required: ["path", "edits"],
+} as const;
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+async function edit(target: ChangeTarget, edits: readonly Edit[], context: ToolContext): Promise<ToolResult> {
+  const { path, shown } = target;
+  const before = await openForChange(target, MAX_FILE_BYTES);
+  if (before === undefined) {
+    const names = await describeNearestNames(path);
+    throw new FileRefusal(`${shown}: there is no such file.${names} To create it, use write.`);
+  }
+  const text = textOf(before.content, shown);
+  const plan = planEdits(text, edits);
+  if ("error" in plan) {
+    throw new FileRefusal(`${shown} was not changed (${plan.error.kind}). ${plan.error.message}`);
+  }
+  const after = splice(text, plan.replacements);
+  if (!after.isWellFormed()) {
+    throw new FileRefusal(
+      `${shown} was not changed: an edit leaves half a surrogate pair. Replace the whole character.`,
+    );
+  }
+  await commitChange(target, { before, data: Buffer.from(after), signal: context.signal });
+  const count = plan.replacements.length;
+  const title = `${count} replacement${count === 1 ? "" : "s"}`;
+  return {
+    content: `Edited ${shown} (${title}):\n${editedSnippet(after, plan.replacements)}`,
+    title,
+    metadata: { path, replacements: count, ...(await diffFile(shown, text, after)) },
+  };
+}
+
+/** The text of a file whose bytes come out the same when it is encoded again. */
+function textOf(content: Buffer | undefined, shown: string): string {
+  if (content === undefined) {
+    throw new FileRefusal(
+      `${shown} is larger than ${MAX_FILE_BYTES} bytes: change it with a program, not with edit.`,
+    );
+  }
+  if (isUtf8(content)) return content.toString("utf8");
+  throw new FileRefusal(
+    `${shown} is not UTF-8: editing it would damage it. Convert it first, or change it with a program.`,
+  );
+}

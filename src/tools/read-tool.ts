@@ -1,0 +1,163 @@
+import type { BigIntStats } from "node:fs";
+import { type FileHandle, stat } from "node:fs/promises";
+import { defineTool } from "../core/tool/define-tool.ts";
+import { errorResult } from "../core/tool/output.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import { answerFileErrors, errorCode, FileRefusal } from "./file-error.ts";
+import { FileState, stampOf } from "./file-state.ts";
+import type { FileToolOptions } from "./file-tool-options.ts";
+import { imageTypeOf } from "./image-type.ts";
+import { listFolder } from "./list-folder.ts";
+import { describeNearestNames } from "./nearest-names.ts";
+import { openRegularFile } from "./open-regular-file.ts";
+import { type Page, readPage } from "./read-page.ts";
+import { resolvePath } from "./resolve-path.ts";
+
+/**
+ * The `read` tool. Text comes as numbered lines (the number six wide, a tab, the line without its line end), 2,000 lines or 50 KB a
+ * page with a hint how to go on; lines over 2,000 characters are cut. PNG, JPEG, GIF and WebP files come as image blocks, folders as
+ * a list of entries. Only the page is read, whatever the size of the file; FIFOs, sockets and devices are refused without waiting.
+ */
+export function createReadTool(options: FileToolOptions = {}): Tool {
+  const state = options.state ?? new FileState();
+  return defineTool({
+    name: "read",
+    description:
+      "Reads a file: text as numbered lines, 2,000 lines or 50 KB at a time (offset: first line), images as images. Lists a folder.",
+    parameters: PARAMETERS,
+    readOnly: true,
+    access: ({ path }, { cwd }) => ({ read: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
+    execute: (input, context) =>
+      answerFileErrors(input.path, context.signal, () => {
+        const target = resolvePath(input.path, { ...options, cwd: options.cwd ?? context.cwd });
+        const page = {
+          firstLine: Math.max(1, input.offset ?? 1),
+          maxLines: Math.max(1, input.limit ?? MAX_LINES),
+        };
+        return readTarget({ target, shown: input.path, ...page, state, context });
+      }),
+  });
+}
+
+const PARAMETERS = {
+  type: "object",
+  properties: { path: { type: "string" }, offset: { type: "integer" }, limit: { type: "integer" } },
+  required: ["path"],
+} as const;
+
+const MAX_LINES = 2000;
+const MAX_PAGE_BYTES = 50 * 1024;
+const MAX_FOLDER_ENTRIES = 1000;
+/** Providers refuse an image of more than 5 MB of base64. */
+const MAX_IMAGE_BYTES = 3_750_000;
+
+interface ReadRequest {
+  /** Canonical path. */
+  readonly target: string;
+  /** The path as the model wrote it. */
+  readonly shown: string;
+  readonly firstLine: number;
+  readonly maxLines: number;
+  readonly state: FileState;
+  readonly context: ToolContext;
+}
+
+async function readTarget(request: ReadRequest): Promise<ToolResult> {
+  const { target, shown } = request;
+  try {
+    const stats = await stat(target);
+    if (stats.isDirectory()) return await readFolder(request);
+    const file = await openRegularFile(target, shown);
+    try {
+      return await readFile(file, request);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+    throw new FileRefusal(`${shown}: there is no such file or folder.${await describeNearestNames(target)}`);
+  }
+}
+
+async function readFolder(request: ReadRequest): Promise<ToolResult> {
+  const { shown, firstLine: first } = request;
+  const limit = Math.min(request.maxLines, MAX_FOLDER_ENTRIES);
+  const { signal } = request.context;
+  const { entries, total, isPartial } = await listFolder(request.target, { first, limit, signal });
+  const count = `${isPartial ? "more than " : ""}${total}`;
+  const metadata = { path: request.target, entries: total };
+  if (total === 0) return { content: `(${shown} is an empty folder)`, title: "empty folder", metadata };
+  if (entries.length === 0)
+    return errorResult(`${shown} has only ${total} entries: offset ${first} is past the end.`);
+  const last = first + entries.length - 1;
+  const next = last < total ? ` Continue with offset ${last + 1}, or use glob.` : "";
+  const note =
+    first > 1 || last < total || isPartial ? [`[Entries ${first}-${last} of ${count}.${next}]`] : [];
+  return { content: [...entries, ...note].join("\n"), title: `${count} entries`, metadata };
+}
+
+async function readFile(file: FileHandle, request: ReadRequest): Promise<ToolResult> {
+  const { firstLine, maxLines, state, context } = request;
+  const stats = await file.stat({ bigint: true });
+  const head = Buffer.alloc(12);
+  const { bytesRead } = await file.read(head, 0, head.length, 0);
+  const mediaType = imageTypeOf(head.subarray(0, bytesRead));
+  if (mediaType !== undefined) return readImage(file, request, { stats, mediaType });
+  const limits = { firstLine, maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
+  const page = await readPage(file, { ...limits, signal: context.signal });
+  state.remember(context.sessionId, request.target, stampOf(stats, page.content));
+  return pageResult(page, request, stats.size);
+}
+
+async function readImage(
+  file: FileHandle,
+  request: ReadRequest,
+  image: { readonly stats: BigIntStats; readonly mediaType: string },
+): Promise<ToolResult> {
+  const { stats, mediaType } = image;
+  const about = `${request.shown}: ${mediaType}, ${stats.size} bytes`;
+  if (stats.size > MAX_IMAGE_BYTES) {
+    return errorResult(
+      `${about}. Images over ${MAX_IMAGE_BYTES} bytes cannot be shown: make a smaller copy and read that.`,
+    );
+  }
+  const data = Buffer.alloc(Number(stats.size));
+  const { bytesRead } = await file.read(data, 0, data.length, 0);
+  const content = data.subarray(0, bytesRead);
+  request.state.remember(request.context.sessionId, request.target, stampOf(stats, content));
+  return {
+    content: [
+      { type: "text", text: about },
+      { type: "image", source: { type: "base64", media_type: mediaType, data: content.toString("base64") } },
+    ],
+    title: mediaType,
+    metadata: { path: request.target, bytes: bytesRead },
+  };
+}
+
+function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult {
+  const { shown, firstLine } = request;
+  const metadata = { path: request.target, firstLine, lines: page.lines.length, bytes: Number(size) };
+  if (page.encoding === "binary") {
+    return { content: `(${shown} is a binary file of ${size} bytes: not shown)`, title: "binary", metadata };
+  }
+  if (page.lines.length === 0) {
+    if (page.lineCount === 0)
+      return { content: `(${shown} is an empty file)`, title: "empty file", metadata };
+    return errorResult(`${shown} has only ${page.lineCount} lines: offset ${firstLine} is past the end.`);
+  }
+  const notes = [...notesOf(page), ...page.notes];
+  if (page.nextLine !== undefined) {
+    const last = firstLine + page.lines.length - 1;
+    notes.push(
+      `Lines ${firstLine}-${last} of a file of ${size} bytes. Continue with offset ${page.nextLine}.`,
+    );
+  }
+  const footer = notes.length === 0 ? "" : `\n\n[${notes.join(" ")}]`;
+  return { content: `${page.lines.join("\n")}${footer}`, title: `${page.lines.length} lines`, metadata };
+}
+
+function notesOf(page: Page): readonly string[] {
+  if (page.encoding === "utf-8") return [];
+  return [`The file is ${page.encoding.toUpperCase()}; edit and write keep UTF-8 only.`];
+}

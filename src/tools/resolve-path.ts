@@ -1,0 +1,67 @@
+import { lstatSync, readlinkSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join, parse, resolve, sep } from "node:path";
+
+/** Where paths start. */
+export interface PathBase {
+  /** Folder that relative paths refer to. */
+  readonly cwd: string;
+  /** What `~` stands for. Default: the home folder of the user. */
+  readonly home?: string;
+}
+
+/** The absolute path a person means by `path`: `~/` and `cwd` filled in, `.` and `..` taken out, links left as they are. */
+export function absolutePath(path: string, base: PathBase): string {
+  return resolve(base.cwd, expandHome(path, base));
+}
+
+/**
+ * The place on disk that the system would open for `path`: every link followed, also one whose target is not there yet, and `..`
+ * taken after following. The part of a path that does not exist is kept as written. Never throws: where the system would refuse
+ * (no permission, a file used as a folder, links in a circle) the rest is kept as written, and opening it will be refused.
+ */
+export function resolvePath(path: string, base: PathBase): string {
+  const expanded = expandHome(path, base);
+  const absolute = isAbsolute(expanded) ? expanded : `${resolve(base.cwd)}${sep}${expanded}`;
+  const { root } = parse(absolute);
+  const pending = partsOf(absolute.slice(root.length));
+  let current = root;
+  let links = 0;
+  for (let part = pending.shift(); part !== undefined; part = pending.shift()) {
+    if (part === "..") {
+      current = join(current, "..");
+      continue;
+    }
+    const next = join(current, part);
+    const target = links < MAX_LINKS ? linkTarget(next) : undefined;
+    if (target === undefined) {
+      current = next;
+      continue;
+    }
+    links++;
+    if (isAbsolute(target)) current = parse(target).root;
+    pending.unshift(...partsOf(isAbsolute(target) ? target.slice(current.length) : target));
+  }
+  return current;
+}
+
+/** As many as Linux follows. */
+const MAX_LINKS = 40;
+
+function expandHome(path: string, base: PathBase): string {
+  if (path !== "~" && !path.startsWith("~/") && !path.startsWith(`~${sep}`)) return path;
+  return join(base.home ?? homedir(), path.slice(1));
+}
+
+function partsOf(path: string): string[] {
+  return path.split(sep === "/" ? /\/+/u : /[\\/]+/u).filter((part) => part !== "" && part !== ".");
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,85 @@
+import { isUtf8 } from "node:buffer";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { defineTool } from "../core/tool/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import { diffFile } from "./file-diff.ts";
+import { answerFileErrors, FileRefusal } from "./file-error.ts";
+import { FileState } from "./file-state.ts";
+import type { FileToolOptions } from "./file-tool-options.ts";
+import { type ChangeTarget, commitChange, openForChange } from "./file-under-change.ts";
+import { resolvePath } from "./resolve-path.ts";
+
+/**
+ * The `write` tool: creates a file with its parent folders, or replaces one that the session has read and that is unchanged since.
+ * Links are followed, and the target is what is written. Replacing is atomic and keeps the mode and, where permitted, the owner;
+ * a file without a write bit and anything but a regular file is refused. The unified diff is in the result's metadata.
+ */
+export function createWriteTool(options: FileToolOptions = {}): Tool {
+  const state = options.state ?? new FileState();
+  return defineTool({
+    name: "write",
+    description:
+      "Creates a file (and its folders) or replaces all of its content. An existing file must have been read first.",
+    parameters: PARAMETERS,
+    access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
+    execute: ({ path: shown, content }, context) =>
+      answerFileErrors(shown, context.signal, async () => {
+        const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });
+        const target = { path, shown, state, sessionId: context.sessionId };
+        return state.inTurn(path, () => write(target, content, context));
+      }),
+  });
+}
+
+const PARAMETERS = {
+  type: "object",
+  properties: { path: { type: "string" }, content: { type: "string" } },
+  required: ["path", "content"],
+} as const;
+
+/** Larger files are replaced without a diff. */
+const MAX_COMPARED_BYTES = 1_000_000;
+
+async function write(target: ChangeTarget, content: string, context: ToolContext): Promise<ToolResult> {
+  const { shown, path } = target;
+  if (!content.isWellFormed()) {
+    throw new FileRefusal(
+      "content holds half a surrogate pair, which no file in UTF-8 can hold. Write the whole character.",
+    );
+  }
+  const before = await openForChange(target, MAX_COMPARED_BYTES);
+  if (before === undefined) await mkdir(dirname(path), { recursive: true });
+  await commitChange(target, { before, data: Buffer.from(content), signal: context.signal });
+  const lines = countLines(content);
+  const metadata = { path, created: before === undefined, lines };
+  if (before === undefined) {
+    const diff = await diffFile(shown, "", content);
+    return {
+      content: `Created ${shown} (${named(lines)}).`,
+      title: `${lines} lines`,
+      metadata: { ...metadata, ...diff },
+    };
+  }
+  const old =
+    before.content !== undefined && isUtf8(before.content) ? before.content.toString("utf8") : undefined;
+  const diff = old === undefined ? {} : await diffFile(shown, old, content);
+  const changes = diff.additions === undefined ? "" : `, +${diff.additions} -${diff.deletions}`;
+  const was = old === undefined ? `, was ${before.stats.size} bytes` : `, was ${countLines(old)}`;
+  return {
+    content: `Updated ${shown} (${named(lines)}${was}${changes}).`,
+    title: `${lines} lines${changes}`,
+    metadata: { ...metadata, ...diff },
+  };
+}
+
+function countLines(text: string): number {
+  if (text === "") return 0;
+  let count = text.endsWith("\n") ? 0 : 1;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}
+
+function named(lines: number): string {
+  return lines === 1 ? "1 line" : `${lines} lines`;
+}
