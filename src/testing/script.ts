@@ -1,0 +1,166 @@
+import { NanoAgentError } from "../core/base/errors.ts";
+import type { ToolInput } from "../core/message/block.ts";
+import type { Usage } from "../core/message/usage.ts";
+import type { FinishReason, ModelRequest } from "../core/model/model.ts";
+
+/** Something a scripted answer does. Made by {@link says}, {@link thinks}, {@link calls} and their like; plain data. */
+export type ScriptPiece =
+  | { readonly type: "says"; readonly text: string }
+  | { readonly type: "thinks"; readonly text: string; readonly signature?: string }
+  | {
+      readonly type: "calls";
+      readonly name: string;
+      readonly input: ToolInput | string;
+      readonly id?: string;
+    }
+  | { readonly type: "fails"; readonly error: Error }
+  | { readonly type: "waits"; readonly until: Promise<unknown> | AbortSignal }
+  | {
+      readonly type: "finishes";
+      readonly reason: FinishReason["unified"] | FinishReason;
+      readonly usage?: Usage;
+    };
+
+/** One answer: a piece, or several in order. */
+export type ScriptAnswer = ScriptPiece | readonly ScriptPiece[];
+
+/** One step of a script: an answer, or a function that makes it from the request. `index` counts requests from 0. */
+export type ScriptStep =
+  | ScriptAnswer
+  | ((request: ModelRequest, index: number) => ScriptAnswer | Promise<ScriptAnswer>);
+
+/** The model writes text. */
+export function says(text: string): ScriptPiece {
+  return { type: "says", text };
+}
+
+/** The model reasons; `signature` is what its provider wants back with the block. */
+export function thinks(text: string, signature?: string): ScriptPiece {
+  return signature === undefined ? { type: "thinks", text } : { type: "thinks", text, signature };
+}
+
+/**
+ * The model calls a tool. A string as `input` is sent as the JSON text of the arguments exactly as it is, malformed or not.
+ * Without an `id` the double counts: `call_1`, `call_2`…
+ */
+export function calls(name: string, input: ToolInput | string = {}, id?: string): ScriptPiece {
+  return id === undefined ? { type: "calls", name, input } : { type: "calls", name, input, id };
+}
+
+/** The request fails here, after whatever the answer streamed before. A string is a `provider_error` with that message. */
+export function fails(error: Error | string): ScriptPiece {
+  return {
+    type: "fails",
+    error: typeof error === "string" ? new NanoAgentError("provider_error", error) : error,
+  };
+}
+
+/** The answer goes on when the promise settles (a rejection fails the request) or the signal is aborted. */
+export function waits(until: Promise<unknown> | AbortSignal): ScriptPiece {
+  return { type: "waits", until };
+}
+
+/** Sets why the answer ends and what it costs. Default: `tool_use` after a call, else `stop`, and {@link SCRIPTED_USAGE}. */
+export function finishes(reason: FinishReason["unified"] | FinishReason, usage?: Usage): ScriptPiece {
+  return usage === undefined ? { type: "finishes", reason } : { type: "finishes", reason, usage };
+}
+
+/** What a scripted answer costs unless {@link finishes} says otherwise. */
+export const SCRIPTED_USAGE: Usage = Object.freeze({ inputTokens: 100, outputTokens: 20 });
+
+/** The pieces of an answer. */
+export function piecesOf(answer: ScriptAnswer): readonly ScriptPiece[] {
+  return isPieceList(answer) ? answer : [answer];
+}
+
+/** How an answer ends: as its last {@link finishes} says, else as its pieces make plausible. */
+export function endingOf(pieces: readonly ScriptPiece[]): {
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+} {
+  let unified: FinishReason["unified"] = "stop";
+  let explicit: Extract<ScriptPiece, { type: "finishes" }> | undefined;
+  for (const piece of pieces) {
+    if (piece.type === "calls") unified = "tool_use";
+    if (piece.type === "finishes") explicit = piece;
+  }
+  const reason = explicit?.reason ?? unified;
+  return {
+    finishReason: typeof reason === "string" ? { unified: reason, raw: reason } : reason,
+    usage: explicit?.usage ?? SCRIPTED_USAGE,
+  };
+}
+
+/**
+ * The steps of a script and how far it has come. Every double that plays one uses it, so that they fail alike: on a request too
+ * many and on a step left over. A single step that is a function instead of a list answers every request.
+ */
+export class Script<Step> {
+  readonly #steps: readonly Step[] | ((...args: never) => unknown);
+  #taken = 0;
+
+  constructor(steps: readonly Step[] | (Step & ((...args: never) => unknown))) {
+    this.#steps = steps;
+  }
+
+  /** Requests so far. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** The next step. `asked` describes the request for the message of the `script_mismatch` when there is no step left. */
+  take(asked: () => string): Step {
+    const steps = this.#steps;
+    if (typeof steps === "function") {
+      this.#taken += 1;
+      return steps as Step;
+    }
+    const step = steps[this.#taken];
+    if (step === undefined) {
+      throw new NanoAgentError(
+        "script_mismatch",
+        `The script has ${count(steps.length, "step")} and was asked for one more: ${asked()}. Add a step, or find out why the model is asked again.`,
+        { details: { steps: steps.length } },
+      );
+    }
+    this.#taken += 1;
+    return step;
+  }
+
+  /** Throws `script_mismatch` when steps are left over. */
+  assertFinished(): void {
+    if (typeof this.#steps === "function") return;
+    const left = this.#steps.length - this.#taken;
+    if (left === 0) return;
+    throw new NanoAgentError(
+      "script_mismatch",
+      `The script has ${count(this.#steps.length, "step")} but was asked for ${this.#taken}; left over: ${this.#steps.slice(this.#taken).map(describeStep).join(", ")}.`,
+      { details: { steps: this.#steps.length, taken: this.#taken } },
+    );
+  }
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function describeStep(step: unknown): string {
+  if (typeof step === "function") return "a function";
+  const pieces: readonly unknown[] = Array.isArray(step) ? step : [step];
+  return pieces.map(describePiece).join(" + ");
+}
+
+function describePiece(piece: unknown): string {
+  if (typeof piece !== "object" || piece === null || !("type" in piece)) return String(piece);
+  const detail =
+    "name" in piece ? piece.name : "text" in piece ? JSON.stringify(shorten(String(piece.text))) : "";
+  return `${String(piece.type)}(${String(detail)})`;
+}
+
+function shorten(text: string): string {
+  return text.length <= 40 ? text : `${text.slice(0, 40).toWellFormed()}…`;
+}
+
+function isPieceList(answer: ScriptAnswer): answer is readonly ScriptPiece[] {
+  return Array.isArray(answer);
+}

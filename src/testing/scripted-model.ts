@@ -1,0 +1,172 @@
+import { abortError } from "../core/base/abort.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import { parseToolInput } from "../core/base/json.ts";
+import { type Message, textOf } from "../core/message/message.ts";
+import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
+import { endingOf, piecesOf, Script, type ScriptPiece, type ScriptStep } from "./script.ts";
+
+/** How a {@link ScriptedModel} presents itself and streams. */
+export interface ScriptedModelOptions {
+  /** Default `scripted`. */
+  readonly provider?: string;
+  /** Default `scripted`. */
+  readonly id?: string;
+  readonly info?: ModelInfo;
+  /** Characters of one delta; surrogate pairs stay whole. Default 16. */
+  readonly chunkSize?: number;
+}
+
+/**
+ * A model that plays a script: one step a request. A request too many fails with `script_mismatch`, and
+ * {@link ScriptedModel.assertFinished} fails on a step left over, so a test notices a loop that asks once more or once less.
+ * A function instead of a list of steps answers every request. Calls without an id get `call_1`, `call_2`… in the order in which
+ * they are played. Honours the signal: an aborted request fails with `aborted` before its next part, also during a wait.
+ */
+export class ScriptedModel implements Model {
+  readonly provider: string;
+  readonly id: string;
+  declare readonly info?: ModelInfo;
+  /**
+   * Every request so far, in order. Each is a copy whose `messages` and `tools` are frozen lists of the very objects that were
+   * sent: those never change after they were sent ({@link ModelRequest}), a list might be one that is still growing.
+   */
+  readonly requests: ModelRequest[] = [];
+  readonly #script: Script<ScriptStep>;
+  readonly #chunkSize: number;
+  #calls = 0;
+
+  constructor(
+    steps: readonly ScriptStep[] | Extract<ScriptStep, (...args: never) => unknown>,
+    options: ScriptedModelOptions = {},
+  ) {
+    const { provider = "scripted", id = "scripted", info, chunkSize = 16 } = options;
+    if (!(chunkSize >= 1))
+      throw new NanoAgentError("invalid_argument", `chunkSize is ${chunkSize}; it must be at least 1.`);
+    this.provider = provider;
+    this.id = id;
+    if (info !== undefined) this.info = info;
+    this.#script = new Script<ScriptStep>(steps);
+    this.#chunkSize = chunkSize;
+  }
+
+  async *stream(
+    request: ModelRequest,
+    options: ModelCallOptions = {},
+  ): AsyncGenerator<StreamPart, void, undefined> {
+    const { signal } = options;
+    throwIfAborted(signal);
+    const step = this.#script.take(() => describeRequest(request));
+    const index = this.requests.push(snapshot(request)) - 1;
+    const pieces = piecesOf(typeof step === "function" ? await step(request, index) : step);
+    let position = 0;
+    for (const piece of pieces) {
+      throwIfAborted(signal);
+      if (piece.type === "waits") await settled(piece.until, signal);
+      else if (piece.type === "fails") throw piece.error;
+      else if (piece.type !== "finishes") {
+        for (const part of this.#play(piece, position)) {
+          throwIfAborted(signal);
+          yield part;
+        }
+        position += 1;
+      }
+    }
+    throwIfAborted(signal);
+    yield { type: "finish", ...endingOf(pieces), model: this.id };
+  }
+
+  /** Throws `script_mismatch` when steps are left over. */
+  assertFinished(): void {
+    this.#script.assertFinished();
+  }
+
+  *#play(
+    piece: Extract<ScriptPiece, { type: "says" | "thinks" | "calls" }>,
+    index: number,
+  ): Generator<StreamPart> {
+    switch (piece.type) {
+      case "says":
+        for (const text of chunks(piece.text, this.#chunkSize)) yield { type: "text_delta", index, text };
+        return;
+      case "thinks": {
+        const { text: thinking, signature } = piece;
+        for (const text of chunks(thinking, this.#chunkSize)) yield { type: "thinking_delta", index, text };
+        if (signature !== undefined)
+          yield { type: "block", index, block: { type: "thinking", thinking, signature } };
+        return;
+      }
+      case "calls": {
+        const id = piece.id ?? `call_${++this.#calls}`;
+        const json = typeof piece.input === "string" ? piece.input : JSON.stringify(piece.input);
+        const parsed = typeof piece.input === "string" ? parseToolInput(piece.input) : { input: piece.input };
+        yield { type: "tool_call_start", index, id, name: piece.name };
+        for (const chunk of chunks(json, this.#chunkSize))
+          yield { type: "tool_call_delta", index, json: chunk };
+        yield { type: "block", index, block: { type: "tool_use", id, name: piece.name, ...parsed } };
+      }
+    }
+  }
+}
+
+function snapshot(request: ModelRequest): ModelRequest {
+  const copy = { ...request, messages: Object.freeze([...request.messages]) };
+  return Object.freeze(
+    request.tools === undefined ? copy : { ...copy, tools: Object.freeze([...request.tools]) },
+  );
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw abortError(signal, "The request was aborted.");
+}
+
+/** Pieces of `text`, each `size` characters long, one more where a surrogate pair would be cut. */
+function* chunks(text: string, size: number): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    let end = start + size;
+    const last = text.charCodeAt(end - 1);
+    if (last >= 0xd800 && last <= 0xdbff) end += 1;
+    yield text.slice(start, end);
+    start = end;
+  }
+}
+
+/** Resolves when `until` does, rejects when it does or when `signal` is aborted; leaves no listener behind. */
+function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      signal?.removeEventListener("abort", onAbort);
+      if (until instanceof AbortSignal) until.removeEventListener("abort", onDone);
+    };
+    const onDone = (): void => {
+      leave();
+      resolve();
+    };
+    const onError = (error: unknown): void => {
+      leave();
+      reject(error);
+    };
+    const onAbort = (): void => {
+      if (signal !== undefined) onError(abortError(signal, "The request was aborted."));
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (!(until instanceof AbortSignal)) until.then(onDone, onError);
+    else if (until.aborted) onDone();
+    else until.addEventListener("abort", onDone, { once: true });
+  });
+}
+
+function describeRequest(request: ModelRequest): string {
+  const last = request.messages.at(-1);
+  return last === undefined ? "a request without messages" : `after ${describeMessage(last)}`;
+}
+
+function describeMessage(message: Message): string {
+  const parts = message.content.map((block) => {
+    if (block.type === "tool_result")
+      return `tool_result ${JSON.stringify(textOf(block.content).slice(0, 80).toWellFormed())}`;
+    return block.type === "text"
+      ? `text ${JSON.stringify(block.text.slice(0, 80).toWellFormed())}`
+      : block.type;
+  });
+  return `a ${message.role} message of ${parts.join(", ") || "nothing"}`;
+}
