@@ -13,6 +13,9 @@ export interface DeadlinesOptions {
   readonly onTimeout: (error: NanoAgentError) => void;
 }
 
+/** Without a reason of its own an abort makes an exception with a stack trace, once for every request. */
+const STOPPED = "stopped";
+
 /** The three time limits of one request. Watching costs no timer per event: progress is a time that a timer looks at. */
 export class Deadlines {
   readonly #options: DeadlinesOptions;
@@ -51,7 +54,7 @@ export class Deadlines {
   }
 
   stop(): void {
-    this.#stop.abort();
+    this.#stop.abort(STOPPED);
   }
 
   #checkIdle(): void {

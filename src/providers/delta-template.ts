@@ -35,18 +35,20 @@ class Template implements DeltaTemplate {
   readonly #ignore: readonly string[];
   #literals: readonly string[] = [];
   #holes: readonly Hole[] = [];
-  /** Lengths of patterns that could not be learned, to not try again with every event. */
-  #failures = 0;
+  /** Events learned since one was recognised. */
+  #misses = 0;
 
   constructor(ignore: readonly string[]) {
     this.#ignore = ignore;
   }
 
   readonly learn = (data: string, key: string): void => {
-    if (this.#failures >= MAX_FAILURES) return;
+    if (this.#misses === MAX_MISSES) return;
+    this.#misses++;
     const target = holeOf(data, key, true);
-    if (target === undefined || !target.isString) {
-      this.#failures += 1;
+    // This stream has no pattern: trying on would only cost time.
+    if (this.#misses === MAX_MISSES || target?.isString !== true) {
+      this.#holes = [];
       return;
     }
     const holes = [target];
@@ -84,11 +86,13 @@ class Template implements DeltaTemplate {
       at = end;
     }
     const last = literals[holes.length] as string;
-    return data.length === at + last.length && data.endsWith(last) ? found : undefined;
+    if (data.length !== at + last.length || !data.endsWith(last)) return undefined;
+    this.#misses = 0;
+    return found;
   };
 }
 
-const MAX_FAILURES = 100;
+const MAX_MISSES = 100;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 

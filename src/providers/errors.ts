@@ -37,7 +37,8 @@ export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock
 
 /** Where a reported failure came from. */
 export interface ReportedFrom {
-  readonly target: WireTarget;
+  /** Default: a provider without a name. */
+  readonly target?: WireTarget | undefined;
   /** HTTP status; absent for an error inside a stream. */
   readonly status?: number;
   /** The provider's own word on repeating the request: `true` or `false`. */
@@ -47,7 +48,7 @@ export interface ReportedFrom {
 
 /** The error for a failure a provider reported, in an answer of its own or inside a stream. */
 export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAgentError {
-  const { target, status } = from;
+  const { target = UNKNOWN_TARGET, status } = from;
   const kind = classify(words, status);
   const retryable = from.retry === "true" ? true : from.retry === "false" ? false : kind.retryable;
   const where = status === undefined || (status >= 200 && status < 300) ? "" : `HTTP ${status}`;
@@ -70,6 +71,8 @@ export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAge
     },
   });
 }
+
+const UNKNOWN_TARGET: WireTarget = { provider: "The provider", modelId: "", baseUrl: "" };
 
 /** Reads the error document of any vendor; an empty object where there is none. */
 export function providerWords(body: string): ProviderWords {

@@ -274,7 +274,7 @@ class NodeExchange implements Exchange {
       this.#flow(url, response);
       return;
     }
-    response.once("error", (error) => this.#fail(cutError(url.href, error)));
+    response.once("error", (error) => this.#cut(url, error));
     decodedBody(response, encoding, url.host).then(
       (body) => this.#flow(url, body),
       (error: unknown) => {
@@ -293,9 +293,14 @@ class NodeExchange implements Exchange {
     body.once("end", () => {
       if (this.#settle()) sink.onEnd();
     });
-    body.once("error", (error) => this.#fail(cutError(url.href, error)));
-    body.once("close", () => this.#fail(cutError(url.href)));
+    body.once("error", (error) => this.#cut(url, error));
+    body.once("close", () => this.#cut(url));
     if (this.#paused) body.pause();
+  }
+
+  /** Every body closes, most of them after their end: no error is made for those. */
+  #cut(url: URL, cause?: Error): void {
+    if (!this.#settled) this.#fail(cutError(url.href, cause));
   }
 
   #fail(error: NanoAgentError): void {

@@ -46,6 +46,9 @@ interface Shared {
   encode: { readonly wire: Wire; readonly encode: (request: ModelRequest) => WireRequest } | undefined;
 }
 
+/** Without a reason of its own an abort makes an exception with a stack trace. */
+const STOPPED = "stopped";
+
 class WireCall {
   readonly parts: PartStream<StreamPart> = new PartStream<StreamPart>({
     onStart: () => this.#start(),
@@ -57,7 +60,8 @@ class WireCall {
   readonly #signal: AbortSignal | undefined;
   #attempt: Attempt | undefined;
   #attempts = 0;
-  readonly #stop = new AbortController();
+  #wait: AbortController | undefined;
+  #ended = false;
 
   constructor(shared: Shared, request: ModelRequest, options: ModelCallOptions) {
     this.#shared = shared;
@@ -89,7 +93,7 @@ class WireCall {
   }
 
   #send(wire: Wire, encode: (request: ModelRequest) => WireRequest): void {
-    if (this.#stop.signal.aborted) return;
+    if (this.#ended) return;
     let request: WireRequest;
     try {
       request = encode(this.#request);
@@ -101,7 +105,7 @@ class WireCall {
   }
 
   #try(wire: Wire, request: WireRequest): void {
-    if (this.#stop.signal.aborted) return;
+    if (this.#ended) return;
     const { options, settings } = this.#shared;
     this.#attempts++;
     this.#attempt = new Attempt({
@@ -138,7 +142,8 @@ class WireCall {
     const delayMs = typeof asked === "number" && asked > 0 ? asked : backoffDelayMs(this.#attempts, options);
     this.parts.discard();
     this.parts.push({ type: "retry", attempt: this.#attempts + 1, delayMs, error });
-    (options.clock ?? systemClock).sleep(delayMs, this.#stop.signal).then(
+    this.#wait = new AbortController();
+    (options.clock ?? systemClock).sleep(delayMs, this.#wait.signal).then(
       () => this.#try(wire, request),
       // The call was stopped while it waited.
       () => undefined,
@@ -150,13 +155,14 @@ class WireCall {
   };
 
   #fail(error: NanoAgentError): void {
-    if (this.#stop.signal.aborted) return;
+    if (this.#ended) return;
     this.#end();
     this.parts.fail(error);
   }
 
   #end(): void {
-    this.#stop.abort();
+    this.#ended = true;
+    this.#wait?.abort(STOPPED);
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#attempt?.cancel();
   }

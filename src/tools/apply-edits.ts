@@ -1,4 +1,4 @@
-import { type Edit, type EditError, planEdits, type Replacement } from "./plan-edits.ts";
+import { type Edit, type EditError, planEdits, type Replacement } from "./edits/plan-edits.ts";
 
 /**
  * Applies all edits, or none. Every edit refers to `before`, not to what an earlier edit made of it.

@@ -2,14 +2,14 @@ import { isUtf8 } from "node:buffer";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { splice } from "./apply-edits.ts";
-import { editedSnippet } from "./edited-snippet.ts";
-import { diffFile } from "./file-diff.ts";
-import { answerFileErrors, FileRefusal } from "./file-error.ts";
-import { FileState } from "./file-state.ts";
-import type { FileToolOptions } from "./file-tool-options.ts";
-import { type ChangeTarget, commitChange, openForChange } from "./file-under-change.ts";
-import { describeNearestNames } from "./nearest-names.ts";
-import { type Edit, planEdits } from "./plan-edits.ts";
+import { editedSnippet } from "./edits/edited-snippet.ts";
+import { type Edit, planEdits } from "./edits/plan-edits.ts";
+import { diffFile } from "./files/file-diff.ts";
+import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
+import { FileState } from "./files/file-state.ts";
+import type { FileToolOptions } from "./files/file-tool-options.ts";
+import { type ChangeTarget, commitChange, openForChange } from "./files/file-under-change.ts";
+import { describeNearestNames } from "./files/nearest-names.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**

@@ -3,14 +3,14 @@ import { type FileHandle, stat } from "node:fs/promises";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
-import { answerFileErrors, errorCode, FileRefusal } from "./file-error.ts";
-import { FileState, stampOf } from "./file-state.ts";
-import type { FileToolOptions } from "./file-tool-options.ts";
-import { imageTypeOf } from "./image-type.ts";
-import { listFolder } from "./list-folder.ts";
-import { describeNearestNames } from "./nearest-names.ts";
-import { openRegularFile } from "./open-regular-file.ts";
-import { type Page, readPage } from "./read-page.ts";
+import { answerFileErrors, errorCode, FileRefusal } from "./files/file-error.ts";
+import { FileState, stampOf } from "./files/file-state.ts";
+import type { FileToolOptions } from "./files/file-tool-options.ts";
+import { imageTypeOf } from "./files/image-type.ts";
+import { listFolder } from "./files/list-folder.ts";
+import { describeNearestNames } from "./files/nearest-names.ts";
+import { openRegularFile } from "./files/open-regular-file.ts";
+import { type Page, readPage } from "./files/read-page.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**

@@ -3,11 +3,11 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
-import { diffFile } from "./file-diff.ts";
-import { answerFileErrors, FileRefusal } from "./file-error.ts";
-import { FileState } from "./file-state.ts";
-import type { FileToolOptions } from "./file-tool-options.ts";
-import { type ChangeTarget, commitChange, openForChange } from "./file-under-change.ts";
+import { diffFile } from "./files/file-diff.ts";
+import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
+import { FileState } from "./files/file-state.ts";
+import type { FileToolOptions } from "./files/file-tool-options.ts";
+import { type ChangeTarget, commitChange, openForChange } from "./files/file-under-change.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**

@@ -159,16 +159,17 @@ test("an abort stops the request, keeps the text so far, and leaves a conversati
 test("leaving the iteration stops the run, its tools and waits for their end", async () => {
   const log: string[] = [];
   const work = tool("work", {
-    execute: (_input, { signal }) =>
+    execute: (_input, { signal, update }) =>
       new Promise((resolve) => {
         signal.addEventListener("abort", () => {
           log.push("stopped");
           resolve("stopped early");
         });
+        update("at work");
       }),
   });
   const agent = new Agent({ model: new ScriptedModel([calls("work")]), tools: [work] });
-  for await (const event of agent.stream("go")) if (event.type === "tool_intent") break;
+  for await (const event of agent.stream("go")) if (event.type === "tool_update") break;
   expect(log).toEqual(["stopped"]);
   expect(agent.isRunning).toBe(false);
   expect(lines(agent.getState().messages)).toEqual([

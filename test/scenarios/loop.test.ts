@@ -183,7 +183,8 @@ test("a call id that was used before is replaced, so that every result has one c
 
 test("sendMessage tells the five events in order and returns the text", async () => {
   const model = new ScriptedModel([
-    [says("Looking."), calls("read", { path: "a" }), calls("nope", {})],
+    [says("Looking."), calls("read", { path: "a" })],
+    calls("nope", {}),
     says("Done."),
   ]);
   const agent = new Agent({ model, tools: [tool("read")] });
@@ -198,8 +199,8 @@ test("sendMessage tells the five events in order and returns the text", async ()
   expect(seen).toEqual([
     { type: "text", content: "Looking." },
     { type: "tool_use", toolName: "read", toolInput: { path: "a" } },
-    { type: "tool_use", toolName: "nope", toolInput: {} },
     { type: "tool_result", toolName: "read", toolResult: 'read {"path":"a"}', status: "ok" },
+    { type: "tool_use", toolName: "nope", toolInput: {} },
     {
       type: "tool_result",
       toolName: "nope",

@@ -107,6 +107,8 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
 
 async function execute(run: RunContext, ready: Extract<Admission, { type: "ready" }>): Promise<SettledCall> {
   const { call, tool } = ready;
+  // A tool that starts under an aborted signal would never hear of it.
+  if (run.signal.aborted) return { status: "aborted", result: errorResult(NEVER_RAN) };
   const timeoutMs = tool.timeoutMs ?? run.toolTimeoutMs;
   const { controller, unlink } = linkController(run.signal);
   let timedOut = false;

@@ -1,5 +1,6 @@
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
+import { isRecord } from "../../core/base/json.ts";
 import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
 import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
@@ -43,22 +44,22 @@ class GoogleDecoder implements WireDecoder {
   readonly event = (_event: string, data: string): void => {
     if (data === "[DONE]") return;
     const chunk = parseChunk(data);
-    if (chunk.error !== undefined) {
+    if (isRecord(chunk.error)) {
       throw googleStreamError(chunk.error, {
         provider: "google",
         modelId: this.#model ?? "unknown",
         baseUrl: "",
       });
     }
-    if (chunk.usageMetadata !== undefined) this.#usage = chunk.usageMetadata;
+    if (isRecord(chunk.usageMetadata)) this.#usage = chunk.usageMetadata;
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
-    if (chunk.promptFeedback?.blockReason !== undefined) this.#blockReason = chunk.promptFeedback.blockReason;
+    this.#blockReason ??= chunk.promptFeedback?.blockReason;
     const candidate = chunk.candidates?.[0];
-    if (candidate === undefined) return;
+    if (typeof candidate !== "object" || candidate === null) return;
     const parts = candidate.content?.parts;
-    if (parts !== undefined) for (const part of parts) this.#part(part);
-    if (candidate.finishReason !== undefined) this.#last = candidate;
+    if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#part(part);
+    if (typeof candidate.finishReason === "string") this.#last = candidate;
   };
 
   readonly end = (): void => {
@@ -68,19 +69,19 @@ class GoogleDecoder implements WireDecoder {
       type: "finish",
       finishReason,
       usage: toUsage(this.#usage),
-      ...(this.#model === undefined ? {} : { model: this.#model }),
-      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
+      ...(typeof this.#model === "string" ? { model: this.#model } : {}),
+      ...(typeof this.#responseId === "string" ? { responseId: this.#responseId } : {}),
     });
   };
 
   readonly done = (): boolean => this.#ended;
 
-  #part(part: GooglePart): void {
-    if (part.functionCall !== undefined) this.#functionCall(part.functionCall, part.thoughtSignature);
-    else if (typeof part.text !== "string") return;
-    else if (part.thoughtSignature !== undefined)
-      this.#signedText(part.text, part.thought === true, part.thoughtSignature);
-    else if (part.text !== "") this.#text(part.text, part.thought === true ? "thinking" : "text");
+  #part({ text, thought, thoughtSignature, functionCall }: GooglePart): void {
+    const signature = typeof thoughtSignature === "string" ? thoughtSignature : undefined;
+    if (isRecord(functionCall)) this.#functionCall(functionCall, signature);
+    else if (typeof text !== "string") return;
+    else if (signature !== undefined) this.#signedText(text, thought === true, signature);
+    else if (text !== "") this.#text(text, thought === true ? "thinking" : "text");
   }
 
   #text(text: string, kind: "text" | "thinking"): void {
@@ -108,13 +109,13 @@ class GoogleDecoder implements WireDecoder {
 
   #functionCall(call: GoogleFunctionCall, thoughtSignature: string | undefined): void {
     const args = call.args ?? {};
-    const isObject = typeof args === "object" && !Array.isArray(args);
     this.#toolUse({
       type: "tool_use",
       id: this.#callId(call.id),
       name: typeof call.name === "string" ? call.name : "",
-      input: isObject ? (args as { readonly [key: string]: unknown }) : {},
-      ...(isObject ? {} : { invalid_input: { reason: "malformed", raw: JSON.stringify(args) } }),
+      ...(isRecord(args)
+        ? { input: args }
+        : { input: {}, invalid_input: { reason: "malformed", raw: JSON.stringify(args) } }),
       ...(thoughtSignature === undefined ? {} : { provider_data: { google: { thoughtSignature } } }),
     });
   }
@@ -136,7 +137,7 @@ class GoogleDecoder implements WireDecoder {
   #finishReason(): FinishReason {
     const raw = this.#last?.finishReason;
     if (raw === undefined) {
-      if (this.#blockReason !== undefined) return { unified: "refusal", raw: this.#blockReason };
+      if (typeof this.#blockReason === "string") return { unified: "refusal", raw: this.#blockReason };
       throw new NanoAgentError(
         "invalid_response",
         "The answer ended without a finish reason, so it was cut short. Try again.",
@@ -149,7 +150,7 @@ class GoogleDecoder implements WireDecoder {
       });
     }
     if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
-      this.#toolUse(brokenCall(this.#callId(undefined), this.#last?.finishMessage ?? ""));
+      this.#toolUse(brokenCall(this.#callId(undefined), String(this.#last?.finishMessage ?? "")));
       return { unified: "tool_use", raw };
     }
     if (raw === "CONTINUATION") return this.#continuation(raw);
@@ -161,7 +162,7 @@ class GoogleDecoder implements WireDecoder {
 
   #continuation(raw: string): FinishReason {
     const continuationToken = this.#last?.continuationToken;
-    if (continuationToken === undefined) return { unified: "length", raw };
+    if (typeof continuationToken !== "string") return { unified: "length", raw };
     this.#index += 1;
     const block = {
       type: "thinking" as const,
@@ -193,7 +194,7 @@ const UNIFIED: { readonly [raw: string]: FinishReason["unified"] } = {
 function parseChunk(data: string): GoogleChunk {
   try {
     const chunk: unknown = JSON.parse(data);
-    if (typeof chunk === "object" && chunk !== null) return chunk;
+    if (isRecord(chunk)) return chunk;
   } catch (cause) {
     throw notJson(data, cause);
   }
@@ -230,7 +231,7 @@ function toUsage(raw: GoogleUsage | undefined): Usage {
     ...(raw.cachedContentTokenCount === undefined
       ? {}
       : { cacheReadTokens: tokenCount(raw.cachedContentTokenCount) }),
-    ...(raw.thoughtsTokenCount === undefined ? {} : { reasoningTokens: tokenCount(raw.thoughtsTokenCount) }),
+    ...(raw.thoughtsTokenCount == null ? {} : { reasoningTokens: tokenCount(raw.thoughtsTokenCount) }),
     raw,
   };
 }

@@ -37,6 +37,9 @@ const KEPT = [
   "default",
 ];
 
+/** References within references grow the text without bound. */
+const MAX_NESTED_REFS = 8;
+
 /** Formats each type accepts; any other word is refused with HTTP 400. */
 const FORMATS: { readonly [type: string]: readonly string[] } = {
   string: ["enum", "date-time"],
@@ -55,7 +58,7 @@ function convert(given: Json | undefined, scope: Scope): JsonSchema {
   addEnum(out, schema);
   addChildren(out, schema, scope);
   const format = out["format"];
-  if (typeof format === "string" && !FORMATS[String(out["type"])]?.includes(format)) delete out["format"];
+  if (!FORMATS[String(out["type"])]?.includes(String(format))) delete out["format"];
   return out;
 }
 
@@ -63,7 +66,8 @@ function convertRef(ref: string, given: JsonSchema, scope: Scope): JsonSchema {
   const target = ref.startsWith("#") ? resolve(scope.root, ref.slice(1)) : undefined;
   const description = given["description"];
   const own: JsonSchema = description === undefined ? {} : { description };
-  if (target === undefined || scope.refs.includes(ref)) return { type: "object", ...own };
+  if (target === undefined || scope.refs.includes(ref) || scope.refs.length >= MAX_NESTED_REFS)
+    return { type: "object", ...own };
   return { ...convert(target, { ...scope, refs: [...scope.refs, ref] }), ...own };
 }
 
@@ -103,12 +107,12 @@ function mergeAllOf(schema: JsonSchema, scope: Scope): JsonSchema {
 function addType(out: Mutable, schema: JsonSchema, scope: Scope): void {
   const type = schema["type"];
   if (!Array.isArray(type)) {
-    if (type !== undefined) out["type"] = type;
+    if (typeof type === "string") out["type"] = type;
     else if (isObject(schema["properties"])) out["type"] = "object";
     return;
   }
-  const types = (type as readonly Json[]).filter((name) => name !== "null");
-  if (types.length < type.length) out["nullable"] = true;
+  const types = (type as readonly Json[]).filter((name) => typeof name === "string" && name !== "null");
+  if (type.includes("null")) out["nullable"] = true;
   if (types.length === 1) out["type"] = types[0];
   else if (types.length > 1)
     out["anyOf"] = types.map((name) => convert({ ...schema, type: name, enum: undefined }, scope));

@@ -18,11 +18,14 @@ export function createChatDecoder(emit: (part: StreamPart) => void, target: Wire
   return new ChatDecoder(emit, target);
 }
 
+/** Fields that may differ in every event and mean nothing to the answer. */
+const CHANGING: readonly string[] = ["obfuscation", "created"];
+
 class ChatDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
   readonly #target: WireTarget;
-  readonly #template: DeltaTemplate = createDeltaTemplate({ ignore: ["obfuscation"] });
-  readonly #thinkingTemplate: DeltaTemplate = createDeltaTemplate({ ignore: ["obfuscation"] });
+  readonly #template: DeltaTemplate = createDeltaTemplate({ ignore: CHANGING });
+  readonly #thinkingTemplate: DeltaTemplate = createDeltaTemplate({ ignore: CHANGING });
   readonly #reasoning = new ReasoningCollector();
   readonly #calls: ToolCallCollector;
   #blocks = 0;
@@ -109,7 +112,8 @@ class ChatDecoder implements WireDecoder {
 
   #delta(delta: ChatDelta): void {
     const thought = this.#reasoning.take(delta);
-    if (thought !== "") this.#thinking(thought);
+    if (this.#reasoning.seen) this.#thinkingPosition();
+    this.#thinking(thought);
     const { content, refusal } = delta;
     if (typeof content === "string") this.#text(content);
     else if (Array.isArray(content)) for (const part of content as readonly ChatContentPart[]) this.#part(part);
@@ -151,7 +155,8 @@ class ChatDecoder implements WireDecoder {
   #learn(choice: ChatChoice, delta: ChatDelta, data: string): void {
     let key = "";
     for (const [field, value] of Object.entries(delta)) {
-      if (field === "role" || value === null || value === "") continue;
+      const isEmpty = value === null || value === "" || (Array.isArray(value) && value.length === 0);
+      if (field === "role" || isEmpty) continue;
       const isSimple = field === "content" || field === "reasoning_content" || field === "reasoning";
       if (!isSimple || typeof value !== "string" || key !== "") return;
       key = field;

@@ -9,8 +9,8 @@ import type {
   UserBlock,
 } from "../../core/message/block.ts";
 import { type AssistantMessage, type Message, textOf, type UserMessage } from "../../core/message/message.ts";
+import { toolCallId } from "../tool-call-id.ts";
 import type { ChatQuirks } from "./quirks.ts";
-import { toolCallId } from "./tool-call-id.ts";
 
 /** The JSON text of one message of the transcript: any number of wire messages, separated by commas. Either part may be empty. */
 export interface WrittenMessage {
@@ -40,12 +40,17 @@ function writeAssistant(message: AssistantMessage, quirks: ChatQuirks): WrittenM
 function wireCall(call: ToolUseBlock, quirks: ChatQuirks): Fields {
   const extra = call.provider_data?.["openai_chat"]?.["extra_content"];
   return {
-    id: toolCallId(call.id, quirks.toolCallIds),
+    id: wireId(call.id, quirks),
     type: "function",
     // Several servers parse the arguments again: what could not be parsed is answered by its error result alone.
     function: { name: call.name, arguments: JSON.stringify(call.input) },
     ...(extra === undefined ? {} : { extra_content: extra }),
   };
+}
+
+/** OpenAI accepts 40 characters. */
+function wireId(id: string, quirks: ChatQuirks): string {
+  return toolCallId(id, quirks.toolCallIds === "any" ? 40 : quirks.toolCallIds);
 }
 
 /** Reasoning of other wires is left out: no vendor can make use of it. */
@@ -97,7 +102,7 @@ function writeUser(message: UserMessage, quirks: ChatQuirks): WrittenMessage {
     }
     const before = images.length;
     const content = resultText(block, images);
-    const id = toolCallId(block.tool_use_id, quirks.toolCallIds);
+    const id = wireId(block.tool_use_id, quirks);
     if (images.length > before) images.splice(before, 0, textPart(`Images from the result of tool call ${id}:`));
     results.push(JSON.stringify({ role: "tool", tool_call_id: id, content }));
   }

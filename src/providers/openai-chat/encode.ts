@@ -86,7 +86,9 @@ function settings(request: ModelRequest, quirks: ChatQuirks, hasTools: boolean):
   if (request.topP !== undefined) fields["top_p"] = request.topP;
   if (request.stopSequences !== undefined && request.stopSequences.length > 0) fields["stop"] = request.stopSequences;
   if (request.effort !== undefined) addEffort(fields, request.effort, quirks);
-  if (quirks.promptCacheKey && request.sessionId !== undefined) fields["prompt_cache_key"] = request.sessionId;
+  if (quirks.promptCacheKey && request.sessionId !== undefined) {
+    fields["prompt_cache_key"] = request.sessionId.slice(0, 64);
+  }
   return fields;
 }
 

@@ -1,13 +1,10 @@
-/** Longest id the original API accepts. */
-const MAX_LENGTH = 40;
-
 /**
  * The id of a tool call as a vendor accepts it: unchanged where that is possible, else a hash of it. The same id gives the same
- * text for the call and for its result.
+ * text for the call and for its result. A number is the longest id accepted, `alphanumeric9` means nine letters or digits.
  */
-export function toolCallId(id: string, format: "any" | "alphanumeric9"): string {
+export function toolCallId(id: string, format: number | "alphanumeric9"): string {
   if (format === "alphanumeric9") return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashText(id, 9);
-  return id.length <= MAX_LENGTH ? id : `call_${hashText(id, 24)}`;
+  return id.length <= format ? id : `call_${hashText(id, 24)}`;
 }
 
 /** FNV-1a with several seeds, in base 36: stable, and wide enough that two calls of one conversation never meet. */

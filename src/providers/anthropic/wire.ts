@@ -1,0 +1,54 @@
+/**
+ * The parts of the Messages API that nano-agent reads. Every field may be missing: compatible servers leave things out.
+ * Source: https://platform.claude.com/docs/en/api/messages and /build-with-claude/streaming.
+ */
+export interface AnthropicEvent {
+  readonly type?: string;
+  readonly index?: number;
+  readonly message?: {
+    readonly id?: string;
+    readonly model?: string;
+    readonly usage?: AnthropicUsage | null;
+  };
+  readonly content_block?: AnthropicBlock;
+  readonly delta?: AnthropicDelta;
+  readonly usage?: AnthropicUsage | null;
+}
+
+/** A content block as it starts; its text arrives in deltas. */
+export interface AnthropicBlock {
+  readonly type?: string;
+  readonly text?: string;
+  readonly thinking?: string;
+  readonly signature?: string;
+  /** Encrypted reasoning of a `redacted_thinking` block. */
+  readonly data?: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly input?: unknown;
+  readonly [key: string]: unknown;
+}
+
+/** What a `content_block_delta` or a `message_delta` changes. */
+export interface AnthropicDelta {
+  readonly type?: string;
+  readonly text?: string;
+  readonly thinking?: string;
+  readonly signature?: string;
+  readonly partial_json?: string;
+  readonly stop_reason?: string | null;
+}
+
+/** Tokens. In `message_delta` the figures are totals so far, not increments. */
+export interface AnthropicUsage {
+  /** Without what was read from or written to the cache. */
+  readonly input_tokens?: number | null;
+  readonly output_tokens?: number | null;
+  readonly cache_read_input_tokens?: number | null;
+  readonly cache_creation_input_tokens?: number | null;
+  readonly cache_creation?: {
+    readonly ephemeral_5m_input_tokens?: number | null;
+    readonly ephemeral_1h_input_tokens?: number | null;
+  } | null;
+  readonly output_tokens_details?: { readonly thinking_tokens?: number | null } | null;
+}

@@ -1,0 +1,218 @@
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import type { FinishReason, StreamPart } from "../../core/model/model.ts";
+import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
+import { reportedError, wordsOf } from "../errors.ts";
+import type { WireDecoder, WireTarget } from "../wire.ts";
+import { isRefusal, OutputItem } from "./output-item.ts";
+import { responsesUsage } from "./usage.ts";
+import type { ResponsesAnswer, ResponsesEvent, ResponsesItem } from "./wire.ts";
+
+/**
+ * Decodes a streamed answer of the Responses API: one block per item of the output, at the item's position. Unknown events and
+ * items are skipped. The answer is complete with `response.completed` or `response.incomplete`.
+ */
+export function createResponsesDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
+  return new ResponsesDecoder(emit, target);
+}
+
+class ResponsesDecoder implements WireDecoder {
+  readonly #emit: (part: StreamPart) => void;
+  readonly #target: WireTarget;
+  readonly #template: DeltaTemplate = createDeltaTemplate({ ignore: ["sequence_number", "obfuscation"] });
+  readonly #items = new Map<number, OutputItem>();
+  #newest: OutputItem | undefined;
+  /** Where texts recognised by the template go. */
+  #templateItem: OutputItem | undefined;
+  #templatePart = "";
+  #refused = false;
+  #answer: ResponsesAnswer = {};
+  #final: "completed" | "incomplete" | undefined;
+
+  constructor(emit: (part: StreamPart) => void, target: WireTarget) {
+    this.#emit = emit;
+    this.#target = target;
+  }
+
+  readonly event = (name: string, data: string): void => {
+    const text = this.#template.match(data);
+    if (text !== undefined) {
+      this.#templateItem?.add(this.#templatePart, text);
+      return;
+    }
+    if (data.trim() === "[DONE]") return;
+    const event = this.#parse(data);
+    const type = event.type ?? name;
+    if (type === "response.output_text.delta") this.#text(event, data);
+    else if (type.endsWith(".delta")) this.#delta(type, event);
+    else if (type.startsWith("response.output_item.")) this.#item(type, event);
+    else if (type.endsWith(".done")) this.#partDone(type, event);
+    else this.#state(type, event);
+  };
+
+  readonly done = (): boolean => this.#final !== undefined;
+
+  readonly end = (): void => {
+    if (this.#final === undefined) {
+      throw new NanoAgentError(
+        "invalid_response",
+        `${this.#target.provider} ended its answer before it was complete. Try again.`,
+        { details: { provider: this.#target.provider, model: this.#target.modelId }, retryable: true },
+      );
+    }
+    const { id, model, usage, output } = this.#answer;
+    (output ?? []).forEach((item, position) => this.#open(position, item).close(item));
+    const items = [...this.#items.values()].toSorted((left, right) => left.index - right.index);
+    for (const item of items) item.finish(this.#final === "incomplete");
+    this.#refused ||= (output ?? []).some(isRefusal);
+    this.#emit({
+      type: "finish",
+      finishReason: this.#finishReason(items),
+      usage: responsesUsage(usage),
+      ...(typeof model === "string" && model !== "" ? { model } : {}),
+      ...(typeof id === "string" && id !== "" ? { responseId: id } : {}),
+    });
+  };
+
+  #parse(data: string): ResponsesEvent {
+    const parsed = safeParse(data);
+    if (parsed.ok && isRecord(parsed.value)) return parsed.value;
+    throw new NanoAgentError(
+      "invalid_response",
+      `${this.#target.provider} sent an event that is no JSON object: ${data.slice(0, 200)}. Check that ${this.#target.baseUrl} is a Responses API.`,
+      { details: { provider: this.#target.provider }, retryable: true },
+    );
+  }
+
+  #text(event: ResponsesEvent, data: string): void {
+    const item = this.#itemOf(event, "message");
+    const part = `content ${event.content_index ?? 0}`;
+    item.add(part, event.delta ?? "");
+    this.#templateItem = item;
+    this.#templatePart = part;
+    this.#template.learn(data, "delta");
+  }
+
+  #delta(type: string, event: ResponsesEvent): void {
+    const delta = typeof event.delta === "string" ? event.delta : "";
+    if (type === "response.function_call_arguments.delta") {
+      this.#itemOf(event, "function_call").addArguments(delta);
+      return;
+    }
+    const place = placeOf(type, event);
+    if (place === undefined) return;
+    if (place.isRefusal) this.#refused = true;
+    this.#itemOf(event, place.itemType).add(place.part, delta);
+  }
+
+  #partDone(type: string, event: ResponsesEvent): void {
+    if (type === "response.function_call_arguments.done") {
+      if (typeof event.arguments === "string") this.#itemOf(event, "function_call").completeArguments(event.arguments);
+      return;
+    }
+    const place = placeOf(type, event);
+    const text = event.text ?? event.refusal;
+    if (place === undefined || typeof text !== "string") return;
+    if (place.isRefusal) this.#refused = true;
+    this.#itemOf(event, place.itemType).complete(place.part, text);
+  }
+
+  #item(type: string, event: ResponsesEvent): void {
+    const { item } = event;
+    if (!isRecord(item)) return;
+    const index = event.output_index ?? this.#indexOf(item.id) ?? this.#items.size;
+    const open = this.#open(index, item);
+    if (!type.endsWith(".done")) return;
+    if (isRefusal(item)) this.#refused = true;
+    open.close(item);
+  }
+
+  #state(type: string, event: ResponsesEvent): void {
+    const { response } = event;
+    if (type === "error" || (type === "" && "error" in event)) {
+      throw reportedError(wordsOf({ ...event }), { target: this.#target });
+    }
+    if (!isRecord(response)) return;
+    this.#answer = { ...this.#answer, ...response };
+    const status = type.startsWith("response.") ? type.slice("response.".length) : "";
+    if (status === "failed" || status === "cancelled") throw this.#failure(response, status);
+    if (status === "completed" || status === "incomplete") {
+      this.#final = response.status === "incomplete" ? "incomplete" : status;
+    }
+  }
+
+  #failure(answer: ResponsesAnswer, status: string): NanoAgentError {
+    const code = answer.error?.code ?? undefined;
+    const message = answer.error?.message ?? answer.incomplete_details?.reason ?? `the response is ${status}`;
+    // Codes about what was sent: the same request would fail again.
+    const isOurs = code !== undefined && /image|prompt|policy|residency/.test(code);
+    return reportedError(
+      { message, ...(code === undefined ? {} : { code }), ...(isOurs ? { type: "invalid_request_error" } : {}) },
+      { target: this.#target },
+    );
+  }
+
+  /** Items are known by their position; servers that leave it out by their id, or as the newest of their type. */
+  #itemOf(event: ResponsesEvent, type: string): OutputItem {
+    const index = event.output_index ?? this.#indexOf(event.item_id);
+    const known = index === undefined ? this.#newest : this.#items.get(index);
+    if (known !== undefined && known.type === type) return known;
+    return this.#open(index !== undefined && known === undefined ? index : this.#freeIndex(), {
+      type,
+      id: event.item_id ?? null,
+    });
+  }
+
+  #indexOf(id: string | null | undefined): number | undefined {
+    if (typeof id !== "string" || id === "") return undefined;
+    for (const item of this.#items.values()) if (item.id === id) return item.index;
+    return undefined;
+  }
+
+  #freeIndex(): number {
+    return Math.max(-1, ...this.#items.keys()) + 1;
+  }
+
+  #open(index: number, item: ResponsesItem): OutputItem {
+    const known = this.#items.get(index);
+    if (known !== undefined) return known;
+    const opened = new OutputItem(index, item, this.#emit);
+    this.#items.set(index, opened);
+    this.#newest = opened;
+    return opened;
+  }
+
+  #finishReason(items: readonly OutputItem[]): FinishReason {
+    if (this.#final === "incomplete") {
+      const raw = this.#answer.incomplete_details?.reason ?? "incomplete";
+      return { unified: INCOMPLETE.get(raw) ?? "other", raw };
+    }
+    const hasCalls = items.some((item) => item.type === "function_call");
+    return { unified: hasCalls ? "tool_use" : this.#refused ? "refusal" : "stop", raw: "completed" };
+  }
+}
+
+const INCOMPLETE: ReadonlyMap<string, FinishReason["unified"]> = new Map([
+  ["max_output_tokens", "length"],
+  ["max_tokens", "length"],
+  ["content_filter", "refusal"],
+]);
+
+/** Where the text of an event belongs, from the event's name without `.delta` or `.done`. */
+function placeOf(
+  type: string,
+  event: ResponsesEvent,
+): { readonly itemType: string; readonly part: string; readonly isRefusal: boolean } | undefined {
+  const content = `content ${event.content_index ?? 0}`;
+  const name = type.slice(0, type.lastIndexOf("."));
+  if (name === "response.output_text") return { itemType: "message", part: content, isRefusal: false };
+  if (name === "response.refusal") return { itemType: "message", part: content, isRefusal: true };
+  if (name === "response.reasoning_summary_text") {
+    return { itemType: "reasoning", part: `summary ${event.summary_index ?? 0}`, isRefusal: false };
+  }
+  // The second is the name some local servers use.
+  if (name === "response.reasoning_text" || name === "response.reasoning") {
+    return { itemType: "reasoning", part: content, isRefusal: false };
+  }
+  return undefined;
+}

@@ -1,0 +1,155 @@
+import type { Json } from "../../core/base/errors.ts";
+import { newId } from "../../core/base/ids.ts";
+import { parseToolInput } from "../../core/base/json.ts";
+import type { StreamPart } from "../../core/model/model.ts";
+import type { ResponsesContent, ResponsesItem } from "./wire.ts";
+
+/**
+ * One item of the output while it is streamed. Whatever its deltas left out is made up for by the events that close a part or the
+ * item, so an answer of closing events alone is complete too.
+ */
+export class OutputItem {
+  /** Position of the item in the output, and of its block in the answer. */
+  readonly index: number;
+  readonly id: string;
+  readonly type: string;
+  readonly #emit: (part: StreamPart) => void;
+  #callId = "";
+  #name = "";
+  #json = "";
+  #text = "";
+  /** The part that is being streamed, and what of it was emitted. */
+  #part = "";
+  #partText = "";
+  #announced = false;
+  #whole: ResponsesItem | undefined;
+
+  constructor(index: number, item: ResponsesItem, emit: (part: StreamPart) => void) {
+    this.index = index;
+    this.id = item.id ?? "";
+    this.type = item.type ?? "";
+    this.#emit = emit;
+    this.#identify(item);
+  }
+
+  /** Whether the item was closed by the provider. */
+  get isClosed(): boolean {
+    return this.#whole !== undefined;
+  }
+
+  /** Adds to a part of text or reasoning. `part` tells the parts of the item apart. */
+  add(part: string, text: string): void {
+    if (text === "") return;
+    let news = text;
+    if (part !== this.#part) {
+      // Sections of reasoning are paragraphs; parts of a message are one text.
+      if (this.type === "reasoning" && this.#text !== "") news = `\n\n${text}`;
+      this.#part = part;
+      this.#partText = "";
+    }
+    this.#partText += text;
+    this.#text += news;
+    this.#emit({ type: this.type === "reasoning" ? "thinking_delta" : "text_delta", index: this.index, text: news });
+  }
+
+  /** The whole text of a part: what its deltas did not bring is added. */
+  complete(part: string, text: string): void {
+    if (part !== this.#part) this.add(part, text);
+    else if (text.startsWith(this.#partText)) this.add(part, text.slice(this.#partText.length));
+  }
+
+  /** Adds to the arguments of a call. */
+  addArguments(json: string): void {
+    if (json === "") return;
+    this.#json += json;
+    if (this.#announced) this.#emit({ type: "tool_call_delta", index: this.index, json });
+  }
+
+  /** The whole arguments of a call. */
+  completeArguments(json: string): void {
+    if (json.startsWith(this.#json)) this.addArguments(json.slice(this.#json.length));
+    else this.#json = json;
+  }
+
+  /** The provider closed the item. Tool calls wait for {@link finish}: only the end of the answer says whether they are whole. */
+  close(item: ResponsesItem): void {
+    if (this.#whole !== undefined) return;
+    this.#whole = item;
+    this.#identify(item);
+    if (this.type === "function_call") {
+      if (typeof item.arguments === "string") this.completeArguments(item.arguments);
+    } else if (this.type === "message") this.#closeMessage(item);
+    else if (this.type === "reasoning") this.#closeReasoning(item);
+  }
+
+  /** Emits the block of a call. `cut`: the provider ended the answer before it was complete. */
+  finish(cut: boolean): void {
+    if (this.type !== "function_call" || this.#name === "") return;
+    this.#announce();
+    const truncated = cut || this.#whole?.status === "incomplete";
+    const input = parseToolInput(this.#json, { truncated });
+    this.#emit({
+      type: "block",
+      index: this.index,
+      block: { type: "tool_use", id: this.#callId, name: this.#name, ...input },
+    });
+  }
+
+  #identify(item: ResponsesItem): void {
+    if (this.type !== "function_call") return;
+    if (this.#name === "") this.#name = item.name ?? "";
+    if (this.#callId === "") this.#callId = item.call_id ?? "";
+    if (this.#name !== "" && this.#callId !== "") this.#announce();
+  }
+
+  #announce(): void {
+    if (this.#announced) return;
+    this.#announced = true;
+    if (this.#callId === "") this.#callId = this.id === "" ? newId("call") : this.id;
+    const { index } = this;
+    this.#emit({ type: "tool_call_start", index, id: this.#callId, name: this.#name });
+    if (this.#json !== "") this.#emit({ type: "tool_call_delta", index, json: this.#json });
+  }
+
+  #closeMessage(item: ResponsesItem): void {
+    const text = joined(item.content, "");
+    if (text.startsWith(this.#text)) this.add(this.#part, text.slice(this.#text.length));
+    const { phase } = item;
+    const differs = text !== "" && text !== this.#text;
+    if (!differs && typeof phase !== "string") return;
+    this.#emit({
+      type: "block",
+      index: this.index,
+      block: {
+        type: "text",
+        text: text === "" ? this.#text : text,
+        ...(typeof phase === "string" ? { provider_data: { openai_responses: { phase } } } : {}),
+      },
+    });
+  }
+
+  #closeReasoning(item: ResponsesItem): void {
+    const { type, id, summary, content, encrypted_content: encrypted } = item;
+    if (this.#text === "") this.add("whole", joined(summary, "\n\n") || joined(content, "\n\n"));
+    if (this.#text === "" && typeof encrypted !== "string") return;
+    const kept: Record<string, Json> = { type: type ?? "reasoning" };
+    if (typeof id === "string") kept["id"] = id;
+    kept["summary"] = (summary ?? []) as readonly Json[];
+    if (content !== undefined && content !== null) kept["content"] = content as readonly Json[];
+    if (typeof encrypted === "string") kept["encrypted_content"] = encrypted;
+    this.#emit({
+      type: "block",
+      index: this.index,
+      block: { type: "thinking", thinking: this.#text, provider_data: { openai_responses: { item: kept } } },
+    });
+  }
+}
+
+/** Whether a message holds a refusal. */
+export function isRefusal(item: ResponsesItem): boolean {
+  return (item.content ?? []).some((part) => part.type === "refusal");
+}
+
+function joined(parts: readonly ResponsesContent[] | null | undefined, separator: string): string {
+  return (parts ?? []).map((part) => part.text ?? part.refusal ?? "").join(separator);
+}

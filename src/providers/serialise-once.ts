@@ -1,0 +1,62 @@
+/** `write`, but at most once for each object: the text is kept for as long as the object lives. Objects must not change. */
+export function serialiseOnce<T extends object>(write: (value: T) => string): (value: T) => string {
+  const texts = new WeakMap<T, string>();
+  return (value) => {
+    const known = texts.get(value);
+    if (known !== undefined) return known;
+    const text = write(value);
+    texts.set(value, text);
+    return text;
+  };
+}
+
+/** One piece of a list: its place in `text` is after the pieces before it, joined by whatever the writer needs. */
+export interface ListWriter<T extends object, State> {
+  /** What the writer knows before the first item. */
+  readonly initial: State;
+  /** The state and text after one more item. `text` holds everything before it. Must not look at anything but its arguments. */
+  readonly append: (text: string, item: T, state: State) => { readonly text: string; readonly state: State };
+}
+
+/** Text of the beginning of a list, and the writer's state behind it. */
+export interface ListText<State> {
+  readonly text: string;
+  readonly state: State;
+}
+
+/**
+ * Serialises lists that grow at their end, as transcripts do: the text of the beginning is kept and only what is new is written.
+ * The last `tail` items are written every time (by the caller's own means, with marks for caching, say). A list that does not
+ * begin with what is kept is written from its start. Lists are told apart by their first item, so many conversations can
+ * share one serialiser.
+ */
+export function createListSerialiser<T extends object, State>(
+  writer: ListWriter<T, State>,
+  tail: number,
+): (items: readonly T[]) => ListText<State> & { readonly written: number } {
+  const heads = new WeakMap<T, { readonly items: T[]; text: string; state: State }>();
+  return (items) => {
+    const count = items.length - tail;
+    const first = items[0];
+    if (count <= 0 || first === undefined) return { text: "", state: writer.initial, written: 0 };
+    let head = heads.get(first);
+    if (head === undefined || !startsWith(items, head.items, count)) {
+      head = { items: [], text: "", state: writer.initial };
+      heads.set(first, head);
+    }
+    for (let index = head.items.length; index < count; index++) {
+      const item = items[index] as T;
+      const { text, state } = writer.append(head.text, item, head.state);
+      head.text = text;
+      head.state = state;
+      head.items.push(item);
+    }
+    return { text: head.text, state: head.state, written: count };
+  };
+}
+
+function startsWith<T>(items: readonly T[], head: readonly T[], count: number): boolean {
+  if (head.length > count) return false;
+  for (let index = 0; index < head.length; index++) if (items[index] !== head[index]) return false;
+  return true;
+}

@@ -1,0 +1,59 @@
+import { errorMessage } from "../../core/base/errors.ts";
+import { errorResult } from "../../core/tool/output.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
+
+/** A reason not to touch a file, in words for the model. */
+export class FileRefusal extends Error {
+  override readonly name = "FileRefusal";
+}
+
+/**
+ * Runs the work of a file tool and turns what goes wrong on disk into an error result that names `path`, as the model wrote it.
+ * An abort is thrown on.
+ */
+export async function answerFileErrors(
+  path: string,
+  signal: AbortSignal,
+  work: () => Promise<ToolResult>,
+): Promise<ToolResult> {
+  try {
+    signal.throwIfAborted();
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    return errorResult(error instanceof FileRefusal ? error.message : describeFileError(error, path));
+  }
+}
+
+/** One sentence for a failed file operation: what happened to `path`, and where it helps what to do. */
+export function describeFileError(error: unknown, path: string): string {
+  const code = errorCode(error);
+  const reason = code === undefined ? undefined : REASONS.get(code);
+  return reason === undefined ? `${path}: ${errorMessage(error)}` : `${path}: ${reason} (${code}).`;
+}
+
+/** The system's name of an error (`ENOENT`), if it has one. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "there is no such file or folder"],
+  ["EACCES", "permission denied"],
+  ["EPERM", "the system does not permit it"],
+  ["EROFS", "the file system is read-only"],
+  ["ENOSPC", "the disk is full; nothing was changed"],
+  ["EDQUOT", "the disk quota is used up; nothing was changed"],
+  ["EFBIG", "the file would be larger than the system allows; nothing was changed"],
+  ["ENAMETOOLONG", "the name is too long; choose a shorter one"],
+  ["ENOTDIR", "a part of the path is a file, not a folder"],
+  ["EISDIR", "it is a folder, not a file"],
+  ["ELOOP", "its links lead in a circle, or it became a link meanwhile"],
+  ["ENXIO", "it is a socket or a device that nobody serves"],
+  ["EAGAIN", "reading it would wait for someone else"],
+  ["EBUSY", "it is in use"],
+  ["ETXTBSY", "it is a program that is running"],
+  ["EMFILE", "too many files are open; try again"],
+  ["EIO", "the disk reported a read or write error"],
+  ["ERR_INVALID_ARG_VALUE", "a path cannot hold a NUL character"],
+]);

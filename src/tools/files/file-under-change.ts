@@ -1,0 +1,127 @@
+import { type BigIntStats, constants, type Stats } from "node:fs";
+import { access, type FileHandle, stat } from "node:fs/promises";
+import { errorCode, FileRefusal } from "./file-error.ts";
+import { type FileStamp, type FileState, isUnchanged, stampOf } from "./file-state.ts";
+import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
+import { writeAtomically } from "./write-atomically.ts";
+
+/** Which file is to be changed, and by whom. */
+export interface ChangeTarget {
+  /** Canonical path. */
+  readonly path: string;
+  /** The path as the model wrote it, for messages. */
+  readonly shown: string;
+  readonly sessionId: string;
+  readonly state: FileState;
+}
+
+/** A file as it is before a change that the session may make. */
+export interface FileUnderChange {
+  readonly stats: Stats;
+  readonly stamp: FileStamp;
+  /** All bytes; absent when the file is larger than was asked for. */
+  readonly content: Buffer | undefined;
+}
+
+/**
+ * Looks at a file that is to be changed; `undefined` when there is none. Throws a {@link FileRefusal} unless it is a regular file
+ * with a write bit that the session has read and that is unchanged since. Content up to `maxBytes` is read.
+ */
+export async function openForChange(
+  target: ChangeTarget,
+  maxBytes: number,
+): Promise<FileUnderChange | undefined> {
+  const { path, shown } = target;
+  const stats = await statIfThere(path);
+  if (stats === undefined) return undefined;
+  assertRegularFile(stats, shown);
+  await assertWritable(path, shown, stats);
+  const known = target.state.recall(target.sessionId, path);
+  if (known === undefined) {
+    throw new FileRefusal(
+      `${shown} is there already and was not read in this session. Read it first, then change it.`,
+    );
+  }
+  const file = await openRegularFile(path, shown);
+  try {
+    const now = await file.stat({ bigint: true });
+    const needed = known.sha256 !== undefined && known.size === now.size ? Number(now.size) : maxBytes;
+    const content = await contentOf(file, now, Math.max(needed, maxBytes));
+    const stamp = stampOf(now, content);
+    if (!isUnchanged(known, stamp)) {
+      throw new FileRefusal(
+        `${shown} was changed since it was read in this session. Read it again, then change it.`,
+      );
+    }
+    return { stats, stamp, content };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Replaces the file's content, or creates it, and notes the outcome as known to the session. */
+export async function commitChange(
+  target: ChangeTarget,
+  change: {
+    readonly before: FileUnderChange | undefined;
+    readonly data: Buffer;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const { before, data, signal } = change;
+  const stats = await writeAtomically(target.path, data, {
+    ...(before === undefined ? {} : { replaced: before.stats }),
+    beforeRename: async () => {
+      signal.throwIfAborted();
+      await assertStillSame(target, before);
+    },
+  });
+  target.state.remember(target.sessionId, target.path, stampOf(stats, data));
+}
+
+async function statIfThere(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The administrator may write everything; a file without any write bit is protected all the same. */
+async function assertWritable(path: string, shown: string, stats: Stats): Promise<void> {
+  if ((stats.mode & 0o222) === 0)
+    throw new FileRefusal(`${shown} is read-only (no write bit): it is left as it is.`);
+  try {
+    await access(path, constants.W_OK);
+  } catch (error) {
+    throw new FileRefusal(`${shown}: no permission to write it (${errorCode(error) ?? "unknown"}).`);
+  }
+}
+
+async function contentOf(
+  file: FileHandle,
+  stats: BigIntStats,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  return stats.size > BigInt(maxBytes) ? undefined : file.readFile();
+}
+
+async function assertStillSame(target: ChangeTarget, before: FileUnderChange | undefined): Promise<void> {
+  let now: BigIntStats | undefined;
+  try {
+    now = await stat(target.path, { bigint: true });
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+  if (before === undefined && now === undefined) return;
+  if (before !== undefined && now !== undefined && isSame(before.stamp, stampOf(now))) return;
+  throw new FileRefusal(
+    `${target.shown} was changed by someone else at this moment. Read it again, then change it.`,
+  );
+}
+
+function isSame(before: FileStamp, now: FileStamp): boolean {
+  const { size, mtimeNs, ino } = before;
+  return isUnchanged({ size, mtimeNs, ino }, now);
+}

@@ -1,0 +1,38 @@
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open, realpath, stat } from "node:fs/promises";
+import { FileRefusal } from "./file-error.ts";
+
+/**
+ * Opens a regular file for reading and nothing else: never waits for the other end of a FIFO, never wakes a device. `path` must be
+ * canonical; when a link has been put in its place meanwhile, the file is refused. `shown` is the path for messages.
+ */
+export async function openRegularFile(path: string, shown: string): Promise<FileHandle> {
+  assertRegularFile(await stat(path), shown);
+  const file = await open(
+    path,
+    constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
+  );
+  try {
+    assertRegularFile(await file.stat(), shown);
+    if ((await realpath(path)) !== path)
+      throw new FileRefusal(`${shown}: a link took its place meanwhile. Try again.`);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Throws a {@link FileRefusal} that names the kind of anything but a regular file. */
+export function assertRegularFile(stats: Stats, shown: string): void {
+  if (stats.isFile()) return;
+  throw new FileRefusal(`${shown} is ${kindOf(stats)}: only regular files can be read and written.`);
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return "a folder";
+  if (stats.isFIFO()) return "a FIFO (named pipe)";
+  if (stats.isSocket()) return "a socket";
+  if (stats.isCharacterDevice() || stats.isBlockDevice()) return "a device";
+  return "not a regular file";
+}

@@ -1,0 +1,168 @@
+import { isUtf8 } from "node:buffer";
+import type { FileHandle } from "node:fs/promises";
+import { detectEncoding, type TextEncoding } from "./text-encoding.ts";
+
+/** Which part of a text file to read. */
+export interface PageOptions {
+  /** Number of the first line, from 1. */
+  readonly firstLine: number;
+  /** Lines at most. */
+  readonly maxLines: number;
+  /** Bytes of numbered text at most. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** A part of a text file, its lines numbered, or word that the file is not text. */
+export interface Page {
+  readonly encoding: TextEncoding;
+  /** Lines as the model sees them: the number, six wide, a tab, the text. */
+  readonly lines: readonly string[];
+  /** Line to go on with when the file has more. */
+  readonly nextLine: number | undefined;
+  /** Number of lines in the file, when its end was reached. */
+  readonly lineCount: number | undefined;
+  /** Things to know about the text that its lines cannot show. */
+  readonly notes: readonly string[];
+  /** The whole file, when it was short enough to be read at once. */
+  readonly content: Uint8Array | undefined;
+}
+
+/** Reads lines from a file in chunks: memory and, after the page, time do not depend on the size of the file. */
+export async function readPage(file: FileHandle, options: PageOptions): Promise<Page> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  const first = await fill(file, buffer);
+  const content = first.length < buffer.length ? Uint8Array.from(first) : undefined;
+  const encoding = detectEncoding(first);
+  const builder = new PageBuilder(options);
+  if (encoding === "binary") return { ...builder.page(false), encoding, lineCount: undefined, content };
+  const decoder = encoding === "utf-8" ? undefined : new TextDecoder(encoding);
+  let chunk = first;
+  while (chunk.length > 0) {
+    options.signal.throwIfAborted();
+    const bytes = decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }));
+    if (builder.add(bytes)) return { ...builder.page(true), encoding, content };
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+    chunk = buffer.subarray(0, bytesRead);
+  }
+  builder.end();
+  return { ...builder.page(false), encoding, content };
+}
+
+const CHUNK_BYTES = 256 * 1024;
+const MAX_LINE_CHARS = 2000;
+/** Enough for every line that is shown whole: a UTF-16 unit takes at most three bytes. */
+const MAX_KEPT_BYTES = MAX_LINE_CHARS * 4;
+/** A line of the page that is longer ends the page, so that no line makes a tool read gigabytes. */
+const MAX_PAGE_LINE_BYTES = 16 * 1024 * 1024;
+const LF = 10;
+
+/** Fills the buffer as far as the file goes. */
+async function fill(file: FileHandle, buffer: Buffer): Promise<Buffer> {
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+}
+
+/** Collects the lines of one page from chunks of UTF-8. */
+class PageBuilder {
+  readonly #options: PageOptions;
+  readonly #lines: string[] = [];
+  readonly #notes = new Set<string>();
+  #lineNumber = 1;
+  #lineBytes = 0;
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
+  #pageBytes = 0;
+  #isFull = false;
+  #atStart = true;
+
+  constructor(options: PageOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the next chunk; true when the page is full and the file goes on. */
+  add(chunk: Buffer): boolean {
+    let at = 0;
+    if (this.#atStart && chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) at = 3;
+    this.#atStart = false;
+    while (at < chunk.length) {
+      if (this.#isFull || this.#lines.length === this.#options.maxLines) return true;
+      const newline = chunk.indexOf(LF, at);
+      const end = newline === -1 ? chunk.length : newline;
+      this.#extend(chunk, at, end);
+      if (newline === -1) return this.#endGiantLine();
+      if (!this.#endLine()) return true;
+      at = newline + 1;
+    }
+    return false;
+  }
+
+  /** The file is at its end. */
+  end(): void {
+    if (this.#lineBytes > 0) this.#endLine();
+  }
+
+  page(goesOn: boolean): Omit<Page, "encoding" | "content"> {
+    const more = goesOn || this.#isFull;
+    return {
+      lines: this.#lines,
+      nextLine: more ? this.#lineNumber : undefined,
+      lineCount: more ? undefined : this.#lineNumber - 1,
+      notes: [...this.#notes],
+    };
+  }
+
+  #extend(chunk: Buffer, start: number, end: number): void {
+    this.#lineBytes += end - start;
+    if (this.#lineNumber < this.#options.firstLine || this.#keptBytes >= MAX_KEPT_BYTES) return;
+    const kept = Buffer.from(chunk.subarray(start, Math.min(end, start + MAX_KEPT_BYTES - this.#keptBytes)));
+    this.#kept.push(kept);
+    this.#keptBytes += kept.length;
+  }
+
+  #endGiantLine(): boolean {
+    if (this.#lineNumber < this.#options.firstLine || this.#lineBytes <= MAX_PAGE_LINE_BYTES) return false;
+    this.#endLine();
+    return true;
+  }
+
+  /** False when the line no longer fits into the page. */
+  #endLine(): boolean {
+    if (this.#lineNumber >= this.#options.firstLine) {
+      const line = `${String(this.#lineNumber).padStart(6)}\t${this.#lineText()}`;
+      const bytes = Buffer.byteLength(line) + 1;
+      if (this.#pageBytes + bytes > this.#options.maxBytes && this.#lines.length > 0) {
+        this.#isFull = true;
+        return false;
+      }
+      this.#pageBytes += bytes;
+      this.#lines.push(line);
+    }
+    this.#lineNumber++;
+    this.#lineBytes = 0;
+    this.#kept = [];
+    this.#keptBytes = 0;
+    return true;
+  }
+
+  #lineText(): string {
+    const bytes = Buffer.concat(this.#kept);
+    const isWhole = this.#lineBytes === bytes.length;
+    if (isWhole && !isUtf8(bytes)) this.#notes.add("Bytes that are not UTF-8 are shown as \uFFFD.");
+    let text = bytes.toString("utf8");
+    if (isWhole && text.endsWith("\r")) text = text.slice(0, -1);
+    if (text.includes("\0")) {
+      this.#notes.add("NUL characters are shown as \u2400.");
+      text = text.replaceAll("\0", "\u2400");
+    }
+    if (isWhole && text.length <= MAX_LINE_CHARS) return text;
+    const splitsPair = /[\uD800-\uDBFF]/u.test(text[MAX_LINE_CHARS - 1] ?? "");
+    const size = this.#lineBytes > MAX_PAGE_LINE_BYTES ? "over 16 MB" : `${this.#lineBytes} bytes`;
+    return `${text.slice(0, splitsPair ? MAX_LINE_CHARS - 1 : MAX_LINE_CHARS)} … [line cut: ${size} in all]`;
+  }
+}

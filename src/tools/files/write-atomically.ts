@@ -1,0 +1,86 @@
+import type { BigIntStats, Stats } from "node:fs";
+import { type FileHandle, open, rename, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { errorCode, FileRefusal } from "./file-error.ts";
+import { temporaryName } from "./temporary-file.ts";
+
+/** How {@link writeAtomically} replaces a file. */
+export interface WriteAtomicallyOptions {
+  /** The file that is replaced: its mode, and where permitted its owner, are kept. Absent for a new file. */
+  readonly replaced?: Stats;
+  /** Last look before the file takes its place: throws when it must not. */
+  readonly beforeRename: () => Promise<void>;
+}
+
+/**
+ * Writes a whole file so that at every moment, also after a crash, either the old or the new content is there: into a temporary file
+ * of the same folder, synced, renamed, the folder synced. On any failure the old content stays and the temporary file is removed.
+ * Returns the facts of the new file. `path` must be canonical.
+ */
+export async function writeAtomically(
+  path: string,
+  data: Uint8Array,
+  options: WriteAtomicallyOptions,
+): Promise<BigIntStats> {
+  const folder = dirname(path);
+  if (Buffer.byteLength(basename(path)) > MAX_NAME_BYTES)
+    throw new FileRefusal(`${path}: the name is too long.`);
+  const temporary = join(folder, temporaryName());
+  const { replaced } = options;
+  const file = await open(temporary, "wx", replaced === undefined ? 0o666 : 0o600);
+  try {
+    let stats: BigIntStats;
+    try {
+      await file.writeFile(data);
+      if (replaced !== undefined) await keepOwnerAndMode(file, replaced);
+      await file.sync();
+      stats = await file.stat({ bigint: true });
+    } finally {
+      await file.close();
+    }
+    await options.beforeRename();
+    await rename(temporary, path);
+    await syncFolder(folder);
+    return stats;
+  } catch (error) {
+    await removeQuietly(temporary);
+    throw error;
+  }
+}
+
+const MAX_NAME_BYTES = 255;
+
+async function keepOwnerAndMode(file: FileHandle, replaced: Stats): Promise<void> {
+  const own = await file.stat();
+  let isOwnerKept = true;
+  if (own.uid !== replaced.uid || own.gid !== replaced.gid) {
+    isOwnerKept = await succeeds(file.chown(replaced.uid, replaced.gid));
+  }
+  // Set-user-id and set-group-id mean something else under another owner.
+  await file.chmod(replaced.mode & (isOwnerKept ? 0o7777 : 0o1777));
+}
+
+/** Makes the rename itself lasting. Some systems cannot sync a folder; the rename has happened all the same. */
+async function syncFolder(folder: string): Promise<void> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(folder, "r");
+    await handle.sync();
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** After a rename there is nothing to remove, and a failure to remove must not hide the first error. */
+async function removeQuietly(path: string): Promise<void> {
+  await succeeds(unlink(path));
+}
+
+async function succeeds(action: Promise<void>): Promise<boolean> {
+  return action.then(
+    () => true,
+    () => false,
+  );
+}
