@@ -4,7 +4,7 @@ import { isRecord } from "../../core/base/json.ts";
 import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
 import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
-import type { WireDecoder } from "../wire.ts";
+import type { WireDecoder, WireTarget } from "../wire.ts";
 import { googleStreamError } from "./error.ts";
 import type { GoogleCandidate, GoogleChunk, GoogleFunctionCall, GooglePart, GoogleUsage } from "./wire.ts";
 
@@ -21,12 +21,13 @@ import type { GoogleCandidate, GoogleChunk, GoogleFunctionCall, GooglePart, Goog
  *
  * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in every event.
  */
-export function createGoogleDecoder(emit: (part: StreamPart) => void): WireDecoder {
-  return new GoogleDecoder(emit);
+export function createGoogleDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
+  return new GoogleDecoder(emit, target);
 }
 
 class GoogleDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
+  readonly #target: WireTarget;
   readonly #callIds = new Set<string>();
   #index = -1;
   #open: "text" | "thinking" | undefined;
@@ -37,29 +38,21 @@ class GoogleDecoder implements WireDecoder {
   #responseId: string | undefined;
   #ended = false;
 
-  constructor(emit: (part: StreamPart) => void) {
+  constructor(emit: (part: StreamPart) => void, target: WireTarget) {
     this.#emit = emit;
+    this.#target = target;
   }
 
   readonly event = (_event: string, data: string): void => {
     if (data === "[DONE]") return;
     const chunk = parseChunk(data);
-    if (isRecord(chunk.error)) {
-      throw googleStreamError(chunk.error, {
-        provider: "google",
-        modelId: this.#model ?? "unknown",
-        baseUrl: "",
-      });
-    }
+    if (isRecord(chunk.error)) throw googleStreamError(chunk.error, this.#target);
     if (isRecord(chunk.usageMetadata)) this.#usage = chunk.usageMetadata;
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
     this.#blockReason ??= chunk.promptFeedback?.blockReason;
     const candidate = chunk.candidates?.[0];
-    if (typeof candidate !== "object" || candidate === null) return;
-    const parts = candidate.content?.parts;
-    if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#part(part);
-    if (typeof candidate.finishReason === "string") this.#last = candidate;
+    if (typeof candidate === "object" && candidate !== null) this.#candidate(candidate);
   };
 
   readonly end = (): void => {
@@ -75,6 +68,12 @@ class GoogleDecoder implements WireDecoder {
   };
 
   readonly done = (): boolean => this.#ended;
+
+  #candidate(candidate: GoogleCandidate): void {
+    const parts = candidate.content?.parts;
+    if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#part(part);
+    if (typeof candidate.finishReason === "string") this.#last = candidate;
+  }
 
   #part({ text, thought, thoughtSignature, functionCall }: GooglePart): void {
     const signature = typeof thoughtSignature === "string" ? thoughtSignature : undefined;
@@ -135,7 +134,7 @@ class GoogleDecoder implements WireDecoder {
   }
 
   #finishReason(): FinishReason {
-    const raw = this.#last?.finishReason;
+    const { finishReason: raw, finishMessage } = this.#last ?? {};
     if (raw === undefined) {
       if (typeof this.#blockReason === "string") return { unified: "refusal", raw: this.#blockReason };
       throw new NanoAgentError(
@@ -150,7 +149,9 @@ class GoogleDecoder implements WireDecoder {
       });
     }
     if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
-      this.#toolUse(brokenCall(this.#callId(undefined), String(this.#last?.finishMessage ?? "")));
+      this.#toolUse(
+        brokenCall(this.#callId(undefined), typeof finishMessage === "string" ? finishMessage : ""),
+      );
       return { unified: "tool_use", raw };
     }
     if (raw === "CONTINUATION") return this.#continuation(raw);

@@ -57,8 +57,9 @@ function convert(given: Json | undefined, scope: Scope): JsonSchema {
   addType(out, schema, scope);
   addEnum(out, schema);
   addChildren(out, schema, scope);
-  const format = out["format"];
-  if (!FORMATS[String(out["type"])]?.includes(String(format))) delete out["format"];
+  const { type, format } = out;
+  const formats = typeof type === "string" ? FORMATS[type] : undefined;
+  if (typeof format !== "string" || formats?.includes(format) !== true) delete out["format"];
   return out;
 }
 

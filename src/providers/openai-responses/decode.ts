@@ -61,10 +61,9 @@ class ResponsesDecoder implements WireDecoder {
       );
     }
     const { id, model, usage, output } = this.#answer;
-    (output ?? []).forEach((item, position) => this.#open(position, item).close(item));
+    (output ?? []).forEach((item, position) => this.#closeListed(item, position));
     const items = [...this.#items.values()].toSorted((left, right) => left.index - right.index);
     for (const item of items) item.finish(this.#final === "incomplete");
-    this.#refused ||= (output ?? []).some(isRefusal);
     this.#emit({
       type: "finish",
       finishReason: this.#finishReason(items),
@@ -120,11 +119,23 @@ class ResponsesDecoder implements WireDecoder {
   #item(type: string, event: ResponsesEvent): void {
     const { item } = event;
     if (!isRecord(item)) return;
-    const index = event.output_index ?? this.#indexOf(item.id) ?? this.#items.size;
-    const open = this.#open(index, item);
-    if (!type.endsWith(".done")) return;
+    const isDone = type.endsWith(".done");
+    const index = this.#indexOf(item.id) ?? event.output_index ?? this.#freeIndex();
+    const known = this.#items.get(index);
+    // A number given twice means nothing: some servers give all items the same.
+    const isSame = known !== undefined && (known.id === item.id || (isDone && !known.isClosed && known.type === item.type));
+    const open = this.#open(known === undefined || isSame ? index : this.#freeIndex(), item);
+    if (!isDone) return;
     if (isRefusal(item)) this.#refused = true;
     open.close(item);
+  }
+
+  /** An item of the list that ends an answer. It is news only where the events about it were left out. */
+  #closeListed(item: ResponsesItem, position: number): void {
+    const index = this.#indexOf(item.id) ?? position;
+    const known = this.#items.get(index);
+    if (known === undefined || known.type === item.type) this.#open(index, item).close(item);
+    if (isRefusal(item)) this.#refused = true;
   }
 
   #state(type: string, event: ResponsesEvent): void {

@@ -18,9 +18,9 @@ export class OutputItem {
   #name = "";
   #json = "";
   #text = "";
-  /** The part that is being streamed, and what of it was emitted. */
+  /** The part that is being streamed, and where in the text it begins. */
   #part = "";
-  #partText = "";
+  #partStart = 0;
   #announced = false;
   #whole: ResponsesItem | undefined;
 
@@ -40,22 +40,28 @@ export class OutputItem {
   /** Adds to a part of text or reasoning. `part` tells the parts of the item apart. */
   add(part: string, text: string): void {
     if (text === "") return;
-    let news = text;
     if (part !== this.#part) {
       // Sections of reasoning are paragraphs; parts of a message are one text.
-      if (this.type === "reasoning" && this.#text !== "") news = `\n\n${text}`;
+      if (this.type === "reasoning" && this.#text !== "") this.#push("\n\n");
       this.#part = part;
-      this.#partText = "";
+      this.#partStart = this.#text.length;
     }
-    this.#partText += text;
-    this.#text += news;
-    this.#emit({ type: this.type === "reasoning" ? "thinking_delta" : "text_delta", index: this.index, text: news });
+    this.#push(text);
   }
 
   /** The whole text of a part: what its deltas did not bring is added. */
   complete(part: string, text: string): void {
-    if (part !== this.#part) this.add(part, text);
-    else if (text.startsWith(this.#partText)) this.add(part, text.slice(this.#partText.length));
+    if (part !== this.#part) {
+      this.add(part, text);
+      return;
+    }
+    const streamed = this.#text.slice(this.#partStart);
+    if (text.startsWith(streamed)) this.add(part, text.slice(streamed.length));
+  }
+
+  #push(text: string): void {
+    this.#text += text;
+    this.#emit({ type: this.type === "reasoning" ? "thinking_delta" : "text_delta", index: this.index, text });
   }
 
   /** Adds to the arguments of a call. */
