@@ -91,32 +91,31 @@ const PROVIDER: Shape = {
 const TEXT: Shape = { type: "string" };
 const TEXTS: Shape = { type: "strings" };
 
-/** The shape of a config file. */
-export const CONFIG_SHAPE = {
-  type: "object",
-  fields: {
-    $schema: TEXT,
-    model: { type: "string", pattern: /\S/, form: 'a name such as "anthropic/claude-sonnet-4-5"' },
-    fallbackModels: TEXTS,
-    permissionMode: { type: "string", oneOf: PERMISSION_MODES },
-    allowedTools: TEXTS,
-    disallowedTools: TEXTS,
-    maxTurns: { type: "number", minimum: 1, integer: true },
-    maxBudgetUsd: { type: "number", above: 0 },
-    maxWallTime: { type: "duration" },
-    systemPrompt: TEXT,
-    appendSystemPrompt: TEXT,
-    network: {
-      type: "object",
-      fields: {
-        headerTimeoutMs: MILLISECONDS,
-        idleTimeoutMs: MILLISECONDS,
-        requestTimeoutMs: MILLISECONDS,
-        maxRetries: { type: "number", minimum: 0, integer: true },
-        maxRetryAfterMs: MILLISECONDS,
-        proxy: { type: "object", fields: { http: TEXT, https: TEXT, noProxy: TEXT } },
-      },
+const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
+  $schema: TEXT,
+  model: { type: "string", pattern: /\S/, form: 'a name such as "anthropic/claude-sonnet-4-5"' },
+  fallbackModels: TEXTS,
+  permissionMode: { type: "string", oneOf: PERMISSION_MODES },
+  allowedTools: TEXTS,
+  disallowedTools: TEXTS,
+  maxTurns: { type: "number", minimum: 1, integer: true },
+  maxBudgetUsd: { type: "number", above: 0 },
+  maxWallTime: { type: "duration" },
+  systemPrompt: TEXT,
+  appendSystemPrompt: TEXT,
+  network: {
+    type: "object",
+    fields: {
+      headerTimeoutMs: MILLISECONDS,
+      idleTimeoutMs: MILLISECONDS,
+      requestTimeoutMs: MILLISECONDS,
+      maxRetries: { type: "number", minimum: 0, integer: true },
+      maxRetryAfterMs: MILLISECONDS,
+      proxy: { type: "object", fields: { http: TEXT, https: TEXT, noProxy: TEXT } },
     },
-    providers: { type: "map", of: PROVIDER, key: /^[a-z0-9][a-z0-9._-]*$/ },
-  } satisfies { readonly [K in keyof Required<ConfigFile>]: Shape },
-} as const satisfies Shape;
+  },
+  providers: { type: "map", of: PROVIDER, key: /^[a-z0-9][a-z0-9._-]*$/ },
+};
+
+/** The shape of a config file. */
+export const CONFIG_SHAPE: Shape = { type: "object", fields: FIELDS };

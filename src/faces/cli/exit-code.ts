@@ -39,14 +39,14 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
 ];
 
 /** Signals that end a run, and their exit codes. */
-export const SIGNAL_EXITS = {
+export const SIGNAL_EXITS: { readonly [S in EndingSignal]: number } = {
   SIGINT: EXIT.interrupted,
   SIGTERM: EXIT.terminated,
   SIGHUP: EXIT.hangup,
-} as const;
+};
 
 /** A signal that ends a run. */
-export type EndingSignal = keyof typeof SIGNAL_EXITS;
+export type EndingSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** The exit code for an error that ended the program or a run. */
 export function exitCodeOfError(code: ErrorCode): number {

@@ -1,6 +1,31 @@
+/** Names of the options of a run. */
+export type FlagName =
+  | "print"
+  | "model"
+  | "system-prompt"
+  | "append-system-prompt"
+  | "no-session"
+  | "output-format"
+  | "json"
+  | "include-partial-messages"
+  | "input-format"
+  | "json-schema"
+  | "output-last-message"
+  | "permission-mode"
+  | "yolo"
+  | "allowed-tools"
+  | "disallowed-tools"
+  | "max-turns"
+  | "max-budget-usd"
+  | "max-wall-time"
+  | "cwd"
+  | "add-dir"
+  | "help"
+  | "version";
+
 /** One option of the command line. */
 export interface FlagSpec {
-  readonly name: string;
+  readonly name: FlagName;
   readonly short?: string;
   /** `list`: may be given several times. */
   readonly type: "boolean" | "text" | "list";
@@ -11,7 +36,7 @@ export interface FlagSpec {
 }
 
 /** The options of a run, in the order the help shows them. */
-export const FLAGS = [
+export const FLAGS: readonly FlagSpec[] = [
   {
     name: "print",
     short: "p",
@@ -135,10 +160,7 @@ export const FLAGS = [
   },
   { name: "help", short: "h", type: "boolean", group: "Other", help: "Show this help." },
   { name: "version", short: "v", type: "boolean", group: "Other", help: "Show the version." },
-] as const satisfies readonly FlagSpec[];
-
-/** Names of the options of a run. */
-export type FlagName = (typeof FLAGS)[number]["name"];
+];
 
 /** Options that belong to what a later version brings. They are refused by name, not taken for typing errors. */
 export const LATER_FLAGS: { readonly [name: string]: "boolean" | "text" } = {
