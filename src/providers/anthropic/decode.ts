@@ -12,7 +12,7 @@ import type { AnthropicBlock, AnthropicDelta, AnthropicEvent, AnthropicUsage } f
 type Emit = (part: StreamPart) => void;
 
 /** Decodes the event stream of the Messages API. Events and deltas it does not know are skipped, as the API asks of clients. */
-export function createAnthropicDecoder(emit: Emit, target?: WireTarget): WireDecoder {
+export function createAnthropicDecoder(emit: Emit, target: WireTarget): WireDecoder {
   const decoder = new AnthropicDecoder(emit, target);
   return {
     event: (_event, data) => {
@@ -35,7 +35,7 @@ interface OpenBlock {
 class AnthropicDecoder {
   stopped = false;
   readonly #emit: Emit;
-  readonly #target: WireTarget | undefined;
+  readonly #target: WireTarget;
   readonly #open = new Map<number, OpenBlock>();
   /** Calls whose arguments are no object (yet): only the stop reason tells whether they were cut. */
   readonly #doubtful: { readonly index: number; readonly open: OpenBlock }[] = [];
@@ -46,7 +46,7 @@ class AnthropicDecoder {
   #id: string | undefined;
   #finished = false;
 
-  constructor(emit: Emit, target: WireTarget | undefined) {
+  constructor(emit: Emit, target: WireTarget) {
     this.#emit = emit;
     this.#target = target;
   }

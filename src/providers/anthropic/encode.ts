@@ -38,7 +38,8 @@ class AnthropicEncoder {
     const { quirks = {} } = target;
     this.#target = target;
     this.#url = `${target.baseUrl}${target.baseUrl.endsWith("/v1") ? "" : "/v1"}/messages`;
-    this.#headers = { ...standardHeaders(target), ...target.headers };
+    const own = Object.entries(target.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+    this.#headers = { ...standardHeaders(target), ...Object.fromEntries(own) };
     this.#interleaved = { "anthropic-beta": "interleaved-thinking-2025-05-14", ...this.#headers };
     const traits = thinkingTraits(target.modelId);
     const mode = quirks["thinking"];

@@ -1,0 +1,149 @@
+import { NanoAgentError } from "../core/base/errors.ts";
+
+/** Name of a wire format, as in `provider_data` and `providerOptions`. */
+export type WireName = "anthropic" | "openai_chat" | "openai_responses" | "google";
+
+/** How a provider is reached. */
+export interface Preset {
+  /** First part of a model name: `deepseek` in `deepseek/deepseek-v4-pro`. */
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly wire: WireName;
+  /** Without a trailing slash. Empty for `custom`, which must be told. */
+  readonly baseUrl: string;
+  /** Environment variables that may hold the key, the first that is set wins. Empty: no key is needed. */
+  readonly keyVariables: readonly string[];
+  /** Variables whose key is sent as a bearer token instead of the wire's own way. */
+  readonly tokenVariables?: readonly string[];
+  /** Environment variables that may hold another base URL. */
+  readonly baseUrlVariables: readonly string[];
+  /** Runs on the user's machine or network: no key is demanded, and nothing is charged. */
+  readonly local?: boolean;
+  /** A model to begin with. Absent where there is none that everybody has. */
+  readonly defaultModel?: string;
+  /** What a person should know. */
+  readonly note?: string;
+}
+
+/** Every provider that is known by name, the order in which keys are looked for included. */
+export const PRESETS: readonly Preset[] = [
+  {
+    ...keyed("anthropic", "anthropic", "https://api.anthropic.com/v1"),
+    tokenVariables: ["ANTHROPIC_AUTH_TOKEN"],
+    defaultModel: "claude-sonnet-5",
+    note: "A base URL without /v1 gets it, so addresses made for Anthropic's own tools work.",
+  },
+  {
+    ...keyed("openai", "openai_responses", "https://api.openai.com/v1"),
+    defaultModel: "gpt-5.5",
+    note: "Speaks Responses at OpenAI's own host and Chat Completions at any other base URL.",
+  },
+  {
+    ...keyed("google", "google", "https://generativelanguage.googleapis.com/v1beta"),
+    aliases: ["gemini"],
+    keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    baseUrlVariables: ["GEMINI_BASE_URL", "GOOGLE_BASE_URL"],
+    defaultModel: "gemini-3.8-flash",
+  },
+  { ...keyed("deepseek", "openai_chat", "https://api.deepseek.com/v1"), defaultModel: "deepseek-v4-pro" },
+  {
+    ...keyed("openrouter", "openai_chat", "https://openrouter.ai/api/v1"),
+    note: "Ids have two parts: openrouter/anthropic/claude-sonnet-5.",
+  },
+  {
+    ...keyed("moonshot", "openai_chat", "https://api.moonshot.ai/v1"),
+    aliases: ["kimi", "moonshotai"],
+    keyVariables: ["MOONSHOT_API_KEY", "KIMI_API_KEY"],
+    defaultModel: "kimi-k3",
+    note: "In China: MOONSHOT_BASE_URL=https://api.moonshot.cn/v1.",
+  },
+  {
+    ...keyed("qwen", "openai_chat", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
+    aliases: ["dashscope", "alibaba"],
+    keyVariables: ["QWEN_API_KEY", "DASHSCOPE_API_KEY"],
+    baseUrlVariables: ["QWEN_BASE_URL", "DASHSCOPE_BASE_URL"],
+    defaultModel: "qwen3-coder-plus",
+    note: "In China: QWEN_BASE_URL=https://dashscope.aliyuncs.com/compatible-mode/v1.",
+  },
+  {
+    ...keyed("zhipu", "openai_chat", "https://open.bigmodel.cn/api/paas/v4"),
+    aliases: ["zai", "glm", "bigmodel"],
+    keyVariables: ["ZHIPU_API_KEY", "ZHIPUAI_API_KEY", "ZAI_API_KEY"],
+    defaultModel: "glm-4.6",
+    note: "Outside China: ZHIPU_BASE_URL=https://api.z.ai/api/paas/v4.",
+  },
+  { ...keyed("mistral", "openai_chat", "https://api.mistral.ai/v1"), defaultModel: "mistral-medium-latest" },
+  { ...keyed("groq", "openai_chat", "https://api.groq.com/openai/v1"), defaultModel: "openai/gpt-oss-120b" },
+  {
+    ...keyed("xai", "openai_chat", "https://api.x.ai/v1"),
+    aliases: ["grok"],
+    defaultModel: "grok-4.6",
+  },
+  { ...keyed("together", "openai_chat", "https://api.together.xyz/v1") },
+  { ...keyed("fireworks", "openai_chat", "https://api.fireworks.ai/inference/v1") },
+  { ...keyed("cerebras", "openai_chat", "https://api.cerebras.ai/v1") },
+  openAiVariables("openai-chat", "openai_chat"),
+  openAiVariables("openai-responses", "openai_responses"),
+  localServer("ollama", "http://127.0.0.1:11434/v1"),
+  localServer("lmstudio", "http://127.0.0.1:1234/v1"),
+  localServer("llamacpp", "http://127.0.0.1:8080/v1"),
+  localServer("vllm", "http://127.0.0.1:8000/v1"),
+  {
+    ...localServer("custom", ""),
+    note: "Any server that speaks Chat Completions. Set CUSTOM_BASE_URL, and CUSTOM_API_KEY if it wants a key.",
+  },
+];
+
+/** The preset of a name or alias, in any case of letters. Throws `unknown_provider`, which lists what there is, nearest first. */
+export function findPreset(name: string, presets: readonly Preset[] = PRESETS): Preset {
+  const wanted = name.toLowerCase();
+  const found = presets.find((preset) => preset.name === wanted || preset.aliases?.includes(wanted) === true);
+  if (found !== undefined) return found;
+  const known = presets.map((preset) => preset.name);
+  const nearest = known
+    .map((each) => ({ each, distance: editDistance(wanted, each) }))
+    .sort((left, right) => left.distance - right.distance)
+    .map(({ each }) => each);
+  throw new NanoAgentError(
+    "unknown_provider",
+    `There is no provider "${name}". Use one of: ${nearest.join(", ")}; or define it under "providers" in the configuration.`,
+    { details: { provider: name, known: nearest } },
+  );
+}
+
+/** The environment variables of a provider that presets do not know, e.g. `MY_GATEWAY_API_KEY` for `my-gateway`. */
+export function standardVariables(name: string): { readonly key: string; readonly baseUrl: string } {
+  const stem = name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
+  return { key: `${stem}_API_KEY`, baseUrl: `${stem}_BASE_URL` };
+}
+
+function keyed(name: string, wire: WireName, baseUrl: string): Preset {
+  const { key, baseUrl: variable } = standardVariables(name);
+  return { name, wire, baseUrl, keyVariables: [key], baseUrlVariables: [variable] };
+}
+
+function openAiVariables(name: string, wire: WireName): Preset {
+  return {
+    ...keyed("openai", wire, "https://api.openai.com/v1"),
+    name,
+    note: "Like openai, with the wire format chosen by hand.",
+  };
+}
+
+function localServer(name: string, baseUrl: string): Preset {
+  return { ...keyed(name, "openai_chat", baseUrl), local: true };
+}
+
+/** Number of letters to insert, delete or replace (Levenshtein). */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const replace = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}

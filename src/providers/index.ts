@@ -1,0 +1,14 @@
+export { type FromAiSdkOptions, fromAiSdk } from "./ai-sdk/from-ai-sdk.ts";
+export type { AiSdkLanguageModel } from "./ai-sdk/language-model.ts";
+export { findPreset, PRESETS, type Preset, type WireName } from "./catalog.ts";
+export { createTransport, type TransportOptions } from "./create-transport.ts";
+export type { AnswerHead, AnswerSink, Exchange, HttpRequest, ProxyOptions, Transport } from "./http.ts";
+export type { Fetch, FetchInit } from "./http-fetch.ts";
+export { type LocalServer, type ProbeLocalOptions, probeLocalServers } from "./local/probe-local.ts";
+export { knownModelInfo } from "./model-info.ts";
+export { type ModelName, parseModelName } from "./model-name.ts";
+export { NETWORK_DEFAULTS, type NetworkOptions, type NetworkSettings } from "./network.ts";
+export { loadPriceCatalog, type PriceCatalog } from "./price-catalog.ts";
+export { type CustomProvider, type ResolveModelOptions, resolveModel } from "./resolve-model.ts";
+export type { Wire, WireDecoder, WireErrorAnswer, WireRequest, WireTarget } from "./wire.ts";
+export { createWireModel, type WireModelOptions } from "./wire-model.ts";

@@ -1,0 +1,98 @@
+import type { ModelInfo, ModelPrice } from "../core/model/model.ts";
+
+/**
+ * What is known about well-known models without asking anybody: context window, largest answer, list price. `undefined` for all
+ * others. Matches the id itself, dated ids (`claude-sonnet-4-5-20250929`) and `-latest`; a gateway's prices are its own, so only
+ * the makers' providers are looked up.
+ *
+ * Provenance: list prices and windows as in the data set of @pydantic/genai-prices 0.1.8, output limits from the model pages of
+ * the makers, both of November 2026. Where a price rises with the length of the prompt, the lower one is given.
+ */
+export function knownModelInfo(provider: string, id: string): ModelInfo | undefined {
+  const models = MODELS[provider];
+  if (models === undefined) return undefined;
+  const row = models[id] ?? models[id.replace(/(?:-latest|-\d{4}-?\d{2}-?\d{2})$/, "")];
+  if (row === undefined) return undefined;
+  const [contextWindow, maxOutputTokens, input, output, cacheRead, cacheWrite, cacheWrite1h] = row;
+  const price: ModelPrice = {
+    input,
+    output,
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    ...(cacheWrite1h === undefined ? {} : { cacheWrite1h }),
+  };
+  return { contextWindow, maxOutputTokens, price };
+}
+
+/** Context window, largest answer, then USD per million tokens: input, output, cache read, cache write, cache write for 1 h. */
+type Row = readonly [
+  contextWindow: number,
+  maxOutputTokens: number,
+  input: number,
+  output: number,
+  cacheRead?: number,
+  cacheWrite?: number,
+  cacheWrite1h?: number,
+];
+
+const K = 1_000;
+const M = 1_000_000;
+
+const ANTHROPIC: { readonly [id: string]: Row | undefined } = {
+  "claude-fable-5-1": [M, 128 * K, 10, 50, 0.25, 12.5, 20],
+  "claude-fable-5": [M, 128 * K, 10, 50, 1, 12.5, 20],
+  "claude-opus-5-5": [M, 128 * K, 4, 20, 0.2, 5, 8],
+  "claude-opus-5": [M, 128 * K, 5, 25, 0.5, 6.25, 10],
+  "claude-opus-4-8": [M, 128 * K, 5, 25, 0.5, 6.25, 10],
+  "claude-opus-4-7": [M, 128 * K, 5, 25, 0.5, 6.25, 10],
+  "claude-opus-4-6": [M, 128 * K, 5, 25, 0.5, 6.25, 10],
+  "claude-opus-4-5": [200 * K, 64 * K, 5, 25, 0.5, 6.25, 10],
+  "claude-opus-4-1": [200 * K, 32 * K, 15, 75, 1.5, 18.75, 30],
+  "claude-sonnet-5": [M, 128 * K, 2, 10, 0.2, 2.5, 4],
+  "claude-sonnet-4-6": [M, 64 * K, 3, 15, 0.3, 3.75, 6],
+  "claude-sonnet-4-5": [200 * K, 64 * K, 3, 15, 0.3, 3.75, 6],
+  "claude-sonnet-4": [200 * K, 64 * K, 3, 15, 0.3, 3.75, 6],
+  "claude-haiku-4-5": [200 * K, 64 * K, 1, 5, 0.1, 1.25, 2],
+};
+
+const OPENAI: { readonly [id: string]: Row | undefined } = {
+  "gpt-6-astra": [1_050 * K, 128 * K, 10, 50, 1, 12.5],
+  "gpt-6-sol": [1_050 * K, 128 * K, 2, 10, 0.2, 2.5],
+  "gpt-6-luna": [1_050 * K, 128 * K, 0.1, 0.5, 0.01, 0.125],
+  "gpt-5.6-sol": [1_050 * K, 128 * K, 4, 20, 0.4, 5],
+  "gpt-5.6-terra": [1_050 * K, 128 * K, 2, 12, 0.2, 2.5],
+  "gpt-5.6-luna": [1_050 * K, 128 * K, 0.2, 1.2, 0.02, 0.25],
+  "gpt-5.5": [1_050 * K, 128 * K, 5, 30, 0.5],
+  "gpt-5.4": [1_050 * K, 128 * K, 2.5, 15, 0.25],
+  "gpt-5.4-mini": [400 * K, 128 * K, 0.75, 4.5, 0.075],
+  "gpt-5.4-nano": [400 * K, 128 * K, 0.2, 1.25, 0.02],
+  "gpt-5.3-codex": [400 * K, 128 * K, 1.75, 14, 0.175],
+  "gpt-5.2": [400 * K, 128 * K, 1.75, 14, 0.175],
+  "gpt-5.1": [400 * K, 128 * K, 1.25, 10, 0.125],
+  "gpt-5": [400 * K, 128 * K, 1.25, 10, 0.125],
+  "gpt-5-mini": [400 * K, 128 * K, 0.25, 2, 0.025],
+  "gpt-5-nano": [400 * K, 128 * K, 0.05, 0.4, 0.005],
+  "gpt-4.1": [1_047_576, 32_768, 2, 8, 0.5],
+  "gpt-4.1-mini": [1_047_576, 32_768, 0.4, 1.6, 0.1],
+  "gpt-4o": [128 * K, 16_384, 2.5, 10, 1.25],
+  "gpt-4o-mini": [128 * K, 16_384, 0.15, 0.6, 0.075],
+};
+
+const GOOGLE: { readonly [id: string]: Row | undefined } = {
+  "gemini-3.8-flash": [1_048_576, 65_536, 1.5, 7.5, 0.15],
+  "gemini-3.7-flash": [1_048_576, 65_536, 1.5, 7.5, 0.15],
+  "gemini-3.6-flash": [1_048_576, 65_536, 1.5, 7.5, 0.15],
+  "gemini-3.5-flash": [1_048_576, 65_536, 1.5, 9, 0.15],
+  "gemini-3.5-flash-lite": [1_048_576, 65_536, 0.3, 2.5, 0.03],
+  "gemini-3.1-pro-preview": [1_048_576, 65_536, 2, 12, 0.2],
+  "gemini-2.5-pro": [1_048_576, 65_536, 1.25, 10, 0.125],
+  "gemini-2.5-flash": [1_048_576, 65_536, 0.3, 2.5, 0.03],
+};
+
+const MODELS: { readonly [provider: string]: { readonly [id: string]: Row | undefined } | undefined } = {
+  anthropic: ANTHROPIC,
+  openai: OPENAI,
+  "openai-chat": OPENAI,
+  "openai-responses": OPENAI,
+  google: GOOGLE,
+};

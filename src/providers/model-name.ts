@@ -1,0 +1,30 @@
+import { NanoAgentError } from "../core/base/errors.ts";
+import type { Effort } from "../core/model/model.ts";
+
+/** The parts of a model name. */
+export interface ModelName {
+  readonly provider: string;
+  /** The provider's own id; may hold slashes and colons (`anthropic/claude-x`, `qwen2.5-coder:7b`). */
+  readonly id: string;
+  readonly effort?: Effort;
+}
+
+/**
+ * Takes `provider/id[:effort]` apart. Only one of the effort words after the last colon is an effort; every other colon belongs to
+ * the id. Throws `invalid_argument` when a part is missing.
+ */
+export function parseModelName(name: string): ModelName {
+  const text = name.trim();
+  const slash = text.indexOf("/");
+  const ending = /:(none|minimal|low|medium|high|xhigh)$/.exec(text);
+  const provider = text.slice(0, Math.max(slash, 0)).trim();
+  const id = text.slice(slash + 1, ending?.index).trim();
+  if (provider === "" || id === "") {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `"${name}" is no model name. Write provider/id, e.g. anthropic/claude-sonnet-5 or ollama/qwen3-coder, with :low, :medium or :high behind it to set the effort.`,
+      { details: { name } },
+    );
+  }
+  return { provider, id, ...(ending === null ? {} : { effort: ending[1] as Effort }) };
+}

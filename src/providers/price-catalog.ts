@@ -1,0 +1,68 @@
+import type { ModelInfo, ModelPrice } from "../core/model/model.ts";
+
+/** The port to somebody's list of prices and windows. */
+export interface PriceCatalog {
+  /** What is known about a model; `undefined` when it is not in the list. Unknown figures are absent, never 0. */
+  readonly find: (provider: string, id: string) => ModelInfo | undefined;
+}
+
+/**
+ * The prices of about a thousand models, from the package `@pydantic/genai-prices`. It is loaded here and not before (2 MB, and
+ * 20 MB of memory), so ask for it only where the built-in figures do not reach. No network is used.
+ */
+export async function loadPriceCatalog(): Promise<PriceCatalog> {
+  const { calcPrice, findProvider } = await import("@pydantic/genai-prices");
+  return {
+    find: (provider, id) => {
+      const known = findProvider({ providerId: PROVIDER_IDS[provider] ?? provider });
+      const found =
+        known === undefined
+          ? null
+          : calcPrice({ input_tokens: 0, output_tokens: 0 }, id, { provider: known });
+      return found === null ? undefined : toModelInfo(found.model.context_window, found.model_price);
+    },
+  };
+}
+
+const PROVIDER_IDS: { readonly [provider: string]: string | undefined } = {
+  "openai-chat": "openai",
+  "openai-responses": "openai",
+  moonshot: "moonshotai",
+  xai: "x-ai",
+  zhipu: "zhipuai",
+};
+
+function toModelInfo(
+  contextWindow: number | undefined,
+  prices: { readonly [key: string]: unknown },
+): ModelInfo {
+  const price = toPrice(prices);
+  return {
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(price === undefined ? {} : { price }),
+  };
+}
+
+/** Without an input and an output price there is none: models that are free for some are not free for all. */
+function toPrice(prices: { readonly [key: string]: unknown }): ModelPrice | undefined {
+  const input = figure(prices["input_mtok"]);
+  const output = figure(prices["output_mtok"]);
+  if (input === undefined || output === undefined) return undefined;
+  const cacheRead = figure(prices["cache_read_mtok"]);
+  const cacheWrite = figure(prices["cache_write_mtok"]);
+  const cacheWrite1h = figure(prices["cache_write_1h_mtok"]);
+  return {
+    input,
+    output,
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    ...(cacheWrite1h === undefined ? {} : { cacheWrite1h }),
+  };
+}
+
+/** A price, or the lowest of several that depend on the length of the prompt. */
+function figure(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  if (typeof value !== "object" || value === null || !("base" in value)) return undefined;
+  return typeof value.base === "number" ? value.base : undefined;
+}

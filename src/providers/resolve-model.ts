@@ -1,0 +1,209 @@
+import type { Clock } from "../core/base/clock.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
+import { findPreset, PRESETS, type Preset, standardVariables, type WireName } from "./catalog.ts";
+import { createTransport } from "./create-transport.ts";
+import type { Transport } from "./http.ts";
+import type { Fetch } from "./http-fetch.ts";
+import { knownModelInfo } from "./model-info.ts";
+import { parseModelName } from "./model-name.ts";
+import type { NetworkOptions } from "./network.ts";
+import type { PriceCatalog } from "./price-catalog.ts";
+import type { Wire, WireTarget } from "./wire.ts";
+import { createWireModel } from "./wire-model.ts";
+
+/** A provider somebody defined, or deviations of one that exists. What is absent comes from the preset of the same name. */
+export interface CustomProvider {
+  /** Default: that of the preset, else `openai_chat`. */
+  readonly wire?: WireName;
+  readonly baseUrl?: string;
+  /** The key itself. It wins over `apiKeyVariable` and the environment. */
+  readonly apiKey?: string;
+  /** Environment variable with the key. Default `<NAME>_API_KEY`. */
+  readonly apiKeyVariable?: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly quirks?: { readonly [name: string]: boolean | string | number };
+  /** Facts about its models by id; they win over what is built in. */
+  readonly models?: { readonly [id: string]: ModelInfo };
+}
+
+/** Options of {@link resolveModel}. */
+export interface ResolveModelOptions {
+  /** Reads one environment variable. Default: there is none; this function never reads the environment by itself. */
+  readonly env?: (name: string) => string | undefined;
+  readonly network?: NetworkOptions;
+  readonly providers?: { readonly [name: string]: CustomProvider };
+  /** Sends the requests instead of `node:http`. */
+  readonly fetch?: Fetch;
+  /** Shared by several models. Default: a transport of its own. */
+  readonly transport?: Transport;
+  /** Extra headers for every request; they win over all others. */
+  readonly headers?: { readonly [name: string]: string };
+  /** The key itself, for this model. */
+  readonly apiKey?: string;
+  /** The base URL, for this model. */
+  readonly baseUrl?: string;
+  /** More prices and windows than the built-in ones, e.g. from `loadPriceCatalog()`. */
+  readonly prices?: PriceCatalog;
+  readonly clock?: Clock;
+}
+
+/**
+ * The model a name like `anthropic/claude-sonnet-5` or `ollama/qwen3-coder:low` stands for. Name and credentials are checked now,
+ * before any request: `invalid_argument`, `unknown_provider`, `missing_credentials` (naming the variable to set) or
+ * `invalid_config` are thrown here. The code for its wire format is loaded with the first request.
+ */
+export function resolveModel(name: string, options: ResolveModelOptions = {}): Model {
+  const { provider, id, effort } = parseModelName(name);
+  const { preset, custom } = providerOf(provider, options);
+  const baseUrl = baseUrlOf(preset, custom, options);
+  const wire = wireOf(preset, custom, baseUrl);
+  const credentials = credentialsOf(preset, custom, options);
+  const info = infoOf(preset, custom, { id, options });
+  const headers = { ...custom.headers, ...options.headers };
+  const quirks = { ...credentials.quirks, ...custom.quirks };
+  const target: WireTarget = {
+    provider: preset.name,
+    modelId: id,
+    baseUrl,
+    ...(credentials.apiKey === undefined ? {} : { apiKey: credentials.apiKey }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(info?.maxOutputTokens === undefined ? {} : { maxOutputTokens: info.maxOutputTokens }),
+    ...(Object.keys(quirks).length === 0 ? {} : { quirks }),
+  };
+  const model = createWireModel({
+    provider: preset.name,
+    id,
+    wire: WIRES[wire],
+    target,
+    transport:
+      options.transport ??
+      createTransport({
+        ...options.network,
+        ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+      }),
+    ...(info === undefined ? {} : { info }),
+    ...(options.network === undefined ? {} : { network: options.network }),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+  });
+  return effort === undefined ? model : withEffort(model, effort);
+}
+
+const WIRES: { readonly [W in WireName]: () => Promise<Wire> } = {
+  anthropic: async () => (await import("./anthropic/provider.ts")).anthropicWire,
+  openai_chat: async () => (await import("./openai-chat/provider.ts")).openAiChat,
+  openai_responses: async () => (await import("./openai-responses/provider.ts")).openAiResponses,
+  google: async () => (await import("./google/provider.ts")).googleWire,
+};
+
+const OPENAI_HOST = "api.openai.com";
+
+function providerOf(
+  name: string,
+  { providers = {} }: ResolveModelOptions,
+): { readonly preset: Preset; readonly custom: CustomProvider } {
+  const custom = providers[name];
+  if (custom === undefined)
+    return { preset: findPreset(name, [...PRESETS, ...Object.entries(providers).map(toPreset)]), custom: {} };
+  const known = PRESETS.find((preset) => preset.name === name || preset.aliases?.includes(name) === true);
+  return { preset: known ?? toPreset([name, custom]), custom };
+}
+
+/** A provider nobody knows needs a key only when its definition speaks of one. */
+function toPreset([name, custom]: readonly [string, CustomProvider]): Preset {
+  const variables = standardVariables(name);
+  return {
+    name,
+    wire: custom.wire ?? "openai_chat",
+    baseUrl: custom.baseUrl ?? "",
+    keyVariables: [custom.apiKeyVariable ?? variables.key],
+    baseUrlVariables: [variables.baseUrl],
+    local: custom.apiKeyVariable === undefined,
+  };
+}
+
+function baseUrlOf(preset: Preset, custom: CustomProvider, options: ResolveModelOptions): string {
+  const given =
+    options.baseUrl ?? custom.baseUrl ?? firstSet(preset.baseUrlVariables, options)?.value ?? preset.baseUrl;
+  const text = given.trim().replace(/\/+$/, "");
+  if (text === "") {
+    throw new NanoAgentError(
+      "invalid_config",
+      `The provider ${preset.name} has no base URL. Set ${preset.baseUrlVariables[0] ?? "its base URL"}, or providers.${preset.name}.baseUrl in the configuration.`,
+      { details: { provider: preset.name } },
+    );
+  }
+  const url = URL.parse(text);
+  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return text;
+  throw new NanoAgentError(
+    "invalid_config",
+    `The base URL of ${preset.name}, "${text}", is no http or https address.`,
+    {
+      details: { provider: preset.name, baseUrl: text },
+    },
+  );
+}
+
+/** `openai` speaks Responses only to OpenAI itself: nearly all servers that copied its API copied Chat Completions. */
+function wireOf(preset: Preset, custom: CustomProvider, baseUrl: string): WireName {
+  if (custom.wire !== undefined) return custom.wire;
+  if (preset.name !== "openai") return preset.wire;
+  return URL.parse(baseUrl)?.hostname === OPENAI_HOST ? "openai_responses" : "openai_chat";
+}
+
+interface Credentials {
+  readonly apiKey?: string;
+  readonly quirks: { readonly [name: string]: string };
+}
+
+function credentialsOf(preset: Preset, custom: CustomProvider, options: ResolveModelOptions): Credentials {
+  const variables = custom.apiKeyVariable === undefined ? preset.keyVariables : [custom.apiKeyVariable];
+  const apiKey = options.apiKey ?? custom.apiKey ?? firstSet(variables, options)?.value;
+  if (apiKey !== undefined && apiKey.trim() !== "") return { apiKey: apiKey.trim(), quirks: {} };
+  const token = firstSet(preset.tokenVariables ?? [], options)?.value;
+  if (token !== undefined) return { apiKey: token, quirks: { auth: "bearer" } };
+  if (preset.local === true || hasCredentialHeader({ ...custom.headers, ...options.headers }))
+    return { quirks: {} };
+  throw new NanoAgentError(
+    "missing_credentials",
+    `There is no API key for ${preset.name}. Set ${variables.join(" or ")}.`,
+    { details: { provider: preset.name, variables: [...variables] } },
+  );
+}
+
+function hasCredentialHeader(headers: { readonly [name: string]: string }): boolean {
+  return Object.keys(headers).some((name) =>
+    /^(?:authorization|x-api-key|api-key|x-goog-api-key)$/i.test(name),
+  );
+}
+
+function firstSet(
+  variables: readonly string[],
+  { env }: ResolveModelOptions,
+): { readonly variable: string; readonly value: string } | undefined {
+  for (const variable of variables) {
+    const value = env?.(variable)?.trim();
+    if (value !== undefined && value !== "") return { variable, value };
+  }
+  return undefined;
+}
+
+function infoOf(
+  preset: Preset,
+  custom: CustomProvider,
+  { id, options }: { readonly id: string; readonly options: ResolveModelOptions },
+): ModelInfo | undefined {
+  const parts = [
+    preset.local === true ? undefined : options.prices?.find(preset.name, id),
+    knownModelInfo(preset.name, id),
+    custom.models?.[id],
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : Object.assign({}, ...parts);
+}
+
+/** The effort of the name holds for requests that name none. */
+function withEffort(model: Model, effort: Effort): Model {
+  const add = (request: ModelRequest): ModelRequest =>
+    request.effort === undefined ? { ...request, effort } : request;
+  return { ...model, stream: (request, callOptions) => model.stream(add(request), callOptions) };
+}
