@@ -22,14 +22,15 @@ export interface BuiltinTools {
 export function createBuiltinTools(environment: Environment): BuiltinTools {
   const files = { state: new FileState() };
   const shell = createBashTools({ env: environment });
+  const tools: readonly Tool[] = [
+    createReadTool(files),
+    createWriteTool(files),
+    createEditTool(files),
+    ...shell.tools,
+    createBatchTool({ find: (name) => tools.find((tool) => tool.name === name) }),
+  ];
   return {
-    tools: [
-      createReadTool(files),
-      createWriteTool(files),
-      createEditTool(files),
-      ...shell.tools,
-      createBatchTool(),
-    ],
+    tools,
     prepare: () => shell.prepare(),
     dispose: () => shell.dispose(),
     killNow: () => shell.killNow(),

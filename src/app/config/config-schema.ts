@@ -1,5 +1,5 @@
-import type { PermissionMode } from "./permission-mode.ts";
-import { PERMISSION_MODES } from "./permission-mode.ts";
+import type { WireName } from "../../providers/catalog.ts";
+import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 import type { Shape } from "./shape.ts";
 
 /** Settings of the network, as config files hold them. Milliseconds, 0 switches a timeout off. */
@@ -26,9 +26,9 @@ export interface ModelConfig {
 
 /** A provider the package does not know, or one at another address. */
 export interface ProviderConfig {
-  readonly wire: "anthropic" | "openai-chat" | "openai-responses" | "google";
-  readonly baseUrl: string;
-  /** Name of the variable that holds the key. Absent: no key is sent. */
+  readonly wire?: WireName;
+  readonly baseUrl?: string;
+  /** Name of the variable that holds the key. */
   readonly apiKeyEnv?: string;
   readonly headers?: { readonly [name: string]: string };
   readonly models?: { readonly [id: string]: ModelConfig };
@@ -51,6 +51,7 @@ export interface ConfigFile {
   readonly providers?: { readonly [name: string]: ProviderConfig };
 }
 
+const WIRE_NAMES: readonly WireName[] = ["anthropic", "openai_chat", "openai_responses", "google"];
 const MILLISECONDS: Shape = { type: "number", minimum: 0 };
 const PRICE: Shape = { type: "number", minimum: 0 };
 const TOKENS: Shape = { type: "number", minimum: 1, integer: true };
@@ -71,7 +72,7 @@ const MODEL: Shape = {
 const PROVIDER: Shape = {
   type: "object",
   fields: {
-    wire: { type: "string", oneOf: ["anthropic", "openai-chat", "openai-responses", "google"] },
+    wire: { type: "string", oneOf: WIRE_NAMES },
     baseUrl: { type: "string", pattern: /^https?:\/\/[^\s/]/, form: "an http:// or https:// address" },
     apiKeyEnv: {
       type: "string",
@@ -85,7 +86,6 @@ const PROVIDER: Shape = {
     },
     models: { type: "map", of: MODEL },
   },
-  required: ["wire", "baseUrl"],
 };
 
 const TEXT: Shape = { type: "string" };
