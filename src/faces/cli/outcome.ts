@@ -1,7 +1,7 @@
 import type { RunResult } from "../../core/agent/result.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import type { ResultSubtype } from "./event-line.ts";
-import { EXIT, type EndingSignal, exitCodeOfError, exitCodeOfRun } from "./exit-code.ts";
+import { type EndingSignal, exitCodeOfError, exitCodeOfRun } from "./exit-code.ts";
 
 /** How a run ended, ready to be told: the last line, the exit code, and what a person should know. */
 export interface Outcome {
@@ -131,9 +131,4 @@ function denialAdvice({ denials, firstDenial }: OutcomeFacts): string {
   const count = denials === 1 ? "A tool call was refused" : `${denials} tool calls were refused`;
   const why = firstDenial === undefined ? "" : `: ${firstDenial}`;
   return `${count}${why}. Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo, and run again.`;
-}
-
-/** Whether an exit code stands for a run that did what it was asked to. */
-export function isDone(exitCode: number): boolean {
-  return exitCode === EXIT.done;
 }
