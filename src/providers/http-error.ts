@@ -1,7 +1,8 @@
-import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 
-/** The error for a request that found no answer or lost its connection. Names the host and the system's own code. */
+/** The error for a request that found no answer. Names the host and the system's own code; an error that says so already is kept. */
 export function networkError(url: string, cause: unknown): NanoAgentError {
+  if (isNanoAgentError(cause)) return cause;
   const host = hostOf(url);
   const code = causeCode(cause);
   if (code === "ERR_INVALID_CHAR") {

@@ -9,9 +9,13 @@ export function openAiEndpoint(
   path: string,
 ): { readonly url: string; readonly headers: { readonly [name: string]: string } } {
   const headers: Record<string, string> = { "content-type": "application/json", accept: "text/event-stream" };
-  if (target.apiKey !== undefined && target.apiKey !== "") headers["authorization"] = `Bearer ${target.apiKey}`;
+  if (target.apiKey !== undefined && target.apiKey !== "")
+    headers["authorization"] = `Bearer ${target.apiKey}`;
   for (const [name, value] of Object.entries(target.headers ?? {})) headers[name.toLowerCase()] = value;
   const query = target.baseUrl.indexOf("?");
   const base = query === -1 ? target.baseUrl : target.baseUrl.slice(0, query);
-  return { url: `${base.replace(/\/+$/, "")}${path}${query === -1 ? "" : target.baseUrl.slice(query)}`, headers };
+  return {
+    url: `${base.replace(/\/+$/, "")}${path}${query === -1 ? "" : target.baseUrl.slice(query)}`,
+    headers,
+  };
 }

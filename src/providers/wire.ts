@@ -10,7 +10,7 @@ export interface Wire {
   readonly name: string;
   /** Makes the encoder of one model. It may keep the serialised text of messages and tools it has seen (by identity, weakly). */
   readonly createEncoder: (target: WireTarget) => (request: ModelRequest) => WireRequest;
-  /** Makes the decoder of one attempt. Parts go to `emit` synchronously, in order; `target` is named in errors. */
+  /** Makes the decoder of one attempt. Parts go to `emit` synchronously, in order. `target` is for the words of its errors. */
   readonly createDecoder: (emit: (part: StreamPart) => void, target: WireTarget) => WireDecoder;
   /** The typed error for an answer whose status is not 2xx. `body` is at most 64 KB of text, of any content type. */
   readonly toError: (answer: WireErrorAnswer) => NanoAgentError;

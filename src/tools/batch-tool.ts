@@ -1,6 +1,7 @@
 import { runScheduled } from "../core/agent/schedule.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import type { ImageBlock, TextBlock, ToolInput } from "../core/message/block.ts";
+import { textOf } from "../core/message/message.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult } from "../core/tool/tool.ts";
@@ -10,6 +11,8 @@ const NAME = "batch";
 const MAX_CALLS = 10;
 /** Bytes of text all results together may take. */
 const MAX_BYTES = 48_000;
+/** Longer than any of the calls takes to end after an abort, so that the batch can report them. */
+const ABORT_GRACE_MS = 8000;
 
 /** One call of a batch. */
 export interface BatchCall {
@@ -63,6 +66,7 @@ export function createBatchTool({ find = () => undefined }: BatchOptions = {}): 
       additionalProperties: false,
     },
     timeoutMs: 0,
+    abortGraceMs: ABORT_GRACE_MS,
     access: ({ calls }: BatchInput, context) =>
       joinAccess(calls.map((call) => accessOf(find, call, context.cwd))),
     execute: (input: BatchInput, context: ToolContext) => runBatch(input, context, find),
@@ -97,7 +101,8 @@ async function runCall({ tool, input }: BatchCall, context: ToolContext): Promis
 
 async function resultOf(tool: string, input: unknown, context: ToolContext): Promise<ToolResult> {
   if (tool === NAME) return errorResult("A batch cannot hold a batch; put its calls into this one.");
-  if (!isToolInput(input)) return errorResult(`input of ${tool} is not an object; pass its arguments as one.`);
+  if (!isToolInput(input))
+    return errorResult(`input of ${tool} is not an object; pass its arguments as one.`);
   if (context.signal.aborted) return errorResult("Not run: the run was aborted.");
   try {
     return await context.callTool(tool, input);
@@ -113,7 +118,7 @@ function isToolInput(input: unknown): input is ToolInput {
 function report(calls: readonly BatchCall[], done: readonly Done[]): ToolResult {
   const failed = done.filter(({ result }) => result.isError === true).length;
   const texts = shareBytes(
-    done.map(({ result }) => textOf(result)),
+    done.map(({ result }) => textOf(result.content, "\n")),
     MAX_BYTES,
   );
   const title = `${done.length - failed} of ${done.length} calls succeeded`;
@@ -137,11 +142,6 @@ function report(calls: readonly BatchCall[], done: readonly Done[]): ToolResult 
     },
     ...(finish !== undefined && { finish }),
   };
-}
-
-function textOf({ content }: ToolResult): string {
-  if (typeof content === "string") return content;
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 function imagesOf({ content }: ToolResult): readonly ImageBlock[] {

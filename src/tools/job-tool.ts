@@ -6,6 +6,9 @@ import type { ProcessInfo } from "./shell/process-table.ts";
 import { describeDuration, describeExit, listProcesses, outputLines, shorten } from "./shell/report.ts";
 import type { ShellSession } from "./shell/shell-session.ts";
 
+/** Longer than the longest time between TERM and KILL. */
+const ABORT_GRACE_MS = 7000;
+
 /** Arguments of `job`. */
 export interface JobInput {
   readonly action: "list" | "output" | "kill";
@@ -26,6 +29,7 @@ export function createJobTool(session: ShellSession): Tool {
     },
     access: "none",
     timeoutMs: 0,
+    abortGraceMs: ABORT_GRACE_MS,
     execute: (input: JobInput) => runJob(session, input),
   });
 }

@@ -141,7 +141,9 @@ function addChildren(out: Mutable, schema: JsonSchema, scope: Scope): void {
     if (entries.length > 0) out["properties"] = Object.fromEntries(entries);
     const required = out["required"];
     if (Array.isArray(required))
-      out["required"] = required.filter((name) => Object.hasOwn(properties, String(name)));
+      out["required"] = required.filter(
+        (name) => typeof name === "string" && Object.hasOwn(properties, name),
+      );
   } else delete out["required"];
   if (out["type"] === "array")
     out["items"] = convert(Array.isArray(schema["items"]) ? schema["items"][0] : schema["items"], scope);

@@ -1,14 +1,22 @@
 import { NanoAgentError } from "../../core/base/errors.ts";
-import { isRecord, safeParse } from "../../core/base/json.ts";
+import { isRecord } from "../../core/base/json.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { reportedError, wordsOf } from "../errors.ts";
+import { parseEventObject } from "../event-json.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import { finishReason } from "./finish-reason.ts";
 import { ReasoningCollector } from "./reasoning.ts";
 import { ToolCallCollector } from "./tool-calls.ts";
 import { chatUsage } from "./usage.ts";
-import type { ChatChoice, ChatChunk, ChatContentPart, ChatDelta, ChatUsage, ToolCallFragment } from "./wire.ts";
+import type {
+  ChatChoice,
+  ChatChunk,
+  ChatContentPart,
+  ChatDelta,
+  ChatUsage,
+  ToolCallFragment,
+} from "./wire.ts";
 
 /**
  * Decodes a streamed Chat Completions answer of any vendor. All text is one block, all reasoning another: the format knows no order
@@ -60,7 +68,7 @@ class ChatDecoder implements WireDecoder {
       }
     }
     if (data.trim() === "[DONE]") this.#done = true;
-    else this.#chunk(this.#parse(data), name, data);
+    else this.#chunk(parseEventObject(data), name, data);
   };
 
   readonly done = (): boolean => this.#done;
@@ -82,18 +90,9 @@ class ChatDecoder implements WireDecoder {
     });
   };
 
-  #parse(data: string): ChatChunk {
-    const parsed = safeParse(data);
-    if (parsed.ok && isRecord(parsed.value)) return parsed.value;
-    throw new NanoAgentError(
-      "invalid_response",
-      `${this.#target.provider} sent an event that is no JSON object: ${data.slice(0, 200)}. Check that ${this.#target.baseUrl} is a Chat Completions API.`,
-      { details: { provider: this.#target.provider }, retryable: true },
-    );
-  }
-
   #chunk(chunk: ChatChunk, name: string, data: string): void {
-    const isFailure = name === "error" || chunk.object === "error" || (chunk.choices === undefined && "code" in chunk);
+    const isFailure =
+      name === "error" || chunk.object === "error" || (chunk.choices === undefined && "code" in chunk);
     if (isFailure || (chunk.error !== undefined && chunk.error !== null)) {
       throw reportedError(wordsOf({ ...chunk }), { target: this.#target });
     }
@@ -116,7 +115,8 @@ class ChatDecoder implements WireDecoder {
     this.#thinking(thought);
     const { content, refusal } = delta;
     if (typeof content === "string") this.#text(content);
-    else if (Array.isArray(content)) for (const part of content as readonly ChatContentPart[]) this.#part(part);
+    else if (Array.isArray(content))
+      for (const part of content as readonly ChatContentPart[]) this.#part(part);
     if (typeof refusal === "string" && refusal !== "") {
       this.#refused = true;
       this.#text(refusal);

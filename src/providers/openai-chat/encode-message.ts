@@ -50,7 +50,7 @@ function wireCall(call: ToolUseBlock, quirks: ChatQuirks): Fields {
 
 /** OpenAI accepts 40 characters. */
 function wireId(id: string, quirks: ChatQuirks): string {
-  return toolCallId(id, quirks.toolCallIds === "any" ? 40 : quirks.toolCallIds);
+  return toolCallId(id, quirks.tool_call_ids === "any" ? 40 : quirks.tool_call_ids);
 }
 
 /** Reasoning of other wires is left out: no vendor can make use of it. */
@@ -63,24 +63,26 @@ function addReasoning(fields: Fields, blocks: readonly AssistantBlock[], quirks:
   const data = own.map((block): ThinkingData => block.provider_data?.["openai_chat"] ?? {});
   const field = text === "" ? undefined : replayField(quirks, data);
   if (field !== undefined) fields[field] = text;
-  else if (quirks.reasoningReplay === "reasoning_details") addDetails(fields, data, text);
-  else if (quirks.reasoningReplay === "content" && text !== "") addThinkingParts(fields, text);
-  if (quirks.requireReasoning && field === undefined && blocks.some((block) => block.type === "tool_use")) {
+  else if (quirks.reasoning_replay === "reasoning_details") addDetails(fields, data, text);
+  else if (quirks.reasoning_replay === "content" && text !== "") addThinkingParts(fields, text);
+  if (quirks.require_reasoning && field === undefined && blocks.some((block) => block.type === "tool_use")) {
     // One blank: some of the models that insist on the field refuse an empty one.
     fields["reasoning_content"] = " ";
   }
 }
 
 function replayField(quirks: ChatQuirks, data: readonly ThinkingData[]): string | undefined {
-  const { reasoningReplay } = quirks;
-  if (reasoningReplay === "reasoning_content" || reasoningReplay === "reasoning") return reasoningReplay;
-  if (reasoningReplay !== "same") return undefined;
+  const { reasoning_replay } = quirks;
+  if (reasoning_replay === "reasoning_content" || reasoning_replay === "reasoning") return reasoning_replay;
+  if (reasoning_replay !== "same") return undefined;
   const field = data[0]?.["field"];
   return typeof field === "string" ? field : undefined;
 }
 
 function addDetails(fields: Fields, data: readonly ThinkingData[], text: string): void {
-  const details = data.flatMap((entry) => (Array.isArray(entry["details"]) ? (entry["details"] as Json[]) : []));
+  const details = data.flatMap((entry) =>
+    Array.isArray(entry["details"]) ? (entry["details"] as Json[]) : [],
+  );
   if (details.length > 0) fields["reasoning_details"] = details;
   else if (text !== "") fields["reasoning"] = text;
 }
@@ -103,10 +105,12 @@ function writeUser(message: UserMessage, quirks: ChatQuirks): WrittenMessage {
     const before = images.length;
     const content = resultText(block, images);
     const id = wireId(block.tool_use_id, quirks);
-    if (images.length > before) images.splice(before, 0, textPart(`Images from the result of tool call ${id}:`));
+    if (images.length > before)
+      images.splice(before, 0, textPart(`Images from the result of tool call ${id}:`));
     results.push(JSON.stringify({ role: "tool", tool_call_id: id, content }));
   }
-  const rest = images.length + said.length === 0 ? "" : JSON.stringify(userFields(message, { said, images, quirks }));
+  const rest =
+    images.length + said.length === 0 ? "" : JSON.stringify(userFields(message, { said, images, quirks }));
   return { toolResults: results.join(","), rest };
 }
 
@@ -131,17 +135,24 @@ function resultText(result: ToolResultBlock, images: Fields[]): string {
 
 function userFields(
   message: UserMessage,
-  parts: { readonly said: readonly UserBlock[]; readonly images: readonly Fields[]; readonly quirks: ChatQuirks },
+  parts: {
+    readonly said: readonly UserBlock[];
+    readonly images: readonly Fields[];
+    readonly quirks: ChatQuirks;
+  },
 ): Fields {
   const { said, images, quirks } = parts;
   const plain = images.length === 0 && said.every((block) => block.type === "text");
-  const named = quirks.messageNames && message.name !== undefined && /^[\w-]{1,64}$/.test(message.name);
+  const named = quirks.message_names && message.name !== undefined && /^[\w-]{1,64}$/.test(message.name);
   return {
     role: "user",
     ...(named ? { name: message.name } : {}),
     content: plain
       ? textOf(said, "\n")
-      : [...images, ...said.map((block) => (block.type === "image" ? imagePart(block) : textPart(textOf([block]))))],
+      : [
+          ...images,
+          ...said.map((block) => (block.type === "image" ? imagePart(block) : textPart(textOf([block])))),
+        ],
   };
 }
 

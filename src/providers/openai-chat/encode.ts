@@ -1,6 +1,7 @@
 import type { Message } from "../../core/message/message.ts";
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { openAiEndpoint } from "../openai-endpoint.ts";
+import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
 import { writeMessage, type WrittenMessage } from "./encode-message.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";
@@ -14,26 +15,16 @@ type Fields = Record<string, unknown>;
 export function createChatEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const quirks = quirksOf(target);
   const endpoint = openAiEndpoint(target, "/chat/completions");
-  const messages = new WeakMap<Message, WrittenMessage>();
-  const tools = new WeakMap<ToolSpec, string>();
-  const written = (message: Message): WrittenMessage => kept(messages, message, () => writeMessage(message, quirks));
-  const tool = (spec: ToolSpec): string => kept(tools, spec, () => writeTool(spec));
-  return (request) => ({ ...endpoint, body: writeBody(request, { target, quirks, written, tool }) });
+  const transcript = createTranscriptWriter(quirks);
+  const tool = serialiseOnce(writeTool);
+  return (request) => ({ ...endpoint, body: writeBody(request, { target, quirks, transcript, tool }) });
 }
 
 interface Writers {
   readonly target: WireTarget;
   readonly quirks: ChatQuirks;
-  readonly written: (message: Message) => WrittenMessage;
+  readonly transcript: (messages: readonly Message[]) => string;
   readonly tool: (spec: ToolSpec) => string;
-}
-
-function kept<K extends object, V>(texts: WeakMap<K, V>, key: K, write: () => V): V {
-  const known = texts.get(key);
-  if (known !== undefined) return known;
-  const value = write();
-  texts.set(key, value);
-  return value;
 }
 
 function writeBody(request: ModelRequest, writers: Writers): string {
@@ -41,35 +32,47 @@ function writeBody(request: ModelRequest, writers: Writers): string {
   const texts = (request.tools ?? []).map(writers.tool);
   if (Array.isArray(extra)) for (const entry of extra) texts.push(JSON.stringify(entry));
   const fields: Fields = { ...settings(request, writers.quirks, texts.length > 0), ...options };
-  let body = `{"model":${JSON.stringify(writers.target.modelId)},"messages":[${writeMessages(request, writers)}]`;
+  const system = request.system
+    ? JSON.stringify({ role: writers.quirks.system_role, content: request.system })
+    : "";
+  const messages = listed(system, writers.transcript(request.messages));
+  let body = `{"model":${JSON.stringify(writers.target.modelId)},"messages":[${messages}]`;
   if (texts.length > 0) body += `,"tools":[${texts.join(",")}]`;
   const rest = JSON.stringify(fields);
   return rest === "{}" ? `${body}}` : `${body},${rest.slice(1)}`;
 }
 
-function writeMessages(request: ModelRequest, { quirks, written }: Writers): string {
-  let text = "";
-  let held = "";
-  const add = (piece: string): void => {
-    if (piece !== "") text += text === "" ? piece : `,${piece}`;
+/**
+ * Messages as JSON texts, separated by commas. Results of one answer may be spread over several user messages: what the user says
+ * beside them is held back until the next answer, or the end.
+ */
+function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => string {
+  const known = new WeakMap<Message, WrittenMessage>();
+  const written = (message: Message): WrittenMessage => {
+    const kept = known.get(message) ?? writeMessage(message, quirks);
+    known.set(message, kept);
+    return kept;
   };
-  if (request.system !== undefined && request.system !== "") {
-    add(JSON.stringify({ role: quirks.systemRole, content: request.system }));
-  }
-  for (const message of request.messages) {
-    const { toolResults, rest } = written(message);
-    if (message.role === "assistant") {
-      add(held);
-      held = "";
-      add(rest);
-    } else {
-      // Results of the same answer may be spread over several user messages: what the user says waits until all are there.
-      add(toolResults);
-      if (rest !== "") held = held === "" ? rest : `${held},${rest}`;
-    }
-  }
-  add(held);
-  return text;
+  const list = createListSerialiser<Message, string>(
+    {
+      initial: "",
+      append: (text, message, held) => {
+        const { toolResults, rest } = written(message);
+        return message.role === "assistant"
+          ? { text: listed(listed(text, held), rest), state: "" }
+          : { text: listed(text, toolResults), state: listed(held, rest) };
+      },
+    },
+    0,
+  );
+  return (messages) => {
+    const { text, state } = list(messages);
+    return listed(text, state);
+  };
+}
+
+function listed(left: string, right: string): string {
+  return left === "" || right === "" ? left + right : `${left},${right}`;
 }
 
 function writeTool(spec: ToolSpec): string {
@@ -79,14 +82,15 @@ function writeTool(spec: ToolSpec): string {
 
 function settings(request: ModelRequest, quirks: ChatQuirks, hasTools: boolean): Fields {
   const fields: Fields = { stream: true };
-  if (quirks.streamUsage) fields["stream_options"] = { include_usage: true };
+  if (quirks.stream_usage) fields["stream_options"] = { include_usage: true };
   if (hasTools) addToolSettings(fields, request, quirks);
-  if (request.maxOutputTokens !== undefined) fields[quirks.maxTokensField] = request.maxOutputTokens;
+  if (request.maxOutputTokens !== undefined) fields[quirks.max_tokens_field] = request.maxOutputTokens;
   if (request.temperature !== undefined) fields["temperature"] = request.temperature;
   if (request.topP !== undefined) fields["top_p"] = request.topP;
-  if (request.stopSequences !== undefined && request.stopSequences.length > 0) fields["stop"] = request.stopSequences;
+  if (request.stopSequences !== undefined && request.stopSequences.length > 0)
+    fields["stop"] = request.stopSequences;
   if (request.effort !== undefined) addEffort(fields, request.effort, quirks);
-  if (quirks.promptCacheKey && request.sessionId !== undefined) {
+  if (quirks.prompt_cache_key && request.sessionId !== undefined) {
     fields["prompt_cache_key"] = request.sessionId.slice(0, 64);
   }
   return fields;
@@ -100,12 +104,12 @@ function addToolSettings(fields: Fields, request: ModelRequest, quirks: ChatQuir
   }
   // Several calls are the default nearly everywhere, and some models refuse the field.
   if (parallelToolCalls === false) fields["parallel_tool_calls"] = false;
-  else if (quirks.askForParallelCalls) fields["parallel_tool_calls"] = true;
+  else if (quirks.ask_for_parallel_calls) fields["parallel_tool_calls"] = true;
 }
 
 function addEffort(fields: Fields, effort: Effort, quirks: ChatQuirks): void {
   const word = nearestEffort(effort, quirks.efforts);
-  switch (quirks.effortFormat) {
+  switch (quirks.effort_format) {
     case "reasoning_effort":
       if (word !== undefined) fields["reasoning_effort"] = word;
       return;

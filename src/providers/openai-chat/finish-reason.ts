@@ -18,7 +18,17 @@ export function finishReason(raw: string, facts: FinishFacts): FinishReason {
 }
 
 const WORDS: ReadonlyMap<string, FinishReason["unified"]> = new Map([
-  ...words("stop", ["", "stop", "end_turn", "eos", "eos_token", "end", "stop_sequence", "complete", "completed"]),
+  ...words("stop", [
+    "",
+    "stop",
+    "end_turn",
+    "eos",
+    "eos_token",
+    "end",
+    "stop_sequence",
+    "complete",
+    "completed",
+  ]),
   ...words("tool_use", ["tool_calls", "tool_call", "function_call", "tool_use"]),
   ...words("length", [
     "length",

@@ -63,7 +63,8 @@ export class ReasoningCollector {
     }
     for (const [key, value] of Object.entries(piece)) {
       const before = last[key];
-      if (GROWING.has(key) && typeof before === "string" && typeof value === "string") last[key] = before + value;
+      if (GROWING.has(key) && typeof before === "string" && typeof value === "string")
+        last[key] = before + value;
       else if (value !== null && value !== undefined) last[key] = value;
     }
     return readable(piece);

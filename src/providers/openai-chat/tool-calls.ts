@@ -30,7 +30,9 @@ export class ToolCallCollector {
 
   /** Whether the arguments of every call can be read. */
   get whole(): boolean {
-    return this.#calls.every((call) => call.name === "" || parseToolInput(call.json).invalid_input === undefined);
+    return this.#calls.every(
+      (call) => call.name === "" || parseToolInput(call.json).invalid_input === undefined,
+    );
   }
 
   /** Takes the fragments of one event. */
@@ -53,7 +55,9 @@ export class ToolCallCollector {
         id: call.id,
         name: call.name,
         ...parseToolInput(call.json, { truncated }),
-        ...(call.extra === undefined ? {} : { provider_data: { openai_chat: { extra_content: call.extra } } }),
+        ...(call.extra === undefined
+          ? {}
+          : { provider_data: { openai_chat: { extra_content: call.extra } } }),
       };
       this.#emit({ type: "block", index: call.index, block });
     }
@@ -83,7 +87,8 @@ export class ToolCallCollector {
 
   #grow(call: Call, fragment: ToolCallFragment): void {
     if (call.wireId === "" && isText(fragment.id)) call.wireId = fragment.id;
-    if (fragment.extra_content !== undefined && fragment.extra_content !== null) call.extra = fragment.extra_content;
+    if (fragment.extra_content !== undefined && fragment.extra_content !== null)
+      call.extra = fragment.extra_content;
     const name = fragment.function?.name;
     if (isText(name)) call.name = grownName(call, name);
     const json = argumentText(fragment.function?.arguments);

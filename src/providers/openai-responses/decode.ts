@@ -1,8 +1,8 @@
 import { NanoAgentError } from "../../core/base/errors.ts";
-import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { reportedError, wordsOf } from "../errors.ts";
+import { parseEventObject } from "../event-json.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import { isRefusal, OutputItem } from "./output-item.ts";
 import { responsesUsage } from "./usage.ts";
@@ -41,7 +41,7 @@ class ResponsesDecoder implements WireDecoder {
       return;
     }
     if (data.trim() === "[DONE]") return;
-    const event = this.#parse(data);
+    const event: ResponsesEvent = parseEventObject(data);
     const type = event.type ?? name;
     if (type === "response.output_text.delta") this.#text(event, data);
     else if (type.endsWith(".delta")) this.#delta(type, event);
@@ -73,16 +73,6 @@ class ResponsesDecoder implements WireDecoder {
     });
   };
 
-  #parse(data: string): ResponsesEvent {
-    const parsed = safeParse(data);
-    if (parsed.ok && isRecord(parsed.value)) return parsed.value;
-    throw new NanoAgentError(
-      "invalid_response",
-      `${this.#target.provider} sent an event that is no JSON object: ${data.slice(0, 200)}. Check that ${this.#target.baseUrl} is a Responses API.`,
-      { details: { provider: this.#target.provider }, retryable: true },
-    );
-  }
-
   #text(event: ResponsesEvent, data: string): void {
     const item = this.#itemOf(event, "message");
     const part = `content ${event.content_index ?? 0}`;
@@ -106,7 +96,8 @@ class ResponsesDecoder implements WireDecoder {
 
   #partDone(type: string, event: ResponsesEvent): void {
     if (type === "response.function_call_arguments.done") {
-      if (typeof event.arguments === "string") this.#itemOf(event, "function_call").completeArguments(event.arguments);
+      if (typeof event.arguments === "string")
+        this.#itemOf(event, "function_call").completeArguments(event.arguments);
       return;
     }
     const place = placeOf(type, event);
@@ -118,12 +109,14 @@ class ResponsesDecoder implements WireDecoder {
 
   #item(type: string, event: ResponsesEvent): void {
     const { item } = event;
-    if (!isRecord(item)) return;
+    if (typeof item !== "object" || item === null) return;
     const isDone = type.endsWith(".done");
     const index = this.#indexOf(item.id) ?? event.output_index ?? this.#freeIndex();
     const known = this.#items.get(index);
     // A number given twice means nothing: some servers give all items the same.
-    const isSame = known !== undefined && (known.id === item.id || (isDone && !known.isClosed && known.type === item.type));
+    const isSame =
+      known !== undefined &&
+      (known.id === item.id || (isDone && !known.isClosed && known.type === item.type));
     const open = this.#open(known === undefined || isSame ? index : this.#freeIndex(), item);
     if (!isDone) return;
     if (isRefusal(item)) this.#refused = true;
@@ -143,7 +136,7 @@ class ResponsesDecoder implements WireDecoder {
     if (type === "error" || (type === "" && "error" in event)) {
       throw reportedError(wordsOf({ ...event }), { target: this.#target });
     }
-    if (!isRecord(response)) return;
+    if (typeof response !== "object" || response === null) return;
     this.#answer = { ...this.#answer, ...response };
     const status = type.startsWith("response.") ? type.slice("response.".length) : "";
     if (status === "failed" || status === "cancelled") throw this.#failure(response, status);
@@ -158,19 +151,26 @@ class ResponsesDecoder implements WireDecoder {
     // Codes about what was sent: the same request would fail again.
     const isOurs = code !== undefined && /image|prompt|policy|residency/.test(code);
     return reportedError(
-      { message, ...(code === undefined ? {} : { code }), ...(isOurs ? { type: "invalid_request_error" } : {}) },
+      {
+        message,
+        ...(code === undefined ? {} : { code }),
+        ...(isOurs ? { type: "invalid_request_error" } : {}),
+      },
       { target: this.#target },
     );
   }
 
-  /** Items are known by their position; servers that leave it out by their id, or as the newest of their type. */
+  /** Items are known by their id and position; servers leave either out, change it, or give all the same: then it is the newest. */
   #itemOf(event: ResponsesEvent, type: string): OutputItem {
-    const index = event.output_index ?? this.#indexOf(event.item_id);
-    const known = index === undefined ? this.#newest : this.#items.get(index);
-    if (known !== undefined && known.type === type) return known;
-    return this.#open(index !== undefined && known === undefined ? index : this.#freeIndex(), {
+    const { output_index: position, item_id: id } = event;
+    const index = this.#indexOf(id) ?? position ?? -1;
+    const known = this.#items.get(index);
+    if (known?.type === type) return known;
+    const newest = this.#newest;
+    if (newest?.type === type && (index === -1 || known !== undefined)) return newest;
+    return this.#open(index === -1 || known !== undefined ? this.#freeIndex() : index, {
       type,
-      id: event.item_id ?? null,
+      id: id ?? null,
     });
   }
 

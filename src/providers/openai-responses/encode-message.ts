@@ -1,5 +1,11 @@
 import { isRecord } from "../../core/base/json.ts";
-import type { AssistantBlock, ImageBlock, TextBlock, ThinkingBlock, ToolResultBlock } from "../../core/message/block.ts";
+import type {
+  AssistantBlock,
+  ImageBlock,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+} from "../../core/message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../../core/message/message.ts";
 import { toolCallId } from "../tool-call-id.ts";
 
@@ -71,7 +77,9 @@ function outputItem(result: ToolResultBlock): Fields {
   const { content } = result;
   const isPlain = typeof content === "string" || content.every((block) => block.type === "text");
   const text =
-    typeof content === "string" ? content : content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+    typeof content === "string"
+      ? content
+      : content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   const failed = result.is_error === true && !/^\s*error\b/i.test(text);
   const base = { type: "function_call_output", call_id: callId(result.tool_use_id) };
   if (isPlain) return { ...base, output: failed ? `Error: ${text}` : text };

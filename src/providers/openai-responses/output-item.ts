@@ -61,7 +61,11 @@ export class OutputItem {
 
   #push(text: string): void {
     this.#text += text;
-    this.#emit({ type: this.type === "reasoning" ? "thinking_delta" : "text_delta", index: this.index, text });
+    this.#emit({
+      type: this.type === "reasoning" ? "thinking_delta" : "text_delta",
+      index: this.index,
+      text,
+    });
   }
 
   /** Adds to the arguments of a call. */

@@ -1,4 +1,4 @@
-import { OutputBuffer, type OutputText } from "./output-buffer.ts";
+import type { OutputBuffer, OutputText } from "./output-buffer.ts";
 import type { ShellExit, ShellProcess } from "./shell-process.ts";
 
 /** A command with its output: a running call of `bash`, or a job. */

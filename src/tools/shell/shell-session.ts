@@ -4,7 +4,7 @@ import { endProcesses, signal } from "./end-processes.ts";
 import { type Job, JobTable } from "./job-table.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
 import { OutputFolder } from "./output-folder.ts";
-import { OutputPipes } from "./output-pipe.ts";
+import { discardPipe, OutputPipes } from "./output-pipe.ts";
 import { findProcessesNow } from "./process-table.ts";
 import { RunningCommand } from "./running-command.ts";
 import { type Environment, findShell, minimalEnvironment, unattendedEnvironment } from "./shell.ts";
@@ -88,9 +88,11 @@ export class ShellSession {
   /** Starts a command. Rejects with the system's error when it cannot be started, `aborted` when the session is over. */
   async start(options: CommandStart): Promise<RunningCommand> {
     const shell = this.shell();
-    await this.prepare();
-    if (this.#disposed !== undefined)
+    const pipe = this.#disposed === undefined ? await this.#pipes.take() : undefined;
+    if (this.#disposed !== undefined) {
+      if (pipe !== undefined) discardPipe(pipe);
       throw new NanoAgentError("aborted", "The session of this shell is over.");
+    }
     const output = new OutputBuffer(this.limits, () => this.#folder.openFile());
     let isFull = false;
     const onOutput = (bytes: Uint8Array): Promise<void> | undefined => {
@@ -108,7 +110,7 @@ export class ShellSession {
       cwd: options.cwd,
       env: this.#env,
       mark: `${this.#token}.${++this.#count}.`,
-      pipe: this.#pipes.take(),
+      pipe,
       onOutput,
     });
     const running = new RunningCommand(options.command, process, output);
