@@ -15,7 +15,7 @@ const START = {
   type: "message_start",
   message: { id: "m1", model: "x", usage: { input_tokens: 3, output_tokens: 1 } },
 };
-const text = (words: string): { readonly type: string } => ({
+const text = (words: string): { readonly type: string; readonly [field: string]: unknown } => ({
   type: "content_block_delta",
   index: 0,
   delta: { type: "text_delta", text: words },
