@@ -27,7 +27,7 @@ export function createBuiltinTools(environment: Environment): BuiltinTools {
     createWriteTool(files),
     createEditTool(files),
     ...shell.tools,
-    createBatchTool({ find: (name) => tools.find((tool) => tool.name === name) }),
+    createBatchTool(),
   ];
   return {
     tools,
