@@ -111,10 +111,8 @@ describe.each([
     ]);
     const second = await ask(model, { messages: [question, first.message, results], tools: [weather] });
     expect(messageText(second.message)).toBe("Sunny in Köln.");
-    const answered = mock
-      .getRequests()
-      .at(-1)
-      ?.body?.messages.filter(({ role }) => role === "tool");
+    const seen = mock.getRequests().at(-1)?.body as Seen;
+    const answered = seen.messages.filter(({ role }) => role === "tool");
     expect(answered).toMatchObject([
       { tool_call_id: "call_k", content: "Rain" },
       { tool_call_id: "call_o", content: "Sunny" },
