@@ -11,14 +11,21 @@ import { createWireModel } from "./wire-model.ts";
 const sse = (...events: readonly { readonly type: string }[]): string =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 
-const START = { type: "message_start", message: { id: "m1", model: "x", usage: { input_tokens: 3, output_tokens: 1 } } };
-const text = (words: string): { readonly type: string } => ({
+const START = {
+  type: "message_start",
+  message: { id: "m1", model: "x", usage: { input_tokens: 3, output_tokens: 1 } },
+};
+const text = (words: string): { readonly type: string; readonly [field: string]: unknown } => ({
   type: "content_block_delta",
   index: 0,
   delta: { type: "text_delta", text: words },
 });
 const CALL = [
-  { type: "content_block_start", index: 1, content_block: { type: "tool_use", id: "t1", name: "f", input: {} } },
+  {
+    type: "content_block_start",
+    index: 1,
+    content_block: { type: "tool_use", id: "t1", name: "f", input: {} },
+  },
   { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: '{"a":' } },
 ];
 const STOPPED = { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 4 } };
@@ -51,7 +58,8 @@ const breaks =
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(body, () => response.destroy());
   };
-const failure = (type: string, message = "Sorry"): string => JSON.stringify({ type: "error", error: { type, message } });
+const failure = (type: string, message = "Sorry"): string =>
+  JSON.stringify({ type: "error", error: { type, message } });
 
 const REQUEST: ModelRequest = { messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }] };
 
@@ -119,11 +127,31 @@ describe("a model over a wire", () => {
   });
 
   it.each<readonly [string, Answer, string, number]>([
-    ["429 with seconds to wait", refuses(429, failure("rate_limit_error"), { "retry-after": "7" }), "rate_limit", 7_000],
-    ["429 with an absurd wait", refuses(429, failure("rate_limit_error"), { "retry-after": "-5" }), "rate_limit", 250],
+    [
+      "429 with seconds to wait",
+      refuses(429, failure("rate_limit_error"), { "retry-after": "7" }),
+      "rate_limit",
+      7_000,
+    ],
+    [
+      "429 with an absurd wait",
+      refuses(429, failure("rate_limit_error"), { "retry-after": "-5" }),
+      "rate_limit",
+      250,
+    ],
     ["529", refuses(529, failure("overloaded_error")), "provider_error", 250],
-    ["a gateway's 502 page", refuses(502, "<html>bad gateway</html>", { "content-type": "text/html" }), "provider_error", 250],
-    ["an error event inside 200", streams(sse(START, text("Hel")) + `event: error\ndata: ${failure("overloaded_error")}\n\n`), "provider_error", 250],
+    [
+      "a gateway's 502 page",
+      refuses(502, "<html>bad gateway</html>", { "content-type": "text/html" }),
+      "provider_error",
+      250,
+    ],
+    [
+      "an error event inside 200",
+      streams(sse(START, text("Hel")) + `event: error\ndata: ${failure("overloaded_error")}\n\n`),
+      "provider_error",
+      250,
+    ],
     ["an error document with 200", refuses(200, failure("overloaded_error")), "provider_error", 250],
     ["a connection cut before the answer", (response) => response.destroy(), "network", 250],
     ["a stream cut after text", breaks(sse(START, text("Hel"))), "network", 250],
@@ -149,7 +177,10 @@ describe("a model over a wire", () => {
   });
 
   it("gives up after maxRetries, with growing waits", async () => {
-    const { server, run } = await bench([0, 1, 2].map(() => refuses(500, failure("api_error"))), { maxRetries: 2 });
+    const { server, run } = await bench(
+      [0, 1, 2].map(() => refuses(500, failure("api_error"))),
+      { maxRetries: 2 },
+    );
     expect(await run()).toEqual([
       { retry: 2, delayMs: 250, code: "provider_error" },
       { retry: 3, delayMs: 500, code: "provider_error" },
@@ -167,20 +198,33 @@ describe("a model over a wire", () => {
     expect(await run()).toEqual([
       expect.objectContaining({
         code: "rate_limit",
-        message: expect.stringContaining("asks to wait 3600 s, longer than network.maxRetryAfterMs (60000 ms)"),
+        message: expect.stringContaining(
+          "asks to wait 3600 s, longer than network.maxRetryAfterMs (60000 ms)",
+        ),
         details: expect.objectContaining({ retryAfterMs: 3_600_000 }),
       }),
     ]);
   });
 
   it.each<readonly [string, Answer, object]>([
-    ["401", refuses(401, failure("authentication_error", "invalid x-api-key k-secret")), { code: "authentication", message: expect.not.stringContaining("k-secret") }],
-    ["400", refuses(400, failure("invalid_request_error", "prompt is too long: 9 tokens > 8 maximum")), { code: "context_overflow" }],
+    [
+      "401",
+      refuses(401, failure("authentication_error", "invalid x-api-key k-secret")),
+      { code: "authentication", message: expect.not.stringContaining("k-secret") },
+    ],
+    [
+      "400",
+      refuses(400, failure("invalid_request_error", "prompt is too long: 9 tokens > 8 maximum")),
+      { code: "context_overflow" },
+    ],
     ["404", refuses(404, failure("not_found_error", "model: x")), { code: "unknown_model" }],
     [
       "an HTML page",
       (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>Sign in</html>"),
-      { code: "invalid_response", message: expect.stringMatching(/an HTML page\. Check that the base URL http:\/\/127/) },
+      {
+        code: "invalid_response",
+        message: expect.stringMatching(/an HTML page\. Check that the base URL http:\/\/127/),
+      },
     ],
     ["a JSON document that is no error", refuses(200, '{"ok":true}'), { code: "invalid_response" }],
     [
@@ -214,7 +258,10 @@ describe("a model over a wire", () => {
     first.catch(() => undefined);
     await clock.untilSleeping();
     await clock.advance(1_000);
-    await expect(first).rejects.toMatchObject({ code: "timeout", details: { limit: "headerTimeoutMs", ms: 1_000 } });
+    await expect(first).rejects.toMatchObject({
+      code: "timeout",
+      details: { limit: "headerTimeoutMs", ms: 1_000 },
+    });
     expect(server.requests.length).toBeLessThanOrEqual(1);
   });
 
@@ -239,10 +286,13 @@ describe("a model over a wire", () => {
   });
 
   it("ends an attempt that takes too long as a whole", async () => {
-    const { clock, ask } = await bench([(response) => response.writeHead(200).write(sse(START, text("Hel")))], {
-      requestTimeoutMs: 5_000,
-      maxRetries: 0,
-    });
+    const { clock, ask } = await bench(
+      [(response) => response.writeHead(200).write(sse(START, text("Hel")))],
+      {
+        requestTimeoutMs: 5_000,
+        maxRetries: 0,
+      },
+    );
     const parts = ask();
     expect(await parts.next()).toMatchObject({ value: { text: "Hel" } });
     const next = parts.next();
@@ -278,7 +328,9 @@ describe("a model over a wire", () => {
 
   it("sends nothing under a signal that is aborted already, nor when it is aborted between two attempts", async () => {
     const early = await bench([]);
-    await expect(early.ask({ signal: AbortSignal.abort() }).next()).rejects.toMatchObject({ code: "aborted" });
+    await expect(early.ask({ signal: AbortSignal.abort() }).next()).rejects.toMatchObject({
+      code: "aborted",
+    });
     expect(early.server.requests).toEqual([]);
 
     const late = await bench([refuses(500, failure("api_error"))]);
@@ -302,7 +354,10 @@ describe("a model over a wire", () => {
       if (next.done === true) break;
       seen.push(next);
     }
-    expect(seen.map(({ value }) => (value.type === "text_delta" ? value.text : value.type))).toEqual([...words, "finish"]);
+    expect(seen.map(({ value }) => (value.type === "text_delta" ? value.text : value.type))).toEqual([
+      ...words,
+      "finish",
+    ]);
   });
 
   it("loads its wire with the first request and passes on why it could not be loaded", async () => {
@@ -314,6 +369,8 @@ describe("a model over a wire", () => {
       target: { provider: "p", modelId: "x", baseUrl: server.url },
       transport: createTransport(),
     });
-    await expect(model.stream(REQUEST)[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "internal" });
+    await expect(model.stream(REQUEST)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      code: "internal",
+    });
   });
 });

@@ -3,7 +3,7 @@ import { tool } from "../../test/scenarios/conversation.ts";
 import { Agent } from "../core/agent/agent.ts";
 import { textOf } from "../core/message/message.ts";
 import { errorResult } from "../core/tool/output.ts";
-import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import type { Tool, ToolAccess, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { createBatchTool } from "./batch-tool.ts";
@@ -11,8 +11,8 @@ import { createBatchTool } from "./batch-tool.ts";
 type Answer = (name: string, input: object) => Promise<ToolResult> | ToolResult;
 
 /** Runs a batch whose calls are answered by `answer`. */
-async function batch(input: object, answer: Answer, tools: readonly Tool[] = []): Promise<ToolResult> {
-  const { execute } = createBatchTool({ find: (name) => tools.find((known) => known.name === name) });
+async function batch(input: object, answer: Answer): Promise<ToolResult> {
+  const { execute } = createBatchTool();
   const context: ToolContext = {
     signal: new AbortController().signal,
     sessionId: "session",
@@ -99,42 +99,47 @@ describe("batch", () => {
   });
 
   test("runs calls together that do not conflict, and the others in order", async () => {
-    const tools = [tool("free"), tool("alone", { access: "exclusive" })];
     const log: string[] = [];
-    const answer: Answer = async (name) => {
-      log.push(`+${name}`);
-      await new Promise((resolve) => setImmediate(resolve));
-      log.push(`-${name}`);
-      return { content: name };
-    };
-    await batch({ calls: [call("free"), call("free"), call("alone"), call("unknown")] }, answer, tools);
-    expect(log).toEqual(["+free", "+free", "-free", "-free", "+alone", "-alone", "+unknown", "-unknown"]);
+    const traced = (name: string, access: ToolAccess): Tool =>
+      tool(name, {
+        access,
+        execute: async () => {
+          log.push(`+${name}`);
+          await new Promise((resolve) => setImmediate(resolve));
+          log.push(`-${name}`);
+        },
+      });
+    const inner = [call("free"), call("free"), call("alone"), call("free")];
+    const agent = new Agent({
+      model: new ScriptedModel([calls("batch", { calls: inner }), says("end")]),
+      tools: [traced("free", "none"), traced("alone", "exclusive"), createBatchTool()],
+    });
+    await agent.run("go");
+    expect(log).toEqual(["+free", "+free", "-free", "-free", "+alone", "-alone", "+free", "-free"]);
   });
 
   test("touches what its calls touch", () => {
-    const tools = [
-      tool("free"),
-      tool("looks", { access: "read_all" }),
-      tool("reads", { access: { read: ["/a"] } }),
-      tool("writes", { access: () => ({ write: ["/b"] }) }),
-      tool("fails", {
-        access: () => {
-          throw new Error("what?");
-        },
-      }),
-    ];
-    const { access } = createBatchTool({ find: (name) => tools.find((known) => known.name === name) });
+    const known: { readonly [name: string]: ToolAccess } = {
+      free: "none",
+      looks: "read_all",
+      reads: { read: ["/a"] },
+      writes: { write: ["/b"] },
+      alone: "exclusive",
+    };
+    const { access } = createBatchTool();
     const of = (...names: readonly string[]): unknown =>
       typeof access === "function" &&
-      access({ calls: names.map((name) => call(name)) } as never, { cwd: "" });
+      access({ calls: names.map((name) => call(name)) } as never, {
+        cwd: "",
+        accessOf: (name) => known[name] ?? "none",
+      });
     expect([
       of("free"),
       of("free", "reads", "writes"),
       of("looks", "reads"),
       of("looks", "writes"),
-      of("fails"),
-      of("who"),
-    ]).toEqual(["none", { read: ["/a"], write: ["/b"] }, "read_all", "exclusive", "exclusive", "exclusive"]);
+      of("alone"),
+    ]).toEqual(["none", { read: ["/a"], write: ["/b"] }, "read_all", "exclusive", "exclusive"]);
   });
 
   test("a call inside passes the same gate as any other, and a refusal is its result", async () => {

@@ -1,4 +1,3 @@
-import { runScheduled } from "../core/agent/schedule.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import type { ImageBlock, TextBlock, ToolInput } from "../core/message/block.ts";
 import { textOf } from "../core/message/message.ts";
@@ -26,15 +25,6 @@ export interface BatchInput {
   readonly calls: readonly BatchCall[];
 }
 
-/** What a {@link createBatchTool} may know. */
-export interface BatchOptions {
-  /**
-   * Finds a tool by name, to see which calls may overlap. A call whose tool is not found runs alone. Default: nothing is found, so calls
-   * run one after the other.
-   */
-  readonly find?: (name: string) => Tool | undefined;
-}
-
 interface Done {
   readonly result: ToolResult;
   readonly durationMs: number;
@@ -42,10 +32,10 @@ interface Done {
 
 /**
  * The `batch` tool: one to ten calls in one. Each goes through `context.callTool`, so permission, hooks, limits and journal apply to it
- * as to any other call; calls that conflict run in order, the rest together. The batch itself touches what its calls touch. It is an
+ * as to any other call; calls that conflict run in order, the rest together (see `callTool`). The batch itself touches what its calls touch. It is an
  * error only when every call failed; results that are too long together are cut to fair shares.
  */
-export function createBatchTool({ find = () => undefined }: BatchOptions = {}): Tool {
+export function createBatchTool(): Tool {
   return defineTool({
     name: NAME,
     description:
@@ -67,29 +57,18 @@ export function createBatchTool({ find = () => undefined }: BatchOptions = {}): 
     },
     timeoutMs: 0,
     abortGraceMs: ABORT_GRACE_MS,
-    access: ({ calls }: BatchInput, context) =>
-      joinAccess(calls.map((call) => accessOf(find, call, context.cwd))),
-    execute: (input: BatchInput, context: ToolContext) => runBatch(input, context, find),
+    access: ({ calls }: BatchInput, { accessOf }) =>
+      joinAccess(calls.map(({ tool, input }) => (isToolInput(input) ? accessOf(tool, input) : "none"))),
+    execute: runBatch,
   });
 }
 
-async function runBatch(
-  { calls }: BatchInput,
-  context: ToolContext,
-  find: NonNullable<BatchOptions["find"]>,
-): Promise<ToolResult> {
+async function runBatch({ calls }: BatchInput, context: ToolContext): Promise<ToolResult> {
   if (!Array.isArray(calls) || calls.length === 0) return errorResult("calls is empty; pass 1 to 10 calls.");
   if (calls.length > MAX_CALLS) {
     return errorResult(`${calls.length} calls in one batch; pass at most ${MAX_CALLS}. Nothing was run.`);
   }
-  const done: Done[] = [];
-  const tasks = calls.map((call: BatchCall, index) => ({
-    access: accessOf(find, call, context.cwd),
-    run: async (): Promise<void> => {
-      done[index] = await runCall(call, context);
-    },
-  }));
-  await runScheduled(tasks, MAX_CALLS);
+  const done = await Promise.all(calls.map((call) => runCall(call, context)));
   return report(calls, done);
 }
 
@@ -159,18 +138,6 @@ function joinTexts(blocks: readonly (TextBlock | ImageBlock)[]): ToolResult["con
   }
   const [first] = joined;
   return joined.length === 1 && first?.type === "text" ? first.text : joined;
-}
-
-function accessOf(find: NonNullable<BatchOptions["find"]>, call: BatchCall, cwd: string): ToolAccess {
-  const tool = find(call.tool);
-  if (tool === undefined) return "exclusive";
-  if (typeof tool.access !== "function") return tool.access ?? "none";
-  try {
-    return tool.access(call.input as never, { cwd });
-  } catch {
-    // Input the tool cannot read: the call will be refused, and until then it runs alone.
-    return "exclusive";
-  }
 }
 
 /** What several calls touch together. */

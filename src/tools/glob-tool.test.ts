@@ -96,7 +96,7 @@ describe.each<readonly [string, Engine]>([
     expect([
       await find(root, { pattern: "*.js", path: "dist" }, engine),
       await find(root, { pattern: "**/*.js" }, engine),
-    ]).toEqual([["dist/x.js"], ["No files match **/*.js in .."]]);
+    ]).toEqual([["dist/x.js"], [`No files match **/*.js in ${root}.`]]);
   });
 
   test("a folder that another file brings back is searched", async () => {
@@ -151,11 +151,11 @@ describe("what cannot be searched", () => {
     ],
     [{ pattern: "x".repeat(2000) }, "Error: pattern has 2000 characters: at most 1000."],
     [
-      { pattern: "*.md" },
-      "No files match *.md in .. It looks only directly in that folder: **/*.md looks below it too.",
+      { pattern: "*.md", path: "sub" },
+      "No files match *.md in sub. It looks only directly in that folder: **/*.md looks below it too.",
     ],
   ])("%j", async (input, expected) => {
-    expect(await find(tempFolder({ "a.txt": "" }), input)).toEqual([expected]);
+    expect(await find(tempFolder({ "a.txt": "", "sub/x": "" }), input)).toEqual([expected]);
   });
 });
 
@@ -204,6 +204,6 @@ test("both engines find the same in any tree", async () => {
         expect(two.toSorted()).toEqual(one.toSorted());
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });

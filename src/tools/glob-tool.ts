@@ -80,7 +80,7 @@ async function glob(request: GlobRequest, context: ToolContext): Promise<ToolRes
   const notes = timeout.aborted ? [`Stopped after ${request.timeoutMs / 1000} s: there may be more.`] : [];
   if (found.length > MAX_SHOWN)
     notes.unshift(`The newest ${MAX_SHOWN} of ${count} files. Narrow the pattern.`);
-  const text = found.length === 0 ? [nothingFound(pattern, shown)] : lines;
+  const text = found.length === 0 ? [nothingFound(pattern, shown === "." ? folder : shown)] : lines;
   return {
     content: [...text, ...notes.map((note) => `[${note}]`)].join("\n"),
     title: `${count} files`,
@@ -101,9 +101,9 @@ function patternBelow({ pattern, folder, shown }: GlobRequest): string {
   return relative;
 }
 
-function nothingFound(pattern: string, shown: string): string {
+function nothingFound(pattern: string, where: string): string {
   const hint = pattern.includes("/")
     ? ""
     : ` It looks only directly in that folder: **/${pattern} looks below it too.`;
-  return `No files match ${pattern} in ${shown}.${hint}`;
+  return `No files match ${pattern} in ${where}.${hint}`;
 }

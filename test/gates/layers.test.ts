@@ -124,6 +124,7 @@ test("the environment is read in one file and the process ended in two", () => {
     "const { env: all } = process;",
     "globalThis.process.env;",
     "process.exit(1);",
+    "class A { process = { exit: 1 }; exit = this.process.exit; }",
   ];
   const found = findings({ "src/tools/a.ts": text.join("\n") }).map((line) =>
     line.replace("src/tools/a.ts:", ""),

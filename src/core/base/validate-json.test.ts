@@ -334,7 +334,6 @@ describe("compileValidator: against another validator", () => {
       oneOf: list,
       not: node,
       if: node,
-      // biome-ignore lint/suspicious/noThenProperty: the keyword is called so
       then: node,
       else: node,
       $ref: fc.constantFrom("#/$defs/x", "#/$defs/y"),

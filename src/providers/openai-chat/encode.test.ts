@@ -62,7 +62,7 @@ describe("request", () => {
         sessionId: "s1",
         providerOptions: { openai_chat: { seed: 1, stop: null, tools: [{ type: "web_search" }] } },
       },
-      { provider: "openai" },
+      { baseUrl: "https://api.openai.com/v1" },
     );
     expect(body).toEqual({
       model: "m-1",

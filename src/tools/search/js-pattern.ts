@@ -14,13 +14,13 @@ export function toRegExp({ pattern, ignoresCase, isMultiline }: PatternOptions):
   const given = leading?.[1] ?? "";
   if (/[x]/u.test(given))
     throw new SyntaxError("The flag x is not supported here: write the pattern without it.");
-  const source = translate(pattern.slice(leading?.[0].length ?? 0));
+  const body = pattern.slice(leading?.[0].length ?? 0);
   const flags = `${isMultiline ? "gms" : given.includes("s") ? "s" : ""}${ignoresCase || given.includes("i") ? "i" : ""}`;
   try {
-    return new RegExp(source, `${flags}u`);
+    return new RegExp(translate(body, UNICODE_ESCAPES), `${flags}u`);
   } catch {
     // Escapes that are not needed (`\-`, `\"`) are errors only in Unicode mode.
-    return new RegExp(source, flags);
+    return new RegExp(translate(body, PLAIN_ESCAPES), flags);
   }
 }
 
@@ -40,14 +40,32 @@ const POSIX_CLASSES: ReadonlyMap<string, string> = new Map([
   ["xdigit", "0-9A-Fa-f"],
 ]);
 
-const START_OF_TEXT = "(?<![^])";
-const END_OF_TEXT = "(?![^])";
+const PLAIN_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["\\A", "(?<![^])"],
+  ["\\z", "(?![^])"],
+]);
 
-function translate(pattern: string): string {
-  return pattern.replace(/\\[^]|\(\?P<|\[:(\w+):\]/gu, (token: string, name?: string) => {
+const WORD = "\\p{L}\\p{M}\\p{N}\\p{Pc}";
+
+/** In ripgrep letters and digits are those of all scripts. */
+const UNICODE_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ...PLAIN_ESCAPES,
+  ["\\w", `[${WORD}]`],
+  ["\\W", `[^${WORD}]`],
+  ["\\d", "\\p{Nd}"],
+  ["\\D", "\\P{Nd}"],
+  ["\\b", `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`],
+  ["\\B", `(?:(?<=[${WORD}])(?=[${WORD}])|(?<![${WORD}])(?![${WORD}]))`],
+]);
+
+function translate(pattern: string, escapes: ReadonlyMap<string, string>): string {
+  let isInClass = false;
+  return pattern.replace(/\\[^]|\(\?P<|\[:(\w+):\]|[[\]]/gu, (token: string, name?: string) => {
     if (token === "(?P<") return "(?<";
-    if (token === "\\A") return START_OF_TEXT;
-    if (token === "\\z") return END_OF_TEXT;
-    return (name === undefined ? undefined : POSIX_CLASSES.get(name)) ?? token;
+    if (name !== undefined) return POSIX_CLASSES.get(name) ?? token;
+    if (token === "[") isInClass = true;
+    if (token === "]") isInClass = false;
+    if (!isInClass) return escapes.get(token) ?? token;
+    return token === "\\w" && escapes === UNICODE_ESCAPES ? WORD : token;
   });
 }

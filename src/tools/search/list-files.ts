@@ -19,7 +19,10 @@ export interface ListFilesOptions extends SkipRules {
  */
 export async function listFiles(folder: string, options: ListFilesOptions): Promise<void> {
   const command = await options.ripgrep.find();
-  if (command === undefined) return walkFiles(folder, options);
+  if (command === undefined) {
+    await walkFiles(folder, options);
+    return;
+  }
   await runRipgrep(
     command,
     ["--files", "--null", "--no-messages", ...(await ripgrepFileArgs(folder, options))],
@@ -32,23 +35,27 @@ export async function listFiles(folder: string, options: ListFilesOptions): Prom
   );
 }
 
-/** The walk alone, in the order of names. */
-export async function walkFiles(folder: string, options: Omit<ListFilesOptions, "ripgrep">): Promise<void> {
+/** The walk alone, in the order of names. Returns the number of folders that could not be read. */
+export async function walkFiles(folder: string, options: Omit<ListFilesOptions, "ripgrep">): Promise<number> {
+  let unread = 0;
   const pending = [{ path: "", rules: await IgnoreRules.at(folder) }];
   for (let current = pending.pop(); current !== undefined; current = pending.pop()) {
     const folders: (typeof current)[] = [];
-    for (const entry of await entriesOf(join(folder, current.path))) {
-      if (options.signal.aborted) return;
+    const entries = await entriesOf(join(folder, current.path));
+    if (entries === undefined) unread++;
+    for (const entry of entries ?? []) {
+      if (options.signal.aborted) return unread;
       if (isSkipped(entry.name, options)) continue;
       const path = current.path === "" ? entry.name : `${current.path}/${entry.name}`;
       const full = join(folder, path);
-      if (entry.isFile() && !current.rules.ignores(full, false) && !options.onFile(path)) return;
+      if (entry.isFile() && !current.rules.ignores(full, false) && !options.onFile(path)) return unread;
       if (entry.isDirectory() && !current.rules.ignores(full, true)) {
         folders.push({ path, rules: current.rules.below(full) });
       }
     }
     pending.push(...folders.reverse());
   }
+  return unread;
 }
 
 async function entriesOf(folder: string) {
@@ -56,6 +63,6 @@ async function entriesOf(folder: string) {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    return [];
+    return undefined;
   }
 }

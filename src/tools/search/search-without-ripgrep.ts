@@ -21,8 +21,9 @@ export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSear
     return { unread: 0, problem: errorMessage(error) };
   }
   const runner = new BoundedRunner(MAX_MS_PER_FILE);
-  let unread = 0;
-  for (const path of await pathsOf(search)) {
+  const { paths, unreadFolders } = await pathsOf(search);
+  let unread = unreadFolders;
+  for (const path of paths) {
     if (search.signal.aborted) break;
     const text = await textOf(join(search.folder, path));
     if (text === undefined) unread++;
@@ -45,11 +46,13 @@ const MAX_FILE_BYTES = 20 * 1024 * 1024;
 const MAX_MS_PER_FILE = 2000;
 const MAX_FILES = 200_000;
 
-async function pathsOf(search: TextSearch): Promise<readonly string[]> {
-  if (search.file !== undefined) return [search.file];
+async function pathsOf(
+  search: TextSearch,
+): Promise<{ readonly paths: readonly string[]; readonly unreadFolders: number }> {
+  if (search.file !== undefined) return { paths: [search.file], unreadFolders: 0 };
   const fits = search.glob === undefined ? undefined : pathGlob(search.glob, { matchesBaseName: true });
   const paths: string[] = [];
-  await walkFiles(search.folder, {
+  const unreadFolders = await walkFiles(search.folder, {
     withNodeModules: search.withNodeModules,
     signal: search.signal,
     onFile: (path) => {
@@ -57,7 +60,7 @@ async function pathsOf(search: TextSearch): Promise<readonly string[]> {
       return paths.length < MAX_FILES;
     },
   });
-  return paths.sort();
+  return { paths: paths.sort(), unreadFolders };
 }
 
 /** The text of a file, empty for a binary one; `undefined` when it cannot be read or is too large. */
@@ -121,7 +124,7 @@ function foundIn(
 }
 
 function clip(line: string): string {
-  const text = withoutReturn(line);
+  const text = line.replace(/\r+$/u, "");
   return text.length <= MAX_LINE_CHARS
     ? text
     : `${text.slice(0, MAX_LINE_CHARS)} [... omitted end of long line]`;
