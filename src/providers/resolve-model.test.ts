@@ -5,7 +5,7 @@ import { findPreset, PRESETS } from "./catalog.ts";
 import { knownModelInfo } from "./model-info.ts";
 import { parseModelName } from "./model-name.ts";
 import { loadPriceCatalog } from "./price-catalog.ts";
-import { resolveModel, type ResolveModelOptions } from "./resolve-model.ts";
+import { type ResolveModelOptions, resolveModel } from "./resolve-model.ts";
 
 describe("parseModelName", () => {
   it.each<readonly [string, object]>([
@@ -155,7 +155,7 @@ describe("resolveModel", () => {
     const [, , body] = await requestOf("anthropic/claude-sonnet-4-5:low", {
       env: environment({ ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "$URL" }),
     });
-    expect(body).toMatchObject({ thinking: { type: "enabled", budget_tokens: 4_096 }, max_tokens: 64_000 });
+    expect(body).toMatchObject({ thinking: { type: "enabled", budget_tokens: 4_096 }, max_tokens: 32_000 });
   });
 
   it("knows the providers of the configuration, with keys of their own", async () => {

@@ -151,31 +151,35 @@ describe("the stream of the Messages API", () => {
     });
   });
 
-  it.each<readonly [string, readonly string[], object, string, object]>([
+  it.each<
+    readonly [
+      string,
+      { readonly json?: readonly string[]; readonly input?: object; readonly reason: string },
+      object,
+    ]
+  >([
     [
       "cut by the output limit",
-      ['{"a": [1'],
-      {},
-      "max_tokens",
+      { json: ['{"a": [1'], reason: "max_tokens" },
       { input: {}, invalid_input: { reason: "truncated", raw: '{"a": [1' } },
     ],
     [
       "cut before its first argument",
-      [],
-      {},
-      "max_tokens",
+      { reason: "max_tokens" },
       { input: {}, invalid_input: { reason: "truncated", raw: "" } },
     ],
     [
       "written wrongly",
-      ['{"a" 1}'],
-      {},
-      "tool_use",
+      { json: ['{"a" 1}'], reason: "tool_use" },
       { input: {}, invalid_input: { reason: "malformed", raw: '{"a" 1}' } },
     ],
-    ["complete although the answer was cut later", ['{"a":1}'], {}, "max_tokens", { input: { a: 1 } }],
-    ["handed over whole at its start", [], { a: 1 }, "tool_use", { input: { a: 1 } }],
-  ])("reads a call that is %s", (_name, json, input, reason, expected) => {
+    [
+      "complete although the answer was cut later",
+      { json: ['{"a":1}'], reason: "max_tokens" },
+      { input: { a: 1 } },
+    ],
+    ["handed over whole at its start", { input: { a: 1 }, reason: "tool_use" }, { input: { a: 1 } }],
+  ])("reads a call that is %s", (_name, { json = [], input = {}, reason }, expected) => {
     const parts = decode(start, ...call(json, input), stopped(reason), stop);
     expect(parts.filter((part) => part.type === "block")).toEqual([
       { type: "block", index: 0, block: { type: "tool_use", id: "t", name: "f", ...expected } },
