@@ -1,5 +1,16 @@
+export {
+  CASSETTE_VERSION,
+  Cassette,
+  type CassetteJson,
+  type Exchange,
+  parseCassette,
+  type RecordedError,
+  type RecordedPart,
+} from "./cassette.ts";
 export { checkRequest } from "./check-request.ts";
 export { FakeClock } from "./fake-clock.ts";
+export { type RecordModelOptions, recordModel } from "./record-model.ts";
+export { type ReplayModel, replayModel } from "./replay-model.ts";
 export {
   calls,
   fails,

@@ -296,7 +296,7 @@ describe("compileValidator: against another validator", () => {
       { depthSize: "small" },
       scalar,
       fc.array(tie("value"), { maxLength: 3 }),
-      fc.dictionary(key, tie("value"), { maxKeys: 3 }),
+      fc.dictionary(key, tie("value"), { maxKeys: 3, noNullPrototype: true }),
     ),
   }));
   const type = fc.constantFrom("string", "number", "integer", "boolean", "null", "array", "object");
@@ -305,7 +305,7 @@ describe("compileValidator: against another validator", () => {
     const list = fc.array(node, { minLength: 1, maxLength: 3 });
     const keywords = {
       type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
-      properties: fc.dictionary(key, node, { maxKeys: 3 }),
+      properties: fc.dictionary(key, node, { maxKeys: 3, noNullPrototype: true }),
       patternProperties: fc.dictionary(fc.constantFrom("^a", "b|c"), node, { maxKeys: 1 }),
       additionalProperties: fc.oneof(fc.boolean(), node),
       propertyNames: fc.constant({ pattern: "^[ab]$" }),
