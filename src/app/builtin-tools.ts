@@ -1,16 +1,13 @@
 import type { Tool } from "../core/tool/tool.ts";
-import type { Environment } from "./config/env.ts";
 import { createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
-import { createEditTool } from "../tools/edit-tool.ts";
-import { FileState } from "../tools/files/file-state.ts";
-import { createReadTool } from "../tools/read-tool.ts";
-import { createWriteTool } from "../tools/write-tool.ts";
+import { fileTools } from "../tools/file-tools.ts";
+import type { Environment } from "./config/env.ts";
 
 /** The tools of the terminal agent for one session. */
 export interface BuiltinTools {
   readonly tools: readonly Tool[];
-  /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
+  /** Does ahead, while a command is still being written, what running it would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
   /** Ends everything the tools started. */
   readonly dispose: () => Promise<void>;
@@ -18,19 +15,11 @@ export interface BuiltinTools {
   readonly killNow: () => void;
 }
 
-/** Makes the tools of the terminal agent. Commands see `environment`. */
-export function createBuiltinTools(environment: Environment): BuiltinTools {
-  const files = { state: new FileState() };
+/** Makes the tools of the terminal agent. Commands see `environment`; `~` in paths is `home`. */
+export function createBuiltinTools(environment: Environment, home: string): BuiltinTools {
   const shell = createBashTools({ env: environment });
-  const tools: readonly Tool[] = [
-    createReadTool(files),
-    createWriteTool(files),
-    createEditTool(files),
-    ...shell.tools,
-    createBatchTool(),
-  ];
   return {
-    tools,
+    tools: [...fileTools({ home }), shell.bash, shell.job, createBatchTool()],
     prepare: () => shell.prepare(),
     dispose: () => shell.dispose(),
     killNow: () => shell.killNow(),

@@ -50,7 +50,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
-  const builtin = createBuiltinTools(environment);
+  const builtin = createBuiltinTools(environment, paths.home);
   const toolNames = builtin.tools.map((tool) => tool.name);
   const gate = new ModeGate({
     mode,
