@@ -77,6 +77,8 @@ test("it agrees with regular expressions put together from the same pieces", () 
   fc.assert(
     fc.property(glob, path, (units, file) => {
       const pattern = units.join("");
+      // Two single stars in a row would read as one that crosses folders.
+      fc.pre(!units.some((unit, index) => unit === "*" && units[index + 1]?.startsWith("*")));
       fc.pre(!/^\/|^(?:\.\/)+|\/\/|[^/]\*\*|\*\*[^/]|\*\*$/u.test(pattern));
       const expected = new RegExp(`^(?:${units.map((unit) => pieces.get(unit)).join("")})$`, "u").test(file);
       expect([pattern, file, pathGlob(pattern)(file)]).toEqual([pattern, file, expected]);

@@ -52,8 +52,19 @@ type PathPart = typeof ANY | NamePattern;
 
 function parsePart(text: string): PathPart {
   if (text === "**") return ANY;
+  const elements = parseElements(Array.from(text));
+  const first = elements.findIndex((element) => typeof element !== "string");
+  const last = elements.findLastIndex((element) => typeof element !== "string");
+  return {
+    elements,
+    beginning: elements.slice(0, first === -1 ? undefined : first).join(""),
+    ending: elements.slice(last + 1).join(""),
+    isOneStar: first === last && elements[first] === ANY,
+  };
+}
+
+function parseElements(characters: readonly string[]): readonly NameElement[] {
   const elements: NameElement[] = [];
-  const characters = Array.from(text);
   for (let index = 0; index < characters.length; index++) {
     const character = characters[index] ?? "";
     if (character === "*") {
@@ -66,14 +77,7 @@ function parsePart(text: string): PathPart {
     } else if (character === "\\" && index + 1 < characters.length) elements.push(characters[++index] ?? "");
     else elements.push(character);
   }
-  const first = elements.findIndex((element) => typeof element !== "string");
-  const last = elements.findLastIndex((element) => typeof element !== "string");
-  return {
-    elements,
-    beginning: elements.slice(0, first === -1 ? undefined : first).join(""),
-    ending: elements.slice(last + 1).join(""),
-    isOneStar: first === last && elements[first] === ANY,
-  };
+  return elements;
 }
 
 /** The set that begins at `start`; `undefined` when its bracket is never closed. */
