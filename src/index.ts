@@ -1,6 +1,117 @@
+export { agentLoop, type AgentLoopOptions } from "./app/agent-loop.ts";
+export { Agent, type AgentOptions } from "./app/library.ts";
+export type { AgentState, AgentStream } from "./core/agent/agent.ts";
+export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
+export type {
+  AssistantEntry,
+  EntryBase,
+  HistoryEntry,
+  JournalEntry,
+  NewEntry,
+  PermissionEntry,
+  RunEndEntry,
+  RunStartEntry,
+  ToolIntentEntry,
+  ToolResultEntry,
+  ToolStatus,
+  UserEntry,
+} from "./core/agent/entry.ts";
+export type {
+  AgentEvent,
+  DoneEvent,
+  ToolUpdateEvent,
+  TurnStartEvent,
+  WarningEvent,
+} from "./core/agent/event.ts";
+export type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Approver,
+  Gate,
+  GateDecision,
+  GateRequest,
+} from "./core/agent/gate.ts";
+export type { Journal } from "./core/agent/journal.ts";
+export { MemoryJournal } from "./core/agent/memory-journal.ts";
+export type {
+  Budget,
+  MaxIterationsContext,
+  OnMaxIterations,
+  OutputOf,
+  RunOptions,
+} from "./core/agent/options.ts";
+export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
+export type { StopReason } from "./core/agent/stop-reason.ts";
 export {
   type ErrorCode,
   isNanoAgentError,
+  type Json,
   NanoAgentError,
   type NanoAgentErrorOptions,
 } from "./core/base/errors.ts";
+export type {
+  CompiledSchema,
+  FromJsonSchema,
+  InferSchema,
+  JsonSchema,
+  SchemaInput,
+  SchemaIssue,
+  SchemaResult,
+  StandardSchema,
+} from "./core/base/schema.ts";
+export type {
+  AssistantBlock,
+  ContentBlock,
+  ImageBlock,
+  InvalidInput,
+  ProviderData,
+  TextBlock,
+  ThinkingBlock,
+  ToolInput,
+  ToolResultBlock,
+  ToolUseBlock,
+  UserBlock,
+} from "./core/message/block.ts";
+export {
+  type AssistantMessage,
+  assistantMessage,
+  type Input,
+  type Message,
+  messageText,
+  type UserMessage,
+  userMessage,
+} from "./core/message/message.ts";
+export { repairTranscript, transcriptViolations } from "./core/message/transcript.ts";
+export { addUsage, NO_USAGE, type Usage } from "./core/message/usage.ts";
+export { type CollectedAnswer, collect } from "./core/model/collect.ts";
+export { type FallbackOptions, fallbackModel, isFallbackError } from "./core/model/fallback.ts";
+export type {
+  BlockPart,
+  Effort,
+  FinishPart,
+  FinishReason,
+  Model,
+  ModelCallOptions,
+  ModelInfo,
+  ModelPrice,
+  ModelRequest,
+  RetryPart,
+  StreamPart,
+  TextDelta,
+  ThinkingDelta,
+  ToolCallDelta,
+  ToolCallStart,
+  ToolChoice,
+  ToolSpec,
+} from "./core/model/model.ts";
+export { defineTool } from "./core/tool/define-tool.ts";
+export { ToolRegistry } from "./core/tool/registry.ts";
+export type {
+  Tool,
+  ToolAccess,
+  ToolContext,
+  ToolDefinition,
+  ToolOutput,
+  ToolResult,
+  ToolUpdate,
+} from "./core/tool/tool.ts";

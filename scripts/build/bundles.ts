@@ -46,6 +46,8 @@ export async function buildCli(job: BundleJob & { readonly main: string }): Prom
     minifyWhitespace: true,
     keepNames: true,
     legalComments: "none",
+    // Some packages ship a UMD file as "main", whose relative requires no bundler sees.
+    mainFields: ["module", "main"],
   });
   return { ...bundle, outputFiles: bundle.outputFiles.map(withRequire) };
 }

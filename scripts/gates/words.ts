@@ -30,14 +30,17 @@ const BANS: readonly Ban[] = [
 const FOLDERS = ["src", "test", "scripts", "bench", "examples", "docs"];
 const NAMES = /\.(ts|mts|js|mjs|md|json|html|css|ya?ml)$/;
 
-/** Checks all text of the project for words that stand for unfinished work, silenced rules or a private place. */
+/**
+ * Checks the text of the project for words that stand for unfinished work, a silenced rule or a private place.
+ * This list and the tests of the gates are left out: they name what they catch.
+ */
 export function checkWords(root: string): GateReport {
   const paths = [
     ...FOLDERS.flatMap((folder) => listFiles(root, folder, NAMES)),
     ...listFiles(root, "", /^(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY).*\.md$/).filter(
       (path) => !path.includes("/"),
     ),
-  ].filter((path) => path !== "scripts/gates/words.ts" && path !== "test/gates/words.test.ts");
+  ].filter((path) => path !== "scripts/gates/words.ts" && !path.startsWith("test/gates/"));
   const findings = paths.flatMap((path) => findBannedWords(path, readFileSync(join(root, path), "utf8")));
   return { looked: paths.length, findings };
 }

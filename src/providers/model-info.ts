@@ -24,6 +24,11 @@ export function knownModelInfo(provider: string, id: string): ModelInfo | undefi
   return { contextWindow, maxOutputTokens, price };
 }
 
+/** Ids of the models of a provider that something is known about, as in {@link knownModelInfo}. */
+export function knownModelIds(provider: string): readonly string[] {
+  return Object.keys(MODELS[provider] ?? {});
+}
+
 /** Context window, largest answer, then USD per million tokens: input, output, cache read, cache write, cache write for 1 h. */
 type Row = readonly [
   contextWindow: number,

@@ -7,7 +7,7 @@ import { errorResult, toToolResult } from "../tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
 import { type Admission, admit, type SettledCall } from "./admit.ts";
 import { type RunContext, record } from "./run-context.ts";
-import { runScheduled } from "./schedule.ts";
+import { Scheduler } from "./schedule.ts";
 
 const DEFAULT_ABORT_GRACE_MS = 500;
 
@@ -30,19 +30,18 @@ export async function act(run: RunContext, calls: readonly ToolUseBlock[]): Prom
   for (const call of calls) admissions.push(await admit(run, call));
   const finishes: NonNullable<ToolResult["finish"]>[] = [];
   const failures: unknown[] = [];
-  const tasks = admissions.flatMap((admission) => {
-    if (admission.type === "external") return [];
-    const work = async (): Promise<void> => {
+  const scheduler = new Scheduler(run.maxParallel);
+  await Promise.all(
+    admissions.map(async (admission) => {
+      if (admission.type === "external") return;
       try {
-        const { result } = await settle(run, admission);
+        const { result } = await scheduler.run(accessOf(run, admission), () => settle(run, admission));
         if (result.finish !== undefined && result.isError !== true) finishes.push(result.finish);
       } catch (error) {
         failures.push(error);
       }
-    };
-    return [{ access: accessOf(run, admission), run: work }];
-  });
-  await runScheduled(tasks, run.maxParallel);
+    }),
+  );
   if (failures.length > 0) throw failures[0];
   const [finish] = finishes;
   return {
@@ -54,11 +53,18 @@ export async function act(run: RunContext, calls: readonly ToolUseBlock[]): Prom
 
 function accessOf(run: RunContext, admission: Admission): ToolAccess {
   if (admission.type !== "ready") return "none";
-  if (!run.parallel) return "exclusive";
-  const { access } = admission.tool;
+  return run.parallel ? accessOfCall(run, admission.tool.name, admission.input) : "exclusive";
+}
+
+/** What a call touches; `none` for a tool that does not exist, whose call will be refused. */
+function accessOfCall(run: RunContext, name: string, input: ToolInput): ToolAccess {
+  const access = run.tools.get(name)?.access;
   if (typeof access !== "function") return access ?? "none";
   try {
-    return access(admission.input as never, { cwd: run.cwd });
+    return access(input as never, {
+      cwd: run.cwd,
+      accessOf: (other, otherInput) => accessOfCall(run, other, otherInput),
+    });
   } catch {
     // A tool that cannot say what it touches runs alone; the same fault will show in its result.
     return "exclusive";
@@ -154,7 +160,6 @@ function toolContext(
   call: ToolUseBlock,
   { signal, isOpen }: { readonly signal: AbortSignal; readonly isOpen: () => boolean },
 ): ToolContext {
-  let nestedCalls = 0;
   return {
     signal,
     sessionId: run.journal.sessionId,
@@ -166,13 +171,22 @@ function toolContext(
       const full = typeof update === "string" ? { text: update } : update;
       run.emit({ type: "tool_update", callId: call.id, name: call.name, ...full });
     },
-    callTool: async (name, input) => {
-      const id = `${call.id}/${++nestedCalls}`;
-      // A nested call ends with the call it belongs to.
-      const inner = { ...run, signal };
-      const nested = await admit(inner, { type: "tool_use", id, name, input }, call.id);
-      return (await settle(inner, nested, call.id)).result;
-    },
+    callTool: nestedCaller({ ...run, signal }, call),
+  };
+}
+
+/** Runs calls made by a call: each ends with that call, is admitted in order, and conflicts with its siblings as any call does. */
+function nestedCaller(run: RunContext, parent: ToolUseBlock): ToolContext["callTool"] {
+  let count = 0;
+  let scheduler: Scheduler | undefined;
+  let admitted: Promise<unknown> = Promise.resolve();
+  return async (name, input) => {
+    const call: ToolUseBlock = { type: "tool_use", id: `${parent.id}/${++count}`, name, input };
+    scheduler ??= new Scheduler(run.maxParallel);
+    const own = admitted.then(() => admit(run, call, parent.id));
+    admitted = own.catch(() => undefined);
+    const admission = await own;
+    return (await scheduler.run(accessOf(run, admission), () => settle(run, admission, parent.id))).result;
   };
 }
 

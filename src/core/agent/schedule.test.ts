@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ToolAccess } from "../tool/tool.ts";
-import { runScheduled } from "./schedule.ts";
+import { Scheduler } from "./schedule.ts";
 
 /** Runs tasks that each take some turns of the event loop; logs begin and end. */
 async function trace(
@@ -10,16 +10,15 @@ async function trace(
   turns: (at: number) => number,
 ): Promise<string[]> {
   const log: string[] = [];
-  await runScheduled(
-    accesses.map((access, at) => ({
-      access,
-      run: async () => {
+  const scheduler = new Scheduler(limit);
+  await Promise.all(
+    accesses.map((access, at) =>
+      scheduler.run(access, async () => {
         log.push(`+${at}`);
         for (let turn = 0; turn < turns(at); turn++) await Promise.resolve();
         log.push(`-${at}`);
-      },
-    })),
-    limit,
+      }),
+    ),
   );
   return log;
 }
@@ -99,4 +98,12 @@ test("whatever is asked for: all run once, conflicts never overlap and keep thei
     ),
     { numRuns: 300 },
   );
+});
+
+test("a task that fails does not hold up those behind it", async () => {
+  const scheduler = new Scheduler(1);
+  const failing = scheduler.run("exclusive", () => Promise.reject(new Error("broken")));
+  const next = scheduler.run("exclusive", async () => "fine");
+  await expect(failing).rejects.toThrow("broken");
+  expect(await next).toBe("fine");
 });

@@ -1,27 +1,31 @@
 import type { ToolAccess } from "../tool/tool.ts";
 
-/** A piece of work and what it touches. `run` must not reject. */
-export interface ScheduledTask {
-  readonly access: ToolAccess;
-  readonly run: () => Promise<void>;
-}
-
 /**
- * Runs all tasks, at most `limit` at a time. Tasks whose {@link ToolAccess} conflicts run one after the other in the order given;
- * the rest overlap. A task waits only for earlier ones, so there is no deadlock.
+ * Runs tasks as they come, at most `limit` at a time. Tasks whose {@link ToolAccess} conflicts run one after the other in the order
+ * they came; the rest overlap. A task waits only for earlier ones, so there is no deadlock.
  */
-export async function runScheduled(tasks: readonly ScheduledTask[], limit: number): Promise<void> {
-  const order = new AccessOrder();
-  const slots = new Slots(limit);
-  await Promise.all(
-    tasks.map((task) => {
-      const before = order.conflictsOf(task.access);
-      const done =
-        before.length === 0 ? slots.run(task.run) : Promise.all(before).then(() => slots.run(task.run));
-      order.add(task.access, done);
-      return done;
-    }),
-  );
+export class Scheduler {
+  readonly #order = new AccessOrder();
+  readonly #slots: Slots;
+
+  constructor(limit: number) {
+    this.#slots = new Slots(limit);
+  }
+
+  /** Settles as `task` does, once it could run. A task that rejects holds nothing up. */
+  run<T>(access: ToolAccess, task: () => Promise<T>): Promise<T> {
+    const before = this.#order.conflictsOf(access);
+    const done =
+      before.length === 0 ? this.#slots.run(task) : Promise.all(before).then(() => this.#slots.run(task));
+    this.#order.add(
+      access,
+      done.then(
+        () => undefined,
+        () => undefined,
+      ),
+    );
+    return done;
+  }
 }
 
 /** Remembers, for tasks in order, which earlier ones a new one must wait for. */
@@ -86,11 +90,11 @@ class Slots {
     this.#limit = Math.max(1, limit);
   }
 
-  async run(task: () => Promise<void>): Promise<void> {
+  async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {
-      await task();
+      return await task();
     } finally {
       const next = this.#waiting[this.#nextWaiting];
       if (next === undefined) this.#running--;

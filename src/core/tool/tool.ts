@@ -42,6 +42,13 @@ export type ToolAccess =
   | "read_all"
   | { readonly read?: readonly string[]; readonly write?: readonly string[] };
 
+/** What a tool's `access` may look at beside its input. */
+export interface AccessContext {
+  readonly cwd: string;
+  /** What a call of another tool of the same agent would touch. */
+  readonly accessOf: (name: string, input: ToolInput) => ToolAccess;
+}
+
 /** What a running tool gets beside its input. */
 export interface ToolContext {
   /** Aborted when the run is stopped, the call timed out, or nobody reads the run any more. */
@@ -55,7 +62,8 @@ export interface ToolContext {
   readonly update: (update: ToolUpdate | string) => void;
   /**
    * Runs another tool of the same agent through the same path as a call of the model: known?, valid?, hooks, permission, limits,
-   * journal. Never throws for what went wrong in the call: that is an error result.
+   * journal. Calls made before earlier ones have ended overlap unless they conflict, and questions about them come one at a time,
+   * in order. Never throws for what went wrong in the call: that is an error result.
    */
   readonly callTool: (name: string, input: ToolInput) => Promise<ToolResult>;
 }
@@ -67,7 +75,7 @@ export interface Tool {
   readonly schema: CompiledSchema;
   /** Absent: the call is answered by the caller (`stopReason: "awaiting_external"`). */
   readonly execute?: (input: never, context: ToolContext) => ToolOutput;
-  readonly access?: ToolAccess | ((input: never, context: { readonly cwd: string }) => ToolAccess);
+  readonly access?: ToolAccess | ((input: never, context: AccessContext) => ToolAccess);
   /** Milliseconds one call may take before it is aborted and answered with an error. Default: the agent's. 0: no limit. */
   readonly timeoutMs?: number;
   /** Milliseconds a call gets to end by itself once it was aborted; then it is abandoned. Default 500. */
@@ -81,5 +89,5 @@ export interface ToolDefinition<S extends SchemaInput> extends Omit<Tool, "schem
   /** Schema of the arguments: zod 4, valibot, arktype (Standard Schema) or JSON Schema of an object. Default: no arguments. */
   readonly parameters?: S;
   readonly execute?: (input: InferSchema<S>, context: ToolContext) => ToolOutput;
-  readonly access?: ToolAccess | ((input: InferSchema<S>, context: { readonly cwd: string }) => ToolAccess);
+  readonly access?: ToolAccess | ((input: InferSchema<S>, context: AccessContext) => ToolAccess);
 }

@@ -78,9 +78,13 @@ export function createCallOptions(target: AiSdkTarget): (request: ModelRequest) 
   };
 }
 
-/** What is kept under `ai_sdk` in a block's `provider_data`. */
-export function aiSdkData(provider: string, metadata: AiSdkMetadata | undefined): ProviderData {
-  return { ai_sdk: { provider, ...defined("metadata", metadata) } };
+/** What is kept under `ai_sdk` in a block's `provider_data`. `emptyText`: the block stands for a text part without characters. */
+export function aiSdkData(
+  provider: string,
+  metadata: AiSdkMetadata | undefined,
+  emptyText = false,
+): ProviderData {
+  return { ai_sdk: { provider, ...defined("metadata", metadata), ...(emptyText ? { emptyText } : {}) } };
 }
 
 function defined<K extends string, V>(key: K, value: V | undefined): { readonly [key in K]?: V } {
@@ -201,7 +205,12 @@ function assistantMessage(blocks: readonly AssistantBlock[], target: AiSdkTarget
     } else if (block.type === "text") {
       if (block.text !== "" || metadata !== undefined)
         content.push({ type: "text", text: block.text, ...options });
-    } else if (isOurs) content.push({ type: "reasoning", text: block.thinking, ...options });
+    } else if (isOurs)
+      content.push({
+        type: own["emptyText"] === true ? "text" : "reasoning",
+        text: block.thinking,
+        ...options,
+      });
   }
   return content.length === 0 ? [] : [{ role: "assistant", content }];
 }

@@ -14,7 +14,7 @@ export interface AiSdkDecoder {
 
 /**
  * Makes the decoder of one attempt. Reasoning always ends in a block, so that it can be sent back to `provider`; text only where
- * metadata came with it. A call whose arguments are no JSON is held back until the finish reason tells whether they were cut.
+ * metadata came with it; text that has metadata but no characters is an empty thinking block, for empty text is kept nowhere. A call whose arguments are no JSON is held back until the finish reason tells whether they were cut.
  * Tools that ran at the provider, sources and generated files are skipped.
  */
 export function createAiSdkDecoder(provider: string, emit: (part: StreamPart) => void): AiSdkDecoder {
@@ -40,7 +40,8 @@ interface OpenCall {
 class Decoder implements AiSdkDecoder {
   readonly #provider: string;
   readonly #emit: (part: StreamPart) => void;
-  readonly #blocks = new Map<string, OpenBlock>();
+  readonly #texts = new Map<string, OpenBlock>();
+  readonly #thoughts = new Map<string, OpenBlock>();
   readonly #calls = new Map<string, OpenCall>();
   readonly #skipped = new Set<string>();
   #nextIndex = 0;
@@ -70,11 +71,10 @@ class Decoder implements AiSdkDecoder {
         this.#toolInput(part);
         break;
       case "tool-call":
-        if (part.providerExecuted !== true) this.#toolCall(part);
+        this.#toolCall(part);
         break;
       case "response-metadata":
-        this.#model = part.modelId ?? this.#model;
-        this.#responseId = part.id ?? this.#responseId;
+        this.#named(part);
         break;
       case "error":
         throw part.error;
@@ -87,12 +87,17 @@ class Decoder implements AiSdkDecoder {
     return false;
   };
 
+  #named({ modelId, id }: AiSdkStreamPart): void {
+    if (modelId !== undefined) this.#model = modelId;
+    if (id !== undefined) this.#responseId = id;
+  }
+
   #block(kind: OpenBlock["kind"], { type, id = "", delta, providerMetadata }: AiSdkStreamPart): void {
-    const key = `${kind} ${id}`;
-    let block = this.#blocks.get(key);
+    const open = kind === "text" ? this.#texts : this.#thoughts;
+    let block = open.get(id);
     if (block === undefined) {
       block = { kind, index: this.#nextIndex++, text: "", metadata: undefined };
-      this.#blocks.set(key, block);
+      open.set(id, block);
     }
     if (providerMetadata !== undefined) block.metadata = merged(block.metadata, providerMetadata);
     if (delta !== undefined && delta !== "") {
@@ -104,24 +109,20 @@ class Decoder implements AiSdkDecoder {
       });
     }
     if (type.endsWith("-end")) {
-      this.#blocks.delete(key);
+      open.delete(id);
       this.#closeBlock(block);
     }
   }
 
   #closeBlock({ kind, index, text, metadata }: OpenBlock): void {
     if (text === "" && metadata === undefined) return;
-    if (kind === "text") {
-      if (metadata === undefined) return;
-      this.#emit({
-        type: "block",
-        index,
-        block: { type: "text", text, provider_data: aiSdkData(this.#provider, metadata) },
-      });
-      return;
-    }
-    const provider_data = aiSdkData(this.#provider, metadata);
-    this.#emit({ type: "block", index, block: { type: "thinking", thinking: text, provider_data } });
+    if (kind === "text" && metadata === undefined) return;
+    const provider_data = aiSdkData(this.#provider, metadata, kind === "text" && text === "");
+    const isText = kind === "text" && text !== "";
+    const block = isText
+      ? { type: "text" as const, text, provider_data }
+      : { type: "thinking" as const, thinking: text, provider_data };
+    this.#emit({ type: "block", index, block });
   }
 
   #toolInput({
@@ -157,7 +158,14 @@ class Decoder implements AiSdkDecoder {
     return call;
   }
 
-  #toolCall({ toolCallId: id = "", toolName: name = "", input, providerMetadata }: AiSdkStreamPart): void {
+  #toolCall({
+    toolCallId: id = "",
+    toolName: name = "",
+    input,
+    providerMetadata,
+    providerExecuted,
+  }: AiSdkStreamPart): void {
+    if (providerExecuted === true) return;
     const call =
       this.#calls.get(id) ??
       this.#startCall({ id, name, index: this.#nextIndex++, json: "", metadata: undefined });
@@ -191,7 +199,8 @@ class Decoder implements AiSdkDecoder {
         },
       );
     }
-    for (const block of this.#blocks.values()) this.#closeBlock(block);
+    for (const block of this.#thoughts.values()) this.#closeBlock(block);
+    for (const block of this.#texts.values()) this.#closeBlock(block);
     for (const call of this.#calls.values()) this.#closeCall(call, reason.unified === "length");
     this.#emit({
       type: "finish",

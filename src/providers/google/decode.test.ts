@@ -3,14 +3,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AssistantBlock } from "../../core/message/block.ts";
+import { AnswerCollector } from "../../core/model/collect.ts";
 import type { FinishPart, StreamPart } from "../../core/model/model.ts";
 import { createSseParser } from "../sse.ts";
+import type { WireTarget } from "../wire.ts";
 import { createGoogleDecoder } from "./decode.ts";
 import type { GoogleChunk, GooglePart } from "./wire.ts";
 
+const TARGET: WireTarget = { provider: "google", modelId: "gemini-3-flash", baseUrl: "https://h/v1beta" };
+
 interface Answer {
   readonly content: readonly AssistantBlock[];
-  readonly finish: FinishPart | undefined;
+  readonly finish: FinishPart;
 }
 
 function decode(chunks: readonly GoogleChunk[]): {
@@ -18,34 +22,18 @@ function decode(chunks: readonly GoogleChunk[]): {
   readonly answer: Answer;
 } {
   const parts: StreamPart[] = [];
-  const decoder = createGoogleDecoder((part) => parts.push(part));
+  const decoder = createGoogleDecoder((part) => parts.push(part), TARGET);
   for (const chunk of chunks) decoder.event("", JSON.stringify(chunk));
   decoder.end();
   return { parts, answer: fold(parts) };
 }
 
-/** Parts to message, by the rules of the contract; made-up call ids become `made-up`. */
+/** The message and the end; made-up call ids become `made-up`. */
 function fold(parts: readonly StreamPart[]): Answer {
-  const blocks = new Map<number, AssistantBlock>();
-  let finish: FinishPart | undefined;
-  for (const part of parts) {
-    if (part.type === "finish") finish = part;
-    else if (part.type === "text_delta" || part.type === "thinking_delta") {
-      const before = blocks.get(part.index);
-      if (part.type === "text_delta") {
-        blocks.set(part.index, {
-          type: "text",
-          text: (before?.type === "text" ? before.text : "") + part.text,
-        });
-      } else {
-        blocks.set(part.index, {
-          type: "thinking",
-          thinking: (before?.type === "thinking" ? before.thinking : "") + part.text,
-        });
-      }
-    } else if (part.type === "block") blocks.set(part.index, named(part.block));
-  }
-  return { content: [...blocks].sort(([a], [b]) => a - b).map(([, block]) => block), finish };
+  const collector = new AnswerCollector();
+  for (const part of parts) collector.add(part);
+  const { message, finish } = collector.result();
+  return { content: message.content.map(named), finish };
 }
 
 function named(block: AssistantBlock): AssistantBlock {
@@ -185,8 +173,38 @@ describe("an answer", () => {
     ]);
   });
 
+  it("is the same when many events look alike, and has the counts of the last one that had any", () => {
+    const texts = ["a", "b", 'q"uote', "", "d\n", "e", "f", "g"];
+    const counted = (text: string, at: number, thought: boolean): GoogleChunk =>
+      chunk([thought ? { text, thought } : { text }], undefined, {
+        usageMetadata: { promptTokenCount: 3, candidatesTokenCount: at, totalTokenCount: 3 + at },
+        responseId: "r",
+      });
+    const stream = [
+      ...texts.map((text, at) => counted(text, at, true)),
+      ...texts.map((text, at) => counted(text, at + 10, false)),
+      chunk([], "STOP"),
+    ];
+    expect(decode(stream).answer).toEqual({
+      content: [
+        { type: "thinking", thinking: texts.join("") },
+        { type: "text", text: texts.join("") },
+      ],
+      finish: {
+        type: "finish",
+        finishReason: { unified: "stop", raw: "STOP" },
+        usage: {
+          inputTokens: 3,
+          outputTokens: 17,
+          raw: { promptTokenCount: 3, candidatesTokenCount: 17, totalTokenCount: 20 },
+        },
+        responseId: "r",
+      },
+    });
+  });
+
   it("goes on after a finish reason that older models repeat in every event", () => {
-    const decoder = createGoogleDecoder(() => undefined);
+    const decoder = createGoogleDecoder(() => undefined, TARGET);
     decoder.event("", JSON.stringify(chunk([{ text: "a" }], "STOP")));
     expect(decoder.done()).toBe(false);
     expect(decode([chunk([{ text: "a" }], "STOP"), chunk([{ text: "b" }], "STOP")]).answer.content).toEqual([
@@ -196,7 +214,7 @@ describe("an answer", () => {
 
   it("skips parts it has no block for, and the end mark some gateways add", () => {
     const parts: StreamPart[] = [];
-    const decoder = createGoogleDecoder((part) => parts.push(part));
+    const decoder = createGoogleDecoder((part) => parts.push(part), TARGET);
     decoder.event("", JSON.stringify(chunk([{ inlineData: { mimeType: "image/png", data: "AA" } }], "STOP")));
     decoder.event("", "[DONE]");
     decoder.end();
@@ -225,7 +243,7 @@ describe("the finish reason", () => {
     ["NO_IMAGE", "other"],
     ["SOMETHING_NEW", "other"],
   ])("%s is %s", (raw, unified) => {
-    expect(decode([chunk([{ text: "x" }], raw)]).answer.finish?.finishReason).toEqual({ unified, raw });
+    expect(decode([chunk([{ text: "x" }], raw)]).answer.finish.finishReason).toEqual({ unified, raw });
   });
 
   it.each([
@@ -235,7 +253,7 @@ describe("the finish reason", () => {
     ["SAFETY", "refusal"],
   ])("%s with calls is %s", (raw, unified) => {
     expect(
-      decode([chunk([{ functionCall: { id: "c", name: "a" } }], raw)]).answer.finish?.finishReason,
+      decode([chunk([{ functionCall: { id: "c", name: "a" } }], raw)]).answer.finish.finishReason,
     ).toEqual({ unified, raw });
   });
 
@@ -305,7 +323,7 @@ describe("a broken stream", () => {
   });
 
   it.each(["not json", "3", "null"])("with an event %s is reported", (data) => {
-    expect(() => createGoogleDecoder(() => undefined).event("", data)).toThrow(retryable);
+    expect(() => createGoogleDecoder(() => undefined, TARGET).event("", data)).toThrow(retryable);
   });
 
   it.each([
@@ -354,7 +372,7 @@ describe("a broken stream", () => {
           { maxLength: 4 },
         ),
         (events) => {
-          const decoder = createGoogleDecoder(() => undefined);
+          const decoder = createGoogleDecoder(() => undefined, TARGET);
           try {
             for (const data of events) decoder.event("", data);
             decoder.end();
@@ -368,34 +386,9 @@ describe("a broken stream", () => {
   });
 });
 
-describe("usage", () => {
-  const count = fc.option(fc.nat(), { nil: undefined });
-
-  it("counts thoughts as output and tool prompts as input, whatever is missing", () => {
-    fc.assert(
-      fc.property(count, count, count, count, count, (prompt, cached, candidates, thoughts, toolUse) => {
-        const usageMetadata = {
-          ...(prompt === undefined ? {} : { promptTokenCount: prompt }),
-          ...(cached === undefined ? {} : { cachedContentTokenCount: cached }),
-          ...(candidates === undefined ? {} : { candidatesTokenCount: candidates }),
-          ...(thoughts === undefined ? {} : { thoughtsTokenCount: thoughts }),
-          ...(toolUse === undefined ? {} : { toolUsePromptTokenCount: toolUse }),
-        };
-        expect(decode([chunk([], "STOP", { usageMetadata })]).answer.finish?.usage).toEqual({
-          inputTokens: (prompt ?? 0) + (toolUse ?? 0),
-          outputTokens: (candidates ?? 0) + (thoughts ?? 0),
-          ...(cached === undefined ? {} : { cacheReadTokens: cached }),
-          ...(thoughts === undefined ? {} : { reasoningTokens: thoughts }),
-          raw: usageMetadata,
-        });
-      }),
-    );
-  });
-});
-
 function fromBytes(pieces: readonly Uint8Array[]): Answer {
   const parts: StreamPart[] = [];
-  const decoder = createGoogleDecoder((part) => parts.push(part));
+  const decoder = createGoogleDecoder((part) => parts.push(part), TARGET);
   const parser = createSseParser(decoder.event);
   const utf8 = new TextDecoder();
   for (const piece of pieces) parser.push(utf8.decode(piece, { stream: true }));

@@ -2,10 +2,12 @@ import { NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
-import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
-import type { WireDecoder } from "../wire.ts";
+import { createDeltaTemplate } from "../delta-template.ts";
+import { parseEventObject } from "../event-json.ts";
+import type { WireDecoder, WireTarget } from "../wire.ts";
 import { googleStreamError } from "./error.ts";
+import { googleUsage } from "./usage.ts";
 import type { GoogleCandidate, GoogleChunk, GoogleFunctionCall, GooglePart, GoogleUsage } from "./wire.ts";
 
 /**
@@ -21,60 +23,81 @@ import type { GoogleCandidate, GoogleChunk, GoogleFunctionCall, GooglePart, Goog
  *
  * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in every event.
  */
-export function createGoogleDecoder(emit: (part: StreamPart) => void): WireDecoder {
-  return new GoogleDecoder(emit);
+export function createGoogleDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
+  return new GoogleDecoder(emit, target);
 }
 
 class GoogleDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
+  readonly #target: WireTarget;
+  readonly #templates = {
+    text: createDeltaTemplate({ ignore: COUNTERS }),
+    thinking: createDeltaTemplate({ ignore: COUNTERS }),
+  } as const;
   readonly #callIds = new Set<string>();
   #index = -1;
   #open: "text" | "thinking" | undefined;
   #last: GoogleCandidate | undefined;
   #blockReason: string | undefined;
   #usage: GoogleUsage | undefined;
+  /** The last event when only its text was read. Its token counts matter if no later event has any. */
+  #unparsed: string | undefined;
   #model: string | undefined;
   #responseId: string | undefined;
   #ended = false;
 
-  constructor(emit: (part: StreamPart) => void) {
+  constructor(emit: (part: StreamPart) => void, target: WireTarget) {
     this.#emit = emit;
+    this.#target = target;
   }
 
   readonly event = (_event: string, data: string): void => {
-    if (data === "[DONE]") return;
-    const chunk = parseChunk(data);
-    if (isRecord(chunk.error)) {
-      throw googleStreamError(chunk.error, {
-        provider: "google",
-        modelId: this.#model ?? "unknown",
-        baseUrl: "",
-      });
+    const kind = this.#open === "thinking" ? "thinking" : "text";
+    const text = this.#templates[kind].match(data);
+    if (text !== undefined) {
+      this.#unparsed = data;
+      if (text !== "") this.#text(text, kind);
+      return;
     }
-    if (isRecord(chunk.usageMetadata)) this.#usage = chunk.usageMetadata;
+    if (data === "[DONE]") return;
+    const chunk: GoogleChunk = parseEventObject(data);
+    if (isRecord(chunk.error)) throw googleStreamError(chunk.error, this.#target);
+    this.#counts(chunk);
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
     this.#blockReason ??= chunk.promptFeedback?.blockReason;
     const candidate = chunk.candidates?.[0];
-    if (typeof candidate !== "object" || candidate === null) return;
-    const parts = candidate.content?.parts;
-    if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#part(part);
-    if (typeof candidate.finishReason === "string") this.#last = candidate;
+    if (typeof candidate === "object" && candidate !== null) this.#candidate(candidate);
+    const plain = plainKind(chunk);
+    if (plain !== undefined) this.#templates[plain].learn(data, "text");
   };
 
   readonly end = (): void => {
     const finishReason = this.#finishReason();
+    if (this.#unparsed !== undefined) this.#counts(parseEventObject(this.#unparsed));
     this.#ended = true;
     this.#emit({
       type: "finish",
       finishReason,
-      usage: toUsage(this.#usage),
+      usage: googleUsage(this.#usage),
       ...(typeof this.#model === "string" ? { model: this.#model } : {}),
       ...(typeof this.#responseId === "string" ? { responseId: this.#responseId } : {}),
     });
   };
 
   readonly done = (): boolean => this.#ended;
+
+  #counts({ usageMetadata }: GoogleChunk): void {
+    if (!isRecord(usageMetadata)) return;
+    this.#usage = usageMetadata;
+    this.#unparsed = undefined;
+  }
+
+  #candidate(candidate: GoogleCandidate): void {
+    const parts = candidate.content?.parts;
+    if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#part(part);
+    if (typeof candidate.finishReason === "string") this.#last = candidate;
+  }
 
   #part({ text, thought, thoughtSignature, functionCall }: GooglePart): void {
     const signature = typeof thoughtSignature === "string" ? thoughtSignature : undefined;
@@ -135,7 +158,7 @@ class GoogleDecoder implements WireDecoder {
   }
 
   #finishReason(): FinishReason {
-    const raw = this.#last?.finishReason;
+    const { finishReason: raw, finishMessage } = this.#last ?? {};
     if (raw === undefined) {
       if (typeof this.#blockReason === "string") return { unified: "refusal", raw: this.#blockReason };
       throw new NanoAgentError(
@@ -150,7 +173,9 @@ class GoogleDecoder implements WireDecoder {
       });
     }
     if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
-      this.#toolUse(brokenCall(this.#callId(undefined), String(this.#last?.finishMessage ?? "")));
+      this.#toolUse(
+        brokenCall(this.#callId(undefined), typeof finishMessage === "string" ? finishMessage : ""),
+      );
       return { unified: "tool_use", raw };
     }
     if (raw === "CONTINUATION") return this.#continuation(raw);
@@ -174,6 +199,21 @@ class GoogleDecoder implements WireDecoder {
   }
 }
 
+/** What grows from event to event beside the text. */
+const COUNTERS = ["candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"];
+
+/** The kind of an event that brings one piece of text and nothing else that is not in every event. */
+function plainKind({ candidates, promptFeedback }: GoogleChunk): "text" | "thinking" | undefined {
+  const candidate = candidates?.[0];
+  const parts = candidate?.content?.parts;
+  if (candidates?.length !== 1 || parts?.length !== 1 || promptFeedback !== undefined) return undefined;
+  const part = parts[0];
+  if (candidate?.finishReason !== undefined || typeof part?.text !== "string") return undefined;
+  const isPlain = Object.keys(part).every((key) => key === "text" || key === "thought");
+  if (!isPlain) return undefined;
+  return part.thought === true ? "thinking" : "text";
+}
+
 const UNIFIED: { readonly [raw: string]: FinishReason["unified"] } = {
   STOP: "stop",
   MAX_TOKENS: "length",
@@ -191,24 +231,6 @@ const UNIFIED: { readonly [raw: string]: FinishReason["unified"] } = {
   MISSING_THOUGHT_SIGNATURE: "error",
 };
 
-function parseChunk(data: string): GoogleChunk {
-  try {
-    const chunk: unknown = JSON.parse(data);
-    if (isRecord(chunk)) return chunk;
-  } catch (cause) {
-    throw notJson(data, cause);
-  }
-  throw notJson(data, undefined);
-}
-
-function notJson(data: string, cause: unknown): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_response",
-    `The stream holds an event that is no JSON object: ${JSON.stringify(data.slice(0, 80))}. Check that the base URL speaks the Gemini API.`,
-    { retryable: true, ...(cause === undefined ? {} : { cause }) },
-  );
-}
-
 /** The call the API could not parse. Its message looks like `Malformed function call: print(default_api.read(path='a'))`. */
 function brokenCall(id: string, message: string): ToolUseBlock {
   const name =
@@ -220,18 +242,5 @@ function brokenCall(id: string, message: string): ToolUseBlock {
     name: name ?? "malformed_function_call",
     input: {},
     invalid_input: { reason: "malformed", raw: message },
-  };
-}
-
-function toUsage(raw: GoogleUsage | undefined): Usage {
-  if (raw === undefined) return NO_USAGE;
-  return {
-    inputTokens: tokenCount(raw.promptTokenCount) + tokenCount(raw.toolUsePromptTokenCount),
-    outputTokens: tokenCount(raw.candidatesTokenCount) + tokenCount(raw.thoughtsTokenCount),
-    ...(raw.cachedContentTokenCount === undefined
-      ? {}
-      : { cacheReadTokens: tokenCount(raw.cachedContentTokenCount) }),
-    ...(raw.thoughtsTokenCount == null ? {} : { reasoningTokens: tokenCount(raw.thoughtsTokenCount) }),
-    raw,
   };
 }

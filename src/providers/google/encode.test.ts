@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AssistantBlock, ToolResultBlock, UserBlock } from "../../core/message/block.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
+import type { UserBlock } from "../../core/message/block.ts";
 import { assistantMessage, type Message, userMessage } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import type { WireTarget } from "../wire.ts";
@@ -12,14 +13,8 @@ const TARGET: WireTarget = {
   baseUrl: "https://generativelanguage.googleapis.com/v1beta",
   apiKey: "k",
 };
-const GEMINI_3: Partial<WireTarget> = { modelId: "gemini-3-flash-preview" };
-
 function body(request: ModelRequest, target: Partial<WireTarget> = {}): { readonly [key: string]: unknown } {
   return JSON.parse(createGoogleEncoder({ ...TARGET, ...target })(request).body);
-}
-
-function contents(messages: readonly Message[], target: Partial<WireTarget> = {}): unknown {
-  return body({ messages }, target)["contents"];
 }
 
 const hi = userMessage("hi");
@@ -33,37 +28,23 @@ const read: ToolSpec = {
     additionalProperties: false,
   },
 };
-const call = (id: string, name = "read", signature?: string): AssistantBlock => ({
-  type: "tool_use",
-  id,
-  name,
-  input: { path: id },
-  ...(signature === undefined ? {} : { provider_data: { google: { thoughtSignature: signature } } }),
-});
-const result = (id: string, content: ToolResultBlock["content"], is_error?: boolean): ToolResultBlock => ({
-  type: "tool_result",
-  tool_use_id: id,
-  content,
-  ...(is_error === undefined ? {} : { is_error }),
-});
-const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } } as const;
-
 describe("address and headers", () => {
-  it.each([
+  it.each<readonly string[]>([
     [
       "https://generativelanguage.googleapis.com/v1beta",
       "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash",
     ],
     ["http://127.0.0.1:4010", "http://127.0.0.1:4010/v1beta/models/gemini-2.5-flash"],
     ["http://host/proxy/v1", "http://host/proxy/v1/models/gemini-2.5-flash"],
+    ["http://host/gate?tenant=a", "http://host/gate/v1beta/models/gemini-2.5-flash", "&tenant=a"],
     ["http://host/v1alpha", "http://host/v1alpha/models/gemini-2.5-flash"],
     [
       "https://eu/v1/projects/p/locations/l/publishers/google",
       "https://eu/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-flash",
     ],
-  ])("base URL %s asks %s", (baseUrl, expected) => {
+  ])("base URL %s asks %s", (baseUrl = "", expected = "", query = "") => {
     const { url } = createGoogleEncoder({ ...TARGET, baseUrl })({ messages: [hi] });
-    expect(url).toBe(`${expected}:streamGenerateContent?alt=sse`);
+    expect(url).toBe(`${expected}:streamGenerateContent?alt=sse${query}`);
   });
 
   it("takes an id that is a path as it is", () => {
@@ -74,9 +55,14 @@ describe("address and headers", () => {
   it("sends the key in its header, and extra headers win", () => {
     const { headers } = createGoogleEncoder({
       ...TARGET,
-      headers: { "x-goog-api-key": "other", "x-a": "b" },
+      headers: { "X-Goog-Api-Key": "other", "x-a": "b" },
     })({ messages: [hi] });
-    expect(headers).toEqual({ "content-type": "application/json", "x-goog-api-key": "other", "x-a": "b" });
+    expect(headers).toEqual({
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      "x-goog-api-key": "other",
+      "x-a": "b",
+    });
   });
 });
 
@@ -161,216 +147,24 @@ describe("settings", () => {
     ]);
   });
 
+  it.each<[JsonSchema, boolean]>([
+    [{}, false],
+    [{ type: "object", properties: {}, required: [], additionalProperties: false, $schema: "s" }, false],
+    [{ type: "object", additionalProperties: { type: "string" } }, true],
+    [{ anyOf: [{ type: "object" }] }, true],
+  ])("of the parameters %o says something: %s", (parameters, sent) => {
+    const tools = [{ name: "a", description: "b", parameters }];
+    const declaration = {
+      name: "a",
+      description: "b",
+      ...(sent ? { parametersJsonSchema: parameters } : {}),
+    };
+    expect(body({ messages: [hi], tools })["tools"]).toEqual([{ functionDeclarations: [declaration] }]);
+  });
+
   it("puts the system prompt in front of the first message where the model knows no system instruction", () => {
     expect(body({ messages: [hi], system: "Be brief." }, { modelId: "gemma-3-27b-it" })).toEqual({
       contents: [{ role: "user", parts: [{ text: "Be brief." }, { text: "hi" }] }],
-    });
-  });
-});
-
-describe("contents", () => {
-  it("merges messages of one role and leaves empty ones out", () => {
-    const messages = [
-      userMessage("a"),
-      userMessage("b"),
-      userMessage(""),
-      assistantMessage([]),
-      userMessage("c"),
-      assistantMessage("d"),
-      assistantMessage("e"),
-    ];
-    expect(contents(messages)).toEqual([
-      { role: "user", parts: [{ text: "a" }, { text: "b" }, { text: "c" }] },
-      { role: "model", parts: [{ text: "d" }, { text: "e" }] },
-    ]);
-  });
-
-  it("refuses a request with nothing in it before anything is sent", () => {
-    expect(() => contents([userMessage("")])).toThrow(expect.objectContaining({ code: "invalid_argument" }));
-  });
-
-  it("pairs calls with results by id and name, results first, and tells errors apart", () => {
-    const messages = [
-      hi,
-      assistantMessage([{ type: "text", text: "Reading." }, call("c1"), call("c2", "list")]),
-      userMessage([
-        { type: "text", text: "and hurry" },
-        result("c1", "one"),
-        result(
-          "c2",
-          [
-            { type: "text", text: "no" },
-            { type: "text", text: "way" },
-          ],
-          true,
-        ),
-      ]),
-    ];
-    expect(contents(messages)).toEqual([
-      { role: "user", parts: [{ text: "hi" }] },
-      {
-        role: "model",
-        parts: [
-          { text: "Reading." },
-          { functionCall: { id: "c1", name: "read", args: { path: "c1" } } },
-          { functionCall: { id: "c2", name: "list", args: { path: "c2" } } },
-        ],
-      },
-      {
-        role: "user",
-        parts: [
-          { functionResponse: { id: "c1", name: "read", response: { output: "one" } } },
-          { functionResponse: { id: "c2", name: "list", response: { error: "no\nway" } } },
-          { text: "and hurry" },
-        ],
-      },
-    ]);
-  });
-
-  it("leaves ids out where the endpoint refuses them", () => {
-    const messages = [hi, assistantMessage([call("c1")]), userMessage([result("c1", "one")])];
-    expect(contents(messages, { quirks: { functionCallIds: false } })).toEqual([
-      { role: "user", parts: [{ text: "hi" }] },
-      { role: "model", parts: [{ functionCall: { name: "read", args: { path: "c1" } } }] },
-      { role: "user", parts: [{ functionResponse: { name: "read", response: { output: "one" } } }] },
-    ]);
-  });
-
-  it("sends images inline, by address with a type, and data addresses inline", () => {
-    const url = (address: string): UserBlock => ({ type: "image", source: { type: "url", url: address } });
-    const message = userMessage([
-      png,
-      url("https://h/a.JPG?x=1"),
-      url("https://h/b"),
-      url("data:image/gif;base64,R0lG"),
-    ]);
-    expect(contents([message])).toEqual([
-      {
-        role: "user",
-        parts: [
-          { inlineData: { mimeType: "image/png", data: "AAAA" } },
-          { fileData: { mimeType: "image/jpeg", fileUri: "https://h/a.JPG?x=1" } },
-          { fileData: { fileUri: "https://h/b" } },
-          { inlineData: { mimeType: "image/gif", data: "R0lG" } },
-        ],
-      },
-    ]);
-  });
-
-  it("puts images of a result into the function response on Gemini 3", () => {
-    const messages = [hi, assistantMessage([call("c1", "shot", "S")]), userMessage([result("c1", [png])])];
-    expect(contents(messages, GEMINI_3)).toEqual([
-      { role: "user", parts: [{ text: "hi" }] },
-      {
-        role: "model",
-        parts: [{ functionCall: { id: "c1", name: "shot", args: { path: "c1" } }, thoughtSignature: "S" }],
-      },
-      {
-        role: "user",
-        parts: [
-          {
-            functionResponse: {
-              id: "c1",
-              name: "shot",
-              response: { output: "See the image." },
-              parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }],
-            },
-          },
-        ],
-      },
-    ]);
-  });
-
-  it("puts images of a result behind all function responses on older models", () => {
-    const messages = [
-      hi,
-      assistantMessage([call("c1"), call("c2")]),
-      userMessage([result("c1", [png], true), result("c2", "two")]),
-    ];
-    expect(contents(messages)).toMatchObject([
-      {},
-      {},
-      {
-        role: "user",
-        parts: [
-          { functionResponse: { id: "c1", response: { error: "See the image." } } },
-          { functionResponse: { id: "c2", response: { output: "two" } } },
-          { text: "Result of read:" },
-          { inlineData: { mimeType: "image/png", data: "AAAA" } },
-        ],
-      },
-    ]);
-  });
-});
-
-describe("thought signatures", () => {
-  it("go back on the part they came with; summaries without one and thinking of others do not", () => {
-    const message = assistantMessage([
-      { type: "thinking", thinking: "a summary" },
-      {
-        type: "thinking",
-        thinking: "foreign",
-        signature: "x",
-        provider_data: { anthropic: { signature: "x" } },
-      },
-      {
-        type: "thinking",
-        thinking: "signed",
-        provider_data: { google: { thought: true, thoughtSignature: "A" } },
-      },
-      { type: "text", text: "Answer", provider_data: { google: { thoughtSignature: "B" } } },
-      { type: "thinking", thinking: "", provider_data: { google: { thoughtSignature: "C" } } },
-      call("c1", "read", "D"),
-      call("c2"),
-    ]);
-    expect(contents([hi, message], GEMINI_3)).toEqual([
-      { role: "user", parts: [{ text: "hi" }] },
-      {
-        role: "model",
-        parts: [
-          { text: "signed", thought: true, thoughtSignature: "A" },
-          { text: "Answer", thoughtSignature: "B" },
-          { text: "", thoughtSignature: "C" },
-          { functionCall: { id: "c1", name: "read", args: { path: "c1" } }, thoughtSignature: "D" },
-          { functionCall: { id: "c2", name: "read", args: { path: "c2" } } },
-        ],
-      },
-    ]);
-  });
-
-  it("of a step that another provider made are replaced by the documented value on Gemini 3 only", () => {
-    const message = assistantMessage([call("c1"), call("c2")]);
-    const skip = { thoughtSignature: "skip_thought_signature_validator" };
-    const first = { functionCall: { id: "c1", name: "read", args: { path: "c1" } } };
-    const second = { functionCall: { id: "c2", name: "read", args: { path: "c2" } } };
-    expect(contents([message], GEMINI_3)).toEqual([
-      { role: "model", parts: [{ ...first, ...skip }, second] },
-    ]);
-    expect(contents([message])).toEqual([{ role: "model", parts: [first, second] }]);
-  });
-});
-
-describe("continuation", () => {
-  const half = (token: string): Message =>
-    assistantMessage([
-      { type: "text", text: "half" },
-      { type: "thinking", thinking: "", provider_data: { google: { continuationToken: token } } },
-    ]);
-
-  it("asks for the rest of a paused answer with its last token in place of the answer", () => {
-    expect(body({ messages: [hi, half("T1"), half("T2")] })).toEqual({
-      contents: [{ role: "user", parts: [{ text: "hi" }] }],
-      continuationToken: "T2",
-    });
-  });
-
-  it("sends the halves as one answer once the conversation has gone on", () => {
-    expect(body({ messages: [hi, half("T1"), assistantMessage("rest"), userMessage("next")] })).toEqual({
-      contents: [
-        { role: "user", parts: [{ text: "hi" }] },
-        { role: "model", parts: [{ text: "half" }, { text: "rest" }] },
-        { role: "user", parts: [{ text: "next" }] },
-      ],
     });
   });
 });

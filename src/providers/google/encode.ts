@@ -1,19 +1,12 @@
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
-import type {
-  AssistantBlock,
-  ImageBlock,
-  TextBlock,
-  ToolResultBlock,
-  ToolUseBlock,
-  UserBlock,
-} from "../../core/message/block.ts";
-import type { Message } from "../../core/message/message.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
+import { continuationToken, createContentsWriter } from "./contents.ts";
 import { type GoogleModelTraits, googleModelTraits } from "./model-traits.ts";
 import { toOpenApiSchema } from "./schema.ts";
 import { thinkingConfig } from "./thinking.ts";
-import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./wire.ts";
 
 /**
  * Makes the encoder of one model for `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
@@ -31,29 +24,27 @@ import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./wire.ts"
  */
 export function createGoogleEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const traits = googleModelTraits(target.modelId);
-  const contents = new ContentsWriter(traits, target.quirks?.["functionCallIds"] !== false);
-  const tools = new ToolsWriter(target.quirks?.["openApiParameters"] === true);
-  const url = `${versioned(target.baseUrl)}/${modelPath(target.modelId)}:streamGenerateContent?alt=sse`;
-  const headers = {
-    "content-type": "application/json",
-    ...(target.apiKey === undefined ? {} : { "x-goog-api-key": target.apiKey }),
-    ...target.headers,
-  };
+  const withIds = target.quirks?.["functionCallIds"] !== false;
+  const openApi = target.quirks?.["openApiParameters"] === true;
+  const writeContents = createContentsWriter({ traits, withIds });
+  const declaration = serialiseOnce((tool: ToolSpec) => writeDeclaration(tool, openApi));
+  const url = urlFor(target);
+  const headers = headersFor(target);
   return (request) => {
     const options = request.providerOptions?.["google"] ?? {};
     const preamble = traits.systemInstruction ? undefined : request.system;
-    const contentsText = contents.write(request.messages, preamble);
-    if (contentsText === "")
+    const contents = writeContents(request.messages, preamble);
+    if (contents === "")
       throw new NanoAgentError(
         "invalid_argument",
         "The request has no text, image or tool result to send. Add a message.",
       );
-    let body = `{"contents":[${contentsText}]`;
+    let body = `{"contents":[${contents}]`;
     if (traits.systemInstruction && request.system !== undefined && request.system !== "") {
       body += `,"systemInstruction":{"parts":[{"text":${JSON.stringify(request.system)}}]}`;
     }
-    const toolsText = tools.write(request.tools, options["tools"]);
-    if (toolsText !== "") body += `,"tools":[${toolsText}]`;
+    const tools = writeTools(request.tools?.map(declaration), options["tools"]);
+    if (tools !== "") body += `,"tools":[${tools}]`;
     for (const [name, value] of Object.entries(settings(request, traits, options))) {
       if (value !== undefined) body += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
     }
@@ -61,8 +52,20 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
   };
 }
 
-function versioned(baseUrl: string): string {
-  return /\/v\d+(?:(?:alpha|beta)\d*)?(?:\/|$)/.test(baseUrl) ? baseUrl : `${baseUrl}/v1beta`;
+/** A query of the base URL is kept, and a version is added to a path that has none. */
+function urlFor({ baseUrl, modelId }: WireTarget): string {
+  const [base = "", query] = baseUrl.split("?", 2);
+  const path = base.replace(/\/+$/, "");
+  const versioned = /\/v\d+(?:(?:alpha|beta)\d*)?(?:\/|$)/.test(path) ? path : `${path}/v1beta`;
+  const extra = query === undefined ? "" : `&${query}`;
+  return `${versioned}/${modelPath(modelId)}:streamGenerateContent?alt=sse${extra}`;
+}
+
+function headersFor({ apiKey, headers = {} }: WireTarget): WireRequest["headers"] {
+  const all: { [name: string]: string } = { "content-type": "application/json", accept: "text/event-stream" };
+  if (apiKey !== undefined && apiKey !== "") all["x-goog-api-key"] = apiKey;
+  for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
+  return all;
 }
 
 function modelPath(modelId: string): string {
@@ -106,178 +109,33 @@ function asObject(value: Json | undefined): Options {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Options) : {};
 }
 
-function continuationToken(messages: readonly Message[]): string | undefined {
-  const last = messages.at(-1);
-  return last?.role === "assistant" ? googleData(last.content.at(-1))?.continuationToken : undefined;
+function writeTools(declarations: readonly string[] = [], extra: Json | undefined): string {
+  const items = declarations.length === 0 ? [] : [`{"functionDeclarations":[${declarations.join(",")}]}`];
+  if (Array.isArray(extra)) for (const item of extra as readonly Json[]) items.push(JSON.stringify(item));
+  return items.join(",");
 }
 
-function googleData(block: AssistantBlock | undefined): GoogleProviderData | undefined {
-  return block?.provider_data?.["google"];
+/** A tool without arguments has no parameters: an object without properties is refused in the OpenAPI subset. */
+function writeDeclaration({ name, description, parameters }: ToolSpec, openApi: boolean): string {
+  if (!openApi) {
+    return JSON.stringify({
+      name,
+      description,
+      ...(takesNothing(parameters) ? {} : { parametersJsonSchema: parameters }),
+    });
+  }
+  const schema = toOpenApiSchema(parameters);
+  return JSON.stringify({
+    name,
+    description,
+    ...(schema["properties"] === undefined ? {} : { parameters: schema }),
+  });
 }
 
-/** Writes the declarations of a request's tools; each tool is serialised once. */
-class ToolsWriter {
-  readonly #texts = new WeakMap<ToolSpec, string>();
-  readonly #openApi: boolean;
-
-  constructor(openApi: boolean) {
-    this.#openApi = openApi;
-  }
-
-  write(tools: readonly ToolSpec[] | undefined, extra: Json | undefined): string {
-    const items: string[] = [];
-    if (tools !== undefined && tools.length > 0) {
-      items.push(`{"functionDeclarations":[${tools.map((tool) => this.#declaration(tool)).join(",")}]}`);
-    }
-    if (Array.isArray(extra)) for (const item of extra as readonly Json[]) items.push(JSON.stringify(item));
-    return items.join(",");
-  }
-
-  #declaration(tool: ToolSpec): string {
-    const known = this.#texts.get(tool);
-    if (known !== undefined) return known;
-    const { name, description, parameters } = tool;
-    const properties = parameters["properties"];
-    const isEmpty =
-      typeof properties !== "object" || properties === null || Object.keys(properties).length === 0;
-    const key = this.#openApi ? "parameters" : "parametersJsonSchema";
-    const schema = this.#openApi ? toOpenApiSchema(parameters) : parameters;
-    const text = JSON.stringify({ name, description, ...(isEmpty ? {} : { [key]: schema }) });
-    this.#texts.set(tool, text);
-    return text;
-  }
-}
-
-/** Writes the contents of a request; the parts of each message are serialised once. */
-class ContentsWriter {
-  readonly #texts = new WeakMap<Message, string>();
-  readonly #traits: GoogleModelTraits;
-  readonly #withIds: boolean;
-
-  constructor(traits: GoogleModelTraits, withIds: boolean) {
-    this.#traits = traits;
-    this.#withIds = withIds;
-  }
-
-  write(messages: readonly Message[], preamble: string | undefined): string {
-    let text = "";
-    let role: Message["role"] | undefined;
-    if (preamble !== undefined && preamble !== "") {
-      text = `{"role":"user","parts":[${JSON.stringify({ text: preamble })}`;
-      role = "user";
-    }
-    const end = endOfContents(messages);
-    for (let at = 0; at < end; at++) {
-      const message = messages[at] as Message;
-      const parts = this.#parts(message, messages, at);
-      if (parts === "") continue;
-      if (message.role === role) text += `,${parts}`;
-      else {
-        text += `${role === undefined ? "" : "]},"}{"role":"${message.role === "user" ? "user" : "model"}","parts":[${parts}`;
-        role = message.role;
-      }
-    }
-    return role === undefined ? "" : `${text}]}`;
-  }
-
-  #parts(message: Message, messages: readonly Message[], at: number): string {
-    const known = this.#texts.get(message);
-    if (known !== undefined) return known;
-    const parts =
-      message.role === "user"
-        ? this.#userParts(message.content, messages, at)
-        : this.#modelParts(message.content);
-    const text = parts.map((part) => JSON.stringify(part)).join(",");
-    this.#texts.set(message, text);
-    return text;
-  }
-
-  #userParts(blocks: readonly UserBlock[], messages: readonly Message[], at: number): readonly GooglePart[] {
-    const responses: GooglePart[] = [];
-    const promoted: GooglePart[] = [];
-    const rest: GooglePart[] = [];
-    for (const block of blocks) {
-      if (block.type === "tool_result") {
-        const name = callName(block.tool_use_id, messages, at);
-        responses.push(this.#response(block, name, promoted));
-      } else if (block.type === "image") rest.push(mediaPart(block));
-      else if (block.text !== "") rest.push({ text: block.text });
-    }
-    return [...responses, ...promoted, ...rest];
-  }
-
-  #response(block: ToolResultBlock, name: string, promoted: GooglePart[]): GooglePart {
-    const content =
-      typeof block.content === "string" ? [{ type: "text" as const, text: block.content }] : block.content;
-    const images = content.filter((item): item is ImageBlock => item.type === "image").map(mediaPart);
-    const texts = content.filter((item): item is TextBlock => item.type === "text").map((item) => item.text);
-    const inside = this.#traits.functionResponseParts ? images : [];
-    if (inside.length < images.length) promoted.push({ text: `Result of ${name}:` }, ...images);
-    const output = texts.length === 0 && images.length > 0 ? "See the image." : texts.join("\n");
-    return {
-      functionResponse: {
-        ...(this.#withIds ? { id: block.tool_use_id } : {}),
-        name,
-        response: block.is_error === true ? { error: output } : { output },
-        ...(inside.length > 0 ? { parts: inside } : {}),
-      },
-    };
-  }
-
-  #modelParts(blocks: readonly AssistantBlock[]): readonly GooglePart[] {
-    const parts: GooglePart[] = [];
-    let isFirstCall = true;
-    for (const block of blocks) {
-      const data = googleData(block);
-      const signature = data?.thoughtSignature;
-      const signed = signature === undefined ? {} : { thoughtSignature: signature };
-      if (block.type === "tool_use") {
-        parts.push({
-          ...this.#call(block),
-          ...(isFirstCall && this.#traits.needsSignature ? { thoughtSignature: SKIP } : {}),
-          ...signed,
-        });
-        isFirstCall = false;
-      } else if (block.type === "text") {
-        if (block.text !== "" || signature !== undefined) parts.push({ text: block.text, ...signed });
-      } else if (signature !== undefined) {
-        parts.push({ text: block.thinking, ...(data?.thought === true ? { thought: true } : {}), ...signed });
-      }
-    }
-    return parts;
-  }
-
-  #call({ id, name, input }: ToolUseBlock): GooglePart {
-    return { functionCall: { ...(this.#withIds ? { id } : {}), name, args: input } };
-  }
-}
-
-const SKIP = "skip_thought_signature_validator";
-
-/** An answer that is being continued is not sent: its token stands for it. */
-function endOfContents(messages: readonly Message[]): number {
-  let end = messages.length;
-  if (continuationToken(messages) !== undefined)
-    while (end > 0 && messages[end - 1]?.role === "assistant") end -= 1;
-  return end;
-}
-
-/** The name of the call a result belongs to: nearly always in the message before. */
-function callName(id: string, messages: readonly Message[], before: number): string {
-  for (let at = before - 1; at >= 0; at--) {
-    const message = messages[at];
-    if (message?.role !== "assistant") continue;
-    for (const block of message.content) if (block.type === "tool_use" && block.id === id) return block.name;
-  }
-  return "unknown_tool";
-}
-
-function mediaPart({ source }: ImageBlock): GoogleMediaPart {
-  if (source.type === "base64") return { inlineData: { mimeType: source.media_type, data: source.data } };
-  const inline = /^data:([^;,]+);base64,(.*)$/s.exec(source.url);
-  if (inline !== null) return { inlineData: { mimeType: inline[1] ?? "", data: inline[2] ?? "" } };
-  const extension = /\.(png|jpe?g|webp|gif|heic|heif)(?:[?#]|$)/i.exec(source.url)?.[1]?.toLowerCase();
-  const mimeType =
-    extension === undefined ? {} : { mimeType: `image/${extension === "jpg" ? "jpeg" : extension}` };
-  return { fileData: { ...mimeType, fileUri: source.url } };
+function takesNothing(schema: JsonSchema): boolean {
+  return Object.entries(schema).every(([key, value]) => {
+    if (key === "properties" || key === "required") return Object.keys(Object(value)).length === 0;
+    if (key === "additionalProperties") return value === false;
+    return ["type", "title", "description", "$schema"].includes(key);
+  });
 }

@@ -80,7 +80,7 @@ describe("googleWire against an independent server", () => {
     ];
     const second = await ask(model, { messages, tools: [weather] });
     expect(second.text).toBe("Sunny in Köln.");
-    const { messages: seen } = mock.getRequests().at(-1)?.body as Seen;
+    const { messages: seen } = (mock.getRequests().at(-1)?.body ?? { messages: [] }) as Seen;
     const calls = seen.flatMap((message) => message.tool_calls ?? []).map(({ id }) => id);
     const results = seen.flatMap((message) => (message.role === "tool" ? [message.tool_call_id] : []));
     expect(calls).toHaveLength(2);

@@ -3,10 +3,7 @@ import { createGoogleDecoder } from "./decode.ts";
 import { createGoogleEncoder } from "./encode.ts";
 import { googleError } from "./error.ts";
 
-/** Where the Gemini API lives. A base URL without a version in its path gets `/v1beta`. */
-export const GOOGLE_BASE_URL = "https://generativelanguage.googleapis.com/v1beta";
-
-/** Google `generateContent`, streamed. */
+/** Google `generateContent`, streamed. A base URL without a version in its path gets `/v1beta`. */
 export const googleWire: Wire = {
   name: "google",
   createEncoder: createGoogleEncoder,

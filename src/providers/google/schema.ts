@@ -57,8 +57,9 @@ function convert(given: Json | undefined, scope: Scope): JsonSchema {
   addType(out, schema, scope);
   addEnum(out, schema);
   addChildren(out, schema, scope);
-  const format = out["format"];
-  if (!FORMATS[String(out["type"])]?.includes(String(format))) delete out["format"];
+  const { type, format } = out;
+  const formats = typeof type === "string" ? FORMATS[type] : undefined;
+  if (typeof format !== "string" || formats?.includes(format) !== true) delete out["format"];
   return out;
 }
 
@@ -140,7 +141,9 @@ function addChildren(out: Mutable, schema: JsonSchema, scope: Scope): void {
     if (entries.length > 0) out["properties"] = Object.fromEntries(entries);
     const required = out["required"];
     if (Array.isArray(required))
-      out["required"] = required.filter((name) => Object.hasOwn(properties, String(name)));
+      out["required"] = required.filter(
+        (name) => typeof name === "string" && Object.hasOwn(properties, name),
+      );
   } else delete out["required"];
   if (out["type"] === "array")
     out["items"] = convert(Array.isArray(schema["items"]) ? schema["items"][0] : schema["items"], scope);

@@ -69,7 +69,8 @@ interface Vendor {
 /** Each from the vendor's own documentation of its Chat Completions API. */
 const VENDORS: readonly Vendor[] = [
   {
-    names: ["openai", "openai-chat", "azure"],
+    // By host alone: under the name `openai` people reach any compatible server.
+    names: [],
     hosts: ["api.openai.com", "openai.azure.com"],
     quirks: { max_tokens_field: "max_completion_tokens", prompt_cache_key: true },
   },

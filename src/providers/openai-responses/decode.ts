@@ -160,14 +160,17 @@ class ResponsesDecoder implements WireDecoder {
     );
   }
 
-  /** Items are known by their position; servers that leave it out by their id, or as the newest of their type. */
+  /** Items are known by their id and position; servers leave either out, change it, or give all the same: then it is the newest. */
   #itemOf(event: ResponsesEvent, type: string): OutputItem {
-    const index = event.output_index ?? this.#indexOf(event.item_id);
-    const known = index === undefined ? this.#newest : this.#items.get(index);
-    if (known !== undefined && known.type === type) return known;
-    return this.#open(index !== undefined && known === undefined ? index : this.#freeIndex(), {
+    const { output_index: position, item_id: id } = event;
+    const index = this.#indexOf(id) ?? position ?? -1;
+    const known = this.#items.get(index);
+    if (known?.type === type) return known;
+    const newest = this.#newest;
+    if (newest?.type === type && (index === -1 || known !== undefined)) return newest;
+    return this.#open(index === -1 || known !== undefined ? this.#freeIndex() : index, {
       type,
-      id: event.item_id ?? null,
+      id: id ?? null,
     });
   }
 

@@ -34,7 +34,8 @@ export function describeFileError(error: unknown, path: string): string {
 
 /** The system's name of an error (`ENOENT`), if it has one. */
 export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([

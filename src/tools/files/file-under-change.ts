@@ -1,5 +1,5 @@
 import { type BigIntStats, constants, type Stats } from "node:fs";
-import { access, type FileHandle, stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { errorCode, FileRefusal } from "./file-error.ts";
 import { type FileStamp, type FileState, isUnchanged, stampOf } from "./file-state.ts";
 import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
@@ -88,15 +88,18 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** The administrator may write everything; a file without any write bit is protected all the same. */
+/**
+ * Replacing a file needs no permission to write it, so that permission is asked for by opening it. The administrator may open
+ * everything; a file without any write bit is protected all the same.
+ */
 async function assertWritable(path: string, shown: string, stats: Stats): Promise<void> {
   if ((stats.mode & 0o222) === 0)
     throw new FileRefusal(`${shown} is read-only (no write bit): it is left as it is.`);
-  try {
-    await access(path, constants.W_OK);
-  } catch (error) {
-    throw new FileRefusal(`${shown}: no permission to write it (${errorCode(error) ?? "unknown"}).`);
-  }
+  const file = await open(
+    path,
+    constants.O_WRONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
+  );
+  await file.close();
 }
 
 async function contentOf(

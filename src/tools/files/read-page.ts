@@ -158,7 +158,9 @@ class PageBuilder {
     if (isWhole && text.endsWith("\r")) text = text.slice(0, -1);
     if (text.includes("\0")) {
       this.#notes.add("NUL characters are shown as \u2400.");
-      text = text.replaceAll("\0", "\u2400");
+      text = text.replace(/\0+/gu, ({ length }) =>
+        length < 4 ? "\u2400".repeat(length) : `\u2400×${length}`,
+      );
     }
     if (isWhole && text.length <= MAX_LINE_CHARS) return text;
     const splitsPair = /[\uD800-\uDBFF]/u.test(text[MAX_LINE_CHARS - 1] ?? "");

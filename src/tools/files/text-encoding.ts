@@ -15,9 +15,11 @@ export function detectEncoding(head: Uint8Array): TextEncoding {
   if (sample[0] === 0xfe && sample[1] === 0xff) return "utf-16be";
   const start = String.fromCharCode(...sample.subarray(0, 8));
   if (BINARY_STARTS.some((magic) => start.startsWith(magic))) return "binary";
+  const text = withoutPadding(sample);
+  if (text.length === 0 && sample.length > 0) return "binary";
   let controls = 0;
-  for (const byte of sample) if (isControl(byte)) controls++;
-  const share = sample.length === 0 ? 0 : controls / sample.length;
+  for (const byte of text) if (isControl(byte)) controls++;
+  const share = text.length === 0 ? 0 : controls / text.length;
   return share > 0.3 || (controls >= 4 && share > 0.02) ? "binary" : "utf-8";
 }
 
@@ -33,6 +35,13 @@ const BINARY_STARTS = [
   "SQLite f",
   "\0asm",
 ] as const;
+
+/** Log files are given their size in advance: NULs after text are no sign of binary content. */
+function withoutPadding(sample: Uint8Array): Uint8Array {
+  let end = sample.length;
+  while (end > 0 && sample[end - 1] === 0) end--;
+  return sample.subarray(0, end);
+}
 
 /** Tab, line feed, vertical tab, form feed, carriage return, backspace and escape are at home in text. */
 function isControl(byte: number): boolean {

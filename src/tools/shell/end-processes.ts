@@ -1,3 +1,4 @@
+import { systemClock } from "../../core/base/clock.ts";
 import { findProcesses, isRunning, type ProcessInfo, type ProcessQuery } from "./process-table.ts";
 
 /** How {@link endProcesses} goes about it. */
@@ -30,7 +31,7 @@ export async function endProcesses(
   for (let pause = FIRST_PAUSE_MS; found.length > 0; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     if (found.some(isRunning)) {
       if (performance.now() >= deadline) break;
-      await sleep(Math.min(pause, Math.max(1, deadline - performance.now())));
+      await systemClock.sleep(Math.min(pause, Math.max(1, deadline - performance.now())));
     } else found = await findProcesses(query);
   }
   return killAll(query, found, options.groups ?? []);
@@ -45,22 +46,18 @@ async function killAll(
   for (let round = 0; round < KILL_ROUNDS && found.length > 0; round++) {
     for (const group of groups) signal(-group, "SIGKILL");
     for (const info of found) if (isRunning(info)) signal(info.pid, "SIGKILL");
-    await sleep(Math.min(FIRST_PAUSE_MS * (round + 1), LONGEST_PAUSE_MS));
+    await systemClock.sleep(Math.min(FIRST_PAUSE_MS * (round + 1), LONGEST_PAUSE_MS));
     found = await findProcesses(query);
   }
   return found;
 }
 
 /** Sends a signal; a process that is gone, or belongs to another user, is passed over. */
-function signal(pid: number, name: NodeJS.Signals): void {
+export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code !== "ESRCH" && code !== "EPERM") throw error;
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

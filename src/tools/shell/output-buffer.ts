@@ -59,6 +59,8 @@ export class OutputBuffer {
   #fileProblem: string | undefined;
   #unwritten: Buffer[] = [];
   #unwrittenBytes = 0;
+  /** Settles with the last write that was begun; writes go one after the other. */
+  #stored: Promise<void> = Promise.resolve();
   #ended = false;
 
   constructor(limits: OutputLimits, openFile: () => Promise<OutputFile>) {
@@ -97,7 +99,11 @@ export class OutputBuffer {
     this.#add(this.#cleaner.end());
     this.#ended = true;
     await this.#store();
-    await this.#file?.handle.close();
+    try {
+      await this.#file?.handle.close();
+    } catch (error) {
+      this.#fileProblem = errorMessage(error);
+    }
   }
 
   #add(text: string): void {
@@ -145,7 +151,12 @@ export class OutputBuffer {
     this.#fileBytes += kept.length;
   }
 
-  async #store(): Promise<void> {
+  #store(): Promise<void> {
+    if (this.#unwrittenBytes > 0) this.#stored = this.#stored.then(() => this.#storeNow());
+    return this.#stored;
+  }
+
+  async #storeNow(): Promise<void> {
     if (this.#unwrittenBytes === 0) return;
     const data = Buffer.concat(this.#unwritten);
     this.#unwritten = [];

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,9 +21,10 @@ export class OutputFolder {
     this.#maxBytes = options.maxBytes;
   }
 
-  /** The folder's path; makes it the first time. */
+  /** The folder's path. Makes it the first time, and anew when something has removed it. */
   path(): Promise<string> {
-    this.#made ??= this.#make();
+    const again = (): Promise<string> => this.#make();
+    this.#made = this.#made?.then((made) => (existsSync(made) ? made : again()), again) ?? again();
     return this.#made;
   }
 
@@ -46,7 +48,8 @@ export class OutputFolder {
   /** Removes the folder, if it was not given. */
   async dispose(): Promise<void> {
     if (this.#made === undefined || this.#given !== undefined) return;
-    await rm(await this.#made, { recursive: true, force: true });
+    const made = await this.#made.catch(() => undefined);
+    if (made !== undefined) await rm(made, { recursive: true, force: true });
   }
 
   async #make(): Promise<string> {

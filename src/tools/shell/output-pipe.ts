@@ -22,27 +22,29 @@ export interface OutputPipe {
 export class OutputPipes {
   readonly #folder: () => Promise<string>;
   readonly #names: string[] = [];
-  #making: Promise<void> | undefined;
+  #making: Promise<boolean> | undefined;
   #count = 0;
 
   constructor(folder: () => Promise<string>) {
     this.#folder = folder;
   }
 
-  /** Makes sure that {@link take} has a pipe ready. Never rejects. */
+  /** Makes pipes ahead, so that the first {@link take} need not wait. Never rejects. */
   async prepare(): Promise<void> {
-    while (this.#names.length === 0 && this.#making !== undefined) await this.#making;
     if (this.#names.length === 0) await this.#make();
   }
 
-  /** A pipe, or `undefined` where the system has no named pipes. */
-  take(): OutputPipe | undefined {
-    const name = this.#names.pop();
-    if (name === undefined) return undefined;
+  /** A pipe, or `undefined` where there are no named pipes. Never rejects. */
+  async take(): Promise<OutputPipe | undefined> {
+    let name = this.#names.pop();
+    while (name === undefined) {
+      if (!(await this.#make())) return undefined;
+      name = this.#names.pop();
+    }
     try {
       return openPipe(name);
     } catch {
-      // A folder that was cleared behind our back: plain pipes do for this call, and new names are made for the next.
+      // The folder was cleared behind our back: plain pipes do for this call, the next one makes new names.
       this.#names.length = 0;
       return undefined;
     }
@@ -50,7 +52,7 @@ export class OutputPipes {
 
   /** Makes the next names when few are left. For a moment when nobody waits. */
   refill(): void {
-    if (this.#names.length <= LOW && this.#making === undefined) void this.#make();
+    if (this.#names.length <= LOW) void this.#make();
   }
 
   /** Removes the names that were not used. */
@@ -59,18 +61,28 @@ export class OutputPipes {
     for (const name of this.#names.splice(0)) rmSync(name, { force: true });
   }
 
-  async #make(): Promise<void> {
-    this.#making = this.#makeNames();
-    await this.#making;
-    this.#making = undefined;
+  /** Joins a making that is under way. False when it failed. */
+  #make(): Promise<boolean> {
+    this.#making ??= this.#makeNames().finally(() => {
+      this.#making = undefined;
+    });
+    return this.#making;
   }
 
-  async #makeNames(): Promise<void> {
+  async #makeNames(): Promise<boolean> {
     const folder = await this.#folder().catch(() => undefined);
-    if (folder === undefined) return;
+    if (folder === undefined) return false;
     const names = Array.from({ length: BATCH }, () => join(folder, `pipe-${process.pid}-${this.#count++}`));
-    if (await runMkfifo(names)) this.#names.push(...names);
+    if (!(await runMkfifo(names))) return false;
+    this.#names.push(...names);
+    return true;
   }
+}
+
+/** Closes both ends of a pipe that nobody needs. */
+export function discardPipe({ reader, writer }: OutputPipe): void {
+  reader.destroy();
+  closeSync(writer);
 }
 
 function runMkfifo(names: readonly string[]): Promise<boolean> {

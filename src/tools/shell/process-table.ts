@@ -15,7 +15,10 @@ export interface ProcessInfo {
 export interface ProcessQuery {
   /** Text in the process's environment. Holds for children that left their group, too. */
   readonly mark: string;
-  /** Shells we started: their group, their terminal session, and their descendants belong to us. */
+  /**
+   * Shells we started: their group, their terminal session, and their descendants belong to us. Leave out a shell that was reaped
+   * and left nothing running: its number may by now belong to somebody else.
+   */
   readonly roots: readonly number[];
   /**
    * Only processes that began after this one (Linux). Process ids are given out in ascending order, so few need a look. Leave it
@@ -44,6 +47,11 @@ const MAX_COMMAND = 200;
 export async function findProcesses(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   if (process.platform === "win32") return [];
   return process.platform === "linux" ? findInProc(query) : findWithPs(query);
+}
+
+/** {@link findProcesses} for a moment when nothing can be waited for. Linux only; elsewhere empty. */
+export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
+  return process.platform === "linux" ? findInProc(query) : [];
 }
 
 /** Whether the process still runs; a zombie does not. */

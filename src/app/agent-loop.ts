@@ -1,0 +1,52 @@
+import { NanoAgentError } from "../core/base/errors.ts";
+import type { Message } from "../core/message/message.ts";
+import type { Model } from "../core/model/model.ts";
+import type { Tool } from "../core/tool/tool.ts";
+import { Agent } from "./library.ts";
+
+/** What {@link agentLoop} may be told. */
+export interface AgentLoopOptions {
+  /** Default: the model of `OPENAI_MODEL` with `OPENAI_API_KEY` and `OPENAI_BASE_URL`, else what the terminal agent would choose. */
+  readonly model?: string | Model;
+  /** Default: none. */
+  readonly tools?: readonly Tool[];
+  readonly systemPrompt?: string;
+  readonly signal?: AbortSignal;
+}
+
+const PROMPT = "You are a helpful assistant. Use the tools you have where they help, and be concise.";
+
+/**
+ * The agent loop in one call: sends `input`, runs the tools the model calls, and returns the whole conversation when the model has
+ * answered or `maxIterations` (default 20) requests were made. Throws what made the run fail.
+ */
+export async function agentLoop(
+  input: string,
+  maxIterations: number = 20,
+  options: AgentLoopOptions = {},
+): Promise<readonly Message[]> {
+  const agent = new Agent({
+    model: options.model ?? (await defaultModelName()),
+    systemPrompt: options.systemPrompt ?? PROMPT,
+    onMaxIterations: "last",
+    ...(options.tools === undefined ? {} : { tools: options.tools }),
+  });
+  const { messages, error, stopReason } = await agent.run(input, {
+    maxIterations,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  if (error !== undefined) throw error;
+  if (stopReason === "aborted") throw new NanoAgentError("aborted", "The loop was aborted.");
+  return messages;
+}
+
+async function defaultModelName(): Promise<string> {
+  const { readEnvironment, variable } = await import("./config/env.ts");
+  const environment = readEnvironment();
+  const id = variable(environment, "OPENAI_MODEL");
+  if (id !== undefined && variable(environment, "OPENAI_API_KEY") !== undefined) return `openai/${id}`;
+  const { chooseModel } = await import("./model-choice.ts");
+  const model = variable(environment, "NANO_AGENT_MODEL");
+  const config = { values: model === undefined ? {} : { model }, sources: new Map() };
+  return (await chooseModel({ config, environment })).name;
+}

@@ -1,0 +1,105 @@
+import { Agent } from "../core/agent/agent.ts";
+import type { Budget } from "../core/agent/options.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import type { Model } from "../core/model/model.ts";
+import { createBuiltinTools } from "./builtin-tools.ts";
+import { existingFolder } from "./config/paths.ts";
+import { parseDuration } from "./config/duration.ts";
+import type { ConfigFile } from "./config/config-schema.ts";
+import type { PermissionMode } from "./config/permission-mode.ts";
+import { readInstructions } from "./instructions.ts";
+import { ModeGate } from "./mode-gate.ts";
+import { chooseModel } from "./model-choice.ts";
+import { openModel } from "./open-model.ts";
+import type { Settings } from "./settings.ts";
+import { systemPrompt } from "./system-prompt.ts";
+import { parseToolNames } from "./tool-names.ts";
+
+/** What an agent is composed from beside its settings. */
+export interface ComposeOptions {
+  readonly settings: Settings;
+  /** Folders beside the working folder that count as the workspace. */
+  readonly addDirs?: readonly string[];
+  readonly sessionId: string;
+  /** Used instead of the model the settings name. */
+  readonly model?: Model;
+  readonly onNotice: (message: string) => void;
+}
+
+/** A terminal agent, ready to run. */
+export interface ComposedAgent {
+  readonly agent: Agent;
+  /** `provider/id`. */
+  readonly model: string;
+  readonly toolNames: readonly string[];
+  readonly mode: PermissionMode;
+  /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
+  readonly prepare: () => Promise<void>;
+  /** Ends everything the agent's tools started. */
+  readonly dispose: () => Promise<void>;
+  /** The same at once, for the moment before the process ends. */
+  readonly killNow: () => void;
+}
+
+/**
+ * Puts an agent together: model, tools, permission, system prompt and limits. Makes no request and starts no process. Throws for
+ * a model, tool name or folder that does not exist, and for missing credentials.
+ */
+export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
+  const { settings, addDirs = [], sessionId, onNotice } = options;
+  const { cwd, environment, paths } = settings;
+  const config = settings.config.values;
+  const mode = config.permissionMode ?? "default";
+  const builtin = createBuiltinTools(environment);
+  const toolNames = builtin.tools.map((tool) => tool.name);
+  const gate = new ModeGate({
+    mode,
+    allowedTools: parseToolNames(config.allowedTools ?? [], { known: toolNames, option: "allowed tool" }),
+    disallowedTools: parseToolNames(config.disallowedTools ?? [], { known: toolNames, option: "disallowed tool" }),
+    workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
+    home: paths.home,
+  });
+  const model = options.model ?? (await modelOf(settings, onNotice));
+  const agent = new Agent({
+    model,
+    tools: builtin.tools,
+    systemPrompt: systemPrompt({
+      base: config.systemPrompt,
+      append: config.appendSystemPrompt,
+      instructions: readInstructions(settings.folders),
+      cwd,
+      platform: process.platform,
+    }),
+    maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
+    onMaxIterations: "last",
+    budget: budgetOf(config),
+    permission: gate,
+    cwd,
+    sessionId,
+  });
+  return {
+    agent,
+    model: `${model.provider}/${model.id}`,
+    toolNames,
+    mode,
+    prepare: builtin.prepare,
+    dispose: builtin.dispose,
+    killNow: builtin.killNow,
+  };
+}
+
+async function modelOf(settings: Settings, onNotice: (message: string) => void): Promise<Model> {
+  const { config, environment } = settings;
+  const { name } = await chooseModel({ config, environment });
+  return openModel(name, { environment, config: config.values, onNotice });
+}
+
+function budgetOf({ maxBudgetUsd, maxWallTime }: ConfigFile): Budget {
+  const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
+  if (maxWallTime !== undefined && wallTimeMs === undefined)
+    throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is no time.`);
+  return {
+    ...(maxBudgetUsd === undefined ? {} : { usd: maxBudgetUsd }),
+    ...(wallTimeMs === undefined ? {} : { wallTimeMs }),
+  };
+}

@@ -1,0 +1,121 @@
+import type { WireName } from "../../providers/catalog.ts";
+import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
+import type { Shape } from "./shape.ts";
+
+/** Settings of the network, as config files hold them. Milliseconds, 0 switches a timeout off. */
+export interface NetworkConfig {
+  readonly headerTimeoutMs?: number;
+  readonly idleTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+  readonly maxRetries?: number;
+  readonly maxRetryAfterMs?: number;
+  readonly proxy?: { readonly http?: string; readonly https?: string; readonly noProxy?: string };
+}
+
+/** A model of a custom provider. Prices are USD per million tokens. */
+export interface ModelConfig {
+  readonly contextWindow?: number;
+  readonly maxOutputTokens?: number;
+  readonly price?: {
+    readonly input: number;
+    readonly output: number;
+    readonly cacheRead?: number;
+    readonly cacheWrite?: number;
+  };
+}
+
+/** A provider the package does not know, or one at another address. */
+export interface ProviderConfig {
+  readonly wire?: WireName;
+  readonly baseUrl?: string;
+  /** Name of the variable that holds the key. */
+  readonly apiKeyEnv?: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly models?: { readonly [id: string]: ModelConfig };
+}
+
+/** What a config file may say. Every field is optional. */
+export interface ConfigFile {
+  readonly $schema?: string;
+  readonly model?: string;
+  readonly fallbackModels?: readonly string[];
+  readonly permissionMode?: PermissionMode;
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly maxTurns?: number;
+  readonly maxBudgetUsd?: number;
+  readonly maxWallTime?: string;
+  readonly systemPrompt?: string;
+  readonly appendSystemPrompt?: string;
+  readonly network?: NetworkConfig;
+  readonly providers?: { readonly [name: string]: ProviderConfig };
+}
+
+const WIRE_NAMES: readonly WireName[] = ["anthropic", "openai_chat", "openai_responses", "google"];
+const MILLISECONDS: Shape = { type: "number", minimum: 0 };
+const PRICE: Shape = { type: "number", minimum: 0 };
+const TOKENS: Shape = { type: "number", minimum: 1, integer: true };
+
+const MODEL: Shape = {
+  type: "object",
+  fields: {
+    contextWindow: TOKENS,
+    maxOutputTokens: TOKENS,
+    price: {
+      type: "object",
+      fields: { input: PRICE, output: PRICE, cacheRead: PRICE, cacheWrite: PRICE },
+      required: ["input", "output"],
+    },
+  },
+};
+
+const PROVIDER: Shape = {
+  type: "object",
+  fields: {
+    wire: { type: "string", oneOf: WIRE_NAMES },
+    baseUrl: { type: "string", pattern: /^https?:\/\/[^\s/]/, form: "an http:// or https:// address" },
+    apiKeyEnv: {
+      type: "string",
+      pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
+      form: "the name of an environment variable",
+    },
+    headers: {
+      type: "map",
+      of: { type: "string", pattern: /^[^\r\n\0]*$/, form: "one line of text" },
+      key: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
+    },
+    models: { type: "map", of: MODEL },
+  },
+};
+
+const TEXT: Shape = { type: "string" };
+const TEXTS: Shape = { type: "strings" };
+
+const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
+  $schema: TEXT,
+  model: { type: "string", pattern: /\S/, form: 'a name such as "anthropic/claude-sonnet-4-5"' },
+  fallbackModels: TEXTS,
+  permissionMode: { type: "string", oneOf: PERMISSION_MODES },
+  allowedTools: TEXTS,
+  disallowedTools: TEXTS,
+  maxTurns: { type: "number", minimum: 1, integer: true },
+  maxBudgetUsd: { type: "number", above: 0 },
+  maxWallTime: { type: "duration" },
+  systemPrompt: TEXT,
+  appendSystemPrompt: TEXT,
+  network: {
+    type: "object",
+    fields: {
+      headerTimeoutMs: MILLISECONDS,
+      idleTimeoutMs: MILLISECONDS,
+      requestTimeoutMs: MILLISECONDS,
+      maxRetries: { type: "number", minimum: 0, integer: true },
+      maxRetryAfterMs: MILLISECONDS,
+      proxy: { type: "object", fields: { http: TEXT, https: TEXT, noProxy: TEXT } },
+    },
+  },
+  providers: { type: "map", of: PROVIDER, key: /^[a-z0-9][a-z0-9._-]*$/ },
+};
+
+/** The shape of a config file. */
+export const CONFIG_SHAPE: Shape = { type: "object", fields: FIELDS };

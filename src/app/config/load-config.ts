@@ -1,0 +1,94 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { CONFIG_SHAPE, type ConfigFile } from "./config-schema.ts";
+import { findMisfit } from "./shape.ts";
+
+/** Largest config file that is read. */
+const MAX_BYTES = 1_000_000;
+/** Deepest nesting a config file may have; the schema needs six levels. */
+const MAX_DEPTH = 32;
+
+/** A config file that was found, and what it says. */
+export interface LoadedConfig {
+  readonly path: string;
+  readonly config: ConfigFile;
+}
+
+/** The files a project may keep its config in; the second wins where both speak. */
+export const PROJECT_CONFIG_FILES: readonly string[] = ["nano-agent.json", join(".nano-agent", "config.json")];
+
+/**
+ * Reads the config files of a project: those of the nearest of `folders` (root first) that has one, in the order they override
+ * each other. Throws as {@link loadConfigFile} does.
+ */
+export async function loadProjectConfig(folders: readonly string[]): Promise<readonly LoadedConfig[]> {
+  for (const folder of folders.toReversed()) {
+    const found: LoadedConfig[] = [];
+    for (const name of PROJECT_CONFIG_FILES) {
+      const loaded = await loadConfigFile(join(folder, name));
+      if (loaded !== undefined) found.push(loaded);
+    }
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/**
+ * Reads one config file: JSON with comments and trailing commas. `undefined` when there is none. Throws `invalid_config`, naming
+ * file and line, for one that cannot be read or does not have the documented shape.
+ */
+export async function loadConfigFile(path: string): Promise<LoadedConfig | undefined> {
+  const text = readText(path);
+  if (text === undefined) return undefined;
+  const depth = nestingOf(text);
+  if (depth > MAX_DEPTH)
+    throw invalid(path, `is nested ${depth} levels deep, more than ${MAX_DEPTH}. Keep to the documented keys.`);
+  const { parseConfigText } = await import("./parse-config.ts");
+  const parsed = parseConfigText(text);
+  if ("fault" in parsed) throw invalid(`${path}:${parsed.line}`, `${parsed.fault}.`);
+  const misfit = findMisfit(parsed.value, CONFIG_SHAPE);
+  if (misfit !== undefined) throw invalid(`${path}:${parsed.lineOf(misfit.path)}`, `${misfit.message}.`);
+  return { path, config: parsed.value as ConfigFile };
+}
+
+function readText(path: string): string | undefined {
+  let file: number;
+  try {
+    // Non-blocking, so that a pipe put in the file's place cannot hold up the start.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw invalid(path, `cannot be read: ${errorMessage(error)}. Mend or remove it.`);
+  }
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw invalid(path, "is not a regular file. Put a JSON file in its place or remove it.");
+    if (stats.size > MAX_BYTES)
+      throw invalid(path, `has ${stats.size} bytes, more than ${MAX_BYTES}. Keep only settings in it.`);
+    return readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+/** Deepest nesting of brackets, those in texts and comments counted too: an upper bound that needs no parser. */
+function nestingOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    if (char === "{" || char === "[") deepest = Math.max(deepest, ++depth);
+    else if (char === "}" || char === "]") depth--;
+  }
+  return deepest;
+}
+
+function invalid(where: string, what: string): NanoAgentError {
+  return new NanoAgentError("invalid_config", `${where}: ${what}`);
+}

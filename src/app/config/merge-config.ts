@@ -1,0 +1,135 @@
+import { NanoAgentError } from "../../core/base/errors.ts";
+import type { ConfigFile, NetworkConfig } from "./config-schema.ts";
+import { parseDuration } from "./duration.ts";
+import type { Environment } from "./env.ts";
+import { variable } from "./env.ts";
+import type { LoadedConfig } from "./load-config.ts";
+import { isWiderMode, type PermissionMode } from "./permission-mode.ts";
+
+/** Everything a configuration is merged from; what comes first wins. */
+export interface ConfigLayers {
+  readonly flags: ConfigFile;
+  readonly environment: Environment;
+  /** The project's files, in the order they override each other. */
+  readonly project: readonly LoadedConfig[];
+  readonly user: LoadedConfig | undefined;
+}
+
+/** The settings in force. */
+export interface EffectiveConfig {
+  readonly values: ConfigFile;
+  /** Where each value comes from, by dotted key: a flag, a variable or a file. Keys that nobody set are absent. */
+  readonly sources: ReadonlyMap<string, string>;
+  /** What was left out of project files, one sentence a file. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * Merges flags, environment, project files and the user's file, in this order of precedence. `disallowedTools` add up, so that no
+ * layer takes back what another one denies; `network` and `providers` merge by entry.
+ *
+ * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`),
+ * allow tools, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
+ */
+export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
+  const user = layers.user;
+  const notices: string[] = [];
+  const merged = new Merged();
+  if (user !== undefined) merged.add(user.config, user.path);
+  for (const { path, config } of layers.project) {
+    const { kept, dropped } = withoutWidening(config, user?.config ?? {});
+    if (dropped.length > 0) notices.push(notice(path, dropped));
+    merged.add(kept, path);
+  }
+  merged.addEnvironment(layers.environment);
+  merged.add(layers.flags, "command line");
+  return { values: merged.values, sources: merged.sources, notices };
+}
+
+type Mutable = { -readonly [K in keyof ConfigFile]: ConfigFile[K] };
+
+class Merged {
+  readonly values: Mutable = {};
+  readonly sources = new Map<string, string>();
+
+  add(config: ConfigFile, source: string): void {
+    const { $schema: _schema, network, providers, disallowedTools, ...plain } = config;
+    for (const key of Object.keys(plain)) this.sources.set(key, source);
+    Object.assign(this.values, plain);
+    if (disallowedTools !== undefined) {
+      this.values.disallowedTools = [...(this.values.disallowedTools ?? []), ...disallowedTools];
+      const before = this.sources.get("disallowedTools");
+      this.sources.set("disallowedTools", before === undefined ? source : `${before} + ${source}`);
+    }
+    for (const key of Object.keys(network ?? {})) this.sources.set(`network.${key}`, source);
+    if (network !== undefined) this.values.network = { ...this.values.network, ...network };
+    for (const name of Object.keys(providers ?? {})) this.sources.set(`providers.${name}`, source);
+    if (providers !== undefined) this.values.providers = { ...this.values.providers, ...providers };
+  }
+
+  addEnvironment(environment: Environment): void {
+    const model = variable(environment, "NANO_AGENT_MODEL");
+    if (model !== undefined) {
+      this.values.model = model;
+      this.sources.set("model", "NANO_AGENT_MODEL");
+    }
+    for (const [key, name] of Object.entries(NETWORK_VARIABLES)) {
+      const text = variable(environment, name);
+      if (text === undefined) continue;
+      this.values.network = { ...this.values.network, [key]: figure(name, text) };
+      this.sources.set(`network.${key}`, name);
+    }
+  }
+}
+
+const NETWORK_VARIABLES: { readonly [K in Exclude<keyof NetworkConfig, "proxy">]-?: string } = {
+  headerTimeoutMs: "NANO_AGENT_HEADER_TIMEOUT_MS",
+  idleTimeoutMs: "NANO_AGENT_IDLE_TIMEOUT_MS",
+  requestTimeoutMs: "NANO_AGENT_REQUEST_TIMEOUT_MS",
+  maxRetries: "NANO_AGENT_MAX_RETRIES",
+  maxRetryAfterMs: "NANO_AGENT_MAX_RETRY_AFTER_MS",
+};
+
+function figure(name: string, text: string): number {
+  if (/^\d{1,12}$/.test(text)) return Number(text);
+  throw new NanoAgentError("invalid_config", `${name} is ${JSON.stringify(text)}. It must be a whole number from 0.`);
+}
+
+interface Narrowed {
+  readonly kept: ConfigFile;
+  readonly dropped: readonly string[];
+}
+
+function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
+  const kept: Mutable = { ...config };
+  const dropped: string[] = [];
+  const drop = (key: keyof ConfigFile): void => {
+    delete kept[key];
+    dropped.push(key);
+  };
+  if (config.providers !== undefined) drop("providers");
+  if (config.allowedTools !== undefined) drop("allowedTools");
+  const mode: PermissionMode = user.permissionMode ?? "default";
+  if (config.permissionMode !== undefined && isWiderMode(config.permissionMode, mode)) drop("permissionMode");
+  if (isAbove(config.maxTurns, user.maxTurns)) drop("maxTurns");
+  if (isAbove(config.maxBudgetUsd, user.maxBudgetUsd)) drop("maxBudgetUsd");
+  if (isAbove(milliseconds(config.maxWallTime), milliseconds(user.maxWallTime))) drop("maxWallTime");
+  if (config.network?.proxy !== undefined) {
+    const { proxy: _proxy, ...network } = config.network;
+    kept.network = network;
+    dropped.push("network.proxy");
+  }
+  return { kept, dropped };
+}
+
+function isAbove(value: number | undefined, limit: number | undefined): boolean {
+  return value !== undefined && limit !== undefined && value > limit;
+}
+
+function milliseconds(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : parseDuration(time);
+}
+
+function notice(path: string, dropped: readonly string[]): string {
+  return `${path}: left out ${dropped.join(", ")}. A project may not set ${dropped.length === 1 ? "it" : "them"}; put ${dropped.length === 1 ? "it" : "them"} in your own config file or on the command line.`;
+}

@@ -1,0 +1,51 @@
+import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+
+/** A config text as data; `lineOf` finds the line of a key, counting from 1. Or what is wrong with it, and where. */
+export type ParsedConfig =
+  | { readonly value: unknown; readonly lineOf: (path: readonly string[]) => number }
+  | { readonly fault: string; readonly line: number };
+
+/**
+ * Parses JSON with comments and trailing commas. A key that stands twice in one object is a fault, for readers disagree on which one
+ * counts, and so is `__proto__`. An empty text is an empty object.
+ */
+export function parseConfigText(text: string): ParsedConfig {
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  const lineAt = (offset: number): number => text.slice(0, offset).split("\n").length;
+  const [error] = errors;
+  if (error !== undefined)
+    return { fault: `not valid JSON (${wordsOf(error)}). Mend it`, line: lineAt(error.offset) };
+  if (tree === undefined) return { value: {}, lineOf: () => 1 };
+  const bad = findBadKey(tree);
+  if (bad !== undefined)
+    return { fault: `the key "${String(bad.value)}" ${badKeyReason(bad)}. Remove it`, line: lineAt(bad.offset) };
+  return {
+    value: getNodeValue(tree),
+    lineOf: (path) => lineAt((findNodeAtLocation(tree, [...path])?.parent ?? tree).offset),
+  };
+}
+
+function wordsOf(error: ParseError): string {
+  return printParseErrorCode(error.error)
+    .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase();
+}
+
+function findBadKey(node: Node): Node | undefined {
+  const keys = new Set<unknown>();
+  for (const child of node.children ?? []) {
+    if (node.type === "object") {
+      const key = child.children?.[0];
+      if (key !== undefined && (key.value === "__proto__" || keys.has(key.value))) return key;
+      keys.add(key?.value);
+    }
+    const bad = findBadKey(child);
+    if (bad !== undefined) return bad;
+  }
+  return undefined;
+}
+
+function badKeyReason(key: Node): string {
+  return key.value === "__proto__" ? "is not allowed" : "stands here a second time";
+}

@@ -1,0 +1,58 @@
+import { realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { type Environment, variable } from "./env.ts";
+
+/** Places on this machine that belong to the user, after the XDG Base Directory specification. */
+export interface UserPaths {
+  readonly home: string;
+  /** Folder of the user's configuration. */
+  readonly configFolder: string;
+  /** Folder of what is kept between runs. */
+  readonly stateFolder: string;
+}
+
+/** The user's folders. `XDG_*` variables that hold a relative path are ignored, as the specification demands. */
+export function userPaths(environment: Environment): UserPaths {
+  const home = variable(environment, "HOME") ?? homedir();
+  const folder = (name: string, fallback: string): string => {
+    const value = variable(environment, name);
+    const base = value !== undefined && isAbsolute(value) ? value : join(home, fallback);
+    return join(base, "nano-agent");
+  };
+  return {
+    home,
+    configFolder: folder("XDG_CONFIG_HOME", ".config"),
+    stateFolder: folder("XDG_STATE_HOME", ".local/state"),
+  };
+}
+
+/** The folder `path` names, links resolved. Throws `invalid_argument` when it is no folder that can be entered. */
+export function existingFolder(path: string, option: string, base: string = process.cwd()): string {
+  const absolute = resolve(base, path);
+  try {
+    const real = realpathSync(absolute);
+    if (statSync(real).isDirectory()) return real;
+  } catch (error) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `${option} ${absolute}: ${errorMessage(error)}. Name a folder that exists.`,
+      { cause: error },
+    );
+  }
+  throw new NanoAgentError("invalid_argument", `${option} ${absolute} is not a folder. Name a folder.`);
+}
+
+/**
+ * The folders whose files speak for a project: from the root of the repository (the nearest folder with a `.git`) down to `cwd`.
+ * Only `cwd` where there is no repository.
+ */
+export function projectFolders(cwd: string): readonly string[] {
+  const folders: string[] = [];
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    folders.unshift(folder);
+    if (statSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined) return folders;
+    if (dirname(folder) === folder) return [cwd];
+  }
+}

@@ -1,0 +1,26 @@
+import { Agent as CoreAgent } from "../core/agent/agent.ts";
+import type { AgentOptions as CoreOptions } from "../core/agent/options.ts";
+import type { Model } from "../core/model/model.ts";
+import { namedModel } from "./named-model.ts";
+
+/** How an {@link Agent} is made. */
+export type AgentOptions = Omit<CoreOptions, "model"> & {
+  /** A model, or the name of one, `provider/id[:effort]`. A name takes its key from the environment, at the first request. */
+  readonly model: string | Model;
+};
+
+/**
+ * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer; they are the same loop.
+ * One run at a time; any number of agents side by side.
+ */
+export class Agent extends CoreAgent {
+  /** Throws `invalid_argument` or `unknown_provider` for options that cannot work. Makes no request and writes nothing. */
+  constructor(options: AgentOptions) {
+    super({ ...options, model: toModel(options?.model) });
+  }
+}
+
+/** The model a name stands for, and a model as it is. */
+export function toModel(model: string | Model): Model {
+  return typeof model === "string" ? namedModel(model) : model;
+}

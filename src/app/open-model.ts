@@ -1,0 +1,59 @@
+import { isNanoAgentError } from "../core/base/errors.ts";
+import { fallbackModel } from "../core/model/fallback.ts";
+import type { Model } from "../core/model/model.ts";
+import { createTransport } from "../providers/create-transport.ts";
+import { type CustomProvider, type ResolveModelOptions, resolveModel } from "../providers/resolve-model.ts";
+import type { ConfigFile, ProviderConfig } from "./config/config-schema.ts";
+import { type Environment, variable } from "./config/env.ts";
+import { networkOptions } from "./network-options.ts";
+
+/** What models are opened with. */
+export interface OpenModelOptions {
+  readonly environment: Environment;
+  readonly config: ConfigFile;
+  readonly onNotice: (message: string) => void;
+}
+
+/**
+ * The model of a name, with the fallbacks of the config behind it. Makes no request. Throws what `resolveModel` throws for the
+ * model itself; a fallback without credentials is left out with a notice. Prices of models that are not built in are looked up
+ * only when a budget needs them.
+ */
+export async function openModel(name: string, options: OpenModelOptions): Promise<Model> {
+  const { config, environment, onNotice } = options;
+  const network = networkOptions(config.network, environment);
+  const base: ResolveModelOptions = {
+    env: (variableName) => variable(environment, variableName),
+    network,
+    transport: createTransport(network),
+    ...(config.providers === undefined ? {} : { providers: customProviders(config.providers) }),
+  };
+  const open = async (each: string): Promise<Model> => {
+    const model = resolveModel(each, base);
+    if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) return model;
+    const { loadPriceCatalog } = await import("../providers/price-catalog.ts");
+    return resolveModel(each, { ...base, prices: await loadPriceCatalog() });
+  };
+  const models = [await open(name)];
+  for (const fallback of config.fallbackModels ?? []) {
+    try {
+      models.push(await open(fallback));
+    } catch (error) {
+      if (!isNanoAgentError(error, "missing_credentials")) throw error;
+      onNotice(`fallback model ${fallback} is left out: ${error.message}`);
+    }
+  }
+  const [only] = models;
+  return models.length === 1 && only !== undefined ? only : fallbackModel(models);
+}
+
+/** Providers as the config spells them, in the words of the provider layer. */
+export function customProviders(providers: { readonly [name: string]: ProviderConfig }): {
+  readonly [name: string]: CustomProvider;
+} {
+  const entries = Object.entries(providers).map(([name, { apiKeyEnv, ...rest }]): [string, CustomProvider] => [
+    name,
+    { ...rest, ...(apiKeyEnv === undefined ? {} : { apiKeyVariable: apiKeyEnv }) },
+  ]);
+  return Object.fromEntries(entries);
+}

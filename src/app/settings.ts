@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import type { ConfigFile } from "./config/config-schema.ts";
+import type { Environment } from "./config/env.ts";
+import { loadConfigFile, loadProjectConfig } from "./config/load-config.ts";
+import { type EffectiveConfig, mergeConfig } from "./config/merge-config.ts";
+import { projectFolders, type UserPaths, userPaths } from "./config/paths.ts";
+
+/** Everything that is settled before a model is chosen. */
+export interface Settings {
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly paths: UserPaths;
+  /** Folders whose files speak for the project, root first. */
+  readonly folders: readonly string[];
+  readonly config: EffectiveConfig;
+}
+
+/** Where to look for settings, and what was said on the command line. */
+export interface SettingsOptions {
+  readonly environment: Environment;
+  /** An existing folder, links resolved. */
+  readonly cwd: string;
+  readonly flags?: ConfigFile;
+}
+
+/** Finds and merges the settings that hold in a folder. Throws `invalid_config` for files that cannot be used. */
+export async function loadSettings(options: SettingsOptions): Promise<Settings> {
+  const { environment, cwd, flags = {} } = options;
+  const paths = userPaths(environment);
+  const folders = projectFolders(cwd);
+  const user = await loadConfigFile(join(paths.configFolder, "config.json"));
+  const project = await loadProjectConfig(folders);
+  return { environment, cwd, paths, folders, config: mergeConfig({ flags, environment, project, user }) };
+}

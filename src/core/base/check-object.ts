@@ -1,0 +1,191 @@
+import { tooFew, tooMany } from "./check-scalar.ts";
+import { isRecord } from "./json.ts";
+import {
+  mapKeyword,
+  namesKeyword,
+  numberKeyword,
+  patternOf,
+  type SchemaNode,
+  schemaKeyword,
+} from "./schema-keywords.ts";
+import type { Check, SchemaRun } from "./schema-run.ts";
+import { nearest } from "./text.ts";
+
+type Fields = { readonly [key: string]: unknown };
+
+interface ObjectKeywords {
+  readonly properties: ReadonlyMap<string, Check>;
+  readonly patterns: readonly (readonly [RegExp, Check])[];
+  readonly required: ReadonlySet<string>;
+  readonly additional: Check | false | undefined;
+  readonly names: Check | undefined;
+}
+
+/**
+ * The checks for objects. A field that is `undefined` counts as absent. When repairing, `null` at an optional property that does
+ * not take it is dropped: many models write it for "nothing".
+ */
+export function objectChecks(node: SchemaNode): readonly Check[] {
+  const keywords: ObjectKeywords = {
+    properties: new Map(mapKeyword(node, "properties", node.compile)),
+    patterns: mapKeyword(node, "patternProperties", node.compile).map(([source, check]) => [
+      patternOf(source, `${node.where}/patternProperties`),
+      check,
+    ]),
+    required: new Set(namesKeyword(node, "required")),
+    additional:
+      node.schema["additionalProperties"] === false ? false : schemaKeyword(node, "additionalProperties"),
+    names: schemaKeyword(node, "propertyNames"),
+  };
+  return [...fieldChecks(keywords), ...countChecks(node), ...dependencyChecks(node)];
+}
+
+const DROPPED = Symbol("dropped");
+
+function fieldChecks(keywords: ObjectKeywords): readonly Check[] {
+  const { properties, patterns, required, additional, names } = keywords;
+  const checks: Check[] = [];
+  if (properties.size > 0 || patterns.length > 0 || additional !== undefined || names !== undefined) {
+    const checkField =
+      patterns.length === 0 && names === undefined ? plainField(keywords) : anyField(keywords);
+    checks.push((value, run) => (isRecord(value) ? checkFields(value, checkField, run) : value));
+  }
+  if (required.size > 0) {
+    const list = [...required];
+    checks.push((value, run) => {
+      if (!isRecord(value)) return value;
+      for (const key of list)
+        if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, properties));
+      return value;
+    });
+  }
+  return checks;
+}
+
+type CheckField = (key: string, value: unknown, run: SchemaRun) => unknown;
+
+function checkFields(fields: Fields, checkField: CheckField, run: SchemaRun): Fields {
+  let copy: Record<string, unknown> | undefined;
+  for (const key of Object.keys(fields)) {
+    const value = fields[key];
+    if (value === undefined) continue;
+    const checked = checkField(key, value, run);
+    if (checked !== value) {
+      copy ??= { ...fields };
+      if (checked === DROPPED) delete copy[key];
+      else
+        Object.defineProperty(copy, key, {
+          value: checked,
+          writable: true,
+          enumerable: true,
+          configurable: true,
+        });
+    }
+    if (run.over) break;
+  }
+  return copy ?? fields;
+}
+
+function plainField(keywords: ObjectKeywords): CheckField {
+  const { properties } = keywords;
+  return (key, value, run) => {
+    const check = properties.get(key);
+    return check === undefined
+      ? additionalField(keywords, key, value, run)
+      : knownField(keywords, key, check, value, run);
+  };
+}
+
+function anyField(keywords: ObjectKeywords): CheckField {
+  const { properties, patterns, names } = keywords;
+  return (key, value, run) => {
+    if (names !== undefined && !run.holds(names, key))
+      run.fail(() => `property name ${JSON.stringify(key)} is not allowed`);
+    const check = properties.get(key);
+    let current = check === undefined ? value : knownField(keywords, key, check, value, run);
+    let known = check !== undefined;
+    for (const [pattern, each] of patterns) {
+      if (current === DROPPED || !pattern.test(key)) continue;
+      known = true;
+      current = run.within(key, each, current);
+    }
+    return known ? current : additionalField(keywords, key, value, run);
+  };
+}
+
+function knownField(
+  keywords: ObjectKeywords,
+  key: string,
+  ...rest: readonly [Check, unknown, SchemaRun]
+): unknown {
+  const [check, value, run] = rest;
+  if (value === null && run.repairs && !keywords.required.has(key) && !run.holds(check, null)) return DROPPED;
+  return run.within(key, check, value);
+}
+
+function additionalField(
+  keywords: ObjectKeywords,
+  key: string,
+  ...rest: readonly [unknown, SchemaRun]
+): unknown {
+  const [value, run] = rest;
+  if (keywords.additional === false) {
+    run.fail(() => unknownMessage(key, keywords.properties));
+    return value;
+  }
+  return keywords.additional === undefined ? value : run.within(key, keywords.additional, value);
+}
+
+function countChecks(node: SchemaNode): readonly Check[] {
+  const min = numberKeyword(node, "minProperties") ?? 0;
+  const max = numberKeyword(node, "maxProperties") ?? Number.POSITIVE_INFINITY;
+  if (min === 0 && max === Number.POSITIVE_INFINITY) return [];
+  return [
+    (value, run) => {
+      if (!isRecord(value)) return value;
+      const count = Object.keys(value).filter((key) => value[key] !== undefined).length;
+      if (count < min) run.fail(() => tooFew("field", min, count));
+      if (count > max) run.fail(() => tooMany("field", max, count));
+      return value;
+    },
+  ];
+}
+
+/** `dependentRequired`, `dependentSchemas`, and `dependencies` of draft 7, which is either. */
+function dependencyChecks(node: SchemaNode): readonly Check[] {
+  const compile = (value: unknown, where: string): Check =>
+    Array.isArray(value) ? allPresent(namesKeyword(node, "dependencies", value)) : node.compile(value, where);
+  const dependents = ["dependentRequired", "dependentSchemas", "dependencies"].flatMap((keyword) =>
+    mapKeyword(node, keyword, compile),
+  );
+  return dependents.map(
+    ([key, check]): Check =>
+      (value, run) =>
+        isRecord(value) && !isAbsent(value, key) ? check(value, run) : value,
+  );
+}
+
+function allPresent(names: readonly string[]): Check {
+  return (value, run) => {
+    if (!isRecord(value)) return value;
+    for (const key of names) if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, new Map()));
+    return value;
+  };
+}
+
+function isAbsent(fields: Fields, key: string): boolean {
+  return !Object.hasOwn(fields, key) || fields[key] === undefined;
+}
+
+function missingMessage(key: string, fields: Fields, properties: ReadonlyMap<string, Check>): string {
+  const strangers = Object.keys(fields).filter((each) => !properties.has(each));
+  const guess = nearest(key, strangers);
+  return `missing required property ${JSON.stringify(key)}${guess === undefined ? "" : ` (is ${JSON.stringify(guess)} meant to be it?)`}`;
+}
+
+function unknownMessage(key: string, properties: ReadonlyMap<string, Check>): string {
+  const allowed = [...properties.keys()];
+  const guess = nearest(key, allowed);
+  const listed = allowed.length === 0 ? "none are allowed" : `allowed: ${allowed.slice(0, 20).join(", ")}`;
+  return `unknown property ${JSON.stringify(key)}; ${guess === undefined ? listed : `did you mean ${JSON.stringify(guess)}?`}`;
+}

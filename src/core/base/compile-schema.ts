@@ -1,0 +1,168 @@
+import { errorMessage, type Json, NanoAgentError } from "./errors.ts";
+import { isRecord, MAX_JSON_DEPTH } from "./json.ts";
+import type {
+  CompiledSchema,
+  InferSchema,
+  JsonSchema,
+  SchemaInput,
+  SchemaIssue,
+  SchemaResult,
+  StandardSchema,
+} from "./schema.ts";
+import { pointerToken, schemaError } from "./schema-keywords.ts";
+import { MAX_ISSUES } from "./schema-run.ts";
+import { compileValidator, type JsonValidator } from "./validate-json.ts";
+
+/**
+ * Makes a schema ready for use: the JSON Schema a model is shown, and the check of what it answers. Takes JSON Schema, which is
+ * copied and frozen, or a schema of any library with Standard Schema and its JSON Schema extension (zod ≥ 4.2).
+ * Both are lenient alike: see {@link compileValidator}. Throws `invalid_argument` for what cannot be written as JSON Schema.
+ */
+export function compileSchema<const S extends SchemaInput>(schema: S): CompiledSchema<InferSchema<S>> {
+  const compiled = isStandardSchema(schema) ? compileStandard(schema) : compileJson(schema);
+  return compiled as CompiledSchema<InferSchema<S>>;
+}
+
+function compileJson(schema: unknown): CompiledSchema {
+  if (!isPlainObject(schema)) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `A schema must be a JSON Schema object or a Standard Schema (zod 4.2 or later, for one), not ${kindOf(schema)}.`,
+    );
+  }
+  const jsonSchema = copyJson(schema, "#", []) as JsonSchema;
+  return { jsonSchema, validate: compileValidator(jsonSchema) };
+}
+
+function compileStandard(schema: StandardSchema): CompiledSchema {
+  const standard = schema["~standard"];
+  const jsonSchema = standardJsonSchema(standard);
+  const check = compileValidator(jsonSchema);
+  return {
+    jsonSchema,
+    validate: (value) => {
+      const result = runStandard(standard, value);
+      return result instanceof Promise
+        ? result.then((first) => (first.ok ? first : mended(standard, check, { value, first })))
+        : result.ok
+          ? result
+          : mended(standard, check, { value, first: result });
+    },
+  };
+}
+
+type Standard = StandardSchema["~standard"];
+type MaybePromise<T> = T | Promise<T>;
+
+function standardJsonSchema(standard: Standard): JsonSchema {
+  const { vendor, jsonSchema } = standard;
+  if (jsonSchema === undefined) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `This ${vendor} schema cannot say what it is as JSON Schema (zod can from version 4.2). Pass JSON Schema instead.`,
+      { details: { vendor } },
+    );
+  }
+  let written: unknown;
+  try {
+    written = jsonSchema.input({ target: "draft-2020-12" });
+  } catch (error) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `This ${vendor} schema cannot be written as JSON Schema: ${errorMessage(error)}. Use types that JSON has, or pass JSON Schema.`,
+      { cause: error, details: { vendor } },
+    );
+  }
+  if (!isRecord(written)) throw schemaError("#", `is ${kindOf(written)} and no object`);
+  const { $schema: _dialect, ...rest } = copyJson(written, "#", []) as { readonly [key: string]: Json };
+  return Object.freeze(rest);
+}
+
+function runStandard(standard: Standard, value: unknown): MaybePromise<SchemaResult> {
+  try {
+    const result = standard.validate(value);
+    return result instanceof Promise ? result.then(toResult, toFailure) : toResult(result);
+  } catch (error) {
+    return toFailure(error);
+  }
+}
+
+/** The library refused the value: see whether it takes the repaired one, else report in the words that help a model most. */
+function mended(
+  standard: Standard,
+  check: JsonValidator,
+  refused: { readonly value: unknown; readonly first: SchemaResult },
+): MaybePromise<SchemaResult> {
+  const own = check(refused.value);
+  if (!own.ok) return own;
+  return own.value === refused.value ? refused.first : runStandard(standard, own.value);
+}
+
+function toResult(result: Awaited<ReturnType<Standard["validate"]>>): SchemaResult {
+  if (result.issues === undefined) return { ok: true, value: result.value };
+  const issues = result.issues.slice(0, MAX_ISSUES);
+  return {
+    ok: false,
+    issues: issues.map(
+      (issue): SchemaIssue => ({ path: pathText(issue.path ?? []), message: issue.message }),
+    ),
+  };
+}
+
+function toFailure(error: unknown): SchemaResult {
+  return { ok: false, issues: [{ path: "", message: `the check itself failed: ${errorMessage(error)}` }] };
+}
+
+function pathText(path: readonly unknown[]): string {
+  let text = "";
+  for (const segment of path) {
+    const key: unknown = isRecord(segment) ? segment["key"] : segment;
+    if (typeof key === "number") text += `[${key}]`;
+    else text += text === "" ? String(key) : `.${String(key)}`;
+  }
+  return text;
+}
+
+function isStandardSchema(schema: unknown): schema is StandardSchema {
+  if (
+    (typeof schema !== "object" && typeof schema !== "function") ||
+    schema === null ||
+    !("~standard" in schema)
+  )
+    return false;
+  const standard = schema["~standard"];
+  return isRecord(standard) && typeof standard["validate"] === "function";
+}
+
+/** A frozen copy of JSON data. Fields that are `undefined` are left out; anything JSON cannot hold throws. */
+function copyJson(value: unknown, where: string, parents: readonly object[]): Json {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (!Array.isArray(value) && !isPlainObject(value))
+    throw schemaError(where, `is ${kindOf(value)}, which JSON cannot hold`);
+  if (parents.includes(value)) throw schemaError(where, "contains itself; use $ref and $defs");
+  if (parents.length >= MAX_JSON_DEPTH)
+    throw schemaError(where, `is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  const line = [...parents, value];
+  if (Array.isArray(value))
+    return Object.freeze(value.map((item, at) => copyJson(item, `${where}/${at}`, line)));
+  const copy: [string, Json][] = [];
+  for (const [key, field] of Object.entries(value)) {
+    if (field !== undefined) copy.push([key, copyJson(field, `${where}/${pointerToken(key)}`, line)]);
+  }
+  return Object.freeze(Object.fromEntries(copy));
+}
+
+function isPlainObject(value: unknown): value is { readonly [key: string]: unknown } {
+  if (!isRecord(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (typeof value !== "object") return `a ${typeof value} (${String(value).slice(0, 40)})`;
+  return Array.isArray(value)
+    ? "an array"
+    : `an instance of ${Object.getPrototypeOf(value)?.constructor?.name ?? "a class"}`;
+}

@@ -1,0 +1,44 @@
+import type { CommandContext } from "./command-context.ts";
+
+/** A sub-command: the first word of the command line. */
+export interface CommandSpec {
+  readonly name: string;
+  /** What follows the name. */
+  readonly usage: string;
+  readonly help: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** Does the work of a sub-command; `args` are the words after its name. Resolves to the exit code. */
+export type Command = (context: CommandContext, args: readonly string[]) => Promise<number>;
+
+/** The sub-commands, in the order the help shows them. */
+export const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "models",
+    usage: "[PROVIDER] [--json]",
+    help: "List the providers, which of them have a key, and the models known of them.",
+    load: async () => (await import("./commands/models.ts")).models,
+  },
+  {
+    name: "auth",
+    usage: "check [PROVIDER] [--json]",
+    help: "Ask the provider whether the key in use is accepted.",
+    load: async () => (await import("./commands/auth.ts")).auth,
+  },
+  {
+    name: "config",
+    usage: "[--json]",
+    help: "Show the settings in force and where each comes from.",
+    load: async () => (await import("./commands/config.ts")).config,
+  },
+  {
+    name: "doctor",
+    usage: "[--json]",
+    help: "Check what a run needs: Node, tools, settings, keys, local model servers.",
+    load: async () => (await import("./commands/doctor.ts")).doctor,
+  },
+];
+
+/** First words that later versions use. They are refused, so that a script does not start a run by accident. */
+export const LATER_COMMANDS: readonly string[] = ["sessions", "permissions", "acp", "serve", "mcp", "trust"];

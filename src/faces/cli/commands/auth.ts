@@ -1,0 +1,56 @@
+import { chooseModel, keyVariableOf } from "../../../app/model-choice.ts";
+import { openModel } from "../../../app/open-model.ts";
+import { loadSettings } from "../../../app/settings.ts";
+import { toNanoAgentError } from "../../../core/base/errors.ts";
+import { userMessage } from "../../../core/message/message.ts";
+import { collect } from "../../../core/model/collect.ts";
+import { findPreset, PRESETS } from "../../../providers/catalog.ts";
+import { knownModelIds } from "../../../providers/model-info.ts";
+import type { CommandContext } from "../command-context.ts";
+import { commandWords } from "../command-words.ts";
+import { EXIT, exitCodeOfError } from "../exit-code.ts";
+import { explainError } from "../explain-error.ts";
+import { terminalLine } from "../terminal-text.ts";
+import { usageError } from "../usage-error.ts";
+
+/**
+ * `nano-agent auth check [PROVIDER]`: makes one request of a few tokens to the model that would be used (or the provider's default)
+ * and says whether its key is accepted. Exit 0, or the code of what went wrong.
+ */
+export async function auth(context: CommandContext, args: readonly string[]): Promise<number> {
+  const { words, json } = commandWords(args, { name: "auth", max: 2 });
+  const [action, provider] = words;
+  if (action !== "check") {
+    const got = action === undefined ? "" : `${JSON.stringify(action)} is no action of auth. `;
+    throw usageError(`${got}Write nano-agent auth check [PROVIDER].`);
+  }
+  const { environment, stdout } = context;
+  const settings = await loadSettings({ environment, cwd: process.cwd() });
+  const config = settings.config;
+  const name = provider === undefined ? (await chooseModel({ config, environment })).name : modelOf(provider);
+  const preset = PRESETS.find((each) => each.name === name.split("/", 1)[0]);
+  const key = preset === undefined ? undefined : keyVariableOf(preset, environment);
+  const report = (ok: boolean, message: string): void => {
+    const facts = { model: name, ok, ...(key === undefined ? {} : { key }), message };
+    stdout.write(json ? `${JSON.stringify(facts)}\n` : `${name}: ${terminalLine(message, 2_000)}\n`);
+  };
+  try {
+    const values = { ...config.values, network: { ...config.values.network, maxRetries: 0 }, fallbackModels: [] };
+    const model = await openModel(name, { environment, config: values, onNotice: () => undefined });
+    await collect(model.stream({ messages: [userMessage("Say ok.")], maxOutputTokens: 16 }));
+    report(true, key === undefined ? "it answers." : `the key from ${key} is accepted.`);
+    return EXIT.done;
+  } catch (thrown) {
+    const error = toNanoAgentError(thrown);
+    report(false, explainError(error, { settings, model: name }));
+    return exitCodeOfError(error.code);
+  }
+}
+
+function modelOf(provider: string): string {
+  if (provider.includes("/")) return provider;
+  const preset = findPreset(provider);
+  const id = preset.defaultModel ?? knownModelIds(preset.name)[0];
+  if (id !== undefined) return `${preset.name}/${id}`;
+  throw usageError(`${preset.name} has no default model. Name one: nano-agent auth check ${preset.name}/ID.`);
+}

@@ -1,0 +1,80 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { chooseModel } from "../../../app/model-choice.ts";
+import { openModel } from "../../../app/open-model.ts";
+import { loadSettings, type Settings } from "../../../app/settings.ts";
+import { errorMessage } from "../../../core/base/errors.ts";
+import { probeLocalServers } from "../../../providers/local/probe-local.ts";
+import type { CommandContext } from "../command-context.ts";
+import { commandWords } from "../command-words.ts";
+import { EXIT } from "../exit-code.ts";
+import { styleFor } from "../style.ts";
+import { terminalLine } from "../terminal-text.ts";
+
+interface Check {
+  readonly name: string;
+  /** `bad`: a run cannot work · `warn`: something works less well. */
+  readonly state: "ok" | "warn" | "bad";
+  readonly message: string;
+}
+
+/** `nano-agent doctor`: looks at everything a run needs, without asking a provider. Exit 0 when nothing stands in the way, else 1. */
+export async function doctor(context: CommandContext, args: readonly string[]): Promise<number> {
+  const { json } = commandWords(args, { name: "doctor", max: 0 });
+  const { stdout, environment } = context;
+  const checks = await runChecks(context);
+  const style = styleFor(stdout.isTerminal, environment);
+  const marks = { ok: style.green("✓"), warn: style.yellow("!"), bad: style.red("✗") };
+  if (json) stdout.write(`${JSON.stringify(checks)}\n`);
+  else {
+    for (const { name, state, message } of checks)
+      stdout.write(`${marks[state]} ${name}: ${terminalLine(message, 1_000)}\n`);
+  }
+  return checks.some(({ state }) => state === "bad") ? EXIT.failed : EXIT.done;
+}
+
+async function runChecks({ environment }: CommandContext): Promise<readonly Check[]> {
+  const checks: Check[] = [
+    { name: "Node", state: "ok", message: `${process.versions.node} (${process.execPath})` },
+    programCheck("bash", environment["PATH"], "commands run in sh instead"),
+    programCheck("git", environment["PATH"], "the agent cannot look at history or undo with it"),
+    programCheck("rg", environment["PATH"], "the search that comes with nano-agent is used"),
+  ];
+  let settings: Settings;
+  try {
+    settings = await loadSettings({ environment, cwd: process.cwd() });
+  } catch (error) {
+    return [...checks, { name: "Settings", state: "bad", message: errorMessage(error) }];
+  }
+  const { notices, sources } = settings.config;
+  checks.push({ name: "Settings", state: "ok", message: `${sources.size} values set; see nano-agent config` });
+  for (const message of notices) checks.push({ name: "Settings", state: "warn", message });
+  const servers = await probeLocalServers();
+  for (const { provider, baseUrl, models } of servers)
+    checks.push({ name: provider, state: "ok", message: `answers at ${baseUrl}, ${models.length} models` });
+  checks.push(await modelCheck(settings));
+  return checks;
+}
+
+async function modelCheck({ config, environment }: Settings): Promise<Check> {
+  try {
+    const { name, source } = await chooseModel({ config, environment });
+    await openModel(name, { environment, config: config.values, onNotice: () => undefined });
+    return { name: "Model", state: "ok", message: `${name}, because of ${source}. nano-agent auth check tries it` };
+  } catch (error) {
+    return { name: "Model", state: "bad", message: errorMessage(error) };
+  }
+}
+
+function programCheck(program: string, path: string | undefined, otherwise: string): Check {
+  for (const folder of (path ?? "").split(delimiter)) {
+    const file = join(folder, program);
+    try {
+      accessSync(file, constants.X_OK);
+      return { name: program, state: "ok", message: file };
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return { name: program, state: "warn", message: `not on PATH: ${otherwise}` };
+}

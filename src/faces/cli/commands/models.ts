@@ -1,0 +1,95 @@
+import { keyVariableOf } from "../../../app/model-choice.ts";
+import { loadSettings } from "../../../app/settings.ts";
+import type { ModelInfo } from "../../../core/model/model.ts";
+import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
+import { type LocalServer, probeLocalServers } from "../../../providers/local/probe-local.ts";
+import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
+import type { CommandContext } from "../command-context.ts";
+import { commandWords } from "../command-words.ts";
+import { EXIT } from "../exit-code.ts";
+
+interface ProviderRow {
+  readonly provider: string;
+  /** `key`: one is set · `none`: one is missing · `local`: none needed. */
+  readonly credentials: "key" | "none" | "local";
+  /** The variable that holds the key, or would. */
+  readonly variable?: string;
+  readonly defaultModel?: string;
+  readonly note?: string;
+  readonly models: readonly { readonly id: string; readonly info?: ModelInfo }[];
+}
+
+/** `nano-agent models [PROVIDER]`: what can be named with `-m`, and what is missing for it. */
+export async function models(context: CommandContext, args: readonly string[]): Promise<number> {
+  const { words, json } = commandWords(args, { name: "models", max: 1 });
+  const { environment, stdout } = context;
+  const settings = await loadSettings({ environment, cwd: process.cwd() });
+  const custom = Object.entries(settings.config.values.providers ?? {});
+  const [only] = words;
+  const chosen =
+    only === undefined || custom.some(([name]) => name === only) ? only : findPreset(only).name;
+  const servers = await probeLocalServers();
+  const rows = [
+    ...custom.map(
+      ([provider, { apiKeyEnv, models = {} }]): ProviderRow => ({
+        provider,
+        credentials: apiKeyEnv === undefined ? "local" : environment[apiKeyEnv] === undefined ? "none" : "key",
+        ...(apiKeyEnv === undefined ? {} : { variable: apiKeyEnv }),
+        models: Object.entries(models).map(([id, info]) => ({ id, info })),
+      }),
+    ),
+    ...PRESETS.map((preset) => rowOf(preset, { variable: keyVariableOf(preset, environment), servers })),
+  ].filter(({ provider }) => chosen === undefined || provider === chosen);
+  stdout.write(json ? `${JSON.stringify(rows)}\n` : rows.map(describe).join(""));
+  return EXIT.done;
+}
+
+function rowOf(
+  preset: Preset,
+  { variable, servers }: { readonly variable: string | undefined; readonly servers: readonly LocalServer[] },
+): ProviderRow {
+  const { name, local, keyVariables, defaultModel, note } = preset;
+  const served = servers.find(({ provider }) => provider === name)?.models ?? [];
+  const wanted = variable ?? keyVariables[0];
+  return {
+    provider: name,
+    credentials: local === true ? "local" : variable === undefined ? "none" : "key",
+    ...(wanted === undefined ? {} : { variable: wanted }),
+    ...(defaultModel === undefined ? {} : { defaultModel }),
+    ...(note === undefined ? {} : { note }),
+    models: [...served.map((id) => ({ id })), ...knownModelIds(name).map((id) => withInfo(name, id))],
+  };
+}
+
+function withInfo(provider: string, id: string): ProviderRow["models"][number] {
+  const info = knownModelInfo(provider, id);
+  return info === undefined ? { id } : { id, info };
+}
+
+function describe(row: ProviderRow): string {
+  const lines = [`${row.provider}  ${credentialsLine(row)}`];
+  if (row.note !== undefined) lines.push(`    ${row.note}`);
+  for (const { id, info } of row.models) lines.push(`  ${`${row.provider}/${id}`.padEnd(40)} ${infoLine(info)}`.trimEnd());
+  return `${lines.join("\n")}\n`;
+}
+
+function credentialsLine({ credentials, variable = "", defaultModel, models }: ProviderRow): string {
+  const standard = defaultModel === undefined ? "" : `, default ${defaultModel}`;
+  switch (credentials) {
+    case "key":
+      return `key from ${variable}${standard}`;
+    case "none":
+      return `no key: set ${variable}${standard}`;
+    case "local":
+      return models.length === 0 ? "no key needed; no server answered" : "no key needed";
+  }
+}
+
+function infoLine(info: ModelInfo | undefined): string {
+  const { contextWindow, price } = info ?? {};
+  const parts = [
+    contextWindow === undefined ? "" : `${Math.round(contextWindow / 1_000)}k window`,
+    price === undefined ? "" : `$${price.input} in, $${price.output} out per million tokens`,
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}

@@ -1,0 +1,61 @@
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { type EndingSignal, SIGNAL_EXITS } from "./exit-code.ts";
+
+/** Longest time a run may take to end by itself after a signal: with what follows, less than a second. */
+const GRACE_MS = 700;
+
+/**
+ * Listens for the signals that end the program. The first one aborts the run, which gets a moment to end by itself; a second one
+ * ends it at once.
+ */
+export class EndingSignals {
+  readonly #controller = new AbortController();
+  readonly #forced = Promise.withResolvers<EndingSignal>();
+  #received: EndingSignal | undefined;
+  #graceMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #listeners: readonly (readonly [EndingSignal, () => void])[];
+
+  constructor() {
+    this.#listeners = (Object.keys(SIGNAL_EXITS) as EndingSignal[]).map((name) => [name, () => this.#on(name)]);
+    for (const [name, listener] of this.#listeners) process.on(name, listener);
+  }
+
+  /** Aborted with the first signal. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The first signal that came, if one did. */
+  get received(): EndingSignal | undefined {
+    return this.#received;
+  }
+
+  /** Settles when the program must not wait any longer: the moment is over, or a second signal came. */
+  get forced(): Promise<EndingSignal> {
+    return this.#forced.promise;
+  }
+
+  /** From now on there is something that ends by itself and has something to say. Before, a signal ends the program at once. */
+  allowGrace(): void {
+    this.#graceMs = GRACE_MS;
+  }
+
+  /** Stops listening. */
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const [name, listener] of this.#listeners) process.off(name, listener);
+  }
+
+  #on(name: EndingSignal): void {
+    const first = this.#received ?? name;
+    if (this.#received !== undefined || this.#graceMs === 0) {
+      this.#received = first;
+      this.#forced.resolve(first);
+      return;
+    }
+    this.#received = name;
+    this.#timer = setTimeout(() => this.#forced.resolve(name), this.#graceMs);
+    this.#controller.abort(new NanoAgentError("aborted", `Ended by ${name}.`));
+  }
+}

@@ -1,0 +1,142 @@
+import type { Json } from "../../core/base/errors.ts";
+
+/** Fields of every line of `stream-json`. */
+interface LineBase {
+  readonly uuid: string;
+  readonly session_id: string;
+}
+
+/** A content block as lines carry it: the fields of the Anthropic Messages API, nothing of our own. */
+export type LineBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly thinking: string; readonly signature?: string }
+  | { readonly type: "redacted_thinking"; readonly data: string }
+  | { readonly type: "image"; readonly source: object }
+  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: object }
+  | {
+      readonly type: "tool_result";
+      readonly tool_use_id: string;
+      readonly content: string | readonly LineBlock[];
+      readonly is_error?: boolean;
+    };
+
+/** Tokens as the Anthropic Messages API counts them: `input_tokens` are those outside the prompt cache. */
+export interface LineUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+}
+
+/** The first line. */
+export interface InitLine extends LineBase {
+  readonly type: "system";
+  readonly subtype: "init";
+  readonly cwd: string;
+  readonly tools: readonly string[];
+  readonly mcp_servers: readonly { readonly name: string; readonly status: string }[];
+  /** `null` when the run could not begin. */
+  readonly model: string | null;
+  readonly permissionMode: string;
+  readonly slash_commands: readonly string[];
+  readonly skills: readonly string[];
+  readonly agents: readonly string[];
+}
+
+/** A request failed and is made again. */
+export interface RetryLine extends LineBase {
+  readonly type: "system";
+  readonly subtype: "api_retry";
+  /** Number of the attempt that follows, from 2. */
+  readonly attempt: number;
+  readonly retry_delay_ms: number;
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/** An answer of the model. */
+export interface AssistantLine extends LineBase {
+  readonly type: "assistant";
+  readonly message: {
+    readonly id: string;
+    readonly type: "message";
+    readonly role: "assistant";
+    readonly model: string;
+    readonly content: readonly LineBlock[];
+    readonly stop_reason: string | null;
+    readonly stop_sequence: null;
+    readonly usage: LineUsage;
+  };
+  /** The call this one was made by, for calls inside `batch`. */
+  readonly parent_tool_use_id: string | null;
+}
+
+/** Results of tool calls. */
+export interface UserLine extends LineBase {
+  readonly type: "user";
+  readonly message: { readonly role: "user"; readonly content: readonly LineBlock[] };
+  readonly parent_tool_use_id: string | null;
+}
+
+/** A piece of an answer, in the events of the Anthropic streaming format. */
+export interface StreamEventLine extends LineBase {
+  readonly type: "stream_event";
+  readonly event: { readonly type: string; readonly [key: string]: unknown };
+  readonly parent_tool_use_id: null;
+}
+
+/** How a run ended, in one word. */
+export type ResultSubtype =
+  | "success"
+  | "error_during_execution"
+  | "error_max_turns"
+  | "error_max_budget_usd"
+  | "error_max_wall_time"
+  | "error_max_structured_output_retries"
+  | "error_loop_detected"
+  | "error_output_limit"
+  | "error_refusal"
+  | "error_denied"
+  | "error_interrupted";
+
+/** A call that was refused. */
+export interface PermissionDenial {
+  readonly tool_name: string;
+  readonly tool_use_id: string;
+  readonly tool_input: object;
+  readonly reason: string;
+}
+
+/** The last line. */
+export interface ResultLine extends LineBase {
+  readonly type: "result";
+  readonly subtype: ResultSubtype;
+  readonly is_error: boolean;
+  readonly result: string;
+  readonly duration_ms: number;
+  readonly duration_api_ms: number;
+  readonly num_turns: number;
+  /** `null` when the price of the model is unknown. */
+  readonly total_cost_usd: number | null;
+  readonly usage: LineUsage;
+  /** By `provider/id`. */
+  readonly modelUsage: {
+    readonly [model: string]: {
+      readonly inputTokens: number;
+      readonly outputTokens: number;
+      readonly cacheReadInputTokens: number;
+      readonly cacheCreationInputTokens: number;
+      readonly costUSD: number | null;
+    };
+  };
+  readonly permission_denials: readonly PermissionDenial[];
+  /** Only where a schema was asked for and a value came. */
+  readonly structured_output?: Json;
+  /** Only where an error ended the run. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** One line of `stream-json`. */
+export type EventLine = InitLine | RetryLine | AssistantLine | UserLine | StreamEventLine | ResultLine;
+
+/** A line before `uuid` and `session_id` are put on it. */
+export type NewLine = EventLine extends infer L ? (L extends EventLine ? Omit<L, keyof LineBase> : never) : never;

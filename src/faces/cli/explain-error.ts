@@ -1,0 +1,46 @@
+import { keyVariableOf } from "../../app/model-choice.ts";
+import type { Settings } from "../../app/settings.ts";
+import type { NanoAgentError } from "../../core/base/errors.ts";
+import { PRESETS } from "../../providers/catalog.ts";
+import { knownModelIds } from "../../providers/model-info.ts";
+import { byLikeness } from "./by-likeness.ts";
+
+/** What is known where an error is explained. */
+export interface ErrorPlace {
+  readonly settings: Settings | undefined;
+  /** `provider/id`. */
+  readonly model: string | undefined;
+}
+
+/** An error in one line for a person: its message, and what only the terminal knows about it. Never holds a key. */
+export function explainError(error: NanoAgentError, place: ErrorPlace): string {
+  const message = error.message.replaceAll(/\s*\n\s*/g, " ").trim();
+  switch (error.code) {
+    case "authentication":
+      return `${message}${keySource(error, place)}`;
+    case "unknown_model":
+      return `${message}${knownModels(place)}`;
+    case "missing_credentials":
+      return message.includes("nano-agent demo") ? message : `${message} "nano-agent demo" runs without a key.`;
+    case "internal":
+      return `${message} This is a defect of nano-agent; please report it.`;
+    default:
+      return message;
+  }
+}
+
+function keySource(error: NanoAgentError, { settings }: ErrorPlace): string {
+  const provider = error.details["provider"];
+  if (settings === undefined || typeof provider !== "string") return "";
+  const custom = settings.config.values.providers?.[provider]?.apiKeyEnv;
+  const preset = PRESETS.find(({ name }) => name === provider);
+  const source = custom ?? (preset === undefined ? undefined : keyVariableOf(preset, settings.environment));
+  return source === undefined ? "" : ` The key came from ${source}.`;
+}
+
+function knownModels({ model, settings }: ErrorPlace): string {
+  const [provider = "", ...rest] = model?.split("/") ?? [];
+  const custom = Object.keys(settings?.config.values.providers?.[provider]?.models ?? {});
+  const known = byLikeness(rest.join("/"), [...custom, ...knownModelIds(provider)]);
+  return known.length === 0 ? " See nano-agent models." : ` Known: ${known.slice(0, 8).join(", ")}.`;
+}

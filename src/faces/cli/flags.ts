@@ -1,0 +1,177 @@
+/** Names of the options of a run. */
+export type FlagName =
+  | "print"
+  | "model"
+  | "system-prompt"
+  | "append-system-prompt"
+  | "no-session"
+  | "output-format"
+  | "json"
+  | "include-partial-messages"
+  | "input-format"
+  | "json-schema"
+  | "output-last-message"
+  | "permission-mode"
+  | "yolo"
+  | "allowed-tools"
+  | "disallowed-tools"
+  | "max-turns"
+  | "max-budget-usd"
+  | "max-wall-time"
+  | "cwd"
+  | "add-dir"
+  | "help"
+  | "version";
+
+/** One option of the command line. */
+export interface FlagSpec {
+  readonly name: FlagName;
+  readonly short?: string;
+  /** `list`: may be given several times. */
+  readonly type: "boolean" | "text" | "list";
+  /** Placeholder of the value in the help. */
+  readonly value?: string;
+  readonly group: "Run" | "Input and output" | "Permission" | "Limits" | "Place" | "Other";
+  readonly help: string;
+}
+
+/** The options of a run, in the order the help shows them. */
+export const FLAGS: readonly FlagSpec[] = [
+  {
+    name: "print",
+    short: "p",
+    type: "boolean",
+    group: "Run",
+    help: "Run once without a screen: the answer goes to standard output.",
+  },
+  {
+    name: "model",
+    short: "m",
+    type: "text",
+    value: "PROVIDER/ID[:EFFORT]",
+    group: "Run",
+    help: "Model to use, e.g. anthropic/claude-sonnet-4-5 or openai/gpt-5:high. Effort: none, minimal, low, medium, high, xhigh.",
+  },
+  {
+    name: "system-prompt",
+    type: "text",
+    value: "TEXT|@FILE",
+    group: "Run",
+    help: "Replaces the built-in system prompt.",
+  },
+  {
+    name: "append-system-prompt",
+    type: "text",
+    value: "TEXT|@FILE",
+    group: "Run",
+    help: "Added to the system prompt.",
+  },
+  {
+    name: "no-session",
+    type: "boolean",
+    group: "Run",
+    help: "Keep nothing of the run on disk. This version never does.",
+  },
+  {
+    name: "output-format",
+    type: "text",
+    value: "text|json|stream-json",
+    group: "Input and output",
+    help: "text: the answer. json: one result object. stream-json: one JSON object a line as things happen.",
+  },
+  { name: "json", type: "boolean", group: "Input and output", help: "The same as --output-format stream-json." },
+  {
+    name: "include-partial-messages",
+    type: "boolean",
+    group: "Input and output",
+    help: "With stream-json: also the pieces of an answer as they arrive.",
+  },
+  {
+    name: "input-format",
+    type: "text",
+    value: "text|stream-json",
+    group: "Input and output",
+    help: "stream-json: user messages as JSON lines on standard input, answered one after the other. Needs --output-format stream-json.",
+  },
+  {
+    name: "json-schema",
+    type: "text",
+    value: "FILE|JSON",
+    group: "Input and output",
+    help: "JSON Schema the answer must fit; the answer is then a JSON value.",
+  },
+  {
+    name: "output-last-message",
+    short: "o",
+    type: "text",
+    value: "FILE",
+    group: "Input and output",
+    help: "Also write the answer to a file.",
+  },
+  {
+    name: "permission-mode",
+    type: "text",
+    value: "MODE",
+    group: "Permission",
+    help: "plan (reads only), dontAsk, default (reads inside the workspace), acceptEdits (edits inside the workspace too), bypassPermissions.",
+  },
+  {
+    name: "yolo",
+    type: "boolean",
+    group: "Permission",
+    help: "The same as --permission-mode bypassPermissions: every tool call runs. For places you can lose.",
+  },
+  {
+    name: "allowed-tools",
+    type: "list",
+    value: "NAMES",
+    group: "Permission",
+    help: "Tools that may run without being asked about, e.g. bash,edit.",
+  },
+  {
+    name: "disallowed-tools",
+    type: "list",
+    value: "NAMES",
+    group: "Permission",
+    help: "Tools that never run. Wins over everything else.",
+  },
+  { name: "max-turns", type: "text", value: "N", group: "Limits", help: "Model requests the run may make. Exit 53 when they are used up." },
+  {
+    name: "max-budget-usd",
+    type: "text",
+    value: "USD",
+    group: "Limits",
+    help: "Money the run may spend. Exit 55 when it is used up.",
+  },
+  {
+    name: "max-wall-time",
+    type: "text",
+    value: "TIME",
+    group: "Limits",
+    help: "Time the run may take: 90s, 10m, 1h. Exit 124 when it is over.",
+  },
+  { name: "cwd", short: "C", type: "text", value: "FOLDER", group: "Place", help: "Work in this folder." },
+  {
+    name: "add-dir",
+    type: "list",
+    value: "FOLDER",
+    group: "Place",
+    help: "A further folder that counts as inside the workspace.",
+  },
+  { name: "help", short: "h", type: "boolean", group: "Other", help: "Show this help." },
+  { name: "version", short: "v", type: "boolean", group: "Other", help: "Show the version." },
+];
+
+/** Options that belong to what a later version brings. They are refused by name, not taken for typing errors. */
+export const LATER_FLAGS: { readonly [name: string]: "boolean" | "text" } = {
+  continue: "boolean",
+  resume: "text",
+  "fork-session": "boolean",
+  "session-id": "text",
+  sandbox: "text",
+  "mcp-config": "text",
+  pattern: "text",
+};
+
+/** Short forms of {@link LATER_FLAGS}. */
+export const LATER_SHORTS: { readonly [short: string]: string } = { c: "continue", r: "resume" };

@@ -1,0 +1,255 @@
+import { randomUUID } from "node:crypto";
+import { type ComposedAgent, composeAgent } from "../../app/compose.ts";
+import { existingFolder } from "../../app/config/paths.ts";
+import { loadSettings, type Settings } from "../../app/settings.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import { toNanoAgentError } from "../../core/base/errors.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
+import type { Input } from "../../core/message/message.ts";
+import type { CommandContext } from "./command-context.ts";
+import { EndingSignals } from "./ending-signals.ts";
+import { EXIT } from "./exit-code.ts";
+import { explainError } from "./explain-error.ts";
+import { readInputMessages } from "./input-messages.ts";
+import { assertWritable, writeLastMessage } from "./last-message-file.ts";
+import { failedOutcome, type Outcome, outcomeOf } from "./outcome.ts";
+import { Progress, seconds } from "./progress.ts";
+import { readPrompt, textOrFile } from "./prompt.ts";
+import { readSchema } from "./read-schema.ts";
+import { stdinKind } from "./read-stdin.ts";
+import { createReporter, type Reporter } from "./reporter.ts";
+import type { RunFlags } from "./run-flags.ts";
+import { RunTally } from "./run-tally.ts";
+import { styleFor } from "./style.ts";
+import { terminalLine } from "./terminal-text.ts";
+
+/**
+ * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for. Resolves to the exit code
+ * when everything the run started has ended. Never rejects: whatever goes wrong is told and has a code.
+ */
+export function runHeadless(context: CommandContext, flags: RunFlags): Promise<number> {
+  return new HeadlessRun(context, flags).run();
+}
+
+class HeadlessRun {
+  readonly #context: CommandContext;
+  readonly #flags: RunFlags;
+  readonly #sessionId = randomUUID();
+  readonly #signals = new EndingSignals();
+  readonly #broken = new AbortController();
+  readonly #reporter: Reporter;
+  readonly #progress: Progress;
+  #cwd = process.cwd();
+  #settings: Settings | undefined;
+  #composed: ComposedAgent | undefined;
+  #tally = new RunTally();
+  #startedAt = performance.now();
+  #exitCode: number = EXIT.done;
+
+  constructor(context: CommandContext, flags: RunFlags) {
+    this.#context = context;
+    this.#flags = flags;
+    const { stdout, stderr, environment } = context;
+    const live = this.#isLive();
+    this.#reporter = createReporter({
+      format: flags.outputFormat,
+      stdout,
+      sessionId: this.#sessionId,
+      partial: flags.partialMessages,
+      live,
+    });
+    this.#progress = new Progress({
+      stderr,
+      style: styleFor(stderr.isTerminal, environment),
+      liveText: live ? stdout : undefined,
+    });
+    stdout.onBroken((error) => {
+      if (!("code" in error) || error.code !== "EPIPE") this.#say(`standard output: ${error.message}`);
+      this.#broken.abort(error);
+    });
+  }
+
+  async run(): Promise<number> {
+    const ended = await Promise.race([
+      this.#perform().catch((error: unknown) => {
+        this.#fail(error);
+      }),
+      this.#signals.forced.then(() => "forced" as const),
+    ]);
+    if (ended === "forced") {
+      this.#composed?.killNow();
+      this.#fail(undefined);
+    }
+    this.#signals.close();
+    await this.#context.stdout.drain();
+    if (this.#broken.signal.aborted && this.#exitCode === EXIT.done) return EXIT.failed;
+    return this.#exitCode;
+  }
+
+  async #perform(): Promise<void> {
+    const flags = this.#flags;
+    if (flags.cwd !== undefined) this.#cwd = existingFolder(flags.cwd, "--cwd");
+    if (flags.outputFile !== undefined) assertWritable(flags.outputFile, this.#cwd);
+    const schema = flags.jsonSchema === undefined ? undefined : readSchema(flags.jsonSchema, this.#cwd);
+    const settings = await this.#loadSettings();
+    const prompt = flags.inputFormat === "text" ? await this.#prompt() : undefined;
+    if (prompt === undefined && flags.words.length > 0) throw promptBesideLines();
+    const composed = await composeAgent({
+      settings,
+      addDirs: flags.addDirs,
+      sessionId: this.#sessionId,
+      onNotice: (message) => this.#say(message),
+    });
+    this.#composed = composed;
+    this.#begin(composed);
+    this.#signals.allowGrace();
+    try {
+      if (prompt !== undefined) await this.#answer(composed, prompt, schema);
+      else await this.#answerLines(composed, schema);
+    } finally {
+      await composed.dispose();
+    }
+  }
+
+  async #loadSettings(): Promise<Settings> {
+    const { config } = this.#flags;
+    const cwd = this.#cwd;
+    const { systemPrompt, appendSystemPrompt } = config;
+    const settings = await loadSettings({
+      environment: this.#context.environment,
+      cwd,
+      flags: {
+        ...config,
+        ...(systemPrompt === undefined
+          ? {}
+          : { systemPrompt: textOrFile(systemPrompt, { what: "--system-prompt", cwd }) }),
+        ...(appendSystemPrompt === undefined
+          ? {}
+          : { appendSystemPrompt: textOrFile(appendSystemPrompt, { what: "--append-system-prompt", cwd }) }),
+      },
+    });
+    this.#settings = settings;
+    for (const notice of settings.config.notices) this.#say(notice);
+    return settings;
+  }
+
+  #prompt(): Promise<string> {
+    return readPrompt({
+      words: this.#flags.words,
+      stdin: stdinKind(),
+      cwd: this.#cwd,
+      onNotice: (message) => this.#say(message),
+    });
+  }
+
+  async #answerLines(composed: ComposedAgent, schema: JsonSchema | undefined): Promise<void> {
+    for await (const message of readInputMessages(process.stdin)) {
+      await this.#answer(composed, message, schema);
+      if (this.#signals.signal.aborted || this.#broken.signal.aborted) return;
+    }
+  }
+
+  async #answer(composed: ComposedAgent, input: Input, schema: JsonSchema | undefined): Promise<void> {
+    this.#tally = new RunTally();
+    this.#startedAt = performance.now();
+    const running = composed.agent.run(input, {
+      signal: AbortSignal.any([this.#signals.signal, this.#broken.signal]),
+      onEvent: (event) => this.#onEvent(event),
+      ...(schema === undefined ? {} : { schema }),
+    });
+    // The first request is on its way: what the first command needs can be made ready meanwhile.
+    setImmediate(() => void composed.prepare());
+    try {
+      const result = await running;
+      const { denials, turns } = this.#tally;
+      const outcome = outcomeOf(result, {
+        denials: denials.length,
+        firstDenial: denials[0] && `${denials[0].tool_name}: ${denials[0].reason}`,
+        signal: this.#signals.received,
+        wantsOutput: schema !== undefined,
+        turns,
+      });
+      this.#end(outcome);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #onEvent(event: AgentEvent): void {
+    this.#tally.add(event);
+    this.#progress.show(event);
+    this.#reporter.event(event);
+  }
+
+  /** Ends a run that threw, never began, or must not be waited for any longer. */
+  #fail(thrown: unknown): void {
+    const error = toNanoAgentError(thrown ?? this.#signals.signal.reason ?? "interrupted", "internal");
+    this.#begin(undefined);
+    this.#end(failedOutcome(error, { signal: this.#signals.received }, this.#tally.partialText));
+  }
+
+  #begin(composed: ComposedAgent | undefined): void {
+    this.#reporter.begin({
+      cwd: this.#cwd,
+      tools: composed?.toolNames ?? [],
+      model: composed?.model ?? null,
+      permissionMode: composed?.mode ?? this.#flags.config.permissionMode ?? "default",
+    });
+  }
+
+  #end(outcome: Outcome): void {
+    const durationMs = performance.now() - this.#startedAt;
+    this.#progress.closeLine();
+    this.#reporter.end({ outcome, tally: this.#tally, durationMs });
+    if (outcome.exitCode !== EXIT.done) this.#exitCode = outcome.exitCode;
+    const { outputFile } = this.#flags;
+    if (outputFile !== undefined && outcome.text !== "") {
+      const problem = writeLastMessage(outputFile, this.#cwd, outcome.text);
+      if (problem !== undefined) {
+        this.#say(problem);
+        if (this.#exitCode === EXIT.done) this.#exitCode = EXIT.failed;
+      }
+    }
+    if (this.#broken.signal.aborted) return;
+    this.#summarise(durationMs);
+    if (outcome.error !== undefined && outcome.subtype === "error_during_execution")
+      this.#say(explainError(outcome.error, { settings: this.#settings, model: this.#composed?.model }));
+    else if (outcome.advice !== undefined) this.#say(outcome.advice);
+  }
+
+  #summarise(durationMs: number): void {
+    const { stderr, environment } = this.#context;
+    if (!stderr.isTerminal || this.#tally.turns === 0) return;
+    const { usage, total_cost_usd: cost, num_turns: turns } = this.#tally.totals();
+    const input = usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+    const parts = [
+      `${turns} ${turns === 1 ? "turn" : "turns"}`,
+      `${count(input)} tokens in, ${count(usage.output_tokens)} out`,
+      cost === null ? "cost unknown" : `$${cost.toFixed(4)}`,
+      seconds(durationMs),
+    ];
+    stderr.write(`${styleFor(true, environment).dim(parts.join(" · "))}\n`);
+  }
+
+  #say(message: string): void {
+    this.#context.stderr.write(`nano-agent: ${terminalLine(message, 2_000)}\n`);
+  }
+
+  /** The answer is shown while it is written only where a person sees both streams; a value for a schema is one piece. */
+  #isLive(): boolean {
+    const { stdout, stderr } = this.#context;
+    const { outputFormat, jsonSchema } = this.#flags;
+    return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal && stderr.isTerminal;
+  }
+}
+
+function promptBesideLines(): Error {
+  return toNanoAgentError(
+    "With --input-format stream-json the messages come from standard input. Leave the prompt out.",
+    "invalid_argument",
+  );
+}
+
+function count(tokens: number): string {
+  return tokens < 1_000 ? String(tokens) : `${(tokens / 1_000).toFixed(1)}k`;
+}

@@ -1,0 +1,54 @@
+import { COMMANDS } from "./commands.ts";
+import { EXIT_MEANINGS } from "./exit-code.ts";
+import { FLAGS, type FlagSpec } from "./flags.ts";
+
+/** What `--help` shows, made from the tables of options, commands and exit codes. */
+export function helpText(): string {
+  const lines = [
+    "nano-agent [options] [prompt…]      run the agent on a prompt",
+    "nano-agent <command> [options]",
+    "",
+    "Text that is piped in stands before the prompt; without a prompt it is the prompt. A prompt of one word @FILE is read from",
+    "the file, - reads it from standard input, -- ends the options.",
+  ];
+  for (const group of groups()) {
+    lines.push("", `${group}:`);
+    for (const flag of FLAGS.filter((each) => each.group === group)) lines.push(...row(flagForm(flag), flag.help));
+  }
+  lines.push("", "Commands:");
+  for (const { name, usage, help } of COMMANDS) lines.push(...row(`${name} ${usage}`, help));
+  lines.push("", "Exit codes:");
+  for (const [code, meaning] of EXIT_MEANINGS) lines.push(`  ${String(code).padStart(3)}  ${meaning}`);
+  return `${lines.join("\n")}\n`;
+}
+
+/** The groups of options, in order. */
+export function groups(): readonly FlagSpec["group"][] {
+  return [...new Set(FLAGS.map((flag) => flag.group))];
+}
+
+/** How an option is written: `-m, --model PROVIDER/ID`. */
+export function flagForm({ name, short, value }: FlagSpec): string {
+  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+  return short === undefined ? long : `-${short}, ${long}`;
+}
+
+const INDENT = 4;
+const WIDTH = 100;
+
+function row(form: string, help: string): readonly string[] {
+  return [`  ${form}`, ...wrap(help, WIDTH - 8).map((line) => `${" ".repeat(INDENT + 4)}${line}`)];
+}
+
+function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + word.length + 1 > width) {
+      lines.push(line);
+      line = "";
+    }
+    line = line === "" ? word : `${line} ${word}`;
+  }
+  return line === "" ? lines : [...lines, line];
+}

@@ -1,0 +1,60 @@
+import type { UserMessage } from "../../core/message/message.ts";
+import type { UserBlock } from "../../core/message/block.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import { usageError } from "./usage-error.ts";
+
+/** Longest line of input. */
+const MAX_LINE_CHARS = 50_000_000;
+
+/**
+ * User messages from JSON lines: `{"type":"user","message":{"role":"user","content":"…"}}`, where the content may be blocks of text
+ * and images. Lines end with LF and nothing else; empty ones are skipped. Throws `invalid_argument`, naming the line, for any other.
+ */
+export async function* readInputMessages(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<UserMessage> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  let number = 0;
+  for await (const chunk of chunks) {
+    rest += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+    const lines = rest.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      number++;
+      if (line.trim() !== "") yield parseInputLine(line, number);
+    }
+    if (rest.length > MAX_LINE_CHARS)
+      throw usageError(`Line ${number + 1} of standard input is longer than ${MAX_LINE_CHARS} characters.`);
+  }
+  if (rest.trim() !== "") yield parseInputLine(rest, number + 1);
+}
+
+/** One line of input as a message. Throws `invalid_argument`, saying what is wrong with it. */
+export function parseInputLine(line: string, number: number): UserMessage {
+  const parsed = safeParse(line);
+  if (!parsed.ok) throw badLine(number, `is not JSON (${parsed.error})`);
+  const { value } = parsed;
+  if (!isRecord(value) || value["type"] !== "user")
+    throw badLine(number, 'has no "type": "user", the only kind of line this version reads');
+  const { message } = value;
+  if (!isRecord(message) || message["role"] !== "user") throw badLine(number, 'has no "message" with the role "user"');
+  const { content } = message;
+  const blocks: unknown = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  if (!Array.isArray(blocks) || blocks.length === 0 || !blocks.every(isInputBlock))
+    throw badLine(number, 'needs a "content" of text, or of text and image blocks');
+  return { role: "user", content: blocks };
+}
+
+function isInputBlock(block: unknown): block is UserBlock {
+  if (!isRecord(block)) return false;
+  if (block["type"] === "text") return typeof block["text"] === "string";
+  if (block["type"] !== "image" || !isRecord(block["source"])) return false;
+  const { type, media_type: mediaType, data, url } = block["source"];
+  if (type === "base64") return typeof mediaType === "string" && typeof data === "string";
+  return type === "url" && typeof url === "string";
+}
+
+function badLine(number: number, what: string): Error {
+  return usageError(
+    `Line ${number} of standard input ${what}. Write {"type":"user","message":{"role":"user","content":"…"}}.`,
+  );
+}

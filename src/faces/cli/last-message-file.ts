@@ -1,0 +1,26 @@
+import { accessSync, constants, statSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { errorMessage } from "../../core/base/errors.ts";
+import { usageError } from "./usage-error.ts";
+
+/** Throws `invalid_argument` when the file for the answer surely cannot be written: better now than after the work. */
+export function assertWritable(path: string, cwd: string): void {
+  const target = resolve(cwd, path);
+  try {
+    const stats = statSync(target, { throwIfNoEntry: false });
+    if (stats?.isDirectory() === true) throw new Error(`${target} is a folder`);
+    accessSync(stats === undefined ? dirname(target) : target, constants.W_OK);
+  } catch (error) {
+    throw usageError(`--output-last-message: ${errorMessage(error)}. Name a file that can be written.`, error);
+  }
+}
+
+/** Writes the answer. Returns what went wrong, if something did. */
+export function writeLastMessage(path: string, cwd: string, text: string): string | undefined {
+  try {
+    writeFileSync(resolve(cwd, path), text.endsWith("\n") ? text : `${text}\n`);
+    return undefined;
+  } catch (error) {
+    return `--output-last-message: the answer could not be written: ${errorMessage(error)}`;
+  }
+}

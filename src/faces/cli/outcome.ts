@@ -1,0 +1,134 @@
+import type { RunResult } from "../../core/agent/result.ts";
+import type { NanoAgentError } from "../../core/base/errors.ts";
+import type { ResultSubtype } from "./event-line.ts";
+import { type EndingSignal, exitCodeOfError, exitCodeOfRun } from "./exit-code.ts";
+
+/** How a run ended, ready to be told: the last line, the exit code, and what a person should know. */
+export interface Outcome {
+  readonly subtype: ResultSubtype;
+  readonly exitCode: number;
+  readonly text: string;
+  readonly output?: unknown;
+  readonly error?: NanoAgentError;
+  /** One line for people: what stopped the run and how to go on. Absent for a plain success. */
+  readonly advice?: string;
+}
+
+/** What is known about a run beside its result. */
+export interface OutcomeFacts {
+  readonly denials: number;
+  readonly firstDenial?: string | undefined;
+  readonly signal?: EndingSignal | undefined;
+  readonly wantsOutput: boolean;
+  readonly turns: number;
+}
+
+/** The outcome of a run that came to a result. */
+export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
+  const { stopReason, limit, error, output } = result;
+  const missesOutput = facts.wantsOutput && output === undefined;
+  const exitCode = exitCodeOfRun({
+    stopReason,
+    limit,
+    errorCode: error?.code,
+    signal: facts.signal,
+    denials: facts.denials,
+    missesOutput,
+  });
+  const subtype = facts.signal === undefined ? subtypeOf(result, missesOutput) : "error_interrupted";
+  const advice = adviceFor({ result, facts, subtype });
+  return {
+    subtype,
+    exitCode,
+    text: result.text,
+    ...(output === undefined ? {} : { output }),
+    ...(error === undefined ? {} : { error }),
+    ...(advice === undefined ? {} : { advice }),
+  };
+}
+
+/** The outcome of a run that threw, or never began. */
+export function failedOutcome(error: NanoAgentError, facts: Pick<OutcomeFacts, "signal">, text = ""): Outcome {
+  const { signal } = facts;
+  return {
+    subtype: signal === undefined ? "error_during_execution" : "error_interrupted",
+    exitCode: signal === undefined ? exitCodeOfError(error.code) : signalExit(signal),
+    text,
+    error,
+    advice: signal === undefined ? error.message : INTERRUPTED,
+  };
+}
+
+const INTERRUPTED =
+  "Interrupted. What was changed so far is kept; run again and say what is left to do.";
+
+function signalExit(signal: EndingSignal): number {
+  return exitCodeOfRun({ stopReason: "aborted", signal, denials: 0, missesOutput: false });
+}
+
+function subtypeOf({ stopReason, limit }: RunResult, missesOutput: boolean): ResultSubtype {
+  switch (stopReason) {
+    case "completed":
+    case "finish_tool":
+    case "structured_output":
+      return missesOutput ? "error_max_structured_output_retries" : "success";
+    case "max_iterations":
+      return "error_max_turns";
+    case "budget":
+      return limit === "wall_time" ? "error_max_wall_time" : "error_max_budget_usd";
+    case "denied":
+    case "awaiting_approval":
+      return "error_denied";
+    case "loop_detected":
+      return "error_loop_detected";
+    case "output_limit":
+      return "error_output_limit";
+    case "refusal":
+      return "error_refusal";
+    case "aborted":
+      return "error_interrupted";
+    default:
+      return "error_during_execution";
+  }
+}
+
+interface Told {
+  readonly result: RunResult;
+  readonly facts: OutcomeFacts;
+  readonly subtype: ResultSubtype;
+}
+
+const AGAIN = "What was changed so far is kept; run again to go on";
+
+function adviceFor({ result, facts, subtype }: Told): string | undefined {
+  switch (subtype) {
+    case "success":
+      return facts.denials === 0 ? undefined : denialAdvice(facts);
+    case "error_denied":
+      return denialAdvice(facts);
+    case "error_max_turns":
+      return `Turn limit: ${facts.turns} model requests were made. ${AGAIN}, with a higher --max-turns.`;
+    case "error_max_budget_usd":
+      return `The budget is used up. ${AGAIN}, with a higher --max-budget-usd.`;
+    case "error_max_wall_time":
+      return `The time is over. ${AGAIN}, with a longer --max-wall-time.`;
+    case "error_max_structured_output_retries":
+      return "The model gave no value that fits the schema. Run again, simplify --json-schema, or use another model.";
+    case "error_loop_detected":
+      return `The model repeated itself without getting anywhere. ${AGAIN}, with a different prompt or model.`;
+    case "error_output_limit":
+      return `The answer was cut at the model's output limit. ${AGAIN}, and ask for less at once.`;
+    case "error_refusal":
+      return "The model refused, or a filter of its provider did. Rephrase the prompt or use another model.";
+    case "error_interrupted":
+      return INTERRUPTED;
+    case "error_during_execution":
+      return result.error?.message ?? "The run failed.";
+  }
+}
+
+function denialAdvice({ denials, firstDenial }: OutcomeFacts): string {
+  const count = denials === 1 ? "A tool call was refused" : `${denials} tool calls were refused`;
+  const why = firstDenial === undefined ? "" : `: ${firstDenial}`;
+  return `${count}${why}. Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo, and run again.`;
+}

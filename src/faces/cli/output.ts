@@ -1,0 +1,85 @@
+import { fstatSync } from "node:fs";
+import type { Writable } from "node:stream";
+
+/** One of the program's output streams. Nothing it does throws. */
+export interface Output {
+  /** True when a person looks at it. */
+  readonly isTerminal: boolean;
+  /** Writes a text as it is. After the reader has gone, nothing. */
+  readonly write: (text: string) => void;
+  /** Resolves when everything written has left the process, or the reader has gone. */
+  readonly drain: () => Promise<void>;
+  /** Calls back once when the reader goes away (a closed pipe) or the medium refuses (a full disk), with what is wrong. */
+  readonly onBroken: (listener: (error: Error) => void) => void;
+}
+
+/**
+ * An output over standard output (1) or standard error (2). The stream behind it is made at the first write: a run that prints
+ * late does not pay for it before its first request.
+ */
+export function standardOutput(descriptor: 1 | 2): Output {
+  const open = (): Writable => (descriptor === 1 ? process.stdout : process.stderr);
+  return new StreamOutput(open, isTerminal(descriptor));
+}
+
+/** Whether a person sits at the other end of a standard descriptor (0 to 2). */
+export function isTerminal(descriptor: 0 | 1 | 2): boolean {
+  try {
+    // Most descriptors that are no terminal are told by their kind, which is far cheaper than loading the terminal code.
+    if (!fstatSync(descriptor).isCharacterDevice()) return false;
+  } catch {
+    // Closed by the caller.
+    return false;
+  }
+  return process.getBuiltinModule("node:tty").isatty(descriptor);
+}
+
+/** An {@link Output} over any stream. */
+export class StreamOutput implements Output {
+  readonly isTerminal: boolean;
+  readonly #open: () => Writable;
+  #stream: Writable | undefined;
+  #broken: Error | undefined;
+  #pending = 0;
+  #waiting: (() => void)[] = [];
+  readonly #listeners: ((error: Error) => void)[] = [];
+
+  constructor(open: () => Writable, terminal: boolean) {
+    this.#open = open;
+    this.isTerminal = terminal;
+  }
+
+  write(text: string): void {
+    if (this.#broken !== undefined || text === "") return;
+    this.#pending++;
+    this.#target().write(text, (error) => {
+      this.#pending--;
+      if (error !== undefined && error !== null) this.#break(error);
+      if (this.#pending === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    });
+  }
+
+  drain(): Promise<void> {
+    if (this.#pending === 0 || this.#broken !== undefined) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  onBroken(listener: (error: Error) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #target(): Writable {
+    if (this.#stream === undefined) {
+      this.#stream = this.#open();
+      this.#stream.on("error", (error) => this.#break(error));
+    }
+    return this.#stream;
+  }
+
+  #break(error: Error): void {
+    if (this.#broken !== undefined) return;
+    this.#broken = error;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const listener of this.#listeners) listener(error);
+  }
+}

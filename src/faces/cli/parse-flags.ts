@@ -1,0 +1,92 @@
+import { parseArgs } from "node:util";
+import { nearest } from "../../core/base/text.ts";
+import { FLAGS, type FlagName, type FlagSpec, LATER_FLAGS, LATER_SHORTS } from "./flags.ts";
+import { usageError } from "./usage-error.ts";
+
+/** A command line, taken apart. */
+export interface ParsedFlags {
+  readonly words: readonly string[];
+  /** Whether an option without a value was given. */
+  readonly has: (name: FlagName) => boolean;
+  /** The value of an option; the last one when it was given several times. */
+  readonly text: (name: FlagName) => string | undefined;
+  /** All values of an option, in order. */
+  readonly list: (name: FlagName) => readonly string[];
+}
+
+/**
+ * Takes a command line apart. `only` names the options that count here; default all. Throws `invalid_argument` for an unknown
+ * option (with the nearest one), a missing or superfluous value, and options of later versions.
+ */
+export function parseFlags(args: readonly string[], only?: readonly FlagName[]): ParsedFlags {
+  const known: readonly FlagSpec[] = FLAGS.filter(({ name }) => only?.includes(name) ?? true);
+  const { tokens, positionals } = parseArgs({
+    args: [...args],
+    options: parserOptions(known),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const values = new Map<string, string[]>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const flag = known.find(({ name }) => name === token.name);
+    if (flag === undefined) throw unknownFlag(token.name, token.rawName, known);
+    const value = valueOf(flag, token, known);
+    values.set(flag.name, [...(values.get(flag.name) ?? []), value]);
+  }
+  return {
+    words: positionals,
+    has: (name) => values.has(name),
+    text: (name) => values.get(name)?.at(-1),
+    list: (name) => values.get(name) ?? [],
+  };
+}
+
+type ParserOption = { type: "boolean" | "string"; short?: string };
+
+function parserOptions(known: readonly FlagSpec[]): Record<string, ParserOption> {
+  const options: Record<string, ParserOption> = {};
+  for (const [name, type] of Object.entries(LATER_FLAGS))
+    options[name] = { type: type === "text" ? "string" : "boolean" };
+  for (const [short, name] of Object.entries(LATER_SHORTS)) options[name] = { type: "boolean", short };
+  for (const { name, type, short } of known)
+    options[name] = {
+      type: type === "boolean" ? "boolean" : "string",
+      ...(short === undefined ? {} : { short }),
+    };
+  return options;
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+function valueOf(flag: FlagSpec, token: OptionToken, known: readonly FlagSpec[]): string {
+  if (flag.type === "boolean") {
+    if (token.value !== undefined) throw usageError(`${token.rawName} takes no value. Leave "=${token.value}" out.`);
+    return "";
+  }
+  const missing = token.value === undefined || (token.inlineValue !== true && isFlag(token.value, known));
+  if (missing) throw usageError(`${token.rawName} needs a value: ${token.rawName} ${flag.value ?? "VALUE"}.`);
+  return token.value ?? "";
+}
+
+/** A value that is spelled like one of our options was most likely forgotten. */
+function isFlag(text: string, known: readonly FlagSpec[]): boolean {
+  return known.some(({ name, short }) => text === `--${name}` || (short !== undefined && text === `-${short}`));
+}
+
+function unknownFlag(name: string, rawName: string, known: readonly FlagSpec[]): Error {
+  if (Object.hasOwn(LATER_FLAGS, name)) return usageError(`${rawName} is not in this version of nano-agent.`);
+  const guess = nearest(
+    rawName,
+    known.map((flag) => `--${flag.name}`),
+  );
+  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  const list = known.map((flag) => `--${flag.name}`).join(" ");
+  return usageError(`Unknown option ${rawName}.${hint} Options: ${list}. See nano-agent --help.`);
+}

@@ -1,0 +1,117 @@
+import type { AgentEvent } from "../../core/agent/event.ts";
+import { NO_USAGE } from "../../core/message/usage.ts";
+import type { NewLine, StreamEventLine } from "./event-line.ts";
+import { lineUsage, stopReasonOf } from "./line-content.ts";
+
+type WireEvent = StreamEventLine["event"];
+
+/**
+ * Tells the deltas of an answer in the events of the Anthropic streaming format, whatever wire they came over: `message_start`,
+ * for each block `content_block_start`, `content_block_delta`s and `content_block_stop`, then `message_delta`, `message_stop`. After
+ * a retry a new `message_start` voids what came before.
+ */
+export class PartialEvents {
+  #begun = false;
+  /** The open block: its index in the answer, and its place among the blocks told so far. */
+  #block: { readonly index: number; readonly place: number } | undefined;
+  #blocks = 0;
+
+  lines(event: AgentEvent, model: string): readonly NewLine[] {
+    return this.#events(event, model).map((wireEvent) => ({
+      type: "stream_event",
+      event: wireEvent,
+      parent_tool_use_id: null,
+    }));
+  }
+
+  #events(event: AgentEvent, model: string): readonly WireEvent[] {
+    switch (event.type) {
+      case "text_delta":
+        return this.#piece(event.index, model, {
+          start: { type: "text", text: "" },
+          delta: { type: "text_delta", text: event.text },
+        });
+      case "thinking_delta":
+        return this.#piece(event.index, model, {
+          start: { type: "thinking", thinking: "", signature: "" },
+          delta: { type: "thinking_delta", thinking: event.text },
+        });
+      case "tool_call_start":
+        return this.#piece(event.index, model, {
+          start: { type: "tool_use", id: event.id, name: event.name, input: {} },
+        });
+      case "tool_call_delta":
+        return this.#block?.index === event.index
+          ? [this.#delta({ type: "input_json_delta", partial_json: event.json })]
+          : [];
+      case "retry":
+        this.#reset();
+        return [];
+      case "assistant_message": {
+        if (!this.#begun) return [];
+        const events: WireEvent[] = [
+          ...this.#closeBlock(),
+          {
+            type: "message_delta",
+            delta: { stop_reason: stopReasonOf(event.finishReason), stop_sequence: null },
+            usage: lineUsage(event.usage),
+          },
+          { type: "message_stop" },
+        ];
+        this.#reset();
+        return events;
+      }
+      default:
+        return [];
+    }
+  }
+
+  #piece(
+    index: number,
+    model: string,
+    { start, delta }: { readonly start: object; readonly delta?: object },
+  ): readonly WireEvent[] {
+    const events: WireEvent[] = [];
+    if (!this.#begun) {
+      this.#begun = true;
+      events.push(messageStart(model));
+    }
+    if (this.#block?.index !== index) {
+      events.push(...this.#closeBlock());
+      this.#block = { index, place: this.#blocks++ };
+      events.push({ type: "content_block_start", index: this.#block.place, content_block: start });
+    }
+    if (delta !== undefined) events.push(this.#delta(delta));
+    return events;
+  }
+
+  #delta(delta: object): WireEvent {
+    return { type: "content_block_delta", index: this.#block?.place ?? 0, delta };
+  }
+
+  #closeBlock(): readonly WireEvent[] {
+    if (this.#block === undefined) return [];
+    const { place } = this.#block;
+    this.#block = undefined;
+    return [{ type: "content_block_stop", index: place }];
+  }
+
+  #reset(): void {
+    this.#begun = false;
+    this.#block = undefined;
+    this.#blocks = 0;
+  }
+}
+
+function messageStart(model: string): WireEvent {
+  const message = {
+    type: "message",
+    role: "assistant",
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: lineUsage(NO_USAGE),
+  };
+  return { type: "message_start", message };
+}

@@ -1,0 +1,165 @@
+import type { ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import type { Output } from "./output.ts";
+import type { Style } from "./style.ts";
+import { terminalLine, terminalText } from "./terminal-text.ts";
+
+/** Widest line of a call or a result. */
+const MAX_COLUMNS = 100;
+
+/** What {@link Progress} writes to, and how much. */
+export interface ProgressOptions {
+  readonly stderr: Output;
+  readonly style: Style;
+  /** Gets the text of answers as it comes, when a person watches standard output too. */
+  readonly liveText: Output | undefined;
+}
+
+/**
+ * Shows a person what a run does: reasoning (dim), each call with its arguments on one line, what came of it and how long it took,
+ * retries. Writes nothing where nobody looks.
+ */
+export class Progress {
+  readonly #options: ProgressOptions;
+  /** What the cursor stands behind: reasoning or answer text that has no line end yet. */
+  #open: "thinking" | "text" | undefined;
+  #lastChar = "\n";
+
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+  }
+
+  /** Shows one event. */
+  show(event: AgentEvent): void {
+    const { stderr } = this.#options;
+    if (!stderr.isTerminal) {
+      if (event.type === "warning") stderr.write(`nano-agent: ${terminalLine(event.message, 500)}\n`);
+      return;
+    }
+    switch (event.type) {
+      case "thinking_delta":
+        this.#thinking(event.text);
+        return;
+      case "text_delta":
+        this.#text(event.text);
+        return;
+      case "assistant_message":
+        this.closeLine();
+        this.#narration(event);
+        return;
+      case "tool_intent":
+        this.#line(callLine(event, this.#options.style));
+        return;
+      case "tool_result":
+        this.#line(resultLine(event, this.#options.style));
+        return;
+      case "retry":
+        this.#retry(event);
+        return;
+      case "warning":
+        this.#line(this.#options.style.yellow(terminalLine(event.message, 500)));
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Ends the line the cursor is in, if it is in one. */
+  closeLine(): void {
+    if (this.#open === undefined) return;
+    const output = this.#open === "text" ? this.#options.liveText : this.#options.stderr;
+    if (this.#lastChar !== "\n") output?.write("\n");
+    this.#open = undefined;
+    this.#lastChar = "\n";
+  }
+
+  #thinking(text: string): void {
+    this.#switchTo("thinking");
+    this.#write(this.#options.stderr, text, this.#options.style.dim);
+  }
+
+  #text(text: string): void {
+    const { liveText } = this.#options;
+    if (liveText === undefined) return;
+    this.#switchTo("text");
+    this.#write(liveText, text, (plain) => plain);
+  }
+
+  #write(output: Output, text: string, dress: (text: string) => string): void {
+    if (text === "") return;
+    output.write(dress(terminalText(text)));
+    this.#lastChar = text.at(-1) ?? "\n";
+  }
+
+  #switchTo(kind: "thinking" | "text"): void {
+    if (this.#open === kind) return;
+    this.closeLine();
+    this.#open = kind;
+  }
+
+  /** Text beside tool calls is no answer: where answers are piped on, it is shown here. */
+  #narration(event: Extract<AgentEvent, { type: "assistant_message" }>): void {
+    if (this.#options.liveText !== undefined || toolCallsOf(event.message).length === 0) return;
+    const text = textOf(event.message.content).trim();
+    if (text !== "") this.#line(terminalText(text));
+  }
+
+  #retry(event: Extract<AgentEvent, { type: "retry" }>): void {
+    const { style } = this.#options;
+    const wait = event.delayMs < 50 ? "now" : `in ${seconds(event.delayMs)}`;
+    this.#line(style.yellow(`↻ attempt ${event.attempt} ${wait}: ${terminalLine(event.error.message, 300)}`));
+  }
+
+  #line(text: string): void {
+    this.closeLine();
+    this.#options.stderr.write(`${text}\n`);
+  }
+}
+
+function callLine(event: ToolIntentEntry, style: Style): string {
+  const indent = event.parentCallId === undefined ? "" : "  ";
+  return `${indent}${style.bold(`● ${event.name}`)} ${terminalLine(describeInput(event.input), MAX_COLUMNS)}`;
+}
+
+function resultLine(event: ToolResultEntry, style: Style): string {
+  const indent = event.parentCallId === undefined ? "  " : "    ";
+  const text = textOf(event.result.content, "\n");
+  const time = seconds(event.durationMs);
+  if (event.status === "denied")
+    return `${indent}${style.red(`✗ ${event.name}: ${terminalLine(text, MAX_COLUMNS * 3)}`)}`;
+  if (event.status !== "ok") return `${indent}${style.red(`✗ ${terminalLine(text, MAX_COLUMNS)}`)} ${style.dim(time)}`;
+  const title = event.title === undefined ? "" : `${terminalLine(event.title, 60)} · `;
+  return `${indent}${style.dim(`└ ${title}${size(text)} · ${time}`)}`;
+}
+
+/** The arguments in the order given: a single text as it is, else `name: value` pairs. */
+function describeInput(input: ToolInput): string {
+  const fields = Object.entries(input);
+  const [first] = fields;
+  if (first === undefined) return "";
+  const [, value] = first;
+  const rest = fields.slice(1).map(([key, item]) => `${key}: ${clipped(item)}`);
+  return [typeof value === "string" ? value.slice(0, 1_000) : `${first[0]}: ${clipped(value)}`, ...rest].join("  ");
+}
+
+function clipped(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 200));
+  return (JSON.stringify(value) ?? "").slice(0, 200);
+}
+
+function size(text: string): string {
+  const bytes = Buffer.byteLength(text);
+  const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
+  const amount = bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(1)} kB`;
+  return `${lines} ${lines === 1 ? "line" : "lines"}, ${amount}`;
+}
+
+/** A time for people: `340 ms`, `2.4 s`, `3 min 5 s`. */
+export function seconds(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
+  const whole = Math.round(milliseconds / 1_000);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import type { Json } from "../../core/base/errors.ts";
+import type { InitLine, NewLine, ResultLine } from "./event-line.ts";
+import { EventLines } from "./event-lines.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Output } from "./output.ts";
+import type { OutputFormat } from "./run-flags.ts";
+import type { RunTally } from "./run-tally.ts";
+import { terminalText } from "./terminal-text.ts";
+
+/** What the first line says. */
+export type InitFacts = Pick<InitLine, "cwd" | "tools" | "model" | "permissionMode">;
+
+/** Tells the outside what a run does, in one of the output formats. */
+export interface Reporter {
+  /** Once, before the first event. Later calls are ignored. */
+  readonly begin: (facts: InitFacts) => void;
+  readonly event: (event: AgentEvent) => void;
+  /** Once for each input: how it ended. */
+  readonly end: (ended: Ended) => void;
+}
+
+/** The end of a run. */
+export interface Ended {
+  readonly outcome: Outcome;
+  readonly tally: RunTally;
+  readonly durationMs: number;
+}
+
+/** What a {@link Reporter} writes to. */
+export interface ReporterOptions {
+  readonly format: OutputFormat;
+  readonly stdout: Output;
+  readonly sessionId: string;
+  readonly partial: boolean;
+  /** True when the answer is shown while it is written (text on a terminal). */
+  readonly live: boolean;
+}
+
+/** The reporter of an output format. */
+export function createReporter(options: ReporterOptions): Reporter {
+  switch (options.format) {
+    case "text":
+      return textReporter(options);
+    case "json":
+      return jsonReporter(options);
+    case "stream-json":
+      return new LineReporter(options);
+  }
+}
+
+function textReporter({ stdout, live }: ReporterOptions): Reporter {
+  return {
+    begin: () => undefined,
+    event: () => undefined,
+    end: ({ outcome }) => {
+      if (live || outcome.text === "") return;
+      const text = stdout.isTerminal ? terminalText(outcome.text) : outcome.text;
+      stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+    },
+  };
+}
+
+function jsonReporter({ stdout, sessionId }: ReporterOptions): Reporter {
+  return {
+    begin: () => undefined,
+    event: () => undefined,
+    end: (ended) => stdout.write(serialise(resultLine(ended), sessionId)),
+  };
+}
+
+class LineReporter implements Reporter {
+  readonly #options: ReporterOptions;
+  #lines: EventLines;
+  #begun = false;
+
+  constructor(options: ReporterOptions) {
+    this.#options = options;
+    this.#lines = new EventLines(options);
+  }
+
+  readonly begin = (facts: InitFacts): void => {
+    if (this.#begun) return;
+    this.#begun = true;
+    this.#write({
+      type: "system",
+      subtype: "init",
+      ...facts,
+      mcp_servers: [],
+      slash_commands: [],
+      skills: [],
+      agents: [],
+    });
+  };
+
+  readonly event = (event: AgentEvent): void => {
+    for (const line of this.#lines.lines(event)) this.#write(line);
+  };
+
+  readonly end = (ended: Ended): void => {
+    this.#write(resultLine(ended));
+    this.#lines = new EventLines(this.#options);
+  };
+
+  #write(line: NewLine): void {
+    this.#options.stdout.write(serialise(line, this.#options.sessionId));
+  }
+}
+
+/** One LF line. U+2028 and U+2029 are escaped: some readers split lines at them. */
+function serialise(line: NewLine, sessionId: string): string {
+  const text = JSON.stringify({ ...line, session_id: sessionId, uuid: randomUUID() });
+  return `${text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
+}
+
+function resultLine({ outcome, tally, durationMs }: Ended): Omit<ResultLine, "uuid" | "session_id"> {
+  const { error, output } = outcome;
+  return {
+    type: "result",
+    subtype: outcome.subtype,
+    is_error: outcome.subtype !== "success",
+    result: outcome.text,
+    duration_ms: Math.round(durationMs),
+    ...tally.totals(),
+    ...(output === undefined ? {} : { structured_output: output as Json }),
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+  };
+}

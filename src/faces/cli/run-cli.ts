@@ -1,0 +1,71 @@
+import { readEnvironment } from "../../app/config/env.ts";
+import { toNanoAgentError } from "../../core/base/errors.ts";
+import type { CommandContext } from "./command-context.ts";
+import { COMMANDS, type CommandSpec, LATER_COMMANDS } from "./commands.ts";
+import { EXIT, exitCodeOfError } from "./exit-code.ts";
+import { explainError } from "./explain-error.ts";
+import { runHeadless } from "./headless.ts";
+import { standardOutput } from "./output.ts";
+import { parseFlags } from "./parse-flags.ts";
+import { stdinKind } from "./read-stdin.ts";
+import { readRunFlags } from "./run-flags.ts";
+import { terminalLine } from "./terminal-text.ts";
+import { usageError } from "./usage-error.ts";
+
+declare const NANO_AGENT_VERSION: string;
+
+/** The whole program: does what the command line says and resolves to the exit code, all output written. Never rejects. */
+export async function runCli(args: readonly string[]): Promise<number> {
+  const context: CommandContext = {
+    environment: readEnvironment(),
+    stdout: standardOutput(1),
+    stderr: standardOutput(2),
+  };
+  const code = await dispatch(context, args).catch((thrown: unknown) => {
+    const error = toNanoAgentError(thrown, "internal");
+    const line = terminalLine(explainError(error, { settings: undefined, model: undefined }), 2_000);
+    context.stderr.write(`nano-agent: ${line}\n`);
+    return exitCodeOfError(error.code);
+  });
+  await Promise.all([context.stdout.drain(), context.stderr.drain()]);
+  return code;
+}
+
+async function dispatch(context: CommandContext, args: readonly string[]): Promise<number> {
+  const [first = ""] = args;
+  const command = COMMANDS.find(({ name }) => name === first);
+  if (command !== undefined) return runCommand(context, command, args.slice(1));
+  if (LATER_COMMANDS.includes(first)) {
+    throw usageError(
+      `The command ${first} is not in this version of nano-agent. To use the word as a prompt: nano-agent -p -- ${first} …`,
+    );
+  }
+  const flags = parseFlags(args);
+  if (flags.has("help")) return showHelp(context);
+  if (flags.has("version")) {
+    context.stdout.write(`${NANO_AGENT_VERSION}\n`);
+    return EXIT.done;
+  }
+  const run = readRunFlags(flags);
+  if (run.words.length === 0 && stdinKind() === "terminal") {
+    throw usageError(
+      'There is no prompt, and the interactive screen is not in this version. Say what to do: nano-agent "…". See nano-agent --help, or try nano-agent demo.',
+    );
+  }
+  return runHeadless(context, run);
+}
+
+async function runCommand(context: CommandContext, command: CommandSpec, args: readonly string[]): Promise<number> {
+  if (args.includes("--help") || args.includes("-h")) {
+    context.stdout.write(`nano-agent ${command.name} ${command.usage}\n\n${command.help}\n`);
+    return EXIT.done;
+  }
+  const run = await command.load();
+  return run(context, args);
+}
+
+async function showHelp({ stdout }: CommandContext): Promise<number> {
+  const { helpText } = await import("./help.ts");
+  stdout.write(helpText());
+  return EXIT.done;
+}

@@ -1,0 +1,85 @@
+import type { AssistantEntry } from "../../core/agent/entry.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";
+import type { PermissionDenial, ResultLine } from "./event-line.ts";
+import { lineUsage } from "./line-content.ts";
+
+interface ModelTally {
+  usage: Usage;
+  costUsd: number | undefined;
+}
+
+/** What a run has come to so far, for its last line and its exit code; a fold over its events, good at any moment. */
+export class RunTally {
+  readonly denials: PermissionDenial[] = [];
+  /** Text of the newest answer, as far as it has come. */
+  partialText = "";
+  turns = 0;
+  #apiMs = 0;
+  readonly #models = new Map<string, ModelTally>();
+
+  add(event: AgentEvent): void {
+    switch (event.type) {
+      case "turn_start":
+      case "retry":
+        this.partialText = "";
+        return;
+      case "text_delta":
+        this.partialText += event.text;
+        return;
+      case "assistant_message":
+        this.#answer(event);
+        return;
+      case "permission_decision":
+        if (event.action === "deny") {
+          const { name, callId, input, reason } = event;
+          this.denials.push({ tool_name: name, tool_use_id: callId, tool_input: input, reason });
+        }
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Usage and cost of the run, in the words of the last line. */
+  totals(): Pick<
+    ResultLine,
+    "usage" | "modelUsage" | "total_cost_usd" | "duration_api_ms" | "num_turns" | "permission_denials"
+  > {
+    let usage = NO_USAGE;
+    let cost: number | undefined = 0;
+    const modelUsage: { [model: string]: ResultLine["modelUsage"][string] } = {};
+    for (const [model, tally] of this.#models) {
+      usage = addUsage(usage, tally.usage);
+      cost = cost === undefined || tally.costUsd === undefined ? undefined : cost + tally.costUsd;
+      const words = lineUsage(tally.usage);
+      modelUsage[model] = {
+        inputTokens: words.input_tokens,
+        outputTokens: words.output_tokens,
+        cacheReadInputTokens: words.cache_read_input_tokens,
+        cacheCreationInputTokens: words.cache_creation_input_tokens,
+        costUSD: tally.costUsd ?? null,
+      };
+    }
+    return {
+      duration_api_ms: this.#apiMs,
+      num_turns: this.turns,
+      total_cost_usd: cost ?? null,
+      usage: lineUsage(usage),
+      modelUsage,
+      permission_denials: this.denials,
+    };
+  }
+
+  #answer(entry: AssistantEntry): void {
+    this.turns++;
+    this.#apiMs += entry.durationMs;
+    const before = this.#models.get(entry.model) ?? { usage: NO_USAGE, costUsd: 0 };
+    // A cut answer reports no usage, so it says nothing about the price.
+    const cost = entry.interrupted === true ? 0 : entry.costUsd;
+    this.#models.set(entry.model, {
+      usage: addUsage(before.usage, entry.usage),
+      costUsd: before.costUsd === undefined || cost === undefined ? undefined : before.costUsd + cost,
+    });
+  }
+}

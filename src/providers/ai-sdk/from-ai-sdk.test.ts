@@ -1,0 +1,274 @@
+import { describe, expect, it } from "vitest";
+import type { Clock } from "../../core/base/clock.ts";
+import { userMessage } from "../../core/message/message.ts";
+import type { Model, ModelCallOptions, StreamPart } from "../../core/model/model.ts";
+import { type FromAiSdkOptions, fromAiSdk } from "./from-ai-sdk.ts";
+import type { AiSdkCallOptions, AiSdkLanguageModel, AiSdkStreamPart } from "./language-model.ts";
+
+/** One `doStream`: an error to throw before the stream, or its chunks. After `hang` it neither goes on nor ends. */
+type Step = Error | readonly (AiSdkStreamPart | "hang")[];
+
+interface Fake extends AiSdkLanguageModel {
+  readonly calls: readonly AiSdkCallOptions[];
+  readonly cancelled: () => number;
+}
+
+function fake(steps: readonly Step[], specificationVersion = "v4"): Fake {
+  const calls: AiSdkCallOptions[] = [];
+  let cancelled = 0;
+  return {
+    specificationVersion,
+    provider: "acme.chat",
+    modelId: "m-1",
+    calls,
+    cancelled: () => cancelled,
+    async doStream(options: AiSdkCallOptions) {
+      const step = steps[calls.length];
+      calls.push(options);
+      if (step === undefined) throw new Error("asked once too often");
+      if (step instanceof Error) throw step;
+      const chunks = [...step];
+      const stream = new ReadableStream<AiSdkStreamPart>({
+        pull: (controller) => {
+          const chunk = chunks.shift();
+          if (chunk === "hang") return new Promise<void>(() => undefined);
+          if (chunk === undefined) controller.close();
+          else controller.enqueue(chunk);
+          return undefined;
+        },
+        cancel: () => {
+          cancelled += 1;
+        },
+      });
+      return { stream };
+    },
+  };
+}
+
+/** A clock that never waits and notes for how long it was asked to. */
+function notingClock(): Clock & { readonly waits: number[] } {
+  const waits: number[] = [];
+  return {
+    waits,
+    now: () => 0,
+    sleep: async (ms, signal) => {
+      waits.push(ms);
+      signal?.throwIfAborted();
+    },
+  };
+}
+
+async function ask(model: Model, options?: ModelCallOptions): Promise<readonly StreamPart[]> {
+  const parts: StreamPart[] = [];
+  for await (const part of model.stream({ messages: [userMessage("hi")] }, options)) parts.push(part);
+  return parts;
+}
+
+const text: AiSdkStreamPart = { type: "text-delta", id: "1", delta: "Hi" };
+const finish: AiSdkStreamPart = { type: "finish", finishReason: { unified: "stop" } };
+const good = [{ type: "text-start", id: "1" }, text, { type: "text-end", id: "1" }, finish];
+const hi: StreamPart = { type: "text_delta", index: 0, text: "Hi" };
+const done: StreamPart = {
+  type: "finish",
+  finishReason: { unified: "stop", raw: "stop" },
+  usage: { inputTokens: 0, outputTokens: 0 },
+};
+
+function apiError(statusCode: number | undefined, more: object = {}): Error {
+  const error = new Error("said so");
+  error.name = "AI_APICallError";
+  return Object.assign(error, {
+    statusCode,
+    isRetryable: true,
+    url: "https://api.acme.test/v1/chat?key=secret",
+    ...more,
+  });
+}
+
+const setup = (
+  steps: readonly Step[],
+  options: FromAiSdkOptions = {},
+): { readonly model: Model; readonly sdk: Fake } => {
+  const sdk = fake(steps);
+  return { model: fromAiSdk(sdk, { clock: notingClock(), random: () => 0.5, ...options }), sdk };
+};
+
+describe("fromAiSdk", () => {
+  it.each(["v3", "v4"])("is a model over a %s one", async (version) => {
+    const sdk = fake([good], version);
+    const model = fromAiSdk(sdk, { info: { contextWindow: 5 } });
+    expect([model.provider, model.id, model.info]).toEqual(["acme.chat", "m-1", { contextWindow: 5 }]);
+    expect(await ask(model)).toEqual([hi, done]);
+    expect(sdk.calls).toMatchObject([
+      { prompt: [{ role: "user", content: [{ type: "text", text: "hi" }] }] },
+    ]);
+  });
+
+  it.each([
+    ["a model of AI SDK 5", { ...fake([]), specificationVersion: "v2" }, /"v2".*needs v3 or v4/],
+    ["a model id", "anthropic/claude", /got "anthropic\/claude"/],
+    ["nothing", undefined, /got undefined/],
+  ])("refuses %s", (_what, value, message) => {
+    expect(() => fromAiSdk(value as AiSdkLanguageModel)).toThrow(
+      expect.objectContaining({ code: "invalid_argument", message: expect.stringMatching(message) }),
+    );
+  });
+
+  it("tries again after retryable failures, before and within the stream, and says so", async () => {
+    const clock = notingClock();
+    const overloaded: AiSdkStreamPart = {
+      type: "error",
+      error: { type: "overloaded_error", message: "Overloaded" },
+    };
+    const cut = [text];
+    const { model, sdk } = setup(
+      [
+        apiError(529),
+        apiError(429, { responseHeaders: { "Retry-After": "7" } }),
+        [text, overloaded],
+        cut,
+        good,
+      ],
+      { clock },
+    );
+    const parts = await ask(model);
+    expect(
+      parts.map((part) =>
+        part.type === "retry" ? [part.attempt, part.delayMs, part.error.code] : part.type,
+      ),
+    ).toEqual([
+      [2, 250, "provider_error"],
+      [3, 7000, "rate_limit"],
+      "text_delta",
+      [4, 1000, "provider_error"],
+      "text_delta",
+      [5, 2000, "invalid_response"],
+      "text_delta",
+      "finish",
+    ]);
+    expect(clock.waits).toEqual([250, 7000, 1000, 2000]);
+    expect(sdk.calls).toHaveLength(5);
+  });
+
+  it("gives up after maxRetries", async () => {
+    const { model, sdk } = setup([apiError(500), apiError(500), apiError(503)], { maxRetries: 2 });
+    await expect(ask(model)).rejects.toMatchObject({ code: "provider_error", retryable: true });
+    expect(sdk.calls).toHaveLength(3);
+  });
+
+  it("reports a wait that is too long instead of sleeping", async () => {
+    const clock = notingClock();
+    const { model } = setup([apiError(429, { responseHeaders: { "retry-after": "3600" } })], { clock });
+    await expect(ask(model)).rejects.toMatchObject({
+      code: "rate_limit",
+      details: { retryAfterMs: 3_600_000 },
+    });
+    expect(clock.waits).toEqual([]);
+  });
+
+  it.each<[string, Error, string]>([
+    ["HTTP 400", apiError(400, { responseBody: '{"error":{"message":"bad field"}}' }), "bad_request"],
+    [
+      "HTTP 400 over the window",
+      apiError(400, { responseBody: '{"error":{"message":"prompt is too long: 9 > 8"}}' }),
+      "context_overflow",
+    ],
+    ["HTTP 401", apiError(401), "authentication"],
+    [
+      "HTTP 404",
+      apiError(404, { responseBody: '{"error":{"message":"no such model m-1"}}' }),
+      "unknown_model",
+    ],
+    [
+      "no key",
+      Object.assign(new Error("Acme API key is missing."), { name: "AI_LoadAPIKeyError" }),
+      "missing_credentials",
+    ],
+    [
+      "an unsupported feature",
+      Object.assign(new Error("no"), { name: "AI_UnsupportedFunctionalityError" }),
+      "bad_request",
+    ],
+  ])("does not repeat %s", async (_what, error, code) => {
+    const { model, sdk } = setup([error]);
+    await expect(ask(model)).rejects.toMatchObject({ code, retryable: false });
+    expect(sdk.calls).toHaveLength(1);
+  });
+
+  it.each<[string, Error, string]>([
+    ["a refused connection", apiError(undefined), "network"],
+    [
+      "a connection that broke",
+      Object.assign(new TypeError("terminated"), { cause: { code: "UND_ERR_SOCKET" } }),
+      "network",
+    ],
+    [
+      "an answer that is no JSON",
+      Object.assign(new Error("x"), { name: "AI_JSONParseError" }),
+      "invalid_response",
+    ],
+    ["a success that makes no sense", apiError(200), "invalid_response"],
+  ])("repeats %s", async (_what, error, code) => {
+    const { model } = setup([error, good]);
+    expect(await ask(model)).toMatchObject([{ type: "retry", error: { code } }, hi, done]);
+  });
+
+  it("never shows a key from the address", async () => {
+    const { model } = setup([apiError(401)]);
+    const error: unknown = await ask(model).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(
+      `${String(error)} ${JSON.stringify((error as { readonly details: unknown }).details)}`,
+    ).not.toContain("secret");
+  });
+
+  it("ends with `aborted` while it streams, also when the model does not listen", async () => {
+    const stop = new AbortController();
+    const { model, sdk } = setup([[text, "hang"]]);
+    const seen: StreamPart[] = [];
+    const run = async (): Promise<void> => {
+      for await (const part of model.stream({ messages: [] }, { signal: stop.signal })) {
+        seen.push(part);
+        setImmediate(() => stop.abort(new Error("enough")));
+      }
+    };
+    await expect(run()).rejects.toMatchObject({ code: "aborted", cause: { message: "enough" } });
+    expect(seen).toEqual([hi]);
+    expect(sdk.calls[0]?.abortSignal?.aborted).toBe(true);
+    expect(sdk.cancelled()).toBe(1);
+  });
+
+  it("ends with `aborted` before it begins, and while it waits to try again", async () => {
+    const { model, sdk } = setup([good]);
+    await expect(ask(model, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });
+    expect(sdk.calls).toHaveLength(0);
+    const stop = new AbortController();
+    const waiting = setup([apiError(500), good]);
+    const run = async (): Promise<void> => {
+      for await (const part of waiting.model.stream({ messages: [] }, { signal: stop.signal }))
+        if (part.type === "retry") stop.abort();
+    };
+    await expect(run()).rejects.toMatchObject({ code: "aborted" });
+    expect(waiting.sdk.calls).toHaveLength(1);
+  });
+
+  it("ends with `aborted` while it waits for the answer to begin", async () => {
+    const stop = new AbortController();
+    const never: AiSdkLanguageModel = { ...fake([]), doStream: () => new Promise(() => undefined) };
+    const asked = ask(fromAiSdk(never), { signal: stop.signal });
+    setImmediate(() => stop.abort());
+    await expect(asked).rejects.toMatchObject({ code: "aborted" });
+  });
+
+  it("cancels the request when the reader leaves", async () => {
+    const { model, sdk } = setup([[text, text, "hang"]]);
+    for await (const part of model.stream({ messages: [] })) {
+      expect(part).toEqual(hi);
+      break;
+    }
+    expect(sdk.calls[0]?.abortSignal?.aborted).toBe(true);
+    expect(sdk.cancelled()).toBe(1);
+  });
+});

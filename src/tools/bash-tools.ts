@@ -1,0 +1,39 @@
+import type { Tool } from "../core/tool/tool.ts";
+import { createBashTool } from "./bash-tool.ts";
+import { createJobTool } from "./job-tool.ts";
+import { type ShellOptions, ShellSession } from "./shell/shell-session.ts";
+
+/** `bash` and `job` of one session, and the end of everything they started. */
+export interface BashTools {
+  readonly bash: Tool;
+  readonly job: Tool;
+  /** `[bash, job]`. */
+  readonly tools: readonly Tool[];
+  /** Does ahead, while the first answer is awaited, what the first command would wait for. Optional; never rejects. */
+  prepare(): Promise<void>;
+  /**
+   * Ends jobs, running commands and whatever commands left behind (TERM, then KILL), and removes the temporary folder. Calls after that
+   * are answered with an error. Never rejects for processes that refuse to end.
+   */
+  dispose(): Promise<void>;
+  /** Kills all of that at once without waiting: for an exit hook, where nothing can be awaited. */
+  killNow(): void;
+}
+
+/**
+ * Makes the tools that run shell commands, for one session. They read nothing from this process's environment: pass `env`. Call
+ * `dispose` when the session ends.
+ */
+export function createBashTools(options: ShellOptions = {}): BashTools {
+  const session = new ShellSession(options);
+  const bash = createBashTool(session);
+  const job = createJobTool(session);
+  return {
+    bash,
+    job,
+    tools: [bash, job],
+    prepare: () => session.prepare(),
+    dispose: () => session.dispose(),
+    killNow: () => session.killNow(),
+  };
+}

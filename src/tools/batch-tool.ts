@@ -1,0 +1,151 @@
+import { errorMessage } from "../core/base/errors.ts";
+import type { ImageBlock, TextBlock, ToolInput } from "../core/message/block.ts";
+import { textOf } from "../core/message/message.ts";
+import { defineTool } from "../core/tool/define-tool.ts";
+import { errorResult } from "../core/tool/output.ts";
+import type { Tool, ToolAccess, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import { shareBytes } from "./share-bytes.ts";
+
+const NAME = "batch";
+const MAX_CALLS = 10;
+/** Bytes of text all results together may take. */
+const MAX_BYTES = 48_000;
+/** Longer than any of the calls takes to end after an abort, so that the batch can report them. */
+const ABORT_GRACE_MS = 8000;
+
+/** One call of a batch. */
+export interface BatchCall {
+  readonly tool: string;
+  /** The tool's own arguments, an object. */
+  readonly input: unknown;
+}
+
+/** Arguments of `batch`. */
+export interface BatchInput {
+  readonly calls: readonly BatchCall[];
+}
+
+interface Done {
+  readonly result: ToolResult;
+  readonly durationMs: number;
+}
+
+/**
+ * The `batch` tool: one to ten calls in one. Each goes through `context.callTool`, so permission, hooks, limits and journal apply to it
+ * as to any other call; calls that conflict run in order, the rest together (see `callTool`). The batch itself touches what its calls touch. It is an
+ * error only when every call failed; results that are too long together are cut to fair shares.
+ */
+export function createBatchTool(): Tool {
+  return defineTool({
+    name: NAME,
+    description:
+      "Run 1 to 10 tool calls that do not need each other's results, in one step. Not batch itself.",
+    parameters: {
+      type: "object",
+      properties: {
+        calls: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: { tool: { type: "string" }, input: { type: "object" } },
+            required: ["tool", "input"],
+          },
+        },
+      },
+      required: ["calls"],
+      additionalProperties: false,
+    },
+    timeoutMs: 0,
+    abortGraceMs: ABORT_GRACE_MS,
+    access: ({ calls }: BatchInput, { accessOf }) =>
+      joinAccess(calls.map(({ tool, input }) => (isToolInput(input) ? accessOf(tool, input) : "none"))),
+    execute: runBatch,
+  });
+}
+
+async function runBatch({ calls }: BatchInput, context: ToolContext): Promise<ToolResult> {
+  if (!Array.isArray(calls) || calls.length === 0) return errorResult("calls is empty; pass 1 to 10 calls.");
+  if (calls.length > MAX_CALLS) {
+    return errorResult(`${calls.length} calls in one batch; pass at most ${MAX_CALLS}. Nothing was run.`);
+  }
+  const done = await Promise.all(calls.map((call) => runCall(call, context)));
+  return report(calls, done);
+}
+
+async function runCall({ tool, input }: BatchCall, context: ToolContext): Promise<Done> {
+  const startedAt = performance.now();
+  const result = await resultOf(tool, input, context);
+  return { result, durationMs: Math.round(performance.now() - startedAt) };
+}
+
+async function resultOf(tool: string, input: unknown, context: ToolContext): Promise<ToolResult> {
+  if (tool === NAME) return errorResult("A batch cannot hold a batch; put its calls into this one.");
+  if (!isToolInput(input))
+    return errorResult(`input of ${tool} is not an object; pass its arguments as one.`);
+  if (context.signal.aborted) return errorResult("Not run: the run was aborted.");
+  try {
+    return await context.callTool(tool, input);
+  } catch (error) {
+    return errorResult(errorMessage(error));
+  }
+}
+
+function isToolInput(input: unknown): input is ToolInput {
+  return typeof input === "object" && input !== null && !Array.isArray(input);
+}
+
+function report(calls: readonly BatchCall[], done: readonly Done[]): ToolResult {
+  const failed = done.filter(({ result }) => result.isError === true).length;
+  const texts = shareBytes(
+    done.map(({ result }) => textOf(result.content, "\n")),
+    MAX_BYTES,
+  );
+  const title = `${done.length - failed} of ${done.length} calls succeeded`;
+  const blocks = done.flatMap(({ result, durationMs }, index): (TextBlock | ImageBlock)[] => {
+    const status = result.isError === true ? "failed" : "ok";
+    const head = `[${index + 1}. ${calls[index]?.tool ?? "?"}: ${status}, ${durationMs} ms]`;
+    return [{ type: "text", text: `${head}\n${texts[index] ?? ""}` }, ...imagesOf(result)];
+  });
+  const finish = done.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result
+    .finish;
+  return {
+    content: joinTexts([{ type: "text", text: `${title}.` }, ...blocks]),
+    isError: failed === done.length,
+    title,
+    metadata: {
+      calls: done.map(({ result, durationMs }, index) => ({
+        tool: calls[index]?.tool,
+        ok: result.isError !== true,
+        durationMs,
+      })),
+    },
+    ...(finish !== undefined && { finish }),
+  };
+}
+
+function imagesOf({ content }: ToolResult): readonly ImageBlock[] {
+  return typeof content === "string" ? [] : content.filter((block) => block.type === "image");
+}
+
+/** One string where there is only text; else blocks, neighbouring texts joined. */
+function joinTexts(blocks: readonly (TextBlock | ImageBlock)[]): ToolResult["content"] {
+  const joined: (TextBlock | ImageBlock)[] = [];
+  for (const block of blocks) {
+    const last = joined.at(-1);
+    if (block.type === "text" && last?.type === "text") {
+      joined[joined.length - 1] = { type: "text", text: `${last.text}\n\n${block.text}` };
+    } else joined.push(block);
+  }
+  const [first] = joined;
+  return joined.length === 1 && first?.type === "text" ? first.text : joined;
+}
+
+/** What several calls touch together. */
+function joinAccess(all: readonly ToolAccess[]): ToolAccess {
+  if (all.includes("exclusive")) return "exclusive";
+  const lists = all.filter((access) => typeof access !== "string");
+  const write = lists.flatMap((access) => access.write ?? []);
+  if (all.includes("read_all")) return write.length === 0 ? "read_all" : "exclusive";
+  const read = lists.flatMap((access) => access.read ?? []);
+  return read.length === 0 && write.length === 0 ? "none" : { read, write };
+}

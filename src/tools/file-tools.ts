@@ -1,0 +1,30 @@
+import type { Tool } from "../core/tool/tool.ts";
+import { createEditTool } from "./edit-tool.ts";
+import { FileState } from "./files/file-state.ts";
+import type { FileToolOptions } from "./files/file-tool-options.ts";
+import { createGlobTool } from "./glob-tool.ts";
+import { createGrepTool } from "./grep-tool.ts";
+import { createReadTool } from "./read-tool.ts";
+import { RipgrepLocator } from "./search/ripgrep.ts";
+import type { SearchToolOptions } from "./search/search-tool-options.ts";
+import { createWriteTool } from "./write-tool.ts";
+
+/** What {@link fileTools} takes: the options of all its tools. */
+export interface FileToolsOptions extends FileToolOptions, SearchToolOptions {}
+
+/**
+ * The tools `read`, `write`, `edit`, `glob` and `grep`, which share what was read in a session: `write` and `edit` change only files
+ * that the session has read and that are unchanged since.
+ */
+export function fileTools(options: FileToolsOptions = {}): readonly Tool[] {
+  const state = options.state ?? new FileState();
+  const locator = options.locator ?? new RipgrepLocator(options.ripgrep);
+  const shared = { ...options, state, locator };
+  return [
+    createReadTool(shared),
+    createWriteTool(shared),
+    createEditTool(shared),
+    createGlobTool(shared),
+    createGrepTool(shared),
+  ];
+}

@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { defineTool } from "../core/tool/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
+import { resolvePath } from "./resolve-path.ts";
+import { listFiles } from "./search/list-files.ts";
+import { newestFirst } from "./search/newest-first.ts";
+import { pathGlob } from "./search/path-glob.ts";
+import { RipgrepLocator } from "./search/ripgrep.ts";
+import { searchRootKind, shownPath } from "./search/search-folder.ts";
+import type { SearchToolOptions } from "./search/search-tool-options.ts";
+
+/**
+ * The `glob` tool: regular files by pattern, newest first, at most 200. `*` stays within a folder, `**` crosses folders, `{a,b}` are
+ * alternatives. Files that `.gitignore`, `.ignore` or `.rgignore` name are left out, as are `.git` and, unless pattern or path name
+ * it, `node_modules`; other hidden files are found. Links are not followed. The pattern cannot leave `path`.
+ */
+export function createGlobTool(options: SearchToolOptions = {}): Tool {
+  const ripgrep = options.locator ?? new RipgrepLocator(options.ripgrep);
+  return defineTool({
+    name: "glob",
+    description: "Finds files by glob (**, {a,b}) below a folder, newest first. Ignored files are left out.",
+    parameters: PARAMETERS,
+    readOnly: true,
+    access: "read_all",
+    execute: ({ pattern, path = "." }, context) =>
+      answerFileErrors(path, context.signal, () => {
+        const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
+        const folder = resolvePath(path, { ...options, cwd });
+        return glob(
+          { pattern, folder, shown: path, cwd, ripgrep, timeoutMs: options.timeoutMs ?? TIMEOUT_MS },
+          context,
+        );
+      }),
+  });
+}
+
+const PARAMETERS = {
+  type: "object",
+  properties: { pattern: { type: "string" }, path: { type: "string" } },
+  required: ["pattern"],
+} as const;
+
+const MAX_SHOWN = 200;
+const MAX_MATCHES = 20_000;
+const MAX_PATTERN_CHARS = 1000;
+const TIMEOUT_MS = 20_000;
+
+interface GlobRequest {
+  readonly pattern: string;
+  readonly folder: string;
+  readonly shown: string;
+  readonly cwd: string;
+  readonly ripgrep: RipgrepLocator;
+  readonly timeoutMs: number;
+}
+
+async function glob(request: GlobRequest, context: ToolContext): Promise<ToolResult> {
+  const { folder, shown, cwd, ripgrep } = request;
+  if ((await searchRootKind(folder, shown)) === "file") {
+    throw new FileRefusal(`${shown} is a file: path is the folder to search.`);
+  }
+  const pattern = patternBelow(request);
+  const fits = pathGlob(pattern);
+  const timeout = AbortSignal.timeout(request.timeoutMs);
+  const found: string[] = [];
+  await listFiles(folder, {
+    ripgrep,
+    signal: AbortSignal.any([context.signal, timeout]),
+    withNodeModules: `${pattern}/${folder}`.includes("node_modules"),
+    onFile: (path) => {
+      if (fits(path)) found.push(path);
+      return found.length < MAX_MATCHES;
+    },
+  });
+  context.signal.throwIfAborted();
+  const sorted = await newestFirst(folder, found);
+  const lines = sorted.slice(0, MAX_SHOWN).map((path) => shownPath(join(folder, path), cwd));
+  const count = `${found.length}${found.length === MAX_MATCHES ? " or more" : ""}`;
+  const notes = timeout.aborted ? [`Stopped after ${request.timeoutMs / 1000} s: there may be more.`] : [];
+  if (found.length > MAX_SHOWN)
+    notes.unshift(`The newest ${MAX_SHOWN} of ${count} files. Narrow the pattern.`);
+  const text = found.length === 0 ? [nothingFound(pattern, shown === "." ? folder : shown)] : lines;
+  return {
+    content: [...text, ...notes.map((note) => `[${note}]`)].join("\n"),
+    title: `${count} files`,
+    metadata: { path: folder, files: found.length },
+  };
+}
+
+/** The pattern relative to the folder; an absolute one may name the folder itself. */
+function patternBelow({ pattern, folder, shown }: GlobRequest): string {
+  if (pattern.length > MAX_PATTERN_CHARS)
+    throw new FileRefusal(`pattern has ${pattern.length} characters: at most ${MAX_PATTERN_CHARS}.`);
+  const relative = pattern.startsWith(`${folder}/`) ? pattern.slice(folder.length + 1) : pattern;
+  if (relative === "" || /^(?:[/~]|[A-Za-z]:)|(?:^|\/)\.\.(?:\/|$)/u.test(relative)) {
+    throw new FileRefusal(
+      `pattern "${pattern}" must stay below path (${shown}): give the folder as path and a relative pattern.`,
+    );
+  }
+  return relative;
+}
+
+function nothingFound(pattern: string, where: string): string {
+  const hint = pattern.includes("/")
+    ? ""
+    : ` It looks only directly in that folder: **/${pattern} looks below it too.`;
+  return `No files match ${pattern} in ${where}.${hint}`;
+}

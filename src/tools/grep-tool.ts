@@ -1,0 +1,138 @@
+import { basename, dirname, join } from "node:path";
+import { defineTool } from "../core/tool/define-tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
+import { resolvePath } from "./resolve-path.ts";
+import { FoundList } from "./search/found-list.ts";
+import { newestFirst } from "./search/newest-first.ts";
+import { RipgrepLocator } from "./search/ripgrep.ts";
+import { searchRootKind, shownPath } from "./search/search-folder.ts";
+import type { SearchToolOptions } from "./search/search-tool-options.ts";
+import { searchWithRipgrep } from "./search/search-with-ripgrep.ts";
+import { searchWithoutRipgrep } from "./search/search-without-ripgrep.ts";
+import type { TextSearch } from "./search/text-search.ts";
+
+/**
+ * The `grep` tool: searches the text of files with a regular expression, by ripgrep or, where there is none, by the engine of the
+ * language. `mode`: `files` (default; newest first), `content` (lines under the name of their file, `12:` a match, `13-` a line
+ * around it), or `count` (matching lines of each file). At most `limit` results (default 200), 30 KB and 500 characters a line.
+ * Ignored, binary and hidden files are treated as by `glob`; a `glob` without a slash names files in any folder.
+ */
+export function createGrepTool(options: SearchToolOptions = {}): Tool {
+  const locator = options.locator ?? new RipgrepLocator(options.ripgrep);
+  return defineTool({
+    name: "grep",
+    description:
+      "Searches file contents by regular expression (ripgrep). Ignored files are left out. mode: files (default), content, count.",
+    parameters: PARAMETERS,
+    readOnly: true,
+    access: "read_all",
+    execute: (input, context) =>
+      answerFileErrors(input.path ?? ".", context.signal, () => {
+        const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
+        const path = resolvePath(input.path ?? ".", { ...options, cwd });
+        return grep(input, { path, cwd, locator, timeoutMs: options.timeoutMs ?? TIMEOUT_MS }, context);
+      }),
+  });
+}
+
+const PARAMETERS = {
+  type: "object",
+  properties: {
+    pattern: { type: "string" },
+    path: { type: "string" },
+    glob: { type: "string" },
+    mode: { enum: ["files", "content", "count"] },
+    context: { type: "integer" },
+    ignore_case: { type: "boolean" },
+    multiline: { type: "boolean" },
+    limit: { type: "integer" },
+  },
+  required: ["pattern"],
+} as const;
+
+const TIMEOUT_MS = 20_000;
+const DEFAULT_LIMIT = 200;
+const MAX_LIMIT = 2000;
+const MAX_CONTEXT = 50;
+const MAX_PROBLEM_CHARS = 1000;
+
+interface GrepInput {
+  readonly pattern: string;
+  readonly path?: string;
+  readonly glob?: string;
+  readonly mode?: TextSearch["mode"];
+  readonly context?: number;
+  readonly ignore_case?: boolean;
+  readonly multiline?: boolean;
+  readonly limit?: number;
+}
+
+interface GrepPlace {
+  /** Canonical path of the folder or file to search. */
+  readonly path: string;
+  readonly cwd: string;
+  readonly locator: RipgrepLocator;
+  readonly timeoutMs: number;
+}
+
+async function grep(input: GrepInput, place: GrepPlace, context: ToolContext): Promise<ToolResult> {
+  if (input.pattern === "") throw new FileRefusal("pattern is empty: it would match every line.");
+  const kind = await searchRootKind(place.path, input.path ?? ".");
+  const folder = kind === "file" ? dirname(place.path) : place.path;
+  const timeout = AbortSignal.timeout(place.timeoutMs);
+  const asked = { ...wantedOf(input, folder), ...(kind === "file" ? { file: basename(place.path) } : {}) };
+  const list = new FoundList({
+    mode: asked.mode,
+    limit: clamp(input.limit ?? DEFAULT_LIMIT, { min: 1, max: MAX_LIMIT }),
+    marksGaps: asked.context > 0,
+    pathShown: (path) => shownPath(join(folder, path), place.cwd),
+  });
+  const signal = AbortSignal.any([context.signal, timeout]);
+  const search: TextSearch = { ...asked, signal, onFound: (found) => list.add(found) };
+  const command = await place.locator.find();
+  const end =
+    command === undefined ? await searchWithoutRipgrep(search) : await searchWithRipgrep(command, search);
+  context.signal.throwIfAborted();
+  if (end.problem !== undefined && list.size === 0) throw new FileRefusal(unusable(end.problem));
+  const text = asked.mode === "files" ? list.filesText(await newestFirst(folder, list.paths)) : list.text();
+  const notes = [
+    ...(timeout.aborted ? [`Stopped after ${place.timeoutMs / 1000} s: there may be more.`] : []),
+    ...(end.unread > 0 ? [`${end.unread} files or folders could not be read.`] : []),
+  ];
+  const found = text === "" ? nothingFound(input, place) : text;
+  return {
+    content: [found, ...notes.map((note) => `[${note}]`)].join("\n"),
+    title: `${list.size} ${asked.mode === "content" ? "lines" : "files"}`,
+    metadata: { path: place.path, mode: asked.mode, results: list.size },
+  };
+}
+
+function wantedOf(input: GrepInput, folder: string): Omit<TextSearch, "signal" | "onFound" | "file"> {
+  const { pattern, glob = "", mode = "files" } = input;
+  return {
+    pattern,
+    folder,
+    ...(glob === "" ? {} : { glob }),
+    mode,
+    context: mode === "content" ? clamp(input.context ?? 0, { min: 0, max: MAX_CONTEXT }) : 0,
+    ignoresCase: input.ignore_case ?? false,
+    // A pattern with a line end in it could match nothing otherwise.
+    isMultiline: input.multiline ?? /\n|\\n/u.test(pattern),
+    withNodeModules: `${glob}/${folder}`.includes("node_modules"),
+  };
+}
+
+function unusable(problem: string): string {
+  const hint = "To search for plain text, put a backslash before each of . * + ? ( ) [ ] { } | ^ $ \\";
+  return `The search cannot be done: ${problem.slice(0, MAX_PROBLEM_CHARS)}\n${hint}`;
+}
+
+function nothingFound({ pattern, glob, path = "." }: GrepInput, { cwd }: GrepPlace): string {
+  const where = path === "." ? cwd : path;
+  return `No matches for ${pattern} in ${where}${glob === undefined || glob === "" ? "" : ` (files ${glob})`}.`;
+}
+
+function clamp(value: number, { min, max }: { readonly min: number; readonly max: number }): number {
+  return Math.min(Math.max(min, value), max);
+}

@@ -1,0 +1,13 @@
+export { applyEdits } from "./apply-edits.ts";
+export { createEditTool } from "./edit-tool.ts";
+export type { Edit, EditError, EditErrorKind } from "./edits/plan-edits.ts";
+export { type FileToolsOptions, fileTools } from "./file-tools.ts";
+export { type FileStamp, FileState } from "./files/file-state.ts";
+export type { FileToolOptions } from "./files/file-tool-options.ts";
+export { type RemoveStaleOptions, removeStaleTemporaryFiles } from "./files/temporary-file.ts";
+export { createGlobTool } from "./glob-tool.ts";
+export { createGrepTool } from "./grep-tool.ts";
+export { createReadTool } from "./read-tool.ts";
+export { type RipgrepChoice, RipgrepLocator } from "./search/ripgrep.ts";
+export type { SearchToolOptions } from "./search/search-tool-options.ts";
+export { createWriteTool } from "./write-tool.ts";

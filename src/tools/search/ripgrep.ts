@@ -1,0 +1,138 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { promisify } from "node:util";
+
+/** Which ripgrep to use: a path or name of the program, or `false` for none. Default: `rg` on the PATH, then the one installed along. */
+export type RipgrepChoice = string | false;
+
+/** Finds a ripgrep that can be used, once. */
+export class RipgrepLocator {
+  readonly #choice: RipgrepChoice | undefined;
+  #found: Promise<string | undefined> | undefined;
+
+  constructor(choice?: RipgrepChoice) {
+    this.#choice = choice;
+  }
+
+  /** The program to start; `undefined` when there is none, or only one older than version 13. */
+  find(): Promise<string | undefined> {
+    this.#found ??= this.#choice === false ? Promise.resolve(undefined) : locate(this.#choice ?? "rg");
+    return this.#found;
+  }
+}
+
+/** How a run of ripgrep is started. */
+export interface RipgrepOptions {
+  readonly cwd: string;
+  /** Byte that ends a record of the output. */
+  readonly separator: "\n" | "\0";
+  /** Ends the run at once. */
+  readonly signal: AbortSignal;
+}
+
+/** How a run of ripgrep ended. */
+export interface RipgrepEnd {
+  /** 0: something found, 1: nothing, 2: an error, maybe beside finds, `null`: ended by a signal. */
+  readonly exitCode: number | null;
+  readonly stderr: string;
+}
+
+/**
+ * Runs ripgrep, which reads no configuration file and no standard input, and hands over its output record by record; `onRecord`
+ * returns false when it has enough. Resolves when the process is gone.
+ */
+export async function runRipgrep(
+  command: string,
+  args: readonly string[],
+  options: RipgrepOptions & { readonly onRecord: (record: string) => boolean },
+): Promise<RipgrepEnd> {
+  const child = spawn(command, ["--no-config", ...args], {
+    cwd: options.cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    windowsHide: true,
+  });
+  const kill = () => child.kill("SIGKILL");
+  options.signal.addEventListener("abort", kill, { once: true });
+  if (options.signal.aborted) kill();
+  const splitter = new RecordSplitter(options.separator, options.onRecord);
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    if (!splitter.add(chunk)) kill();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (stderr.length < MAX_STDERR_CHARS) stderr += chunk.toString("utf8");
+  });
+  try {
+    const exitCode = await closed(child);
+    splitter.end();
+    return { exitCode, stderr };
+  } finally {
+    options.signal.removeEventListener("abort", kill);
+  }
+}
+
+/** Older ones lack options that are needed, or have known faults. */
+const MIN_VERSION = 13;
+const MAX_STDERR_CHARS = 20_000;
+const MAX_RECORD_BYTES = 1_000_000;
+
+async function locate(first: string): Promise<string | undefined> {
+  if (await isUsable(first)) return first;
+  const installed = await installedAlong();
+  return installed !== undefined && (await isUsable(installed)) ? installed : undefined;
+}
+
+async function isUsable(command: string): Promise<boolean> {
+  try {
+    const { stdout } = await promisify(execFile)(command, ["--no-config", "--version"], { timeout: 10_000 });
+    return Number(/^ripgrep (\d+)\./u.exec(stdout)?.[1] ?? 0) >= MIN_VERSION;
+  } catch {
+    return false;
+  }
+}
+
+async function installedAlong(): Promise<string | undefined> {
+  try {
+    return (await import("@vscode/ripgrep")).rgPath;
+  } catch {
+    return undefined;
+  }
+}
+
+async function closed(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code));
+  });
+}
+
+/** Cuts chunks of output into records; after the receiver has had enough it is not called again. */
+class RecordSplitter {
+  readonly #separator: number;
+  readonly #onRecord: (record: string) => boolean;
+  #pending: Buffer = Buffer.alloc(0);
+  #wantsMore = true;
+
+  constructor(separator: "\n" | "\0", onRecord: (record: string) => boolean) {
+    this.#separator = separator.charCodeAt(0);
+    this.#onRecord = onRecord;
+  }
+
+  add(chunk: Buffer): boolean {
+    const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(this.#separator); end !== -1; end = bytes.indexOf(this.#separator, start)) {
+      this.#hand(bytes.subarray(start, end));
+      start = end + 1;
+    }
+    this.#pending = bytes.subarray(start, start + MAX_RECORD_BYTES);
+    return this.#wantsMore;
+  }
+
+  end(): void {
+    if (this.#pending.length > 0) this.#hand(this.#pending);
+  }
+
+  #hand(bytes: Buffer): void {
+    if (this.#wantsMore) this.#wantsMore = this.#onRecord(bytes.toString("utf8"));
+  }
+}

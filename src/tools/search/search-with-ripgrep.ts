@@ -1,0 +1,81 @@
+import { lastNameOf, pathGlob } from "./path-glob.ts";
+import { runRipgrep } from "./ripgrep.ts";
+import { ripgrepFileArgs } from "./skipped-names.ts";
+import { type FoundText, MAX_LINE_CHARS, type TextSearch, type TextSearchEnd } from "./text-search.ts";
+
+/** Searches with ripgrep. Lines and counts come in the order of paths, files in no particular order. */
+export async function searchWithRipgrep(command: string, search: TextSearch): Promise<TextSearchEnd> {
+  const fits =
+    search.glob === undefined || search.file !== undefined
+      ? undefined
+      : pathGlob(search.glob, { matchesBaseName: true });
+  const { exitCode, stderr } = await runRipgrep(command, await argsOf(search), {
+    cwd: search.folder,
+    separator: search.mode === "files" ? "\0" : "\n",
+    signal: search.signal,
+    onRecord: (record) => {
+      const found = parseRecord(record, search.mode);
+      return found === undefined || fits?.(found.path) === false ? true : search.onFound(found);
+    },
+  });
+  if (exitCode !== 2) return { unread: 0 };
+  const messages = stderr.split("\n").filter((line) => line !== "");
+  const unread = messages.filter((line) => /\(os error \d+\)$/u.test(line)).length;
+  return unread === messages.length ? { unread } : { unread, problem: stderr.trim() };
+}
+
+/** ripgrep's own engine has no look-around and no back-references; PCRE2 has. */
+const NEEDS_PCRE2 = /\(\?(?:[=!>]|<[=!])|\\[1-9]/u;
+
+async function argsOf(search: TextSearch): Promise<readonly string[]> {
+  return [
+    ...(await ripgrepFileArgs(search.folder, search)),
+    "--null",
+    "--crlf",
+    ...modeArgs(search),
+    ...(search.ignoresCase ? ["--ignore-case"] : []),
+    ...(search.isMultiline ? ["--multiline", "--multiline-dotall"] : []),
+    ...(NEEDS_PCRE2.test(search.pattern) ? ["--pcre2"] : []),
+    ...typeArgs(search),
+    "--regexp",
+    search.pattern,
+    "--",
+    `./${search.file ?? ""}`,
+  ];
+}
+
+function modeArgs({ mode, context }: TextSearch): readonly string[] {
+  if (mode === "files") return ["--files-with-matches"];
+  if (mode === "count") return ["--count", "--with-filename", "--sort", "path"];
+  const columns = ["--max-columns", String(MAX_LINE_CHARS), "--max-columns-preview"];
+  return [
+    "--line-number",
+    "--no-heading",
+    "--with-filename",
+    "--sort",
+    "path",
+    ...columns,
+    "--context",
+    String(context),
+  ];
+}
+
+/** A `--glob` would bring ignored files back; a file type does not. What a type cannot say is sorted out afterwards. */
+function typeArgs({ glob, file }: TextSearch): readonly string[] {
+  const name =
+    glob === undefined || file !== undefined || glob.startsWith("!") ? undefined : lastNameOf(glob);
+  return name === undefined ? [] : ["--type-add", `wanted:${name}`, "--type", "wanted"];
+}
+
+/** Records are `path`, `path NUL count`, or `path NUL number` with `:` (a match) or `-` (a line around it) and the line. */
+function parseRecord(record: string, mode: TextSearch["mode"]): FoundText | undefined {
+  const [first, ...others] = record.split("\0");
+  const path = (first ?? "").replace(/^\.\//u, "");
+  if (mode === "files") return path === "" ? undefined : { path };
+  const rest = others.join("\0");
+  if (mode === "count") return others.length === 0 ? undefined : { path, count: Number(rest) };
+  const match = /^(\d+)([:-])([^]*)$/u.exec(rest);
+  if (match === null) return undefined;
+  const [, number, mark, text = ""] = match;
+  return { path, line: { number: Number(number), text: text.replace(/\r+$/u, ""), isMatch: mark === ":" } };
+}

@@ -1,0 +1,162 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { createContext, Script } from "node:vm";
+import { errorMessage } from "../../core/base/errors.ts";
+import { errorCode } from "../files/file-error.ts";
+import { detectEncoding } from "../files/text-encoding.ts";
+import { toRegExp } from "./js-pattern.ts";
+import { walkFiles } from "./list-files.ts";
+import { pathGlob } from "./path-glob.ts";
+import { type FoundText, MAX_LINE_CHARS, type TextSearch, type TextSearchEnd } from "./text-search.ts";
+
+/**
+ * Searches with the regular expressions of the language, file by file in the order of paths. Binary files are passed over; files
+ * over 20 MB count as unread. A pattern that keeps one file busy for more than two seconds ends the search.
+ */
+export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSearchEnd> {
+  let regExp: RegExp;
+  try {
+    regExp = toRegExp(search);
+  } catch (error) {
+    return { unread: 0, problem: errorMessage(error) };
+  }
+  const runner = new BoundedRunner(MAX_MS_PER_FILE);
+  const { paths, unreadFolders } = await pathsOf(search);
+  let unread = unreadFolders;
+  for (const path of paths) {
+    if (search.signal.aborted) break;
+    const text = await textOf(join(search.folder, path));
+    if (text === undefined) unread++;
+    if (text === undefined || text === "") continue;
+    const lines = text.split("\n");
+    const matched = runner.run(() =>
+      search.isMultiline ? linesOfMatches(text, regExp) : matchingLines(lines, regExp),
+    );
+    if (matched === undefined)
+      return {
+        unread,
+        problem: `The pattern takes more than ${MAX_MS_PER_FILE / 1000} s on ${path}. Use a simpler one.`,
+      };
+    if (matched.length > 0 && !foundIn(path, lines, matched, search).every(search.onFound)) break;
+  }
+  return { unread };
+}
+
+const MAX_FILE_BYTES = 20 * 1024 * 1024;
+const MAX_MS_PER_FILE = 2000;
+const MAX_FILES = 200_000;
+
+async function pathsOf(
+  search: TextSearch,
+): Promise<{ readonly paths: readonly string[]; readonly unreadFolders: number }> {
+  if (search.file !== undefined) return { paths: [search.file], unreadFolders: 0 };
+  const fits = search.glob === undefined ? undefined : pathGlob(search.glob, { matchesBaseName: true });
+  const paths: string[] = [];
+  const unreadFolders = await walkFiles(search.folder, {
+    withNodeModules: search.withNodeModules,
+    signal: search.signal,
+    onFile: (path) => {
+      if (fits?.(path) !== false) paths.push(path);
+      return paths.length < MAX_FILES;
+    },
+  });
+  return { paths: paths.sort(), unreadFolders };
+}
+
+/** The text of a file, empty for a binary one; `undefined` when it cannot be read or is too large. */
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_FILE_BYTES) return undefined;
+    const bytes = await readFile(path);
+    const encoding = detectEncoding(bytes);
+    if (encoding === "binary" || (encoding === "utf-8" && bytes.includes(0))) return "";
+    return new TextDecoder(encoding).decode(bytes);
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+function matchingLines(lines: readonly string[], regExp: RegExp): readonly number[] {
+  const matched: number[] = [];
+  const last = lines.at(-1) === "" ? lines.length - 1 : lines.length;
+  for (const [index, line] of lines.entries()) {
+    if (index < last && regExp.test(withoutReturn(line))) matched.push(index);
+  }
+  return matched;
+}
+
+function linesOfMatches(text: string, regExp: RegExp): readonly number[] {
+  const matched = new Set<number>();
+  let line = 0;
+  let position = 0;
+  for (const match of text.matchAll(regExp)) {
+    for (; position < match.index; position++) if (text[position] === "\n") line++;
+    let at = line;
+    matched.add(at);
+    for (const char of match[0].replace(/\n$/u, "")) if (char === "\n") matched.add(++at);
+  }
+  return [...matched];
+}
+
+function foundIn(
+  path: string,
+  lines: readonly string[],
+  matched: readonly number[],
+  search: TextSearch,
+): readonly FoundText[] {
+  if (search.mode === "files") return [{ path }];
+  if (search.mode === "count") return [{ path, count: matched.length }];
+  const isMatch = new Set(matched);
+  const shown = new Set<number>();
+  for (const index of matched) {
+    for (let near = index - search.context; near <= index + search.context; near++) shown.add(near);
+  }
+  const last = lines.at(-1) === "" ? lines.length - 1 : lines.length;
+  return [...shown]
+    .filter((index) => index >= 0 && index < last)
+    .sort((a, b) => a - b)
+    .map((index) => ({
+      path,
+      line: { number: index + 1, text: clip(lines[index] ?? ""), isMatch: isMatch.has(index) },
+    }));
+}
+
+function clip(line: string): string {
+  const text = line.replace(/\r+$/u, "");
+  return text.length <= MAX_LINE_CHARS
+    ? text
+    : `${text.slice(0, MAX_LINE_CHARS)} [... omitted end of long line]`;
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith("\r") ? line.slice(0, -1) : line;
+}
+
+/** Runs functions with a bound on their time that holds inside a regular expression too, which no signal can interrupt. */
+class BoundedRunner {
+  readonly #timeoutMs: number;
+  readonly #script = new Script("run()");
+  #action: () => unknown = () => undefined;
+  readonly #context = createContext({ run: () => this.#action() });
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** What `action` returns; `undefined` when it took too long. */
+  run<T>(action: () => T): T | undefined {
+    let result: T | undefined;
+    this.#action = () => {
+      result = action();
+    };
+    try {
+      this.#script.runInContext(this.#context, { timeout: this.#timeoutMs });
+      return result;
+    } catch (error) {
+      if (errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
+      throw error;
+    }
+  }
+}

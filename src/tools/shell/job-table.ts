@@ -1,0 +1,43 @@
+import type { RunningCommand } from "./running-command.ts";
+
+/** A command that goes on after its call returned. */
+export interface Job {
+  /** `job_1`, `job_2`, … */
+  readonly id: string;
+  readonly running: RunningCommand;
+  /** True for what a finished command left running, false for a command started in the background. */
+  readonly isLeftover: boolean;
+}
+
+/** Finished jobs kept for a later look. */
+const MAX_FINISHED = 100;
+
+/** The jobs of a session, oldest first. */
+export class JobTable {
+  readonly #jobs = new Map<string, Job>();
+  #count = 0;
+
+  /** Makes a command a job. It no longer keeps the program alive. */
+  add(running: RunningCommand, { isLeftover }: { readonly isLeftover: boolean }): Job {
+    const job: Job = { id: `job_${++this.#count}`, running, isLeftover };
+    this.#jobs.set(job.id, job);
+    running.process.unref();
+    this.#dropOldFinished();
+    return job;
+  }
+
+  /** The job with this id. */
+  get(id: string): Job | undefined {
+    return this.#jobs.get(id);
+  }
+
+  /** All jobs. */
+  all(): readonly Job[] {
+    return [...this.#jobs.values()];
+  }
+
+  #dropOldFinished(): void {
+    const finished = this.all().filter((job) => !job.isLeftover && job.running.exit !== undefined);
+    for (const job of finished.slice(0, -MAX_FINISHED)) this.#jobs.delete(job.id);
+  }
+}

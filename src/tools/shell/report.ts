@@ -1,0 +1,52 @@
+import type { OutputText } from "./output-buffer.ts";
+import type { ProcessInfo } from "./process-table.ts";
+import type { ShellExit } from "./shell-process.ts";
+
+/** Processes named in one result. */
+const MAX_LISTED = 10;
+const MAX_COMMAND = 120;
+
+/** How a shell ended, in words: `exit code 1`, `killed by SIGSEGV`. */
+export function describeExit(exit: ShellExit): string {
+  if (exit.signal !== null) return `killed by ${exit.signal}`;
+  const code = exit.code ?? 0;
+  // A shell reports the signal that ended its last command as 128 + number.
+  const name = code > 128 ? SHELL_SIGNALS[code - 128] : undefined;
+  return name === undefined ? `exit code ${code}` : `exit code ${code} (${name})`;
+}
+
+const SHELL_SIGNALS: { readonly [signal: number]: string } = {
+  2: "SIGINT",
+  6: "SIGABRT",
+  9: "SIGKILL",
+  11: "SIGSEGV",
+  13: "SIGPIPE",
+  15: "SIGTERM",
+};
+
+/** A time for reading: `12 ms`, `3.4 s`, `2 min 5 s`. */
+export function describeDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** The text of an output on lines of its own, `(no output)` for an empty one. */
+export function outputLines(output: OutputText, empty = "(no output)"): string {
+  if (output.text === "") return `${empty}\n`;
+  return output.text.endsWith("\n") ? output.text : `${output.text}\n`;
+}
+
+/** One line for each process, the first ten. */
+export function listProcesses(processes: readonly ProcessInfo[]): string {
+  const lines = processes.slice(0, MAX_LISTED).map(({ pid, command }) => `  ${pid} ${shorten(command)}`);
+  if (processes.length > MAX_LISTED) lines.push(`  and ${processes.length - MAX_LISTED} more`);
+  return lines.join("\n");
+}
+
+/** A command line for a list. */
+export function shorten(command: string): string {
+  const line = command.replace(/\s+/g, " ").trim();
+  return (line.length <= MAX_COMMAND ? line : `${line.slice(0, MAX_COMMAND - 1)}…`).toWellFormed();
+}

@@ -1,0 +1,221 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { systemClock } from "../../core/base/clock.ts";
+import { endProcesses, signal } from "./end-processes.ts";
+import type { OutputPipe } from "./output-pipe.ts";
+import { findProcesses, hasGroup, isRunning, type ProcessInfo, startedSince } from "./process-table.ts";
+import { type Environment, markedEnvironment } from "./shell.ts";
+
+/** What {@link startShell} needs. */
+export interface ShellStart {
+  readonly shell: string;
+  readonly command: string;
+  readonly cwd: string;
+  readonly env: Environment;
+  /** Unique text that all processes of this command carry in their environment. */
+  readonly mark: string;
+  /** Where both outputs go; without it Node's own pipes are used. */
+  readonly pipe: OutputPipe | undefined;
+  /** Takes output. While a returned promise is pending, no more is read. Must not throw or reject. */
+  readonly onOutput: (bytes: Uint8Array) => Promise<void> | undefined;
+}
+
+/** How a shell ended: with an exit code, or by a signal. */
+export interface ShellExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** After the shell's end, output that still comes is waited for until it was quiet for this long … */
+const QUIET_MS = 100;
+/** … and no longer than this. */
+const MAX_DRAIN_MS = 500;
+/** Within this time process ids do not come round, so a number is still ours. */
+const FRESH_MS = 1000;
+/** How long an ended process may take to be reaped. */
+const REAP_MS = 1000;
+
+/**
+ * Starts a command in its own session and process group, with empty input and no terminal. Rejects with the system's error when it
+ * cannot be started.
+ */
+export async function startShell(start: ShellStart): Promise<ShellProcess> {
+  const { pipe } = start;
+  let child: ChildProcess;
+  try {
+    child = spawn(start.shell, ["-c", start.command], {
+      cwd: start.cwd,
+      env: markedEnvironment(start.env, start.mark),
+      detached: process.platform !== "win32",
+      windowsHide: true,
+      stdio: pipe === undefined ? ["ignore", "pipe", "pipe"] : ["ignore", pipe.writer, pipe.writer],
+    });
+  } catch (error) {
+    pipe?.reader.destroy();
+    throw error;
+  } finally {
+    if (pipe !== undefined) closeSync(pipe.writer);
+  }
+  const failed = new Promise<never>((_resolve, reject) => child.once("error", reject));
+  if (child.pid === undefined) {
+    pipe?.reader.destroy();
+    return failed;
+  }
+  failed.catch(() => undefined);
+  const readers =
+    pipe === undefined ? [child.stdout, child.stderr].filter((it) => it !== null) : [pipe.reader];
+  return new ShellProcess(child.pid, child, { readers, start });
+}
+
+/** A started command: its shell, its output and everything it started. */
+export class ShellProcess {
+  readonly pid: number;
+  /** Resolves when the shell itself has ended, whatever its children do. */
+  readonly exited: Promise<ShellExit>;
+  /** Resolves when all output was read and nobody holds the pipe any more, or after {@link close}. */
+  readonly closed: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #mark: string;
+  readonly #readers: readonly Readable[];
+  readonly #startedAt = performance.now();
+  #exit: ShellExit | undefined;
+  #exitedAt = 0;
+  #isClosed = false;
+  #lastOutputAt = 0;
+  #storing = 0;
+  /** What was found running when somebody last looked. While one of them runs, the shell's number is still ours. */
+  #known: readonly ProcessInfo[] = [];
+
+  constructor(
+    pid: number,
+    child: ChildProcess,
+    { readers, start }: { readonly readers: readonly Readable[]; readonly start: ShellStart },
+  ) {
+    this.pid = pid;
+    this.#child = child;
+    this.#mark = start.mark;
+    this.#readers = readers;
+    this.exited = new Promise((resolve) => {
+      child.once("exit", (code, name) => {
+        this.#exit = { code, signal: name };
+        this.#exitedAt = performance.now();
+        resolve(this.#exit);
+      });
+    });
+    this.closed = Promise.all(readers.map((reader) => this.#read(reader, start.onOutput))).then(() => {
+      this.#isClosed = true;
+    });
+  }
+
+  /** How the shell ended; `undefined` while it runs. */
+  get exit(): ShellExit | undefined {
+    return this.#exit;
+  }
+
+  /**
+   * Resolves when the shell has ended and its output is read: at once when nobody holds the pipe any more, else after a short silence,
+   * even if a child goes on writing.
+   */
+  async settled(): Promise<ShellExit> {
+    const exit = await this.exited;
+    if (!this.#isClosed) await this.#drained();
+    return exit;
+  }
+
+  /** What the command started that still runs; the shell itself included. */
+  async running(): Promise<readonly ProcessInfo[]> {
+    if (this.#leftNothing()) return [];
+    const isFresh = performance.now() - this.#startedAt < FRESH_MS;
+    const query = { mark: this.#mark, roots: this.roots() };
+    this.#known = await findProcesses(isFresh ? { ...query, after: this.pid } : query);
+    return this.#known;
+  }
+
+  /** The shell's number, as long as it is certain that it is not somebody else's by now. */
+  roots(): readonly number[] {
+    if (this.#exit === undefined || this.#known.some(isRunning)) return [this.pid];
+    return performance.now() - this.#exitedAt < FRESH_MS ? [this.pid] : [];
+  }
+
+  /** Ends everything the command started: TERM, after the grace KILL. Returns what did not end even then. */
+  async end(graceMs: number): Promise<readonly ProcessInfo[]> {
+    if (process.platform === "win32") this.killNow();
+    const query = { mark: this.#mark, roots: this.roots() };
+    const groups = this.#exit === undefined ? [this.pid] : [];
+    this.#known = await endProcesses(query, { graceMs, groups });
+    const reaped = new AbortController();
+    const patience = systemClock.sleep(REAP_MS, reaped.signal).catch(() => undefined);
+    await Promise.race([this.settled(), patience]);
+    reaped.abort();
+    return this.#known;
+  }
+
+  /** Kills the shell's group without waiting for anything. */
+  killNow(): void {
+    if (this.#exit !== undefined) return;
+    if (process.platform !== "win32") signal(-this.pid, "SIGKILL");
+    else spawn("taskkill", ["/pid", String(this.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
+  }
+
+  /** From now on this command does not keep the program alive. Its output is still read, so that a writer does not fail. */
+  unref(): void {
+    this.#child.unref();
+    for (const reader of this.#readers)
+      if ("unref" in reader && typeof reader.unref === "function") reader.unref();
+  }
+
+  /** Stops reading. */
+  close(): void {
+    for (const reader of this.#readers) reader.destroy();
+  }
+
+  #leftNothing(): boolean {
+    if (this.#exit === undefined || !this.#isClosed) return false;
+    return process.platform === "linux" ? !startedSince(this.pid) : !hasGroup(this.pid);
+  }
+
+  #read(reader: Readable, onOutput: ShellStart["onOutput"]): Promise<void> {
+    reader.on("data", (bytes: Uint8Array) => {
+      this.#lastOutputAt = performance.now();
+      const stored = onOutput(bytes);
+      if (stored === undefined) return;
+      reader.pause();
+      this.#storing++;
+      void stored.then(() => {
+        this.#storing--;
+        this.#lastOutputAt = performance.now();
+        reader.resume();
+      });
+    });
+    return new Promise((resolve) => {
+      reader.once("end", resolve);
+      reader.once("close", resolve);
+      // A pipe that breaks has ended; "close" follows.
+      reader.once("error", () => resolve());
+    });
+  }
+
+  #drained(): Promise<void> {
+    const exitedAt = performance.now();
+    const deadline = exitedAt + MAX_DRAIN_MS;
+    const quietAt = (): number =>
+      this.#storing > 0 ? deadline : Math.min(deadline, Math.max(exitedAt, this.#lastOutputAt) + QUIET_MS);
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout;
+      const wait = (): void => {
+        // One look at the pipe after the time is up: a busy program may be late to read what was written long ago.
+        timer = setTimeout(() => setImmediate(check), Math.max(0, quietAt() - performance.now()));
+      };
+      const check = (): void => {
+        if (this.#isClosed || performance.now() >= quietAt()) resolve();
+        else wait();
+      };
+      void this.closed.then(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+      wait();
+    });
+  }
+}

@@ -1,0 +1,169 @@
+import { randomBytes } from "node:crypto";
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { endProcesses, signal } from "./end-processes.ts";
+import { type Job, JobTable } from "./job-table.ts";
+import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
+import { OutputFolder } from "./output-folder.ts";
+import { discardPipe, OutputPipes } from "./output-pipe.ts";
+import { findProcessesNow } from "./process-table.ts";
+import { RunningCommand } from "./running-command.ts";
+import { type Environment, findShell, minimalEnvironment, unattendedEnvironment } from "./shell.ts";
+import { startShell } from "./shell-process.ts";
+
+/** Settings of the shell tools of one session. */
+export interface ShellOptions {
+  /** Variables the commands see. Default: a plain `PATH` and `HOME`, nothing of this process. */
+  readonly env?: Environment;
+  /** The shell. Default: bash where the system has it, else `sh`. */
+  readonly shell?: string;
+  /** Folder for the full text of long outputs, kept when the session ends. Default: a temporary folder, removed at the end. */
+  readonly outputDir?: string;
+  /** Milliseconds between TERM and KILL, 0 to 5,000. Default 2,000. */
+  readonly graceMs?: number;
+  /** Bytes of output one command may write before it is stopped. Default 256 MiB. */
+  readonly maxOutputBytes?: number;
+}
+
+/** What one command adds to the session's settings. */
+export interface CommandStart {
+  readonly command: string;
+  readonly cwd: string;
+  /** Gets new text as it comes, cleaned, in whole lines. */
+  readonly onText?: (text: string) => void;
+  /** Called once when the command wrote more than it may. */
+  readonly onFull?: () => void;
+}
+
+const DEFAULT_GRACE_MS = 2000;
+const MAX_GRACE_MS = 5000;
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+/** All output files of a session together; the oldest go first. */
+const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
+const HEAD_BYTES = 16_000;
+const TAIL_BYTES = 32_000;
+
+/** What the commands of one session share. Whatever they started ends with {@link dispose}. */
+export class ShellSession {
+  readonly jobs: JobTable = new JobTable();
+  readonly graceMs: number;
+  readonly limits: OutputLimits;
+  readonly #env: Environment;
+  readonly #folder: OutputFolder;
+  readonly #pipes: OutputPipes;
+  /** Part of every mark of this session, so that one look at the process table finds all its processes. */
+  readonly #token = randomBytes(9).toString("base64url");
+  readonly #calls = new Set<RunningCommand>();
+  #shell: string | undefined;
+  #count = 0;
+  #disposed: Promise<void> | undefined;
+
+  constructor(options: ShellOptions = {}) {
+    const env = options.env ?? minimalEnvironment();
+    this.#env = unattendedEnvironment(env);
+    this.#shell = options.shell;
+    this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
+    const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
+    this.limits = { headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, fileBytes };
+    this.#folder = new OutputFolder({ path: options.outputDir, maxBytes: MAX_FOLDER_BYTES });
+    this.#pipes = new OutputPipes(() => this.#folder.path());
+  }
+
+  /** Does ahead what the first command would wait for (a few milliseconds). Never rejects. */
+  async prepare(): Promise<void> {
+    if (this.#disposed === undefined) await this.#pipes.prepare();
+  }
+
+  /** The shell that runs commands; throws `invalid_config` when there is none. */
+  shell(): string {
+    this.#shell ??= findShell(this.#env);
+    if (this.#shell !== undefined) return this.#shell;
+    throw new NanoAgentError(
+      "invalid_config",
+      process.platform === "win32"
+        ? "No bash on this Windows. Install Git for Windows, or run under WSL."
+        : "No bash and no /bin/sh on this system. Install bash, or set the shell option to its path.",
+    );
+  }
+
+  /** Starts a command. Rejects with the system's error when it cannot be started, `aborted` when the session is over. */
+  async start(options: CommandStart): Promise<RunningCommand> {
+    const shell = this.shell();
+    const pipe = this.#disposed === undefined ? await this.#pipes.take() : undefined;
+    if (this.#disposed !== undefined) {
+      if (pipe !== undefined) discardPipe(pipe);
+      throw new NanoAgentError("aborted", "The session of this shell is over.");
+    }
+    const output = new OutputBuffer(this.limits, () => this.#folder.openFile());
+    let isFull = false;
+    const onOutput = (bytes: Uint8Array): Promise<void> | undefined => {
+      const { text, stored } = output.write(bytes);
+      if (text !== "") options.onText?.(text);
+      if (output.full && !isFull) {
+        isFull = true;
+        options.onFull?.();
+      }
+      return stored;
+    };
+    const process = await startShell({
+      shell,
+      command: options.command,
+      cwd: options.cwd,
+      env: this.#env,
+      mark: `${this.#token}.${++this.#count}.`,
+      pipe,
+      onOutput,
+    });
+    const running = new RunningCommand(options.command, process, output);
+    this.#calls.add(running);
+    return running;
+  }
+
+  /** A command is over and left nothing to look after. */
+  async finish(running: RunningCommand): Promise<void> {
+    this.#calls.delete(running);
+    await running.close();
+    if (this.#disposed === undefined) this.#pipes.refill();
+  }
+
+  /** A command goes on as a job, in the background. */
+  adopt(running: RunningCommand, options: { readonly isLeftover: boolean }): Job {
+    this.#calls.delete(running);
+    return this.jobs.add(running, options);
+  }
+
+  /** Kills at once, without waiting, what can be found at once: for a program that is about to exit. */
+  killNow(): void {
+    for (const { process } of this.#all()) process.killNow();
+    for (const { pid } of findProcessesNow({ mark: this.#token, roots: this.#roots() }))
+      signal(pid, "SIGKILL");
+  }
+
+  /**
+   * Ends everything this session started, TERM first and KILL after the grace; also what left its group unseen, where the system lets
+   * us find it. Removes the temporary folder. Later commands are refused.
+   */
+  dispose(): Promise<void> {
+    this.#disposed ??= this.#end();
+    return this.#disposed;
+  }
+
+  async #end(): Promise<void> {
+    if (this.#count > 0) {
+      const alive = this.#all().filter((running) => running.exit === undefined);
+      const groups = alive.map((running) => running.process.pid);
+      if (process.platform === "win32") this.killNow();
+      await endProcesses({ mark: this.#token, roots: this.#roots() }, { graceMs: this.graceMs, groups });
+    }
+    await Promise.all(this.#all().map((running) => running.close()));
+    await this.#pipes.dispose();
+    await this.#folder.dispose();
+  }
+
+  #roots(): readonly number[] {
+    return this.#all().flatMap((running) => running.process.roots());
+  }
+
+  #all(): readonly RunningCommand[] {
+    return [...this.#calls, ...this.jobs.all().map((job) => job.running)];
+  }
+}
