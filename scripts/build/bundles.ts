@@ -1,4 +1,5 @@
-import { type BuildOptions, type BuildResult, build, type OutputFile } from "esbuild";
+import { isBuiltin } from "node:module";
+import { type BuildOptions, type BuildResult, build, type OutputFile, type Plugin } from "esbuild";
 import type { PublicEntry } from "../gates/public-entries.ts";
 import { installedPackages, type Manifest } from "./manifest.ts";
 
@@ -48,6 +49,7 @@ export async function buildCli(job: BundleJob & { readonly main: string }): Prom
     legalComments: "none",
     // Some packages ship a UMD file as "main", whose relative requires no bundler sees.
     mainFields: ["module", "main"],
+    plugins: [LAZY_BUILTINS],
   });
   return { ...bundle, outputFiles: bundle.outputFiles.map(withRequire) };
 }
@@ -83,6 +85,20 @@ function commonOptions({ root, manifest, outDir }: BundleJob) {
     },
   } as const satisfies BuildOptions;
 }
+
+/**
+ * Takes Node's own modules with `process.getBuiltinModule`. An `import` of one evaluates all its exports, also those that load half
+ * of Node behind a getter (`node:http` a whole fetch client): that would double the time a command needs to start.
+ */
+const LAZY_BUILTINS: Plugin = {
+  name: "lazy-builtins",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^node:/ }, ({ path }) => (isBuiltin(path) ? { path, namespace: "builtin" } : undefined));
+    onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+    }));
+  },
+};
 
 const REQUIRE =
   'import{createRequire as nanoAgentCreateRequire}from"node:module";const require=nanoAgentCreateRequire(import.meta.url);\n';

@@ -159,11 +159,14 @@ interface NamedNode {
   readonly name?: unknown;
   readonly value?: unknown;
   readonly property?: unknown;
+  readonly object?: unknown;
 }
 
 function isProcess(node: NamedNode): boolean {
   if (node.type === "Identifier") return node.name === "process";
-  return node.type === "MemberExpression" && propertyName(node.property as NamedNode) === "process";
+  if (node.type !== "MemberExpression" || propertyName(node.property as NamedNode) !== "process")
+    return false;
+  return propertyName(node.object as NamedNode) === "globalThis";
 }
 
 function propertyName(node: NamedNode): string {

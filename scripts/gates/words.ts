@@ -9,14 +9,15 @@ interface Ban {
   readonly applies?: (path: string) => boolean;
 }
 
+const isCode = (path: string): boolean => path.endsWith(".ts");
 const isSource = (path: string): boolean => path.startsWith("src/") && !isTestFile(path);
 
 const BANS: readonly Ban[] = [
-  { pattern: /@ts-(ignore|nocheck)/, advice: "make the types say it" },
+  { pattern: /@ts-(ignore|nocheck)/, advice: "make the types say it", applies: isCode },
   {
     pattern: /@ts-expect-error/,
     advice: "only a test of types may expect an error",
-    applies: (path) => !isTestFile(path),
+    applies: (path) => isCode(path) && !isTestFile(path),
   },
   { pattern: /(eslint|oxlint)-disable|biome-ignore/, advice: "mend the code instead of silencing the rule" },
   { pattern: /(v8|c8|istanbul) ignore/, advice: "test it or remove it" },

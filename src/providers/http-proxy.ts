@@ -67,7 +67,7 @@ interface Tunnel {
 }
 
 async function openSecureTunnel(tunnel: Tunnel): Promise<Duplex> {
-  const [socket, tls] = await Promise.all([openTunnel(tunnel), import("node:tls")]);
+  const [socket, tls] = await Promise.all([openTunnel(tunnel), process.getBuiltinModule("node:tls")]);
   return new Promise((resolve, reject) => {
     const secure = tls.connect({
       socket,
@@ -85,7 +85,9 @@ async function openSecureTunnel(tunnel: Tunnel): Promise<Duplex> {
 }
 
 async function openTunnel({ proxy, ca, host, port }: Tunnel): Promise<Duplex> {
-  const { request: start } = await (proxy.protocol === "https:" ? import("node:https") : import("node:http"));
+  const { request: start } = process.getBuiltinModule(
+    proxy.protocol === "https:" ? "node:https" : "node:http",
+  );
   const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const credentials = proxyAuthorization(proxy);
   const request = start({

@@ -8,16 +8,14 @@ import type { Transport } from "./http.ts";
 import type { NetworkOptions } from "./network.ts";
 import { createWireModel } from "./wire-model.ts";
 
-type Event = { readonly type: string; readonly [key: string]: unknown };
-
-const sse = (...events: readonly Event[]): string =>
+const sse = (...events: readonly { readonly type: string }[]): string =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 
 const START = {
   type: "message_start",
   message: { id: "m1", model: "x", usage: { input_tokens: 3, output_tokens: 1 } },
 };
-const text = (words: string): Event => ({
+const text = (words: string): { readonly type: string; readonly [field: string]: unknown } => ({
   type: "content_block_delta",
   index: 0,
   delta: { type: "text_delta", text: words },
@@ -62,9 +60,6 @@ const breaks =
   };
 const failure = (type: string, message = "Sorry"): string =>
   JSON.stringify({ type: "error", error: { type, message } });
-
-const WITHOUT_KEY =
-  "anthropic refused the credentials (HTTP 401, authentication_error): invalid x-api-key [key]. Check the API key for anthropic, and that it may use this model.";
 
 const REQUEST: ModelRequest = { messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }] };
 
@@ -215,7 +210,7 @@ describe("a model over a wire", () => {
     [
       "401",
       refuses(401, failure("authentication_error", "invalid x-api-key k-secret")),
-      { code: "authentication", message: WITHOUT_KEY },
+      { code: "authentication", message: expect.not.stringContaining("k-secret") },
     ],
     [
       "400",

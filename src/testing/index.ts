@@ -1,3 +1,4 @@
+export { checkRequest } from "./check-request.ts";
 export { FakeClock } from "./fake-clock.ts";
 export {
   calls,
@@ -12,3 +13,16 @@ export {
   waits,
 } from "./script.ts";
 export { ScriptedModel, type ScriptedModelOptions } from "./scripted-model.ts";
+export { ScriptedServer, type ScriptedServerOptions, startScriptedServer } from "./scripted-server.ts";
+export {
+  type RecordedRequest,
+  type ReplyFaults,
+  redirects,
+  refuses,
+  replies,
+  type ServerAnswer,
+  type ServerReply,
+  type ServerStep,
+  showsHtml,
+  type WireName,
+} from "./server-step.ts";

@@ -86,11 +86,12 @@ export class ScriptedModel implements Model {
   ): Generator<StreamPart> {
     switch (piece.type) {
       case "says":
-        for (const text of chunks(piece.text, this.#chunkSize)) yield { type: "text_delta", index, text };
+        for (const text of textChunks(piece.text, this.#chunkSize)) yield { type: "text_delta", index, text };
         return;
       case "thinks": {
         const { text: thinking, signature } = piece;
-        for (const text of chunks(thinking, this.#chunkSize)) yield { type: "thinking_delta", index, text };
+        for (const text of textChunks(thinking, this.#chunkSize))
+          yield { type: "thinking_delta", index, text };
         if (signature !== undefined)
           yield { type: "block", index, block: { type: "thinking", thinking, signature } };
         return;
@@ -100,7 +101,7 @@ export class ScriptedModel implements Model {
         const json = typeof piece.input === "string" ? piece.input : JSON.stringify(piece.input);
         const parsed = typeof piece.input === "string" ? parseToolInput(piece.input) : { input: piece.input };
         yield { type: "tool_call_start", index, id, name: piece.name };
-        for (const chunk of chunks(json, this.#chunkSize))
+        for (const chunk of textChunks(json, this.#chunkSize))
           yield { type: "tool_call_delta", index, json: chunk };
         yield { type: "block", index, block: { type: "tool_use", id, name: piece.name, ...parsed } };
       }
@@ -120,7 +121,7 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 /** Pieces of `text`, each `size` characters long, one more where a surrogate pair would be cut. */
-function* chunks(text: string, size: number): Generator<string> {
+export function* textChunks(text: string, size: number): Generator<string> {
   for (let start = 0; start < text.length; ) {
     let end = start + size;
     const last = text.charCodeAt(end - 1);

@@ -80,7 +80,7 @@ export function stringCheck(node: SchemaNode): Check | undefined {
       run.fail(() => tooFew("character", min, codePoints(value)));
     if (value.length > max && codePoints(value) > max)
       run.fail(() => tooMany("character", max, codePoints(value)));
-    if (pattern?.test(value) === false) run.fail(() => `must match the pattern ${source}`);
+    if (pattern?.test(value) === false) run.fail(() => `must match the pattern ${pattern.source}`);
     return value;
   };
 }

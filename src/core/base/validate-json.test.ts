@@ -316,7 +316,8 @@ describe("compileValidator: against another validator", () => {
       maxProperties: fc.nat(2),
       items: node,
       prefixItems: list,
-      contains: node,
+      // Not any schema: ajv takes an empty array for one that contains what `false` allows.
+      contains: type.map((name) => ({ type: name })),
       minItems: fc.nat(2),
       maxItems: fc.nat(2),
       uniqueItems: fc.boolean(),
@@ -333,7 +334,6 @@ describe("compileValidator: against another validator", () => {
       oneOf: list,
       not: node,
       if: node,
-      // biome-ignore lint/suspicious/noThenProperty: the keyword is called so
       then: node,
       else: node,
       $ref: fc.constantFrom("#/$defs/x", "#/$defs/y"),

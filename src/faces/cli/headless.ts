@@ -157,8 +157,6 @@ class HeadlessRun {
       onEvent: (event) => this.#onEvent(event),
       ...(schema === undefined ? {} : { schema }),
     });
-    // The first request is on its way: what the first command needs can be made ready meanwhile.
-    setImmediate(() => void composed.prepare());
     try {
       const result = await running;
       const { denials, turns } = this.#tally;
@@ -176,6 +174,8 @@ class HeadlessRun {
   }
 
   #onEvent(event: AgentEvent): void {
+    // While the model still writes the command, what it needs can be made ready.
+    if (event.type === "tool_call_start" && event.name === "bash") void this.#composed?.prepare();
     this.#tally.add(event);
     this.#progress.show(event);
     this.#reporter.event(event);

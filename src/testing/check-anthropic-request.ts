@@ -1,0 +1,148 @@
+import { isRecord } from "../core/base/json.ts";
+import type { Fields, Violations } from "./request-violations.ts";
+
+/** Cache marks one request may have. */
+const MAX_CACHE_MARKS = 4;
+
+/** What the Messages API would refuse (https://docs.anthropic.com/en/api/messages). */
+export function checkAnthropicRequest(body: Fields, found: Violations): void {
+  found.nonEmpty("model", body["model"]);
+  const maxTokens = body["max_tokens"];
+  if (!Number.isInteger(maxTokens) || Number(maxTokens) < 1)
+    found.add("max_tokens", "must be a whole number from 1");
+  if (body["system"] !== undefined && typeof body["system"] !== "string")
+    checkBlocks("system", body["system"], found);
+  if (body["tools"] !== undefined) checkTools(body["tools"], found);
+  if (isRecord(body["tool_choice"])) found.toolChoice("tool_choice", body["tool_choice"]["name"]);
+  if (countCacheMarks(body) > MAX_CACHE_MARKS)
+    found.add("body", `has more than ${MAX_CACHE_MARKS} cache_control marks`);
+  checkMessages(found.objects("messages", body["messages"]), found);
+}
+
+function checkTools(tools: unknown, found: Violations): void {
+  for (const [where, tool] of found.objects("tools", tools)) {
+    // Tools of the vendor itself have a type and no schema.
+    if (tool["type"] === undefined || tool["type"] === "custom")
+      found.tool(where, { name: tool["name"], schema: tool["input_schema"] });
+  }
+}
+
+function checkMessages(messages: readonly (readonly [string, Fields])[], found: Violations): void {
+  if (messages.length === 0) found.add("messages", "are empty");
+  let open: readonly string[] = [];
+  for (const [at, [where, message]] of messages.entries()) {
+    const wanted = at % 2 === 0 ? "user" : "assistant";
+    if (message["role"] !== wanted)
+      found.add(where, `has role ${JSON.stringify(message["role"])}; roles alternate, beginning with user`);
+    const blocks = contentBlocks(where, message["content"], found);
+    const results = blocks.filter(([, block]) => block["type"] === "tool_result");
+    if (message["role"] === "user") {
+      found.answers(
+        where,
+        open,
+        results.map(([, block]) => block["tool_use_id"]),
+      );
+      if (blocks.slice(0, results.length).some(([, block]) => block["type"] !== "tool_result")) {
+        found.add(where, "has other content before its tool results");
+      }
+      open = [];
+    } else {
+      if (results.length > 0) found.add(where, "has tool results in an assistant message");
+      open = blocks.flatMap(([, block]) =>
+        block["type"] === "tool_use" && typeof block["id"] === "string" ? [block["id"]] : [],
+      );
+      if (at === messages.length - 1) checkPrefill(where, blocks, found);
+    }
+  }
+  if (open.length > 0) found.add("messages", `end without an answer to the call ${open.join(", ")}`);
+}
+
+function checkPrefill(
+  where: string,
+  blocks: readonly (readonly [string, Fields])[],
+  found: Violations,
+): void {
+  const text = blocks.at(-1)?.[1]["text"];
+  if (typeof text === "string" && text !== text.trimEnd())
+    found.add(where, "is the last message and ends with blanks");
+}
+
+function contentBlocks(
+  where: string,
+  content: unknown,
+  found: Violations,
+): readonly (readonly [string, Fields])[] {
+  if (typeof content !== "string") return checkBlocks(`${where}.content`, content, found);
+  if (content.trim() === "") found.add(`${where}.content`, "is empty");
+  return [[`${where}.content`, { type: "text", text: content }]];
+}
+
+function checkBlocks(
+  where: string,
+  content: unknown,
+  found: Violations,
+): readonly (readonly [string, Fields])[] {
+  const blocks = found.objects(where, content);
+  if (Array.isArray(content) && content.length === 0) found.add(where, "is empty");
+  for (const [place, block] of blocks) checkBlock(place, block, found);
+  return blocks;
+}
+
+function checkBlock(where: string, block: Fields, found: Violations): void {
+  switch (block["type"]) {
+    case "text":
+      if (typeof block["text"] !== "string" || block["text"].trim() === "")
+        found.add(where, "is a text block without text");
+      return;
+    case "thinking":
+      if (typeof block["thinking"] !== "string") found.add(where, "is a thinking block without thinking");
+      found.nonEmpty(`${where}.signature`, block["signature"]);
+      return;
+    case "redacted_thinking":
+      found.nonEmpty(`${where}.data`, block["data"]);
+      return;
+    case "image":
+      checkImage(where, block["source"], found);
+      return;
+    case "tool_use":
+      found.callId(`${where}.id`, block["id"]);
+      if (typeof block["id"] === "string" && !/^[a-zA-Z0-9_-]+$/.test(block["id"]))
+        found.add(`${where}.id`, "has other characters than a-z A-Z 0-9 _ -");
+      found.toolName(`${where}.name`, block["name"]);
+      if (!isRecord(block["input"])) found.add(`${where}.input`, "is no object");
+      return;
+    case "tool_result":
+      checkResult(where, block, found);
+      return;
+    default:
+      found.add(where, `has the unknown type ${JSON.stringify(block["type"])}`);
+  }
+}
+
+function checkResult(where: string, block: Fields, found: Violations): void {
+  const { content } = block;
+  if (content === undefined || typeof content === "string") return;
+  for (const [place, part] of found.objects(`${where}.content`, content)) {
+    checkBlock(place, part, found);
+    if (block["is_error"] === true && part["type"] !== "text")
+      found.add(place, "is no text, and the result is an error");
+  }
+}
+
+function checkImage(where: string, source: unknown, found: Violations): void {
+  const fields = isRecord(source) ? source : {};
+  if (fields["type"] === "url") found.nonEmpty(`${where}.source.url`, fields["url"]);
+  else if (fields["type"] === "base64") {
+    found.nonEmpty(`${where}.source.data`, fields["data"]);
+    if (!/^image\/(?:jpeg|png|gif|webp)$/.test(String(fields["media_type"])))
+      found.add(`${where}.source.media_type`, "is no image type that is taken");
+  } else found.add(`${where}.source`, "is neither base64 nor url");
+}
+
+function countCacheMarks(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countCacheMarks(item), 0);
+  if (!isRecord(value)) return 0;
+  let count = isRecord(value["cache_control"]) ? 1 : 0;
+  for (const key of ["system", "tools", "messages", "content"]) count += countCacheMarks(value[key]);
+  return count;
+}

@@ -1,0 +1,116 @@
+import { isRecord } from "../core/base/json.ts";
+import type { Fields, Violations } from "./request-violations.ts";
+
+/** Tokens below which the API refuses a limit. */
+const MIN_OUTPUT_TOKENS = 16;
+
+/** What the Responses API would refuse (https://platform.openai.com/docs/api-reference/responses/create). */
+export function checkOpenAiResponsesRequest(body: Fields, found: Violations): void {
+  found.nonEmpty("model", body["model"]);
+  const limit = body["max_output_tokens"];
+  if (limit !== undefined && !(Number(limit) >= MIN_OUTPUT_TOKENS))
+    found.add("max_output_tokens", `must be at least ${MIN_OUTPUT_TOKENS}`);
+  if (body["tools"] !== undefined) {
+    for (const [where, tool] of found.objects("tools", body["tools"])) {
+      if (tool["type"] === "function") found.tool(where, { name: tool["name"], schema: tool["parameters"] });
+    }
+  }
+  const choice = body["tool_choice"];
+  if (choice !== undefined) found.toolChoice("tool_choice", isRecord(choice) ? choice["name"] : undefined);
+  if (typeof body["input"] !== "string") checkItems(found.objects("input", body["input"]), found);
+}
+
+function checkItems(items: readonly (readonly [string, Fields])[], found: Violations): void {
+  if (items.length === 0) found.add("input", "is empty");
+  const ids = new Set<string>();
+  const calls: string[] = [];
+  const answered: unknown[] = [];
+  for (const [at, [where, item]] of items.entries()) {
+    checkItemId(where, item, { ids, found });
+    const type = item["type"] ?? (item["role"] === undefined ? undefined : "message");
+    if (type === "message") checkMessage(where, item, found);
+    else if (type === "function_call") {
+      checkCall(where, item, found);
+      calls.push(String(item["call_id"]));
+    } else if (type === "function_call_output") {
+      if (!calls.includes(String(item["call_id"])))
+        found.add(where, `answers ${JSON.stringify(item["call_id"])}, which was not called before`);
+      else answered.push(item["call_id"]);
+      checkOutput(`${where}.output`, item["output"], found);
+    } else if (type === "reasoning") checkReasoning(where, item, { next: items[at + 1]?.[1], found });
+    else if (type !== "item_reference") found.add(where, `has the unknown type ${JSON.stringify(type)}`);
+  }
+  found.answers("input", calls, answered);
+}
+
+/** How ids of items begin, where one is sent. */
+const ID_PREFIX: { readonly [type: string]: string } = {
+  message: "msg",
+  function_call: "fc",
+  reasoning: "rs",
+};
+
+function checkItemId(
+  where: string,
+  item: Fields,
+  { ids, found }: { readonly ids: Set<string>; readonly found: Violations },
+): void {
+  const { id } = item;
+  if (id === undefined) return;
+  if (!found.nonEmpty(`${where}.id`, id)) return;
+  const prefix = ID_PREFIX[String(item["type"] ?? "message")];
+  if (prefix !== undefined && !id.startsWith(prefix))
+    found.add(`${where}.id`, `is ${id}; it must begin with ${prefix}`);
+  if (ids.has(id)) found.add(`${where}.id`, `uses the id ${id} a second time`);
+  ids.add(id);
+}
+
+const INPUT_PARTS: readonly string[] = ["input_text", "input_image", "input_file"];
+const OUTPUT_PARTS: readonly string[] = ["output_text", "refusal"];
+
+function checkMessage(where: string, item: Fields, found: Violations): void {
+  const { role, content } = item;
+  if (!["user", "assistant", "system", "developer"].includes(String(role)))
+    found.add(`${where}.role`, `is ${JSON.stringify(role)}`);
+  if (typeof content === "string") return;
+  const parts = found.objects(`${where}.content`, content);
+  if (parts.length === 0) found.add(`${where}.content`, "is empty");
+  const allowed = role === "assistant" ? OUTPUT_PARTS : INPUT_PARTS;
+  for (const [place, part] of parts) checkPart(place, part, { allowed, found });
+}
+
+function checkPart(
+  where: string,
+  part: Fields,
+  { allowed, found }: { readonly allowed: readonly string[]; readonly found: Violations },
+): void {
+  const type = String(part["type"]);
+  if (!allowed.includes(type)) found.add(where, `has type ${type}, which is not allowed here`);
+  if (type.endsWith("_text") && typeof part["text"] !== "string") found.add(where, "has no text");
+  if (type === "input_image" && part["file_id"] === undefined)
+    found.nonEmpty(`${where}.image_url`, part["image_url"]);
+}
+
+function checkCall(where: string, item: Fields, found: Violations): void {
+  found.callId(`${where}.call_id`, item["call_id"]);
+  found.toolName(`${where}.name`, item["name"]);
+  found.argumentsText(`${where}.arguments`, item["arguments"]);
+}
+
+function checkOutput(where: string, output: unknown, found: Violations): void {
+  if (typeof output === "string") return;
+  const parts = found.objects(where, output);
+  if (parts.length === 0) found.add(where, "is empty");
+  for (const [place, part] of parts) checkPart(place, part, { allowed: INPUT_PARTS, found });
+}
+
+function checkReasoning(
+  where: string,
+  item: Fields,
+  { next, found }: { readonly next: Fields | undefined; readonly found: Violations },
+): void {
+  if (!Array.isArray(item["summary"])) found.add(`${where}.summary`, "is no array");
+  const follows =
+    next?.["type"] === "reasoning" || next?.["type"] === "function_call" || next?.["role"] === "assistant";
+  if (!follows) found.add(where, "is reasoning without the item that followed it");
+}

@@ -1,0 +1,148 @@
+import type { ServerResponse } from "node:http";
+import type { ReplyFaults } from "./server-step.ts";
+import type { Utterance } from "./speech.ts";
+
+/** How a body is sent. */
+export interface SendOptions extends ReplyFaults {
+  /** Aborted when the client or the server is gone: everything that waits then ends. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends the parts of a body with the faults asked for. Without faults everything up to the next pause is one write. Resolves when
+ * the body has ended, was cut, or nobody is there any more; a stall lasts until then.
+ */
+export async function sendBody(
+  response: ServerResponse,
+  parts: Iterable<Utterance | Uint8Array>,
+  options: SendOptions,
+): Promise<void> {
+  const outlet = new Outlet(response, options);
+  for (const part of parts) {
+    if (outlet.closed) return;
+    if (typeof part === "string") outlet.buffer(Buffer.from(part, "utf8"));
+    else if (part instanceof Uint8Array) outlet.buffer(Buffer.from(part));
+    else {
+      await outlet.flush();
+      if (!outlet.closed) await settled(part.until, options.signal);
+    }
+  }
+  await outlet.flush();
+  if (!outlet.closed) response.end();
+}
+
+/** Resolves when `until` settles, however, or when the signal is aborted. */
+export function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      signal.removeEventListener("abort", done);
+      if (until instanceof AbortSignal) until.removeEventListener("abort", done);
+      resolve();
+    };
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    signal.addEventListener("abort", done, { once: true });
+    if (!(until instanceof AbortSignal)) until.then(done, done);
+    else if (until.aborted) done();
+    else until.addEventListener("abort", done, { once: true });
+  });
+}
+
+class Outlet {
+  readonly #response: ServerResponse;
+  readonly #options: SendOptions;
+  #waiting: Buffer[] = [];
+  #sent = 0;
+  #pieces = 0;
+  #stopped = false;
+
+  constructor(response: ServerResponse, options: SendOptions) {
+    this.#response = response;
+    this.#options = options;
+  }
+
+  /** True when nothing more can or shall be sent. */
+  get closed(): boolean {
+    return this.#stopped || this.#options.signal.aborted;
+  }
+
+  buffer(bytes: Buffer): void {
+    this.#waiting.push(bytes);
+  }
+
+  async flush(): Promise<void> {
+    let rest = Buffer.concat(this.#waiting);
+    this.#waiting = [];
+    const end = this.#lastByte();
+    while (rest.length > 0 && !this.closed) {
+      const size = Math.min(this.#pieceSize(), rest.length, end - this.#sent);
+      if (size > 0) await this.#write(rest.subarray(0, size));
+      rest = rest.subarray(size);
+      this.#sent += size;
+      if (this.#sent >= end) await this.#stop();
+    }
+    if (end === 0 && !this.closed) await this.#stop();
+  }
+
+  #lastByte(): number {
+    const { cut, stall } = this.#options;
+    const bounds = [cut, stall].filter((bound) => typeof bound === "number");
+    return Math.min(Number.POSITIVE_INFINITY, ...bounds);
+  }
+
+  #pieceSize(): number {
+    const { splitBytes } = this.#options;
+    if (splitBytes === undefined) return Number.POSITIVE_INFINITY;
+    if (typeof splitBytes === "number") return Math.max(1, splitBytes);
+    return Math.max(1, splitBytes[Math.min(this.#pieces, splitBytes.length - 1)] ?? 1);
+  }
+
+  async #write(piece: Buffer): Promise<void> {
+    const { dripMs, splitBytes, signal } = this.#options;
+    if (this.#pieces > 0 && dripMs !== undefined) await pause(dripMs, signal);
+    this.#pieces += 1;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        this.#response.off("close", done);
+        resolve();
+      };
+      this.#response.once("close", done);
+      this.#response.write(piece, done);
+    });
+    // Lets each piece arrive on its own.
+    if (splitBytes !== undefined) await pause(0, signal);
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopped = true;
+    this.#response.flushHeaders();
+    if (typeof this.#options.cut === "number" && this.#sent >= this.#options.cut) {
+      this.#response.socket?.destroy();
+      return;
+    }
+    await gone(this.#options.signal);
+  }
+}
+
+/** Resolves when nobody is there any more. */
+export function gone(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+    if (signal.aborted) done();
+  });
+}
