@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { checkRequest } from "../../testing/check-request.ts";
 import type { WireTarget } from "../wire.ts";
 import { createAnthropicEncoder } from "./encode.ts";
 import { toolUseId } from "./encode-message.ts";
@@ -116,6 +117,7 @@ describe("createAnthropicEncoder", () => {
       if (turn % 3 === 0) messages.push(user(`steer ${turn}`));
       const request = { messages: [hi, ...messages], tools: [tool("f")] };
       expect(grown(request)).toEqual(createAnthropicEncoder(target)(request));
+      expect(checkRequest("anthropic", JSON.parse(grown(request).body))).toEqual([]);
       const count = JSON.stringify(JSON.parse(grown(request).body)).split('"cache_control"').length - 1;
       expect(count).toBe(3);
     }
