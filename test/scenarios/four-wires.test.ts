@@ -47,7 +47,7 @@ const look = defineTool({
         ],
       };
     }
-    return `half a pair: ${"\ud83d"}, NUL: ${"\u0000"}`;
+    return "half a pair: \ud83d, NUL: \u0000";
   },
 });
 
