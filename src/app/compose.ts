@@ -3,9 +3,9 @@ import type { Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
-import { existingFolder } from "./config/paths.ts";
-import { parseDuration } from "./config/duration.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
+import { parseDuration } from "./config/duration.ts";
+import { existingFolder } from "./config/paths.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { readInstructions } from "./instructions.ts";
 import { ModeGate } from "./mode-gate.ts";
@@ -55,7 +55,10 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
   const gate = new ModeGate({
     mode,
     allowedTools: parseToolNames(config.allowedTools ?? [], { known: toolNames, option: "allowed tool" }),
-    disallowedTools: parseToolNames(config.disallowedTools ?? [], { known: toolNames, option: "disallowed tool" }),
+    disallowedTools: parseToolNames(config.disallowedTools ?? [], {
+      known: toolNames,
+      option: "disallowed tool",
+    }),
     workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
     home: paths.home,
   });

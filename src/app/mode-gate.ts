@@ -26,7 +26,9 @@ export class ModeGate implements Gate {
 
   constructor(options: ModeGateOptions) {
     this.#options = options;
-    this.#workspace = options.workspace.map((folder) => resolvePath(folder, { cwd: folder, home: options.home }));
+    this.#workspace = options.workspace.map((folder) =>
+      resolvePath(folder, { cwd: folder, home: options.home }),
+    );
   }
 
   check(request: GateRequest): GateDecision {
@@ -50,7 +52,10 @@ export class ModeGate implements Gate {
     if (mode === "plan" && kind !== "read")
       return { action: "deny", reason: `plan mode only reads, and ${name} may change things`, rule: "plan" };
     if (outside !== undefined)
-      return ask(`${outside} is outside the workspace`, `--add-dir ${kind === "edit" ? dirname(outside) : outside}`);
+      return ask(
+        `${outside} is outside the workspace`,
+        `--add-dir ${kind === "edit" ? dirname(outside) : outside}`,
+      );
     if (kind === "read") return { action: "allow" };
     const guarded = targets.find((target) => isGuarded(target));
     if (guarded !== undefined)
@@ -93,7 +98,10 @@ function patternTargets(pattern: string): readonly string[] {
 
 /** Writing there runs code later (git hooks, our own config), whatever tool does it. */
 function isGuarded(target: string): boolean {
-  return target.split(sep).some((part) => part === ".git" || part === ".nano-agent") || target.endsWith(`${sep}nano-agent.json`);
+  return (
+    target.split(sep).some((part) => part === ".git" || part === ".nano-agent") ||
+    target.endsWith(`${sep}nano-agent.json`)
+  );
 }
 
 /** Whether `path` is `folder` or below it. Both must be resolved. */

@@ -19,6 +19,8 @@ export interface CommandOptions {
   readonly cwd?: string;
   /** Text on standard input. Default: nothing, as from /dev/null. */
   readonly stdin?: string;
+  /** Leaves standard input open after its text. */
+  readonly holdStdin?: boolean;
 }
 
 /** How a command ended. */
@@ -42,7 +44,7 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd: options.cwd ?? tempFolder(),
     env: { PATH: process.env["PATH"] ?? "", HOME: home, ...options.env },
-    stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    stdio: [options.stdin === undefined && options.holdStdin !== true ? "ignore" : "pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const output = { stdout: "", stderr: "" };
@@ -54,7 +56,8 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
     });
   }
   child.stdin?.on("error", () => undefined);
-  child.stdin?.end(options.stdin);
+  if (options.holdStdin === true) child.stdin?.write(options.stdin ?? "");
+  else child.stdin?.end(options.stdin);
   const end = new Promise<CommandEnd>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, ...output }));

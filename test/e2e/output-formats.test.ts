@@ -36,10 +36,17 @@ test("json format prints one result object", async () => {
 test("stream-json tells the run in lines of the published schema, tool results in call order", async () => {
   const cwd = tempFolder({ "a.txt": "alpha\n" });
   const server = await modelServer([
-    [says("Looking."), calls("bash", { command: "sleep 0.3; echo slow" }, "slow"), calls("read", { path: "a.txt" }, "fast")],
+    [
+      says("Looking."),
+      calls("bash", { command: "sleep 0.3; echo slow" }, "slow"),
+      calls("read", { path: "a.txt" }, "fast"),
+    ],
     says("Done."),
   ]);
-  const { code, stdout, stderr } = await runCommand(["-p", "--json", "--yolo", "go"], { env: serverEnv(server), cwd });
+  const { code, stdout, stderr } = await runCommand(["-p", "--json", "--yolo", "go"], {
+    env: serverEnv(server),
+    cwd,
+  });
   const lines = checkedLines(stdout);
   expect({ code, stderr, types: lines.map((line) => line.type) }).toEqual({
     code: 0,
@@ -61,13 +68,17 @@ test("calls inside a batch are told with the call they belong to", async () => {
     says("Done."),
   ]);
   const { stdout } = await runCommand(["-p", "--json", "go"], { env: serverEnv(server), cwd });
-  const parents = checkedLines(stdout).map((line) => ("parent_tool_use_id" in line ? line.parent_tool_use_id : undefined));
+  const parents = checkedLines(stdout).map((line) =>
+    "parent_tool_use_id" in line ? line.parent_tool_use_id : undefined,
+  );
   expect(parents).toEqual([undefined, null, "outer", "outer", null, null, undefined]);
 });
 
 test("partial messages join to the whole answer", async () => {
   const server = await modelServer([[thinks("Hm, let me see."), says("A rather long answer in pieces.")]]);
-  const { stdout } = await runCommand(["-p", "--json", "--include-partial-messages", "go"], { env: serverEnv(server) });
+  const { stdout } = await runCommand(["-p", "--json", "--include-partial-messages", "go"], {
+    env: serverEnv(server),
+  });
   const lines = checkedLines(stdout);
   const events = lines.flatMap((line) => (line.type === "stream_event" ? [line.event] : []));
   const text = events
@@ -114,24 +125,29 @@ test("a schema makes the answer a value, on standard output, in the result and i
   expect(readFileSync(join(cwd, "answer.txt"), "utf8")).toBe('{"n":7}\n');
 });
 
-test.each(["anthropic/claude-sonnet-4-5", "openai-responses/gpt-5", "openai-chat/gpt-5", "google/gemini-2.5-pro"])(
-  "%s works end to end",
-  async (model) => {
-    const cwd = tempFolder({ "a.txt": "alpha\n" });
-    const server = await modelServer([[thinks("Hm."), calls("read", { path: "a.txt" })], says("It says alpha.")]);
-    const env = {
-      ANTHROPIC_API_KEY: "k",
-      ANTHROPIC_BASE_URL: server.url,
-      OPENAI_API_KEY: "k",
-      OPENAI_BASE_URL: `${server.url}/v1`,
-      GEMINI_API_KEY: "k",
-      GEMINI_BASE_URL: server.url,
-    };
-    expect(await runCommand(["-p", "-m", model, "what does a.txt say?"], { env, cwd })).toEqual({
-      code: 0,
-      stdout: "It says alpha.\n",
-      stderr: "",
-    });
-    server.assertFinished();
-  },
-);
+test.each([
+  "anthropic/claude-sonnet-4-5",
+  "openai-responses/gpt-5",
+  "openai-chat/gpt-5",
+  "google/gemini-2.5-pro",
+])("%s works end to end", async (model) => {
+  const cwd = tempFolder({ "a.txt": "alpha\n" });
+  const server = await modelServer([
+    [thinks("Hm."), calls("read", { path: "a.txt" })],
+    says("It says alpha."),
+  ]);
+  const env = {
+    ANTHROPIC_API_KEY: "k",
+    ANTHROPIC_BASE_URL: server.url,
+    OPENAI_API_KEY: "k",
+    OPENAI_BASE_URL: `${server.url}/v1`,
+    GEMINI_API_KEY: "k",
+    GEMINI_BASE_URL: server.url,
+  };
+  expect(await runCommand(["-p", "-m", model, "what does a.txt say?"], { env, cwd })).toEqual({
+    code: 0,
+    stdout: "It says alpha.\n",
+    stderr: "",
+  });
+  server.assertFinished();
+});

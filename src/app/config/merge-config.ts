@@ -92,7 +92,10 @@ const NETWORK_VARIABLES: { readonly [K in Exclude<keyof NetworkConfig, "proxy">]
 
 function figure(name: string, text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text);
-  throw new NanoAgentError("invalid_config", `${name} is ${JSON.stringify(text)}. It must be a whole number from 0.`);
+  throw new NanoAgentError(
+    "invalid_config",
+    `${name} is ${JSON.stringify(text)}. It must be a whole number from 0.`,
+  );
 }
 
 interface Narrowed {

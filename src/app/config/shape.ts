@@ -93,7 +93,9 @@ function unknownKey(key: string, known: readonly string[]): string {
 function fitsNumber(value: unknown, shape: Extract<Shape, { type: "number" }>): boolean {
   if (typeof value !== "number" || !Number.isFinite(value)) return false;
   if (shape.integer === true && !Number.isSafeInteger(value)) return false;
-  return value >= (shape.minimum ?? Number.NEGATIVE_INFINITY) && value > (shape.above ?? Number.NEGATIVE_INFINITY);
+  return (
+    value >= (shape.minimum ?? Number.NEGATIVE_INFINITY) && value > (shape.above ?? Number.NEGATIVE_INFINITY)
+  );
 }
 
 function numberForm({ integer, minimum, above }: Extract<Shape, { type: "number" }>): string {

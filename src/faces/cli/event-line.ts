@@ -139,4 +139,8 @@ export interface ResultLine extends LineBase {
 export type EventLine = InitLine | RetryLine | AssistantLine | UserLine | StreamEventLine | ResultLine;
 
 /** A line before `uuid` and `session_id` are put on it. */
-export type NewLine = EventLine extends infer L ? (L extends EventLine ? Omit<L, keyof LineBase> : never) : never;
+export type NewLine = EventLine extends infer L
+  ? L extends EventLine
+    ? Omit<L, keyof LineBase>
+    : never
+  : never;

@@ -79,7 +79,12 @@ export const FLAGS: readonly FlagSpec[] = [
     group: "Input and output",
     help: "text: the answer. json: one result object. stream-json: one JSON object a line as things happen.",
   },
-  { name: "json", type: "boolean", group: "Input and output", help: "The same as --output-format stream-json." },
+  {
+    name: "json",
+    type: "boolean",
+    group: "Input and output",
+    help: "The same as --output-format stream-json.",
+  },
   {
     name: "include-partial-messages",
     type: "boolean",
@@ -135,7 +140,13 @@ export const FLAGS: readonly FlagSpec[] = [
     group: "Permission",
     help: "Tools that never run. Wins over everything else.",
   },
-  { name: "max-turns", type: "text", value: "N", group: "Limits", help: "Model requests the run may make. Exit 53 when they are used up." },
+  {
+    name: "max-turns",
+    type: "text",
+    value: "N",
+    group: "Limits",
+    help: "Model requests the run may make. Exit 53 when they are used up.",
+  },
   {
     name: "max-budget-usd",
     type: "text",

@@ -48,7 +48,11 @@ export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
 }
 
 /** The outcome of a run that threw, or never began. */
-export function failedOutcome(error: NanoAgentError, facts: Pick<OutcomeFacts, "signal">, text = ""): Outcome {
+export function failedOutcome(
+  error: NanoAgentError,
+  facts: Pick<OutcomeFacts, "signal">,
+  text = "",
+): Outcome {
   const { signal } = facts;
   return {
     subtype: signal === undefined ? "error_during_execution" : "error_interrupted",
@@ -59,8 +63,7 @@ export function failedOutcome(error: NanoAgentError, facts: Pick<OutcomeFacts, "
   };
 }
 
-const INTERRUPTED =
-  "Interrupted. What was changed so far is kept; run again and say what is left to do.";
+const INTERRUPTED = "Interrupted. What was changed so far is kept; run again and say what is left to do.";
 
 function signalExit(signal: EndingSignal): number {
   return exitCodeOfRun({ stopReason: "aborted", signal, denials: 0, missesOutput: false });

@@ -67,7 +67,8 @@ interface OptionToken {
 
 function valueOf(flag: FlagSpec, token: OptionToken, known: readonly FlagSpec[]): string {
   if (flag.type === "boolean") {
-    if (token.value !== undefined) throw usageError(`${token.rawName} takes no value. Leave "=${token.value}" out.`);
+    if (token.value !== undefined)
+      throw usageError(`${token.rawName} takes no value. Leave "=${token.value}" out.`);
     return "";
   }
   const missing = token.value === undefined || (token.inlineValue !== true && isFlag(token.value, known));
@@ -77,7 +78,9 @@ function valueOf(flag: FlagSpec, token: OptionToken, known: readonly FlagSpec[])
 
 /** A value that is spelled like one of our options was most likely forgotten. */
 function isFlag(text: string, known: readonly FlagSpec[]): boolean {
-  return known.some(({ name, short }) => text === `--${name}` || (short !== undefined && text === `-${short}`));
+  return known.some(
+    ({ name, short }) => text === `--${name}` || (short !== undefined && text === `-${short}`),
+  );
 }
 
 function unknownFlag(name: string, rawName: string, known: readonly FlagSpec[]): Error {

@@ -129,7 +129,8 @@ function resultLine(event: ToolResultEntry, style: Style): string {
   const time = seconds(event.durationMs);
   if (event.status === "denied")
     return `${indent}${style.red(`✗ ${event.name}: ${terminalLine(text, MAX_COLUMNS * 3)}`)}`;
-  if (event.status !== "ok") return `${indent}${style.red(`✗ ${terminalLine(text, MAX_COLUMNS)}`)} ${style.dim(time)}`;
+  if (event.status !== "ok")
+    return `${indent}${style.red(`✗ ${terminalLine(text, MAX_COLUMNS)}`)} ${style.dim(time)}`;
   const title = event.title === undefined ? "" : `${terminalLine(event.title, 60)} · `;
   return `${indent}${style.dim(`└ ${title}${size(text)} · ${time}`)}`;
 }
@@ -141,7 +142,9 @@ function describeInput(input: ToolInput): string {
   if (first === undefined) return "";
   const [, value] = first;
   const rest = fields.slice(1).map(([key, item]) => `${key}: ${clipped(item)}`);
-  return [typeof value === "string" ? value.slice(0, 1_000) : `${first[0]}: ${clipped(value)}`, ...rest].join("  ");
+  return [typeof value === "string" ? value.slice(0, 1_000) : `${first[0]}: ${clipped(value)}`, ...rest].join(
+    "  ",
+  );
 }
 
 function clipped(value: unknown): string {

@@ -51,7 +51,9 @@ function outputFormatOf(flags: ParsedFlags): OutputFormat {
   const named = choice(flags, "output-format", ["text", "json", "stream-json"]);
   if (!flags.has("json")) return named ?? "text";
   if (named === undefined || named === "stream-json") return "stream-json";
-  throw usageError(`--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`);
+  throw usageError(
+    `--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`,
+  );
 }
 
 function configOf(flags: ParsedFlags): ConfigFile {
@@ -90,7 +92,9 @@ function permissionModeOf(flags: ParsedFlags): PermissionMode | undefined {
   const named = choice(flags, "permission-mode", PERMISSION_MODES);
   if (!flags.has("yolo")) return named;
   if (named === undefined || named === "bypassPermissions") return "bypassPermissions";
-  throw usageError(`--yolo means --permission-mode bypassPermissions, and --permission-mode says ${named}. Leave one out.`);
+  throw usageError(
+    `--yolo means --permission-mode bypassPermissions, and --permission-mode says ${named}. Leave one out.`,
+  );
 }
 
 function choice<const T extends string>(
