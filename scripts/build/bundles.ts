@@ -92,9 +92,11 @@ function commonOptions({ root, manifest, outDir }: BundleJob) {
  */
 const LAZY_BUILTINS: Plugin = {
   name: "lazy-builtins",
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^node:/ }, ({ path }) => (isBuiltin(path) ? { path, namespace: "builtin" } : undefined));
-    onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({
+  setup: (build) => {
+    build.onResolve({ filter: /^node:/ }, ({ path }) =>
+      isBuiltin(path) ? { path, namespace: "builtin" } : undefined,
+    );
+    build.onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
     }));
   },

@@ -39,18 +39,22 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
     case "map":
       return isPlainObject(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
-      return Array.isArray(value) && value.every((item) => typeof item === "string")
-        ? undefined
-        : wrong(value, "a list of texts", path);
+      return isTexts(value) ? undefined : wrong(value, "a list of texts", path);
     case "duration":
-      return typeof value === "string" && parseDuration(value) !== undefined
-        ? undefined
-        : wrong(value, DURATION_FORM, path);
+      return isDuration(value) ? undefined : wrong(value, DURATION_FORM, path);
     case "number":
       return fitsNumber(value, shape) ? undefined : wrong(value, numberForm(shape), path);
     case "string":
       return fitsText(value, shape) ? undefined : wrong(value, textForm(shape), path);
   }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === "string" && parseDuration(value) !== undefined;
 }
 
 function objectMisfit(
