@@ -128,3 +128,11 @@ function isAlive(pid: number): boolean {
   const stat = `/proc/${pid}/stat`;
   return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, "utf8"));
 }
+
+/** Whether the process has taken what stands in its standard input: it watches the pipe then. */
+function readsPipe(pid: number | undefined): boolean {
+  const watched = readdirSync(`/proc/${pid}/fdinfo`).map((fd) =>
+    readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8"),
+  );
+  return watched.some((text) => /^tfd:\s+0 /m.test(text));
+}
