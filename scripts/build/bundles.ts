@@ -101,7 +101,13 @@ const LAZY_BUILTINS: Plugin = {
 };
 
 /** Loaded by Node itself before any program runs: nothing is gained by waiting. */
-const ALWAYS_LOADED: ReadonlySet<string> = new Set(["node:fs", "node:path", "node:buffer", "node:util", "node:events"]);
+const ALWAYS_LOADED: ReadonlySet<string> = new Set([
+  "node:fs",
+  "node:path",
+  "node:buffer",
+  "node:util",
+  "node:events",
+]);
 
 function builtinStandIn(path: string): string {
   const builtin: object = process.getBuiltinModule(path) ?? {};

@@ -77,17 +77,20 @@ test("a signal ends running commands and what they started", async () => {
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
 
-test.runIf(process.platform === "linux")("a signal that comes while the prompt is awaited ends the program", async () => {
-  const command = startCommand(["-p", "--json", "--add-dir", "/", "-"], {
-    stdin: "half a pro",
-    holdStdin: true,
-  });
-  // Listening for signals is among the first things a run does; standard input is read after it.
-  await expect.poll(() => readsPipe(command.child.pid)).toBe(true);
-  command.child.kill("SIGINT");
-  const end = await command.end;
-  expect({ code: end.code, lines: checkedLines(end.stdout).length }).toEqual({ code: 130, lines: 2 });
-});
+test.runIf(process.platform === "linux")(
+  "a signal that comes while the prompt is awaited ends the program",
+  async () => {
+    const command = startCommand(["-p", "--json", "--add-dir", "/", "-"], {
+      stdin: "half a pro",
+      holdStdin: true,
+    });
+    // Listening for signals is among the first things a run does; standard input is read after it.
+    await expect.poll(() => readsPipe(command.child.pid)).toBe(true);
+    command.child.kill("SIGINT");
+    const end = await command.end;
+    expect({ code: end.code, lines: checkedLines(end.stdout).length }).toEqual({ code: 130, lines: 2 });
+  },
+);
 
 test("a reader that closes standard output ends the run quietly", async () => {
   const server = await modelServer(
