@@ -22,7 +22,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["extensions/command-hooks", 30],
   ["telemetry", 30],
   ["testing", 30],
-  [".", 35],
+  [".", 45],
   ["app", 40],
   ["faces/cli", 50],
   ["faces/tui", 50],
