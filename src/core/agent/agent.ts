@@ -287,6 +287,7 @@ export class Agent {
 
   /** Records what the run starts from. */
   async #begin(run: RunContext, messages: readonly Message[]): Promise<void> {
+    await this.#storeObserved();
     const { model } = run;
     const { messages: history } = this.#options;
     if (history !== undefined && history.length > 0 && this.#state.transcript.messages.length === 0) {

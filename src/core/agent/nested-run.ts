@@ -3,6 +3,7 @@ import type { ToolChoice } from "../model/model.ts";
 import { errorResult } from "../tool/output.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import { resultOf, runTurns } from "./loop.ts";
+import type { OnMaxIterations } from "./options.ts";
 import type { RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
@@ -22,6 +23,8 @@ export interface NestedRun {
   readonly toolChoice?: ToolChoice | undefined;
   /** Default: that of the run around it. */
   readonly maxIterations?: number;
+  /** Default: that of the run around it. */
+  readonly onMaxIterations?: OnMaxIterations;
 }
 
 /**
@@ -39,6 +42,7 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
     finishTool: nested.finishTool,
     toolChoice: nested.toolChoice,
     maxIterations: nested.maxIterations ?? run.maxIterations,
+    onMaxIterations: nested.onMaxIterations ?? run.onMaxIterations,
   };
   inner.state.transcript.addHistory(nested.history ?? []);
   if (nested.message !== undefined)
