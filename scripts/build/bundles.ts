@@ -92,11 +92,11 @@ function commonOptions({ root, manifest, outDir }: BundleJob) {
  */
 const LAZY_BUILTINS: Plugin = {
   name: "lazy-builtins",
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^node:/ }, ({ path }) =>
+  setup: (bundler) => {
+    bundler.onResolve({ filter: /^node:/ }, ({ path }) =>
       isBuiltin(path) ? { path, namespace: "builtin", sideEffects: false } : undefined,
     );
-    onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({ contents: builtinStandIn(path) }));
+    bundler.onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({ contents: builtinStandIn(path) }));
   },
 };
 

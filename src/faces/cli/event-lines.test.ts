@@ -117,7 +117,9 @@ test("partial events nest: message, block, deltas", async () => {
     "message_delta",
     "message_stop",
     "message_start",
-    ...["content_block_start 0", "content_block_delta 0", "content_block_stop 0"],
+    "content_block_start 0",
+    "content_block_delta 0",
+    "content_block_stop 0",
     "message_delta",
     "message_stop",
   ]);
