@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { type ComposedAgent, composeAgent } from "../../app/compose.ts";
 import { existingFolder } from "../../app/config/paths.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
@@ -22,6 +21,7 @@ import type { RunFlags } from "./run-flags.ts";
 import { RunTally } from "./run-tally.ts";
 import { styleFor } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
+import { randomUuid } from "./uuid.ts";
 
 /**
  * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for. Resolves to the exit code
@@ -34,7 +34,7 @@ export function runHeadless(context: CommandContext, flags: RunFlags): Promise<n
 class HeadlessRun {
   readonly #context: CommandContext;
   readonly #flags: RunFlags;
-  readonly #sessionId = randomUUID();
+  readonly #sessionId = randomUuid();
   readonly #signals = new EndingSignals();
   readonly #broken = new AbortController();
   readonly #reporter: Reporter;

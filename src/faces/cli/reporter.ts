@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Json } from "../../core/base/errors.ts";
 import type { InitLine, NewLine, ResultLine } from "./event-line.ts";
@@ -8,6 +7,7 @@ import type { Output } from "./output.ts";
 import type { OutputFormat } from "./run-flags.ts";
 import type { RunTally } from "./run-tally.ts";
 import { terminalText } from "./terminal-text.ts";
+import { randomUuid } from "./uuid.ts";
 
 /** What the first line says. */
 export type InitFacts = Pick<InitLine, "cwd" | "tools" | "model" | "permissionMode">;
@@ -110,7 +110,7 @@ class LineReporter implements Reporter {
 
 /** One LF line. U+2028 and U+2029 are escaped: some readers split lines at them. */
 function serialise(line: NewLine, sessionId: string): string {
-  const text = JSON.stringify({ ...line, session_id: sessionId, uuid: randomUUID() });
+  const text = JSON.stringify({ ...line, session_id: sessionId, uuid: randomUuid() });
   return `${text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
 }
 
