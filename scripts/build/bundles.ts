@@ -104,11 +104,11 @@ function commonOptions({ root, manifest, outDir }: BundleJob) {
  */
 const LAZY_BUILTINS: Plugin = {
   name: "lazy-builtins",
-  setup: (bundler) => {
-    bundler.onResolve({ filter: /^node:/ }, ({ path }) =>
+  setup: (build) => {
+    build.onResolve({ filter: /^node:/ }, ({ path }) =>
       isBuiltin(path) ? { path, namespace: "builtin", sideEffects: false } : undefined,
     );
-    bundler.onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({ contents: builtinStandIn(path) }));
+    build.onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({ contents: builtinStandIn(path) }));
   },
 };
 

@@ -2,9 +2,18 @@ import { describe, expect, it } from "vitest";
 import { answerError, providerWords, redact } from "./errors.ts";
 import type { WireTarget } from "./wire.ts";
 
-const target: WireTarget = { provider: "acme", modelId: "m-1", baseUrl: "https://api.acme.test/v1", apiKey: "key-of-mine" };
+const target: WireTarget = {
+  provider: "acme",
+  modelId: "m-1",
+  baseUrl: "https://api.acme.test/v1",
+  apiKey: "key-of-mine",
+};
 
-function error(status: number, body: unknown, headers: Record<string, string> = {}): ReturnType<typeof answerError> {
+function error(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): ReturnType<typeof answerError> {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return answerError({ status, headers, body: text, target }, Date.UTC(2026, 0, 1));
 }
@@ -23,14 +32,39 @@ describe("providerWords", () => {
     ],
     [
       "Google",
-      [{ error: { code: 429, message: "Slow", status: "RESOURCE_EXHAUSTED", details: [{ "@type": "x" }, { retryDelay: "1.5s" }] } }],
+      [
+        {
+          error: {
+            code: 429,
+            message: "Slow",
+            status: "RESOURCE_EXHAUSTED",
+            details: [{ "@type": "x" }, { retryDelay: "1.5s" }],
+          },
+        },
+      ],
       { message: "Slow", type: "RESOURCE_EXHAUSTED", code: "429", retryAfterMs: 1_500 },
     ],
-    ["Mistral", { object: "error", message: "No", type: "x", code: 3051 }, { message: "No", type: "x", code: "3051" }],
+    [
+      "Mistral",
+      { object: "error", message: "No", type: "x", code: 3051 },
+      { message: "No", type: "x", code: "3051" },
+    ],
     ["Ollama", { error: "model 'x' not found" }, { message: "model 'x' not found" }],
-    ["xAI", { code: "invalid-argument", error: "Bad model" }, { message: "Bad model", code: "invalid-argument" }],
-    ["DashScope", { code: "Throttling", message: "Slow", request_id: "r" }, { message: "Slow", code: "Throttling", requestId: "r" }],
-    ["FastAPI", { detail: [{ loc: ["body"], msg: "missing" }] }, { message: '[{"loc":["body"],"msg":"missing"}]' }],
+    [
+      "xAI",
+      { code: "invalid-argument", error: "Bad model" },
+      { message: "Bad model", code: "invalid-argument" },
+    ],
+    [
+      "DashScope",
+      { code: "Throttling", message: "Slow", request_id: "r" },
+      { message: "Slow", code: "Throttling", requestId: "r" },
+    ],
+    [
+      "FastAPI",
+      { detail: [{ loc: ["body"], msg: "missing" }] },
+      { message: '[{"loc":["body"],"msg":"missing"}]' },
+    ],
     [
       "OpenRouter",
       { error: { code: 502, message: "Provider returned error", metadata: { raw: "upstream is down" } } },
@@ -52,7 +86,12 @@ describe("answerError", () => {
     [400, openai("Too long", "context_length_exceeded"), "context_overflow", false],
     [400, openai("This model's maximum context length is 8192 tokens."), "context_overflow", false],
     [400, openai("prompt is too long: 200001 tokens > 200000 maximum"), "context_overflow", false],
-    [400, openai("The input token count (9) exceeds the maximum number of tokens allowed (8)."), "context_overflow", false],
+    [
+      400,
+      openai("The input token count (9) exceeds the maximum number of tokens allowed (8)."),
+      "context_overflow",
+      false,
+    ],
     [400, openai("the request exceeds the available context size"), "context_overflow", false],
     [400, openai("max_tokens is too large: 9"), "bad_request", false],
     [401, openai("Who?"), "authentication", false],
@@ -80,13 +119,26 @@ describe("answerError", () => {
   it("says who, what and what to do, with the provider's words and without a key", () => {
     const { message, details } = error(
       401,
-      { error: { message: "Incorrect API key provided: key-of-mine", type: "invalid_request_error", code: "invalid_api_key" } },
+      {
+        error: {
+          message: "Incorrect API key provided: key-of-mine",
+          type: "invalid_request_error",
+          code: "invalid_api_key",
+        },
+      },
       { "x-request-id": "req-1" },
     );
     expect({ message, details }).toEqual({
       message:
         "acme refused the credentials (HTTP 401, invalid_request_error): Incorrect API key provided: [key]. Check the API key for acme, and that it may use this model.",
-      details: { provider: "acme", model: "m-1", status: 401, type: "invalid_request_error", code: "invalid_api_key", requestId: "req-1" },
+      details: {
+        provider: "acme",
+        model: "m-1",
+        status: 401,
+        type: "invalid_request_error",
+        code: "invalid_api_key",
+        requestId: "req-1",
+      },
     });
   });
 

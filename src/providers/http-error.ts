@@ -13,7 +13,7 @@ export function networkError(url: string, cause: unknown): NanoAgentError {
     );
   }
   const certificate = code !== undefined && isCertificateCode(code);
-  return new NanoAgentError("network", `${explanation(host, code, cause)}`, {
+  return new NanoAgentError("network", explanation(host, code, cause), {
     cause,
     details: { host, ...(code === undefined ? {} : { cause: code }) },
     retryable: !certificate,

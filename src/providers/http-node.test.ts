@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
@@ -30,7 +30,11 @@ function transport(options: TransportOptions = {}): Transport {
 }
 
 /** Status and text of an answer; rejects with the error the transport reports. */
-function post(via: Transport, url: string, headers: Record<string, string> = {}): Promise<readonly [number, string]> {
+function post(
+  via: Transport,
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<readonly [number, string]> {
   return new Promise((resolve, reject) => {
     let head: AnswerHead | undefined;
     let text = "";
@@ -69,7 +73,10 @@ const kinds: readonly (readonly [string, () => TransportOptions])[] = [
 describe.each(kinds)("a transport over %s", (_name, options) => {
   it("posts the body and its length and hands over status and text", async () => {
     const server = await serve(says("grüezi"));
-    expect(await post(transport(options()), `${server.url}/a?b=c`, { "x-extra": "1" })).toEqual([200, "grüezi"]);
+    expect(await post(transport(options()), `${server.url}/a?b=c`, { "x-extra": "1" })).toEqual([
+      200,
+      "grüezi",
+    ]);
     expect(server.requests).toMatchObject([
       { method: "POST", path: "/a?b=c", body: "Grüezi", headers: { "x-extra": "1", "content-length": "7" } },
     ]);
@@ -90,19 +97,24 @@ describe.each(kinds)("a transport over %s", (_name, options) => {
     expect(await post(transport(options()), server.url)).toEqual([200, text]);
   });
 
-  it.each([301, 302, 307, 308])("follows a redirect %i on the same host with method and body", async (status) => {
-    const server = await serve(redirects(status, "/b"), says("there"));
-    expect(await post(transport(options()), `${server.url}/a`)).toEqual([200, "there"]);
-    expect(server.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
-      ["POST", "/a", "Grüezi"],
-      ["POST", "/b", "Grüezi"],
-    ]);
-  });
+  it.each([301, 302, 307, 308])(
+    "follows a redirect %i on the same host with method and body",
+    async (status) => {
+      const server = await serve(redirects(status, "/b"), says("there"));
+      expect(await post(transport(options()), `${server.url}/a`)).toEqual([200, "there"]);
+      expect(server.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
+        ["POST", "/a", "Grüezi"],
+        ["POST", "/b", "Grüezi"],
+      ]);
+    },
+  );
 
   it("sends nothing to another host or port", async () => {
     const other = await serve();
     const server = await serve(redirects(307, `${other.url}/steal`));
-    await expect(post(transport(options()), server.url, { authorization: "Bearer secret" })).rejects.toMatchObject({
+    await expect(
+      post(transport(options()), server.url, { authorization: "Bearer secret" }),
+    ).rejects.toMatchObject({
       code: "invalid_response",
       message: expect.stringContaining(other.url),
     });
@@ -174,7 +186,12 @@ describe("a transport over node:http", () => {
     await new Promise<void>((resolve) => {
       const exchange = via.send(
         { url: server.url, headers: {}, body: "" },
-        { onAnswer: () => (exchange.release(), resolve()), onText: () => undefined, onEnd: () => undefined, onError: () => undefined },
+        {
+          onAnswer: () => (exchange.release(), resolve()),
+          onText: () => undefined,
+          onEnd: () => undefined,
+          onError: () => undefined,
+        },
       );
     });
     await new Promise((resolve) => setImmediate(resolve));
@@ -256,10 +273,13 @@ async function startProxy(to: number, refuse?: number): Promise<Proxy> {
     note(request);
     const { "proxy-authorization": _, ...headers } = request.headers;
     const { pathname } = new URL(request.url ?? "");
-    const onward = httpRequest({ host: "127.0.0.1", port: to, path: pathname, method: request.method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 0, answer.headers);
-      answer.pipe(response);
-    });
+    const onward = httpRequest(
+      { host: "127.0.0.1", port: to, path: pathname, method: request.method, headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(response);
+      },
+    );
     request.pipe(onward);
   });
   const sockets = new Set<Socket>();
@@ -296,14 +316,19 @@ describe("a proxy", () => {
   it("gets the whole address of an http request", async () => {
     const server = await serve(says("through"));
     const proxy = await startProxy(server.port);
-    expect(await post(transport({ proxy: { http: proxy.url } }), "http://api.test/v1")).toEqual([200, "through"]);
+    expect(await post(transport({ proxy: { http: proxy.url } }), "http://api.test/v1")).toEqual([
+      200,
+      "through",
+    ]);
     expect(proxy.seen).toEqual([`POST http://api.test/v1 ${AUTHORIZATION}`]);
     expect(server.requests[0]?.headers.host).toBe("api.test");
     expect(server.requests[0]?.headers).not.toHaveProperty("proxy-authorization");
   });
 
   it("opens one tunnel for several https requests and sees nothing of them", async () => {
-    const server = await startLoopback([says("one"), says("two")], (listener) => createSecureServer({ key, cert }, listener));
+    const server = await startLoopback([says("one"), says("two")], (listener) =>
+      createSecureServer({ key, cert }, listener),
+    );
     open.push(server);
     const proxy = await startProxy(server.port);
     const via = transport({ proxy: { https: proxy.url }, ca: cert });

@@ -40,6 +40,8 @@ describe("routeTo", () => {
 describe("proxyAuthorization", () => {
   it("takes user and password from the address", () => {
     expect(proxyAuthorization(new URL("http://proxy.test"))).toBeUndefined();
-    expect(proxyAuthorization(new URL("http://us%40er:pa%3Ass@proxy.test"))).toBe(`Basic ${btoa("us@er:pa:ss")}`);
+    expect(proxyAuthorization(new URL("http://us%40er:pa%3Ass@proxy.test"))).toBe(
+      `Basic ${btoa("us@er:pa:ss")}`,
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { messageText, userMessage } from "../core/message/message.ts";
 import { AnswerCollector, type CollectedAnswer } from "../core/model/collect.ts";
-import { userMessage } from "../core/message/message.ts";
 import type { Model, ModelRequest, StreamPart, ToolSpec } from "../core/model/model.ts";
 import { createTransport } from "./create-transport.ts";
 import { openAiChat } from "./openai-chat/provider.ts";
@@ -13,6 +13,11 @@ const weather: ToolSpec = {
   description: "Weather of a city.",
   parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
 };
+
+/** What the server made of a request, in the shape of Chat Completions for both wires. */
+interface Seen {
+  readonly messages: readonly { readonly role: string }[];
+}
 
 interface Answer extends CollectedAnswer {
   readonly parts: readonly StreamPart[];
@@ -90,7 +95,9 @@ describe.each([
   it("runs a turn with two calls of one tool, and the server finds both results", async () => {
     const question = userMessage("weather please");
     const first = await ask(model, { messages: [question], tools: [weather], toolChoice: "required" });
-    expect({ content: first.message.content, reason: first.finish.finishReason }).toEqual({
+    // The server adds encrypted reasoning where it was asked for.
+    const content = first.message.content.filter((block) => block.type !== "thinking");
+    expect({ content, reason: first.finish.finishReason }).toEqual({
       content: [
         { type: "text", text: "Looking." },
         { type: "tool_use", id: "call_k", name: "get_weather", input: { city: "Köln" } },
@@ -103,16 +110,13 @@ describe.each([
       { type: "tool_result", tool_use_id: "call_o", content: "Sunny" },
     ]);
     const second = await ask(model, { messages: [question, first.message, results], tools: [weather] });
-    expect(second.message.content).toEqual([{ type: "text", text: "Sunny in Köln." }]);
-    const seen = mock.getRequests().at(-1)?.body;
-    expect(seen).toMatchObject({
-      messages: [
-        { role: "user" },
-        { role: "assistant", tool_calls: [{ id: "call_k" }, { id: "call_o" }] },
-        { role: "tool", tool_call_id: "call_k", content: "Rain" },
-        { role: "tool", tool_call_id: "call_o", content: "Sunny" },
-      ],
-    });
+    expect(messageText(second.message)).toBe("Sunny in Köln.");
+    const seen = mock.getRequests().at(-1)?.body as Seen;
+    const answered = seen.messages.filter(({ role }) => role === "tool");
+    expect(answered).toMatchObject([
+      { tool_call_id: "call_k", content: "Rain" },
+      { tool_call_id: "call_o", content: "Sunny" },
+    ]);
   });
 
   it("reports a refusal of the server with its words", async () => {

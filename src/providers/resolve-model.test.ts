@@ -5,7 +5,7 @@ import { findPreset, PRESETS } from "./catalog.ts";
 import { knownModelInfo } from "./model-info.ts";
 import { parseModelName } from "./model-name.ts";
 import { loadPriceCatalog } from "./price-catalog.ts";
-import { resolveModel, type ResolveModelOptions } from "./resolve-model.ts";
+import { type ResolveModelOptions, resolveModel } from "./resolve-model.ts";
 
 describe("parseModelName", () => {
   it.each<readonly [string, object]>([
@@ -13,7 +13,10 @@ describe("parseModelName", () => {
     ["anthropic/claude-sonnet-5:high", { provider: "anthropic", id: "claude-sonnet-5", effort: "high" }],
     ["ollama/qwen2.5-coder:7b", { provider: "ollama", id: "qwen2.5-coder:7b" }],
     ["ollama/qwen2.5-coder:7b:low", { provider: "ollama", id: "qwen2.5-coder:7b", effort: "low" }],
-    ["openrouter/anthropic/claude-x:none", { provider: "openrouter", id: "anthropic/claude-x", effort: "none" }],
+    [
+      "openrouter/anthropic/claude-x:none",
+      { provider: "openrouter", id: "anthropic/claude-x", effort: "none" },
+    ],
     ["openrouter/deepseek/x:free", { provider: "openrouter", id: "deepseek/x:free" }],
     ["a/b:HIGH", { provider: "a", id: "b:HIGH" }],
   ])("reads %s", (name, parts) => {
@@ -26,7 +29,9 @@ describe("parseModelName", () => {
 
   it("keeps every id whole", () => {
     const word = fc.stringMatching(/^[a-z0-9][a-z0-9.:/_-]{0,20}[a-z0-9]$/);
-    const efforts = fc.option(fc.constantFrom("none", "minimal", "low", "medium", "high", "xhigh"), { nil: undefined });
+    const efforts = fc.option(fc.constantFrom("none", "minimal", "low", "medium", "high", "xhigh"), {
+      nil: undefined,
+    });
     fc.assert(
       fc.property(word, efforts, (id, effort) => {
         fc.pre(!/:(?:none|minimal|low|medium|high|xhigh)$/.test(id));
@@ -64,16 +69,22 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close();
 });
 
-const fails: Answer = (response) => response.writeHead(400, { "content-type": "application/json" }).end('{"error":{"message":"No"}}');
+const fails: Answer = (response) =>
+  response.writeHead(400, { "content-type": "application/json" }).end('{"error":{"message":"No"}}');
 
 /** Path, headers and body of the request a model makes. */
-async function requestOf(name: string, options: ResolveModelOptions): Promise<readonly [string, Record<string, unknown>, Record<string, unknown>]> {
+async function requestOf(
+  name: string,
+  options: ResolveModelOptions,
+): Promise<readonly [string, Record<string, unknown>, Record<string, unknown>]> {
   const server = await startLoopback([fails]);
   open.push(server);
   const env = (variable: string): string | undefined => options.env?.(variable)?.replace("$URL", server.url);
   const model = resolveModel(name, { ...options, env });
   const request = { messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }] } as const;
-  await expect(model.stream(request)[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "bad_request" });
+  await expect(model.stream(request)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    code: "bad_request",
+  });
   const [arrived] = server.requests;
   return [arrived?.path ?? "", { ...arrived?.headers }, JSON.parse(arrived?.body ?? "{}")];
 }
@@ -85,12 +96,37 @@ const environment =
 
 describe("resolveModel", () => {
   it.each<readonly [string, Record<string, string>, string, object]>([
-    ["anthropic/x", { ANTHROPIC_API_KEY: " k\n", ANTHROPIC_BASE_URL: "$URL" }, "/v1/messages", { "x-api-key": "k" }],
-    ["anthropic/x", { ANTHROPIC_AUTH_TOKEN: "t", ANTHROPIC_BASE_URL: "$URL/v1/" }, "/v1/messages", { authorization: "Bearer t" }],
-    ["openai/x", { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "$URL/v1" }, "/v1/chat/completions", { authorization: "Bearer k" }],
-    ["openai-responses/x", { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "$URL/v1" }, "/v1/responses", { authorization: "Bearer k" }],
+    [
+      "anthropic/x",
+      { ANTHROPIC_API_KEY: " k\n", ANTHROPIC_BASE_URL: "$URL" },
+      "/v1/messages",
+      { "x-api-key": "k" },
+    ],
+    [
+      "anthropic/x",
+      { ANTHROPIC_AUTH_TOKEN: "t", ANTHROPIC_BASE_URL: "$URL/v1/" },
+      "/v1/messages",
+      { authorization: "Bearer t" },
+    ],
+    [
+      "openai/x",
+      { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "$URL/v1" },
+      "/v1/chat/completions",
+      { authorization: "Bearer k" },
+    ],
+    [
+      "openai-responses/x",
+      { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "$URL/v1" },
+      "/v1/responses",
+      { authorization: "Bearer k" },
+    ],
     ["openai-chat/x", { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "$URL/v1" }, "/v1/chat/completions", {}],
-    ["gemini/x", { GOOGLE_API_KEY: "k", GOOGLE_BASE_URL: "$URL/v1beta" }, "/v1beta/models/x:streamGenerateContent?alt=sse", { "x-goog-api-key": "k" }],
+    [
+      "gemini/x",
+      { GOOGLE_API_KEY: "k", GOOGLE_BASE_URL: "$URL/v1beta" },
+      "/v1beta/models/x:streamGenerateContent?alt=sse",
+      { "x-goog-api-key": "k" },
+    ],
     ["kimi/x", { MOONSHOT_API_KEY: "k", MOONSHOT_BASE_URL: "$URL/v1" }, "/v1/chat/completions", {}],
     ["ollama/x:7b", { OLLAMA_BASE_URL: "$URL/v1" }, "/v1/chat/completions", {}],
     ["custom/x", { CUSTOM_BASE_URL: "$URL" }, "/chat/completions", {}],
@@ -109,7 +145,9 @@ describe("resolveModel", () => {
       return new Response('{"error":{"message":"No"}}', { status: 400 });
     };
     const model = resolveModel("openai/gpt-5.5", { apiKey: "k", fetch });
-    await expect(model.stream({ messages: [] })[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "bad_request" });
+    await expect(model.stream({ messages: [] })[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      code: "bad_request",
+    });
     expect(urls).toEqual(["https://api.openai.com/v1/responses"]);
   });
 
@@ -117,7 +155,7 @@ describe("resolveModel", () => {
     const [, , body] = await requestOf("anthropic/claude-sonnet-4-5:low", {
       env: environment({ ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "$URL" }),
     });
-    expect(body).toMatchObject({ thinking: { type: "enabled", budget_tokens: 4_096 }, max_tokens: 64_000 });
+    expect(body).toMatchObject({ thinking: { type: "enabled", budget_tokens: 4_096 }, max_tokens: 32_000 });
   });
 
   it("knows the providers of the configuration, with keys of their own", async () => {
@@ -126,7 +164,10 @@ describe("resolveModel", () => {
       providers: { "my-gateway": { wire: "anthropic", apiKeyVariable: "GATE", headers: { "x-team": "a" } } },
       headers: { "x-run": "b" },
     });
-    expect([path, headers]).toEqual(["/v1/messages", expect.objectContaining({ "x-api-key": "k", "x-team": "a", "x-run": "b" })]);
+    expect([path, headers]).toEqual([
+      "/v1/messages",
+      expect.objectContaining({ "x-api-key": "k", "x-team": "a", "x-run": "b" }),
+    ]);
   });
 
   it("says which variable to set when there is no key", () => {
@@ -166,8 +207,13 @@ describe("resolveModel", () => {
 
   it("knows windows and prices: the configuration's, else its own, else those of a catalog, else none", () => {
     const prices = { find: () => ({ contextWindow: 1, price: { input: 9, output: 9 } }) };
-    const info = (name: string, options: ResolveModelOptions = {}): unknown => resolveModel(name, { apiKey: "k", ...options }).info;
-    const haiku = { contextWindow: 200_000, maxOutputTokens: 64_000, price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, cacheWrite1h: 2 } };
+    const info = (name: string, options: ResolveModelOptions = {}): unknown =>
+      resolveModel(name, { apiKey: "k", ...options }).info;
+    const haiku = {
+      contextWindow: 200_000,
+      maxOutputTokens: 64_000,
+      price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, cacheWrite1h: 2 },
+    };
     expect(info("anthropic/claude-haiku-4-5-20251001", { prices })).toEqual(haiku);
     expect(info("anthropic/unheard-of")).toBeUndefined();
     expect(info("anthropic/unheard-of", { prices })).toEqual(prices.find());

@@ -26,12 +26,18 @@ describe("createListSerialiser", () => {
     fc.assert(
       fc.property(fc.array(list, { maxLength: 10 }), fc.nat(3), (lists, tail) => {
         const serialise = createListSerialiser<Item, number>(
-          { initial: 0, append: (text, item, count) => ({ text: `${text}${count}${item.text}`, state: count + 1 }) },
+          {
+            initial: 0,
+            append: (text, item, count) => ({ text: `${text}${count}${item.text}`, state: count + 1 }),
+          },
           tail,
         );
         for (const items of lists) {
           const written = Math.max(0, items.length - tail);
-          const text = items.slice(0, written).map((item, index) => `${index}${item.text}`).join("");
+          const text = items
+            .slice(0, written)
+            .map((item, index) => `${index}${item.text}`)
+            .join("");
           expect(serialise(items)).toEqual({ text, state: written, written });
         }
       }),
@@ -41,7 +47,10 @@ describe("createListSerialiser", () => {
   it("writes only what is new of a list that grows", () => {
     let appended = 0;
     const serialise = createListSerialiser<Item, null>(
-      { initial: null, append: (text, item) => ({ text: text + item.text + String(++appended), state: null }) },
+      {
+        initial: null,
+        append: (text, item) => ({ text: text + item.text + String(++appended), state: null }),
+      },
       1,
     );
     const items: Item[] = [];

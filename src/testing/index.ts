@@ -1,4 +1,16 @@
+export {
+  CASSETTE_VERSION,
+  Cassette,
+  type CassetteJson,
+  type Exchange,
+  parseCassette,
+  type RecordedError,
+  type RecordedPart,
+} from "./cassette.ts";
+export { checkRequest } from "./check-request.ts";
 export { FakeClock } from "./fake-clock.ts";
+export { type RecordModelOptions, recordModel } from "./record-model.ts";
+export { type ReplayModel, replayModel } from "./replay-model.ts";
 export {
   calls,
   fails,
@@ -12,3 +24,16 @@ export {
   waits,
 } from "./script.ts";
 export { ScriptedModel, type ScriptedModelOptions } from "./scripted-model.ts";
+export { ScriptedServer, type ScriptedServerOptions, startScriptedServer } from "./scripted-server.ts";
+export {
+  type RecordedRequest,
+  type ReplyFaults,
+  redirects,
+  refuses,
+  replies,
+  type ServerAnswer,
+  type ServerReply,
+  type ServerStep,
+  showsHtml,
+  type WireName,
+} from "./server-step.ts";

@@ -39,7 +39,7 @@ export interface ServerReply extends ReplyFaults {
   readonly headers?: { readonly [name: string]: string };
   /** Sent as it is: bytes or text. */
   readonly body?: string | Uint8Array;
-  /** Rendered into the events of the wire that asked; with a status from 400 its first `fails` into the wire's error. */
+  /** Rendered into the events of the wire that asked; one that begins with `fails` into an HTTP error of that wire. */
   readonly answer?: ScriptAnswer;
   /** Rendered into the error body of the wire that asked. */
   readonly error?: string;

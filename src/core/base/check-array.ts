@@ -1,6 +1,7 @@
 import { tooFew, tooMany } from "./check-scalar.ts";
+import { canonicalJson } from "./json.ts";
 import { numberKeyword, type SchemaNode, schemaKeyword, schemasKeyword } from "./schema-keywords.ts";
-import { type Check, canonical, type SchemaRun } from "./schema-run.ts";
+import { type Check, type SchemaRun } from "./schema-run.ts";
 
 /** The checks for arrays, in the words of draft 2020-12 (`prefixItems`, `items`) and draft 7 (`items`, `additionalItems`). */
 export function arrayChecks(node: SchemaNode): readonly Check[] {
@@ -45,7 +46,7 @@ function countChecks(node: SchemaNode): readonly Check[] {
       const count = value.length;
       if (count < min) run.fail(() => tooFew("item", min, count));
       if (count > max) run.fail(() => tooMany("item", max, count));
-      if (unique && new Set(value.map(canonical)).size < count)
+      if (unique && new Set(value.map(canonicalJson)).size < count)
         run.fail(() => "must not hold the same item twice");
       return value;
     },

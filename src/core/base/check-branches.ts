@@ -1,5 +1,6 @@
+import { canonicalJson } from "./json.ts";
 import { type SchemaNode, schemaKeyword, schemasKeyword } from "./schema-keywords.ts";
-import { type Check, canonical, type SchemaRun, typeName } from "./schema-run.ts";
+import { type Check, type SchemaRun, typeName } from "./schema-run.ts";
 
 /** The checks for `allOf`, `anyOf`, `oneOf`, `not` and `if`. */
 export function branchChecks(node: SchemaNode): readonly Check[] {
@@ -57,7 +58,10 @@ function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): 
   const outcomes = branches.map((branch) => run.attempt(branch, value));
   const repaired = outcomes.filter((outcome) => outcome.failures === 0);
   const first = repaired[0];
-  if (first !== undefined && repaired.every((other) => canonical(other.value) === canonical(first.value)))
+  if (
+    first !== undefined &&
+    repaired.every((other) => canonicalJson(other.value) === canonicalJson(first.value))
+  )
     return first.value;
   const meant = outcomes.filter((outcome) => outcome.failures > 0 && !outcome.issues.some(saysOtherForm));
   const closest = meant.toSorted((a, b) => a.failures - b.failures)[0];

@@ -1,6 +1,6 @@
-import { isRecord, safeParse } from "./json.ts";
+import { canonicalJson, isRecord, safeParse } from "./json.ts";
 import { numberKeyword, patternOf, type SchemaNode, schemaError } from "./schema-keywords.ts";
-import { type Check, canonical, typeName } from "./schema-run.ts";
+import { type Check, typeName } from "./schema-run.ts";
 import { nearest } from "./text.ts";
 
 /**
@@ -161,7 +161,7 @@ function repairedNumber(text: string, types: ReadonlySet<string>): number | unde
 function oneOfValues(values: readonly unknown[]): Check {
   const simple = new Set(values.filter((value) => typeof value !== "object" || value === null));
   const structured = new Set(
-    values.filter((value) => typeof value === "object" && value !== null).map(canonical),
+    values.filter((value) => typeof value === "object" && value !== null).map(canonicalJson),
   );
   return (value, run) => {
     if (simple.has(value)) return value;
@@ -169,7 +169,7 @@ function oneOfValues(values: readonly unknown[]): Check {
       structured.size > 0 &&
       typeof value === "object" &&
       value !== null &&
-      structured.has(canonical(value))
+      structured.has(canonicalJson(value))
     )
       return value;
     run.fail(() => choiceMessage(values, value), "choice");

@@ -73,6 +73,17 @@ export function isRecord(value: unknown): value is { readonly [key: string]: unk
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A text that is equal for equal JSON values, whatever the order of their keys; fields that are `undefined` are left out. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (!isRecord(value)) return JSON.stringify(value) ?? "null";
+  const parts = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+  return `{${parts.join(",")}}`;
+}
+
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;

@@ -133,17 +133,6 @@ export function typeName(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** A text that is equal for equal JSON values, whatever the order of their keys. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const fields = value as { readonly [key: string]: unknown };
-  const parts = Object.keys(fields)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonical(fields[key])}`);
-  return `{${parts.join(",")}}`;
-}
-
 function joinPath(key: string | number, rest: string): string {
   const separator = rest === "" || rest.startsWith("[") ? "" : ".";
   if (typeof key === "number") return `[${key}]${separator}${rest}`;

@@ -15,6 +15,12 @@ export type Command = (context: CommandContext, args: readonly string[]) => Prom
 /** The sub-commands, in the order the help shows them. */
 export const COMMANDS: readonly CommandSpec[] = [
   {
+    name: "demo",
+    usage: "[--keep] [--model PROVIDER/ID]",
+    help: "Watch the agent mend a small project in a scratch folder. Needs no key: its model is scripted, unless one is named.",
+    load: async () => (await import("./commands/demo.ts")).demo,
+  },
+  {
     name: "models",
     usage: "[PROVIDER] [--json]",
     help: "List the providers, which of them have a key, and the models known of them.",

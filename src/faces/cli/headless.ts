@@ -3,6 +3,7 @@ import { existingFolder } from "../../app/config/paths.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/message.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -21,7 +22,6 @@ import type { RunFlags } from "./run-flags.ts";
 import { RunTally } from "./run-tally.ts";
 import { styleFor } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
-import { randomUuid } from "./uuid.ts";
 
 /**
  * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for. Resolves to the exit code
@@ -34,7 +34,7 @@ export function runHeadless(context: CommandContext, flags: RunFlags): Promise<n
 class HeadlessRun {
   readonly #context: CommandContext;
   readonly #flags: RunFlags;
-  readonly #sessionId = randomUuid();
+  readonly #sessionId = newUuid();
   readonly #signals = new EndingSignals();
   readonly #broken = new AbortController();
   readonly #reporter: Reporter;

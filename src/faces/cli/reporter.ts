@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Json } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
 import type { InitLine, NewLine, ResultLine } from "./event-line.ts";
 import { EventLines } from "./event-lines.ts";
 import type { Outcome } from "./outcome.ts";
@@ -7,7 +8,6 @@ import type { Output } from "./output.ts";
 import type { OutputFormat } from "./run-flags.ts";
 import type { RunTally } from "./run-tally.ts";
 import { terminalText } from "./terminal-text.ts";
-import { randomUuid } from "./uuid.ts";
 
 /** What the first line says. */
 export type InitFacts = Pick<InitLine, "cwd" | "tools" | "model" | "permissionMode">;
@@ -110,7 +110,7 @@ class LineReporter implements Reporter {
 
 /** One LF line. U+2028 and U+2029 are escaped: some readers split lines at them. */
 function serialise(line: NewLine, sessionId: string): string {
-  const text = JSON.stringify({ ...line, session_id: sessionId, uuid: randomUuid() });
+  const text = JSON.stringify({ ...line, session_id: sessionId, uuid: newUuid() });
   return `${text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
 }
 

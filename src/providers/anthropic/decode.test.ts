@@ -7,7 +7,12 @@ import { createSseParser } from "../sse.ts";
 import { createAnthropicDecoder } from "./decode.ts";
 import { plainTextDelta } from "./text-delta.ts";
 
-const target = { provider: "anthropic", modelId: "claude-sonnet-5", baseUrl: "https://api.anthropic.com/v1", apiKey: "secret-key" };
+const target = {
+  provider: "anthropic",
+  modelId: "claude-sonnet-5",
+  baseUrl: "https://api.anthropic.com/v1",
+  apiKey: "secret-key",
+};
 /** Made by hand from the API's documentation of its stream. */
 const recorded = readFileSync(new URL("fixtures/thinking-text-tools.sse", import.meta.url));
 
@@ -25,7 +30,10 @@ function decode(...events: readonly object[]): readonly StreamPart[] {
   return decodePieces(events.map((event) => `data: ${JSON.stringify(event)}\n\n`));
 }
 
-const start = { type: "message_start", message: { id: "m", model: "x", usage: { input_tokens: 5, output_tokens: 1 } } };
+const start = {
+  type: "message_start",
+  message: { id: "m", model: "x", usage: { input_tokens: 5, output_tokens: 1 } },
+};
 const stop = { type: "message_stop" };
 const stopped = (stop_reason: string | null, output_tokens = 7): object => ({
   type: "message_delta",
@@ -34,7 +42,11 @@ const stopped = (stop_reason: string | null, output_tokens = 7): object => ({
 });
 const call = (json: readonly string[], input: object = {}): readonly object[] => [
   { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "t", name: "f", input } },
-  ...json.map((partial_json) => ({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json } })),
+  ...json.map((partial_json) => ({
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "input_json_delta", partial_json },
+  })),
   { type: "content_block_stop", index: 0 },
 ];
 
@@ -52,7 +64,11 @@ const expectedParts: readonly StreamPart[] = [
   { type: "tool_call_start", index: 3, id: "toolu_01", name: "weather" },
   { type: "tool_call_delta", index: 3, json: '{"city": "Zür' },
   { type: "tool_call_delta", index: 3, json: 'ich"}' },
-  { type: "block", index: 3, block: { type: "tool_use", id: "toolu_01", name: "weather", input: { city: "Zürich" } } },
+  {
+    type: "block",
+    index: 3,
+    block: { type: "tool_use", id: "toolu_01", name: "weather", input: { city: "Zürich" } },
+  },
   { type: "tool_call_start", index: 4, id: "toolu_02", name: "now" },
   { type: "block", index: 4, block: { type: "tool_use", id: "toolu_02", name: "now", input: {} } },
   {
@@ -86,14 +102,20 @@ describe("the stream of the Messages API", () => {
   it("gives the same parts wherever it is cut in two", () => {
     for (let at = 0; at <= recorded.length; at++) {
       const decoder = new StringDecoder("utf8");
-      const pieces = [decoder.write(recorded.subarray(0, at)), decoder.write(recorded.subarray(at)), decoder.end()];
+      const pieces = [
+        decoder.write(recorded.subarray(0, at)),
+        decoder.write(recorded.subarray(at)),
+        decoder.end(),
+      ];
       expect(decodePieces(pieces)).toEqual(expectedParts);
     }
   });
 
   it("gives the same parts byte by byte and with any line ends", () => {
     const decoder = new StringDecoder("utf8");
-    const bytes = [...Buffer.from(recorded.toString().replaceAll("\n", "\r\n"))].map((byte) => decoder.write(Buffer.of(byte)));
+    const bytes = [...Buffer.from(recorded.toString().replaceAll("\n", "\r\n"))].map((byte) =>
+      decoder.write(Buffer.of(byte)),
+    );
     expect(decodePieces(bytes)).toEqual(expectedParts);
   });
 
@@ -119,17 +141,45 @@ describe("the stream of the Messages API", () => {
   });
 
   it("takes later usage for totals and does not believe zeros that follow figures", () => {
-    const late = { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { input_tokens: 0, output_tokens: 9 } };
-    expect(decode(start, stopped(null, 4), late, stop).at(-1)).toMatchObject({ usage: { inputTokens: 5, outputTokens: 9 } });
+    const late = {
+      type: "message_delta",
+      delta: { stop_reason: "end_turn" },
+      usage: { input_tokens: 0, output_tokens: 9 },
+    };
+    expect(decode(start, stopped(null, 4), late, stop).at(-1)).toMatchObject({
+      usage: { inputTokens: 5, outputTokens: 9 },
+    });
   });
 
-  it.each<readonly [string, readonly string[], object, string, object]>([
-    ["cut by the output limit", ['{"a": [1'], {}, "max_tokens", { input: {}, invalid_input: { reason: "truncated", raw: '{"a": [1' } }],
-    ["cut before its first argument", [], {}, "max_tokens", { input: {}, invalid_input: { reason: "truncated", raw: "" } }],
-    ["written wrongly", ['{"a" 1}'], {}, "tool_use", { input: {}, invalid_input: { reason: "malformed", raw: '{"a" 1}' } }],
-    ["complete although the answer was cut later", ['{"a":1}'], {}, "max_tokens", { input: { a: 1 } }],
-    ["handed over whole at its start", [], { a: 1 }, "tool_use", { input: { a: 1 } }],
-  ])("reads a call that is %s", (_name, json, input, reason, expected) => {
+  it.each<
+    readonly [
+      string,
+      { readonly json?: readonly string[]; readonly input?: object; readonly reason: string },
+      object,
+    ]
+  >([
+    [
+      "cut by the output limit",
+      { json: ['{"a": [1'], reason: "max_tokens" },
+      { input: {}, invalid_input: { reason: "truncated", raw: '{"a": [1' } },
+    ],
+    [
+      "cut before its first argument",
+      { reason: "max_tokens" },
+      { input: {}, invalid_input: { reason: "truncated", raw: "" } },
+    ],
+    [
+      "written wrongly",
+      { json: ['{"a" 1}'], reason: "tool_use" },
+      { input: {}, invalid_input: { reason: "malformed", raw: '{"a" 1}' } },
+    ],
+    [
+      "complete although the answer was cut later",
+      { json: ['{"a":1}'], reason: "max_tokens" },
+      { input: { a: 1 } },
+    ],
+    ["handed over whole at its start", { input: { a: 1 }, reason: "tool_use" }, { input: { a: 1 } }],
+  ])("reads a call that is %s", (_name, { json = [], input = {}, reason }, expected) => {
     const parts = decode(start, ...call(json, input), stopped(reason), stop);
     expect(parts.filter((part) => part.type === "block")).toEqual([
       { type: "block", index: 0, block: { type: "tool_use", id: "t", name: "f", ...expected } },
@@ -141,7 +191,11 @@ describe("the stream of the Messages API", () => {
     const parts = decode(
       start,
       { type: "content_block_start", index: 0, content_block: block },
-      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"query":"x"}' } },
+      {
+        type: "content_block_delta",
+        index: 0,
+        delta: { type: "input_json_delta", partial_json: '{"query":"x"}' },
+      },
       { type: "content_block_stop", index: 0 },
       stopped("pause_turn"),
       stop,
@@ -149,7 +203,11 @@ describe("the stream of the Messages API", () => {
     expect(parts[0]).toEqual({
       type: "block",
       index: 0,
-      block: { type: "text", text: "", provider_data: { anthropic: { block: { ...block, input: { query: "x" } } } } },
+      block: {
+        type: "text",
+        text: "",
+        provider_data: { anthropic: { block: { ...block, input: { query: "x" } } } },
+      },
     });
   });
 
@@ -158,7 +216,9 @@ describe("the stream of the Messages API", () => {
     const decoder = createAnthropicDecoder((part) => parts.push(part), target);
     for (const event of [start, ...call(['{"a":']).slice(0, 2)]) decoder.event("", JSON.stringify(event));
     expect(decoder.done()).toBe(false);
-    expect(() => decoder.end()).toThrow(expect.objectContaining({ code: "invalid_response", retryable: true }));
+    expect(() => decoder.end()).toThrow(
+      expect.objectContaining({ code: "invalid_response", retryable: true }),
+    );
     expect(parts.filter((part) => part.type === "block")).toEqual([]);
   });
 
@@ -181,7 +241,9 @@ describe("the stream of the Messages API", () => {
   });
 
   it("throws for an event that is no JSON", () => {
-    expect(() => decodePieces(["data: {oops\n\n"])).toThrow(expect.objectContaining({ code: "invalid_response", retryable: true }));
+    expect(() => decodePieces(["data: {oops\n\n"])).toThrow(
+      expect.objectContaining({ code: "invalid_response", retryable: true }),
+    );
   });
 });
 

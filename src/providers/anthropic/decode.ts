@@ -52,32 +52,15 @@ class AnthropicDecoder {
   }
 
   event(value: unknown): void {
-    const event = value as AnthropicEvent | null;
-    switch (event?.type) {
-      case "content_block_delta":
-        this.#delta(event.index ?? 0, event.delta ?? {});
-        return;
-      case "content_block_start":
-        this.#start(event.index ?? 0, event.content_block ?? {});
-        return;
-      case "content_block_stop":
-        this.#stop(event.index ?? 0);
-        return;
-      case "message_start":
-        this.#id = event.message?.id;
-        this.#model = event.message?.model;
-        this.#usage = mergedUsage(this.#usage, event.message?.usage);
-        return;
-      case "message_delta":
-        this.#stopReason = event.delta?.stop_reason ?? this.#stopReason;
-        this.#usage = mergedUsage(this.#usage, event.usage);
-        return;
-      case "message_stop":
-        this.stopped = true;
-        return;
-      case "error":
-        throw reportedError(isRecord(value) ? wordsOf(value) : {}, { target: this.#target });
-    }
+    const event: AnthropicEvent = isRecord(value) ? value : {};
+    const { index = 0 } = event;
+    if (event.type === "content_block_delta") this.#delta(index, event.delta ?? {});
+    else if (event.type === "content_block_start") this.#start(index, event.content_block ?? {});
+    else if (event.type === "content_block_stop") this.#stop(index);
+    else if (event.type === "message_start") this.#begin(event);
+    else if (event.type === "message_delta") this.#change(event);
+    else if (event.type === "message_stop") this.stopped = true;
+    else if (event.type === "error") throw reportedError(wordsOf({ ...event }), { target: this.#target });
   }
 
   end(): void {
@@ -92,7 +75,7 @@ class AnthropicDecoder {
       );
     }
     this.#finished = true;
-    for (const index of [...this.#open.keys()]) this.#stop(index);
+    for (const index of this.#open.keys()) this.#stop(index);
     const truncated = isTruncation(this.#stopReason);
     for (const { index, open } of this.#doubtful) this.#call(index, open, inputOf(open, truncated));
     this.#emit({
@@ -102,6 +85,17 @@ class AnthropicDecoder {
       ...(this.#model === undefined ? {} : { model: this.#model }),
       ...(this.#id === undefined ? {} : { responseId: this.#id }),
     });
+  }
+
+  #begin({ message }: AnthropicEvent): void {
+    this.#id = message?.id;
+    this.#model = message?.model;
+    this.#usage = mergedUsage(this.#usage, message?.usage);
+  }
+
+  #change({ delta, usage }: AnthropicEvent): void {
+    this.#stopReason = delta?.stop_reason ?? this.#stopReason;
+    this.#usage = mergedUsage(this.#usage, usage);
   }
 
   #start(index: number, start: AnthropicBlock): void {

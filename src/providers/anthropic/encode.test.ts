@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { checkRequest } from "../../testing/check-request.ts";
 import type { WireTarget } from "../wire.ts";
 import { createAnthropicEncoder } from "./encode.ts";
 import { toolUseId } from "./encode-message.ts";
@@ -12,7 +13,11 @@ const target: WireTarget = {
   apiKey: "k",
 };
 const plain: WireTarget = { ...target, quirks: { cache: false } };
-const tool = (name: string): ToolSpec => ({ name, description: `Does ${name}.`, parameters: { type: "object", properties: {} } });
+const tool = (name: string): ToolSpec => ({
+  name,
+  description: `Does ${name}.`,
+  parameters: { type: "object", properties: {} },
+});
 const mark = { cache_control: { type: "ephemeral" } };
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
 const hi = user("Hi");
@@ -39,7 +44,10 @@ describe("createAnthropicEncoder", () => {
             { type: "tool_use", id: "t1", name: "read", input: { path: "a" } },
           ],
         },
-        { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "text", is_error: true }] },
+        {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: "t1", content: "text", is_error: true }],
+        },
       ],
       tools: [tool("read"), tool("write")],
       toolChoice: "auto",
@@ -67,7 +75,12 @@ describe("createAnthropicEncoder", () => {
         metadata: { user_id: "u" },
         tools: [
           { name: "read", description: "Does read.", input_schema: { type: "object", properties: {} } },
-          { name: "write", description: "Does write.", input_schema: { type: "object", properties: {} }, ...mark },
+          {
+            name: "write",
+            description: "Does write.",
+            input_schema: { type: "object", properties: {} },
+            ...mark,
+          },
         ],
         system: [{ type: "text", text: "Be brief.", ...mark }],
         messages: [
@@ -96,11 +109,15 @@ describe("createAnthropicEncoder", () => {
     for (let turn = 0; turn < 12; turn++) {
       messages.push(
         { role: "assistant", content: [{ type: "tool_use", id: `t${turn}`, name: "f", input: { turn } }] },
-        { role: "user", content: [{ type: "tool_result", tool_use_id: `t${turn}`, content: `result ${turn}` }] },
+        {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: `t${turn}`, content: `result ${turn}` }],
+        },
       );
       if (turn % 3 === 0) messages.push(user(`steer ${turn}`));
       const request = { messages: [hi, ...messages], tools: [tool("f")] };
       expect(grown(request)).toEqual(createAnthropicEncoder(target)(request));
+      expect(checkRequest("anthropic", JSON.parse(grown(request).body))).toEqual([]);
       const count = JSON.stringify(JSON.parse(grown(request).body)).split('"cache_control"').length - 1;
       expect(count).toBe(3);
     }
@@ -111,9 +128,14 @@ describe("createAnthropicEncoder", () => {
   it("marks for one hour, or nothing, when told so", () => {
     const hour = bodyOf({ messages: [hi] }, { ...target, quirks: { cache_ttl: "1h" } });
     expect(hour["messages"]).toEqual([
-      { role: "user", content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } }] },
+      {
+        role: "user",
+        content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } }],
+      },
     ]);
-    expect(createAnthropicEncoder(plain)({ system: "S", messages: [hi], tools: [tool("f")] }).body).not.toContain("cache_control");
+    expect(
+      createAnthropicEncoder(plain)({ system: "S", messages: [hi], tools: [tool("f")] }).body,
+    ).not.toContain("cache_control");
   });
 
   it("joins neighbours of one role, puts results first and leaves out what is empty", () => {
@@ -146,11 +168,26 @@ describe("createAnthropicEncoder", () => {
     ]);
   });
 
-  it("sends images in messages and in error results", () => {
-    const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } } as const;
+  it("sends images in messages and results, and those of an error result behind it, for it may hold text only", () => {
+    const image = {
+      type: "image",
+      source: { type: "base64", media_type: "image/png", data: "AAAA" },
+    } as const;
     const linked = { type: "image", source: { type: "url", url: "https://a.test/i.png" } } as const;
-    const result = { type: "tool_result", tool_use_id: "t", content: [{ type: "text", text: "a" }, image], is_error: true } as const;
-    expect(messagesOf({ role: "user", content: [result, linked] })).toEqual([{ role: "user", content: [result, linked] }]);
+    const result = {
+      type: "tool_result",
+      tool_use_id: "t",
+      content: [{ type: "text", text: "a" }, image],
+      is_error: true,
+    } as const;
+    const { is_error: _, ...fine } = result;
+    expect(messagesOf({ role: "user", content: [fine, linked] })).toEqual([
+      { role: "user", content: [fine, linked] },
+    ]);
+    const text = { ...result, content: [{ type: "text", text: "a" }] };
+    expect(messagesOf({ role: "user", content: [result, linked] })).toEqual([
+      { role: "user", content: [text, image, linked] },
+    ]);
   });
 
   it("sends thinking and raw blocks back to the wire they came from only", () => {
@@ -169,7 +206,11 @@ describe("createAnthropicEncoder", () => {
       { role: "user", content: [{ type: "text", text: "Hi" }] },
       {
         role: "assistant",
-        content: [{ type: "thinking", thinking: "", signature: "hidden text" }, raw, { type: "text", text: "seen" }],
+        content: [
+          { type: "thinking", thinking: "", signature: "hidden text" },
+          raw,
+          { type: "text", text: "seen" },
+        ],
       },
     ]);
   });
@@ -178,7 +219,10 @@ describe("createAnthropicEncoder", () => {
     [{}, undefined],
     [{ toolChoice: "none" }, { type: "none" }],
     [{ toolChoice: "required" }, { type: "any" }],
-    [{ toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false }, { type: "tool", name: "f", disable_parallel_tool_use: true }],
+    [
+      { toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false },
+      { type: "tool", name: "f", disable_parallel_tool_use: true },
+    ],
     [{ parallelToolCalls: false }, { type: "auto", disable_parallel_tool_use: true }],
     [{ tools: [], toolChoice: "required" }, undefined],
   ])("asks for tools by %j", (choice, expected) => {
@@ -187,18 +231,38 @@ describe("createAnthropicEncoder", () => {
 
   it.each<readonly [string, Partial<ModelRequest>, object]>([
     ["claude-sonnet-4-5", { effort: "high" }, { thinking: { type: "enabled", budget_tokens: 20_480 } }],
-    ["claude-sonnet-4-5", { effort: "xhigh", maxOutputTokens: 10_000 }, { thinking: { type: "enabled", budget_tokens: 8_000 } }],
+    [
+      "claude-sonnet-4-5",
+      { effort: "xhigh", maxOutputTokens: 10_000 },
+      { thinking: { type: "enabled", budget_tokens: 8_000 } },
+    ],
     ["claude-sonnet-4-5", { effort: "low", maxOutputTokens: 1_000 }, {}],
     ["claude-sonnet-4-5", { effort: "none" }, {}],
     ["claude-sonnet-4-5", { effort: "high", toolChoice: "required" }, {}],
     ["claude-3-5-haiku-latest", { effort: "high" }, {}],
-    ["claude-3-7-sonnet-20250219", { effort: "minimal" }, { thinking: { type: "enabled", budget_tokens: 1_024 } }],
+    [
+      "claude-3-7-sonnet-20250219",
+      { effort: "minimal" },
+      { thinking: { type: "enabled", budget_tokens: 1_024 } },
+    ],
     ["claude-opus-4-20250514", { effort: "low" }, { thinking: { type: "enabled", budget_tokens: 4_096 } }],
     ["some-compatible-model", { effort: "medium" }, { thinking: { type: "enabled", budget_tokens: 10_240 } }],
-    ["claude-opus-4-6", { effort: "xhigh" }, { thinking: { type: "adaptive" }, output_config: { effort: "max" } }],
+    [
+      "claude-opus-4-6",
+      { effort: "xhigh" },
+      { thinking: { type: "adaptive" }, output_config: { effort: "max" } },
+    ],
     ["claude-opus-4-6", { effort: "none" }, {}],
-    ["claude-opus-4.7", { effort: "xhigh" }, { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "xhigh" } }],
-    ["claude-opus-4-10", { effort: "minimal" }, { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "low" } }],
+    [
+      "claude-opus-4.7",
+      { effort: "xhigh" },
+      { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "xhigh" } },
+    ],
+    [
+      "claude-opus-4-10",
+      { effort: "minimal" },
+      { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "low" } },
+    ],
     ["claude-sonnet-5", { effort: "none" }, { thinking: { type: "disabled" } }],
     ["claude-sonnet-5", { effort: "high", toolChoice: "required" }, { output_config: { effort: "high" } }],
     ["anthropic.claude-fable-5-1", { effort: "none" }, { output_config: { effort: "low" } }],
@@ -209,36 +273,59 @@ describe("createAnthropicEncoder", () => {
     ],
     ["claude-sonnet-5", {}, {}],
   ])("%s takes %j", (modelId, request, expected) => {
-    const { thinking, output_config } = bodyOf({ messages: [hi], tools: [tool("f")], ...request }, { ...plain, modelId });
-    expect({ ...(thinking === undefined ? {} : { thinking }), ...(output_config === undefined ? {} : { output_config }) }).toEqual(expected);
+    const { thinking, output_config } = bodyOf(
+      { messages: [hi], tools: [tool("f")], ...request },
+      { ...plain, modelId },
+    );
+    expect({
+      ...(thinking === undefined ? {} : { thinking }),
+      ...(output_config === undefined ? {} : { output_config }),
+    }).toEqual(expected);
   });
 
   it("leaves out sampling where the model refuses it, and forced tools where it always thinks", () => {
-    const request: ModelRequest = { messages: [hi], tools: [tool("f")], toolChoice: "required", temperature: 0.2, topP: 0.5 };
+    const request: ModelRequest = {
+      messages: [hi],
+      tools: [tool("f")],
+      toolChoice: "required",
+      temperature: 0.2,
+      topP: 0.5,
+    };
     const fields = (modelId: string, extra: Partial<ModelRequest> = {}): unknown => {
       const { temperature, top_p, tool_choice } = bodyOf({ ...request, ...extra }, { ...plain, modelId });
       return [temperature, top_p, tool_choice];
     };
     expect(fields("claude-opus-4-5")).toEqual([0.2, undefined, { type: "any" }]);
-    expect(fields("claude-opus-4-5", { effort: "high", toolChoice: "auto" })).toEqual([undefined, undefined, { type: "auto" }]);
+    expect(fields("claude-opus-4-5", { effort: "high", toolChoice: "auto" })).toEqual([
+      undefined,
+      undefined,
+      { type: "auto" },
+    ]);
     expect(fields("claude-opus-4-8")).toEqual([undefined, undefined, { type: "any" }]);
     expect(fields("claude-opus-5-5")).toEqual([undefined, undefined, { type: "auto" }]);
   });
 
   it("thinks with a budget only where the open tool loop began with thinking", () => {
-    const results: Message = { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "x" }] };
+    const results: Message = {
+      role: "user",
+      content: [{ type: "tool_result", tool_use_id: "t", content: "x" }],
+    };
     const call = { type: "tool_use", id: "t", name: "f", input: {} } as const;
     const thought = { type: "thinking", thinking: "Hm.", signature: "s" } as const;
-    const thinks = (...messages: readonly Message[]): boolean => "thinking" in bodyOf({ messages, effort: "low", tools: [tool("f")] });
+    const thinks = (...messages: readonly Message[]): boolean =>
+      "thinking" in bodyOf({ messages, effort: "low", tools: [tool("f")] });
     expect(thinks(hi, { role: "assistant", content: [call] }, results)).toBe(false);
     expect(thinks(hi, { role: "assistant", content: [call] }, results, user("also"))).toBe(false);
     expect(thinks(hi, { role: "assistant", content: [thought, call] }, results)).toBe(true);
-    expect(thinks(hi, { role: "assistant", content: [{ type: "text", text: "Yes?" }] }, user("more"))).toBe(true);
+    expect(thinks(hi, { role: "assistant", content: [{ type: "text", text: "Yes?" }] }, user("more"))).toBe(
+      true,
+    );
   });
 
   it("asks for thinking between calls at Anthropic's own host only", () => {
     const request: ModelRequest = { messages: [hi], tools: [tool("f")], effort: "low" };
-    const beta = (to: WireTarget): string | undefined => createAnthropicEncoder(to)(request).headers["anthropic-beta"];
+    const beta = (to: WireTarget): string | undefined =>
+      createAnthropicEncoder(to)(request).headers["anthropic-beta"];
     expect(beta(target)).toBe("interleaved-thinking-2025-05-14");
     expect(beta({ ...target, headers: { "Anthropic-Beta": "mine" } })).toBe("mine");
     expect(beta({ ...target, baseUrl: "https://gateway.test/v1" })).toBeUndefined();
@@ -268,7 +355,11 @@ describe("createAnthropicEncoder", () => {
   });
 
   it("lets options for this wire replace what it would send", () => {
-    const request: ModelRequest = { messages: [hi], system: "S", providerOptions: { anthropic: { system: "T", max_tokens: 5 } } };
+    const request: ModelRequest = {
+      messages: [hi],
+      system: "S",
+      providerOptions: { anthropic: { system: "T", max_tokens: 5 } },
+    };
     expect(bodyOf(request)).toEqual({
       model: "claude-sonnet-4-5",
       max_tokens: 5,

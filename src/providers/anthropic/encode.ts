@@ -6,7 +6,10 @@ import { type EncodedMessage, encodeMessage } from "./encode-message.ts";
 import { THINKING_BUDGETS, type ThinkingTraits, thinkingTraits } from "./thinking.ts";
 
 const VERSION = "2023-06-01";
+/** Not all a model can write: older ones refuse a prompt that together with this exceeds their window. */
 const DEFAULT_MAX_TOKENS = 32_000;
+/** These think within it, too, and mind no window. */
+const ADAPTIVE_MAX_TOKENS = 64_000;
 /** Below this the API refuses to think. */
 const MIN_BUDGET = 1_024;
 /** The messages that may still change their text: the last ones carry the marks for caching. */
@@ -24,7 +27,8 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
 }
 
 class AnthropicEncoder {
-  readonly #target: WireTarget;
+  readonly #modelId: string;
+  readonly #maxTokens: number;
   readonly #url: string;
   readonly #headers: WireRequest["headers"];
   readonly #interleaved: WireRequest["headers"];
@@ -36,48 +40,45 @@ class AnthropicEncoder {
 
   constructor(target: WireTarget) {
     const { quirks = {} } = target;
-    this.#target = target;
+    this.#modelId = target.modelId;
     this.#url = `${target.baseUrl}${target.baseUrl.endsWith("/v1") ? "" : "/v1"}/messages`;
     const own = Object.entries(target.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
     this.#headers = { ...standardHeaders(target), ...Object.fromEntries(own) };
-    this.#interleaved = { "anthropic-beta": "interleaved-thinking-2025-05-14", ...this.#headers };
+    this.#interleaved = isOwnHost(target.baseUrl)
+      ? { "anthropic-beta": "interleaved-thinking-2025-05-14", ...this.#headers }
+      : this.#headers;
     const traits = thinkingTraits(target.modelId);
     const mode = quirks["thinking"];
     this.#traits = mode === "none" || mode === "budget" || mode === "adaptive" ? { ...traits, mode } : traits;
+    const cap = this.#traits.mode === "adaptive" ? ADAPTIVE_MAX_TOKENS : DEFAULT_MAX_TOKENS;
+    this.#maxTokens = Math.min(target.maxOutputTokens ?? DEFAULT_MAX_TOKENS, cap);
     const ttl = quirks["cache_ttl"] === "1h" ? ',"ttl":"1h"' : "";
     this.#mark = quirks["cache"] === false ? "" : `,"cache_control":{"type":"ephemeral"${ttl}}`;
     this.#messages = new TranscriptText(this.#mark);
   }
 
   encode(request: ModelRequest): WireRequest {
+    const { system = "", tools = [], stopSequences = [] } = request;
     const extra = request.providerOptions?.["anthropic"] ?? {};
-    const maxTokens = request.maxOutputTokens ?? this.#target.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
+    const { maxOutputTokens: maxTokens = this.#maxTokens } = request;
     const messages = this.#messages.write(request.messages);
     const thinking = this.#thinking(request, maxTokens, messages.startsWithThinking);
     const head = {
-      model: this.#target.modelId,
+      model: this.#modelId,
       max_tokens: maxTokens,
       stream: true,
       ...this.#sampling(request, thinking),
-      ...(thinking.fields ?? {}),
+      ...thinking.fields,
       ...this.#toolChoice(request),
-      ...(request.stopSequences === undefined || request.stopSequences.length === 0
-        ? {}
-        : { stop_sequences: request.stopSequences }),
+      ...(stopSequences.length === 0 ? {} : { stop_sequences: stopSequences }),
       ...extra,
     };
     const body = [JSON.stringify(head).slice(0, -1)];
-    if (request.tools !== undefined && request.tools.length > 0 && !("tools" in extra))
-      body.push(this.#tools(request.tools));
-    if (request.system !== undefined && request.system.trim() !== "" && !("system" in extra))
-      body.push(this.#system(request.system));
+    if (tools.length > 0 && !("tools" in extra)) body.push(this.#tools(tools));
+    if (system.trim() !== "" && !("system" in extra)) body.push(this.#system(system));
     if (!("messages" in extra)) body.push(`"messages":[${messages.text}]`);
-    const interleaved = thinking.budget && request.tools !== undefined && isOwnHost(this.#target.baseUrl);
-    return {
-      url: this.#url,
-      headers: interleaved ? this.#interleaved : this.#headers,
-      body: `${body.join(",")}}`,
-    };
+    const headers = thinking.budget && tools.length > 0 ? this.#interleaved : this.#headers;
+    return { url: this.#url, headers, body: `${body.join(",")}}` };
   }
 
   #tools(tools: readonly ToolSpec[]): string {

@@ -91,22 +91,19 @@ class ChatDecoder implements WireDecoder {
   };
 
   #chunk(chunk: ChatChunk, name: string, data: string): void {
-    const isFailure =
-      name === "error" || chunk.object === "error" || (chunk.choices === undefined && "code" in chunk);
-    if (isFailure || (chunk.error !== undefined && chunk.error !== null)) {
-      throw reportedError(wordsOf({ ...chunk }), { target: this.#target });
-    }
-    const choice = chunk.choices?.find((candidate) => (candidate.index ?? 0) === 0);
-    if (typeof chunk.model === "string" && chunk.model !== "") this.#model ??= chunk.model;
-    if (typeof chunk.id === "string" && chunk.id !== "") this.#responseId ??= chunk.id;
-    const usage = chunk.usage ?? chunk.x_groq?.usage ?? choice?.usage;
-    if (isRecord(usage)) this.#usage = usage;
+    if (isFailure(chunk, name)) throw reportedError(wordsOf({ ...chunk }), { target: this.#target });
+    const choice = chunk.choices?.find(isFirst);
+    this.#model ??= filled(chunk.model);
+    this.#responseId ??= filled(chunk.id);
+    const usage = usageOf(chunk, choice);
+    if (usage !== undefined) this.#usage = usage;
     if (choice === undefined) return;
+    const finish = filled(choice.finish_reason);
+    this.#finish = finish ?? this.#finish;
     const delta = choice.delta ?? choice.message;
-    if (isRecord(delta)) this.#delta(delta);
-    const { finish_reason: finish } = choice;
-    if (typeof finish === "string" && finish !== "") this.#finish = finish;
-    else if (!isRecord(usage) && isRecord(delta)) this.#learn(choice, delta, data);
+    if (!isRecord(delta)) return;
+    this.#delta(delta);
+    if (finish === undefined && usage === undefined) this.#learn(choice, delta, data);
   }
 
   #delta(delta: ChatDelta): void {
@@ -179,10 +176,29 @@ class ChatDecoder implements WireDecoder {
   }
 }
 
+function isFailure(chunk: ChatChunk, name: string): boolean {
+  if (name === "error" || chunk.object === "error") return true;
+  if (chunk.error !== undefined && chunk.error !== null) return true;
+  return chunk.choices === undefined && "code" in chunk;
+}
+
+function isFirst(choice: ChatChoice): boolean {
+  return (choice.index ?? 0) === 0;
+}
+
+function usageOf(chunk: ChatChunk, choice: ChatChoice | undefined): ChatUsage | undefined {
+  const usage = chunk.usage ?? chunk.x_groq?.usage ?? choice?.usage;
+  return typeof usage === "object" && usage !== null ? usage : undefined;
+}
+
+function filled(text: string | null | undefined): string | undefined {
+  return typeof text === "string" && text !== "" ? text : undefined;
+}
+
 function fragmentsOf(delta: ChatDelta): readonly ToolCallFragment[] {
   const calls = delta.tool_calls;
   if (Array.isArray(calls)) return calls as readonly ToolCallFragment[];
-  if (isRecord(calls)) return [calls as ToolCallFragment];
+  if (isRecord(calls)) return [calls];
   const legacy = delta.function_call;
   return legacy === undefined || legacy === null ? [] : [{ index: "function_call", function: legacy }];
 }

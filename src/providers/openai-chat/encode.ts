@@ -3,7 +3,7 @@ import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { openAiEndpoint } from "../openai-endpoint.ts";
 import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
-import { writeMessage, type WrittenMessage } from "./encode-message.ts";
+import { type WrittenMessage, writeMessage } from "./encode-message.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";
 
 type Fields = Record<string, unknown>;

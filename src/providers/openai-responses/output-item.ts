@@ -144,8 +144,8 @@ export class OutputItem {
     if (this.#text === "" && typeof encrypted !== "string") return;
     const kept: Record<string, Json> = { type: type ?? "reasoning" };
     if (typeof id === "string") kept["id"] = id;
-    kept["summary"] = (summary ?? []) as readonly Json[];
-    if (content !== undefined && content !== null) kept["content"] = content as readonly Json[];
+    kept["summary"] = summary ?? [];
+    if (content !== undefined && content !== null) kept["content"] = content;
     if (typeof encrypted === "string") kept["encrypted_content"] = encrypted;
     this.#emit({
       type: "block",

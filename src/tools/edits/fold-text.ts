@@ -55,17 +55,22 @@ function withoutTrailingBlanks(codes: Uint16Array, length: number): number {
 
 function foldedCode(code: number): number {
   if (isBlank(code)) return 32;
-  if ((code >= 0x2018 && code <= 0x201b) || code === 0x2032 || code === 0xff07) return 39;
-  if ((code >= 0x201c && code <= 0x201f) || code === 0x2033 || code === 0xff02) return 34;
-  if (
-    (code >= 0x2010 && code <= 0x2015) ||
-    code === 0x2212 ||
-    code === 0xfe58 ||
-    code === 0xfe63 ||
-    code === 0xff0d
-  )
-    return 45;
-  return code;
+  if (isSingleQuote(code)) return 39;
+  if (isDoubleQuote(code)) return 34;
+  return isDash(code) ? 45 : code;
+}
+
+function isSingleQuote(code: number): boolean {
+  return (code >= 0x2018 && code <= 0x201b) || code === 0x2032 || code === 0xff07;
+}
+
+function isDoubleQuote(code: number): boolean {
+  return (code >= 0x201c && code <= 0x201f) || code === 0x2033 || code === 0xff02;
+}
+
+function isDash(code: number): boolean {
+  if (code >= 0x2010 && code <= 0x2015) return true;
+  return code === 0x2212 || code === 0xfe58 || code === 0xfe63 || code === 0xff0d;
 }
 
 function decode(codes: Uint16Array, length: number): string {

@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { NanoAgentError } from "../../core/base/errors.ts";
+import { newId } from "../../core/base/ids.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import { type Job, JobTable } from "./job-table.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
@@ -51,7 +51,7 @@ export class ShellSession {
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
   /** Part of every mark of this session, so that one look at the process table finds all its processes. */
-  #mark: string | undefined;
+  readonly #token = newId("s");
   readonly #calls = new Set<RunningCommand>();
   #shell: string | undefined;
   #count = 0;
@@ -71,12 +71,6 @@ export class ShellSession {
   /** Does ahead what the first command would wait for (a few milliseconds). Never rejects. */
   async prepare(): Promise<void> {
     if (this.#disposed === undefined) await this.#pipes.prepare();
-  }
-
-  /** Made with the first command: a session without one need not load what makes random bytes. */
-  get #token(): string {
-    this.#mark ??= randomBytes(9).toString("base64url");
-    return this.#mark;
   }
 
   /** The shell that runs commands; throws `invalid_config` when there is none. */
@@ -139,7 +133,6 @@ export class ShellSession {
 
   /** Kills at once, without waiting, what can be found at once: for a program that is about to exit. */
   killNow(): void {
-    if (this.#count === 0) return;
     for (const { process } of this.#all()) process.killNow();
     for (const { pid } of findProcessesNow({ mark: this.#token, roots: this.#roots() }))
       signal(pid, "SIGKILL");
