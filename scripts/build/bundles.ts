@@ -52,6 +52,8 @@ export async function buildCli(job: BundleJob & { readonly main: string }): Prom
     // Some packages ship a UMD file as "main", whose relative requires no bundler sees.
     mainFields: ["module", "main"],
     plugins: [LAZY_BUILTINS],
+    // What a package of data or programs has on disk is read where it is installed.
+    external: ["@vscode/ripgrep", "@pydantic/genai-prices"],
   });
   return { ...bundle, outputFiles: bundle.outputFiles.map(withRequire) };
 }
