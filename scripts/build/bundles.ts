@@ -47,7 +47,6 @@ export async function buildCli(job: BundleJob & { readonly main: string }): Prom
     minifyWhitespace: true,
     // Node reads and keeps a file of plain ASCII in half the space.
     charset: "ascii",
-    external: externalOfCli(job.manifest),
     legalComments: "none",
     // Some packages ship a UMD file as "main", whose relative requires no bundler sees.
     mainFields: ["module", "main"],
@@ -56,15 +55,6 @@ export async function buildCli(job: BundleJob & { readonly main: string }): Prom
     external: ["@vscode/ripgrep", "@pydantic/genai-prices"],
   });
   return { ...bundle, outputFiles: bundle.outputFiles.map(withRequire) };
-}
-
-/** Dependencies that go into the executable all the same: small, and needed at every start, where finding their files costs time. */
-const BUNDLED_PACKAGES: ReadonlySet<string> = new Set(["diff", "ignore", "picomatch"]);
-
-function externalOfCli(manifest: Manifest): string[] {
-  return installedPackages(manifest)
-    .filter((name) => !BUNDLED_PACKAGES.has(name))
-    .flatMap((name) => [name, `${name}/*`]);
 }
 
 /** Builds the tiny first file, readable by old versions of Node. */
