@@ -163,7 +163,8 @@ function damageOf({ bytes, text, records, version }: Salvaged): string {
   if (records.length > 0 && used === bytes.length) return `${records.length} records on one line, all used`;
   const rest = records.length === 0 ? "" : `; ${records.length} whole in the same line used`;
   if (version === undefined && !text.startsWith('{"v":')) return `not a record${rest}`;
-  if (version !== RECORD_VERSION && version !== undefined) return `unknown version ${JSON.stringify(version)}`;
+  if (version !== RECORD_VERSION && version !== undefined)
+    return `unknown version ${JSON.stringify(version)}`;
   if (!/,"sum":"[0-9a-f]{16}"\}$/.test(text)) return `cut short${rest}`;
   return `wrong checksum${rest}`;
 }

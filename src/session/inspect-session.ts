@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { readRecords, isStoredEntry } from "./read-entries.ts";
+import { isStoredEntry, readRecords } from "./read-entries.ts";
 import { RECORD_VERSION, type SessionEntry } from "./record.ts";
 import { type IndexedRecord, type JournalScan, scanJournal } from "./scan-journal.ts";
 import { sessionError } from "./session-error.ts";
@@ -29,7 +29,10 @@ export function inspectSession(descriptor: number, path: string): InspectedFile 
 }
 
 /** The record a session file begins with; undefined where it is damaged. */
-export function sessionHeader(descriptor: number, records: readonly IndexedRecord[]): SessionEntry | undefined {
+export function sessionHeader(
+  descriptor: number,
+  records: readonly IndexedRecord[],
+): SessionEntry | undefined {
   const place = records.find(({ type }) => type === "session");
   if (place === undefined) return undefined;
   for (const record of readRecords(descriptor, [place]))

@@ -168,7 +168,10 @@ export class JsonlJournal implements Journal {
         cwd,
         forkedFrom: { sessionId: origin, entry: path.at(-1)?.id ?? null },
       });
-      for (const record of readRecords(descriptor, path.filter(({ type }) => type !== "session")))
+      for (const record of readRecords(
+        descriptor,
+        path.filter(({ type }) => type !== "session"),
+      ))
         this.#write({ ...record, parent: this.#newest, time: Number(record["time"]) });
       await this.#sync();
     } finally {

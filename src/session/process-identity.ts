@@ -73,7 +73,11 @@ const START_TOLERANCE_S = 2;
 
 function isStartedAt({ pid, start }: ProcessIdentity): boolean {
   try {
-    const options = { encoding: "utf8", env: { LC_ALL: "C", PATH: "/bin:/usr/bin" }, timeout: 2_000 } as const;
+    const options = {
+      encoding: "utf8",
+      env: { LC_ALL: "C", PATH: "/bin:/usr/bin" },
+      timeout: 2_000,
+    } as const;
     const shown = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], options).trim();
     const [, state = "", started = ""] = /^(\S+)\s+(.*)$/.exec(shown) ?? [];
     if (state.startsWith("Z")) return false;

@@ -5,7 +5,10 @@ import type { IndexedRecord, JournalScan } from "./scan-journal.ts";
  * ancestors follow the `parent` fields, which is how a rewind leaves what came after it aside. Where a parent is missing or damaged
  * the record before it in the file takes its place, so that nothing whole is lost with it.
  */
-export function recordPath({ records, ghosts }: Pick<JournalScan, "records" | "ghosts">): readonly IndexedRecord[] {
+export function recordPath({
+  records,
+  ghosts,
+}: Pick<JournalScan, "records" | "ghosts">): readonly IndexedRecord[] {
   const positions = new Map(records.map((record, position) => [record.id, position]));
   const path: IndexedRecord[] = [];
   let at = records.length - 1;

@@ -54,7 +54,12 @@ const TURN_STARTS = new Set(["history", "user_message", "assistant_message"]);
 
 /** The records from the last message on. */
 function lastTurn(path: readonly IndexedRecord[]): readonly IndexedRecord[] {
-  return path.slice(Math.max(0, path.findLastIndex(({ type }) => TURN_STARTS.has(type))));
+  return path.slice(
+    Math.max(
+      0,
+      path.findLastIndex(({ type }) => TURN_STARTS.has(type)),
+    ),
+  );
 }
 
 function interruptedCalls(entries: Iterable<JournalEntry>): InterruptedCall[] {

@@ -64,7 +64,10 @@ export function scanJournal(descriptor: number): JournalScan {
   return { records, damaged: [...damaged, ...gaps(records, damaged, lineOfId)].sort(byLine), ghosts, size };
 }
 
-function indexed(place: RecordPlace, line: { readonly number: number; readonly offset: number }): IndexedRecord {
+function indexed(
+  place: RecordPlace,
+  line: { readonly number: number; readonly offset: number },
+): IndexedRecord {
   const { id, parent, time, type, start, end } = place;
   return { id, parent, time, type, line: line.number, offset: line.offset + start, length: end - start };
 }

@@ -101,7 +101,9 @@ export function isFolder(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return false;
   if (stats.isSymbolicLink())
-    throw sessionError(`The session folder ${path} is a link, which is not followed. Put the folder itself there.`);
+    throw sessionError(
+      `The session folder ${path} is a link, which is not followed. Put the folder itself there.`,
+    );
   if (!stats.isDirectory()) throw sessionError(`${path} is not a folder. Move it away.`);
   return true;
 }

@@ -90,7 +90,8 @@ function linked(draft: string, path: string): boolean | undefined {
   } catch (error) {
     const code = systemCode(error);
     if (code === "EEXIST") return false;
-    if (code === "EPERM" || code === "ENOTSUP" || code === "EOPNOTSUPP" || code === "ENOSYS") return undefined;
+    if (code === "EPERM" || code === "ENOTSUP" || code === "EOPNOTSUPP" || code === "ENOSYS")
+      return undefined;
     throw error;
   }
 }
@@ -152,7 +153,9 @@ function readHolder(path: string): Holder | undefined {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (systemCode(error) === "ENOENT") return undefined;
-    throw sessionError(`The lock ${path} cannot be read: ${systemReason(error)}. Remove it.`, { cause: error });
+    throw sessionError(`The lock ${path} cannot be read: ${systemReason(error)}. Remove it.`, {
+      cause: error,
+    });
   }
   try {
     if (!fstatSync(descriptor).isFile()) throw sessionError(`The lock ${path} is not a file. Remove it.`);
@@ -170,7 +173,8 @@ function isHolder(value: unknown): value is Holder {
 
 function heldBy(path: string, holder: Holder | undefined): Error {
   const file = path.replace(/\.lock$/, ".jsonl");
-  if (holder === undefined) return sessionError(`The session ${file} is in use. Try again, or use --fork-session.`);
+  if (holder === undefined)
+    return sessionError(`The session ${file} is in use. Try again, or use --fork-session.`);
   const { pid, host } = holder;
   const isHere = processState(holder) !== "unknown";
   const who = isHere ? `process ${pid}` : `process ${pid} on ${host}`;

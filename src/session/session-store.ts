@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { closeSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { lockPath } from "./inspect-session.ts";
@@ -100,7 +99,9 @@ export class SessionStore {
       const [only] = matching;
       if (matching.length > 1) {
         const ids = matching.slice(0, 5).map(({ sessionId }) => sessionId);
-        throw sessionError(`${matching.length} sessions begin with ${id}: ${ids.join(", ")}. Write more of the id.`);
+        throw sessionError(
+          `${matching.length} sessions begin with ${id}: ${ids.join(", ")}. Write more of the id.`,
+        );
       }
       if (only !== undefined) return only;
     }
@@ -114,7 +115,9 @@ export class SessionStore {
     try {
       rmSync(path);
     } catch (error) {
-      throw sessionError(`The session file ${path} cannot be removed: ${systemReason(error)}.`, { cause: error });
+      throw sessionError(`The session file ${path} cannot be removed: ${systemReason(error)}.`, {
+        cause: error,
+      });
     } finally {
       lock.release();
     }

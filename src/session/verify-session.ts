@@ -24,7 +24,10 @@ export function verifySession(file: string): SessionCheck {
     const all =
       newer === undefined
         ? damaged
-        : [...damaged, { line: newer.line, reason: `version ${newer.version}, newer than ${RECORD_VERSION}` }];
+        : [
+            ...damaged,
+            { line: newer.line, reason: `version ${newer.version}, newer than ${RECORD_VERSION}` },
+          ];
     return {
       file,
       ok: all.length === 0,
@@ -43,9 +46,13 @@ function openToCheck(file: string): number {
     if (fstatSync(descriptor).isFile()) return descriptor;
     closeSync(descriptor);
   } catch (error) {
-    throw new NanoAgentError("invalid_argument", `${file} cannot be read: ${systemReason(error)}. Name a session file.`, {
-      cause: error,
-    });
+    throw new NanoAgentError(
+      "invalid_argument",
+      `${file} cannot be read: ${systemReason(error)}. Name a session file.`,
+      {
+        cause: error,
+      },
+    );
   }
   throw new NanoAgentError("invalid_argument", `${file} is not a file. Name a session file.`);
 }
