@@ -1,4 +1,4 @@
-export { agentLoop, type AgentLoopOptions } from "./app/agent-loop.ts";
+export { type AgentLoopOptions, agentLoop } from "./app/agent-loop.ts";
 export { Agent, type AgentOptions } from "./app/library.ts";
 export type { AgentState, AgentStream } from "./core/agent/agent.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";

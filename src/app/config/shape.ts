@@ -1,3 +1,4 @@
+import { isRecord } from "../../core/base/json.ts";
 import { nearest } from "../../core/base/text.ts";
 import { DURATION_FORM, parseDuration } from "./duration.ts";
 
@@ -35,9 +36,9 @@ export interface Misfit {
 export function findMisfit(value: unknown, shape: Shape, path: readonly string[] = []): Misfit | undefined {
   switch (shape.type) {
     case "object":
-      return isPlainObject(value) ? objectMisfit(value, shape, path) : wrong(value, "an object", path);
+      return isRecord(value) ? objectMisfit(value, shape, path) : wrong(value, "an object", path);
     case "map":
-      return isPlainObject(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
+      return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
       return isTexts(value) ? undefined : wrong(value, "a list of texts", path);
     case "duration":
@@ -47,14 +48,6 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
     case "string":
       return fitsText(value, shape) ? undefined : wrong(value, textForm(shape), path);
   }
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
-}
-
-function isDuration(value: unknown): boolean {
-  return typeof value === "string" && parseDuration(value) !== undefined;
 }
 
 function objectMisfit(
@@ -135,6 +128,10 @@ function describe(value: unknown): string {
   return text.length <= 24 ? text : `a ${typeof value}`;
 }
 
-function isPlainObject(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === "string" && parseDuration(value) !== undefined;
 }

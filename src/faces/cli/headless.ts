@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { type ComposedAgent, composeAgent } from "../../app/compose.ts";
 import { existingFolder } from "../../app/config/paths.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/message.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -34,7 +34,7 @@ export function runHeadless(context: CommandContext, flags: RunFlags): Promise<n
 class HeadlessRun {
   readonly #context: CommandContext;
   readonly #flags: RunFlags;
-  readonly #sessionId = randomUUID();
+  readonly #sessionId = newUuid();
   readonly #signals = new EndingSignals();
   readonly #broken = new AbortController();
   readonly #reporter: Reporter;

@@ -120,7 +120,8 @@ export class Progress {
 
 function callLine(event: ToolIntentEntry, style: Style): string {
   const indent = event.parentCallId === undefined ? "" : "  ";
-  return `${indent}${style.bold(`● ${event.name}`)} ${terminalLine(describeInput(event.input), MAX_COLUMNS)}`;
+  const input = terminalLine(describeInput(event.input), MAX_COLUMNS);
+  return `${indent}${style.bold(`● ${event.name}`)}${input === "" ? "" : ` ${input}`}`;
 }
 
 function resultLine(event: ToolResultEntry, style: Style): string {
@@ -143,7 +144,7 @@ function describeInput(input: ToolInput): string {
   const [, value] = first;
   const rest = fields.slice(1).map(([key, item]) => `${key}: ${clipped(item)}`);
   return [typeof value === "string" ? value.slice(0, 1_000) : `${first[0]}: ${clipped(value)}`, ...rest].join(
-    "  ",
+    " ",
   );
 }
 

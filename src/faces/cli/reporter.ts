@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Json } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
 import type { InitLine, NewLine, ResultLine } from "./event-line.ts";
 import { EventLines } from "./event-lines.ts";
 import type { Outcome } from "./outcome.ts";
@@ -110,7 +110,7 @@ class LineReporter implements Reporter {
 
 /** One LF line. U+2028 and U+2029 are escaped: some readers split lines at them. */
 function serialise(line: NewLine, sessionId: string): string {
-  const text = JSON.stringify({ ...line, session_id: sessionId, uuid: randomUUID() });
+  const text = JSON.stringify({ ...line, session_id: sessionId, uuid: newUuid() });
   return `${text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
 }
 

@@ -168,7 +168,7 @@ describe("createAnthropicEncoder", () => {
     ]);
   });
 
-  it("sends images in messages and in error results", () => {
+  it("sends images in messages and results, and those of an error result behind it, for it may hold text only", () => {
     const image = {
       type: "image",
       source: { type: "base64", media_type: "image/png", data: "AAAA" },
@@ -180,8 +180,13 @@ describe("createAnthropicEncoder", () => {
       content: [{ type: "text", text: "a" }, image],
       is_error: true,
     } as const;
+    const { is_error: _, ...fine } = result;
+    expect(messagesOf({ role: "user", content: [fine, linked] })).toEqual([
+      { role: "user", content: [fine, linked] },
+    ]);
+    const text = { ...result, content: [{ type: "text", text: "a" }] };
     expect(messagesOf({ role: "user", content: [result, linked] })).toEqual([
-      { role: "user", content: [result, linked] },
+      { role: "user", content: [text, image, linked] },
     ]);
   });
 

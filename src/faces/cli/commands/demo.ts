@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { delimiter, dirname } from "node:path";
 import { type ComposedAgent, composeAgent } from "../../../app/compose.ts";
 import type { ConfigFile } from "../../../app/config/config-schema.ts";
@@ -8,6 +7,7 @@ import { userPaths } from "../../../app/config/paths.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import type { RunResult } from "../../../core/agent/result.ts";
 import { systemClock } from "../../../core/base/clock.ts";
+import { newUuid } from "../../../core/base/ids.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type DemoOptions, parseDemoOptions } from "../demo/demo-options.ts";
@@ -93,7 +93,7 @@ class DemoRun {
     const { folder } = this.#project;
     const composed = await composeAgent({
       settings: await this.#settings(),
-      sessionId: randomUUID(),
+      sessionId: newUuid(),
       ...(this.#options.model === undefined ? { model: scriptedModel(stdout.isTerminal) } : {}),
       onNotice: (message) => stderr.write(`nano-agent: ${message}\n`),
     });
