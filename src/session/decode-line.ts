@@ -1,6 +1,7 @@
 import type { EntryBase } from "../core/agent/entry.ts";
 import { isRecord } from "../core/base/json.ts";
-import { checksum, RECORD_VERSION, SUM_BYTES } from "./record.ts";
+import { type Checksum, checksum } from "./checksum.ts";
+import { RECORD_VERSION, SUM_BYTES } from "./record.ts";
 
 /** What a reader needs of a record to find its place; `start` and `end` are where it stands in its line, in bytes. */
 export interface RecordPlace extends EntryBase {
@@ -25,14 +26,15 @@ export interface DecodedLine {
  * Takes a line apart, without its newline. A blank line is nothing and no damage. Of a damaged line every record in it whose
  * checksum is right is used: two that were merged, or one behind the torn beginning of another.
  */
-export function decodeLine(line: Uint8Array): DecodedLine {
+export function decodeLine(line: Uint8Array, sumOf: Checksum = checksum): DecodedLine {
   const bytes = withoutReturn(line);
   if (isBlank(bytes)) return { records: [] };
   const version = versionOf(bytes);
   if (typeof version === "number" && version > RECORD_VERSION) return { records: [], newerVersion: version };
-  const whole = version === RECORD_VERSION ? recordAt(bytes, 0, bytes.length) : undefined;
+  const whole =
+    version === RECORD_VERSION ? recordAt(bytes, { start: 0, end: bytes.length, sumOf }) : undefined;
   if (whole !== undefined) return { records: [whole] };
-  return salvage(bytes, version);
+  return salvage(bytes, { version, sumOf });
 }
 
 const RETURN = 13;
@@ -63,12 +65,18 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
+interface Candidate {
+  readonly start: number;
+  readonly end: number;
+  readonly sumOf: Checksum;
+}
+
 /** The record that stands between two places; undefined when its checksum is wrong or it is no record. */
-function recordAt(bytes: Uint8Array, start: number, end: number): RecordPlace | undefined {
+function recordAt(bytes: Uint8Array, { start, end, sumOf }: Candidate): RecordPlace | undefined {
   const bodyEnd = end - SUM_BYTES;
   if (bodyEnd <= start) return undefined;
-  const sum = /^,"sum":"([0-9a-f]{16})"\}$/.exec(latin1(bytes, bodyEnd, end))?.[1];
-  if (sum === undefined || sum !== checksum(bytes.subarray(start, bodyEnd))) return undefined;
+  const sum = /^,"sum":"([0-9a-f]{8})"\}$/.exec(latin1(bytes, bodyEnd, end))?.[1];
+  if (sum === undefined || sum !== sumOf(bytes.subarray(start, bodyEnd))) return undefined;
   const head = headOf(bytes, start) ?? fieldsOf(parsed(bytes.subarray(start, end)));
   return head === undefined ? undefined : { ...head, start, end };
 }
@@ -108,11 +116,16 @@ function fieldsOf(value: unknown): Head | undefined {
 const MAX_TRIES = 64;
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
-function salvage(bytes: Uint8Array, version: unknown): DecodedLine {
+interface SalvageFacts {
+  readonly version: unknown;
+  readonly sumOf: Checksum;
+}
+
+function salvage(bytes: Uint8Array, { version, sumOf }: SalvageFacts): DecodedLine {
   const text = latin1(bytes, 0, bytes.length);
   const newer = newerBehind(text);
   if (newer !== undefined) return { records: [], newerVersion: newer };
-  const records = recordsWithin(bytes, text);
+  const records = recordsWithin(bytes, text, sumOf);
   const ids = IDS.exec(text.slice(0, HEAD_BYTES));
   const [, id] = ids ?? [];
   const isLost = id !== undefined && records.every((record) => record.id !== id);
@@ -130,8 +143,8 @@ function newerBehind(text: string): number | undefined {
   return undefined;
 }
 
-function recordsWithin(bytes: Uint8Array, text: string): RecordPlace[] {
-  const ends = [...text.matchAll(/,"sum":"[0-9a-f]{16}"\}/g)].map((match) => match.index + SUM_BYTES);
+function recordsWithin(bytes: Uint8Array, text: string, sumOf: Checksum): RecordPlace[] {
+  const ends = [...text.matchAll(/,"sum":"[0-9a-f]{8}"\}/g)].map((match) => match.index + SUM_BYTES);
   const records: RecordPlace[] = [];
   let tries = 0;
   let hashed = 0;
@@ -141,7 +154,7 @@ function recordsWithin(bytes: Uint8Array, text: string): RecordPlace[] {
     for (const end of ends) {
       if (end <= start) continue;
       if (++tries > MAX_TRIES || (hashed += end - start) > MAX_HASHED_BYTES) return records;
-      const record = recordAt(bytes, start, end);
+      const record = recordAt(bytes, { start, end, sumOf });
       if (record === undefined) continue;
       records.push(record);
       from = end;
@@ -165,7 +178,7 @@ function damageOf({ bytes, text, records, version }: Salvaged): string {
   if (version === undefined && !text.startsWith('{"v":')) return `not a record${rest}`;
   if (version !== RECORD_VERSION && version !== undefined)
     return `unknown version ${JSON.stringify(version)}`;
-  if (!/,"sum":"[0-9a-f]{16}"\}$/.test(text)) return `cut short${rest}`;
+  if (!/,"sum":"[0-9a-f]{8}"\}$/.test(text)) return `cut short${rest}`;
   return `wrong checksum${rest}`;
 }
 

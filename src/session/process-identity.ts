@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { systemCode } from "./session-error.ts";
@@ -78,6 +77,7 @@ function isStartedAt({ pid, start }: ProcessIdentity): boolean {
       env: { LC_ALL: "C", PATH: "/bin:/usr/bin" },
       timeout: 2_000,
     } as const;
+    const { execFileSync } = process.getBuiltinModule("node:child_process");
     const shown = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], options).trim();
     const [, state = "", started = ""] = /^(\S+)\s+(.*)$/.exec(shown) ?? [];
     if (state.startsWith("Z")) return false;

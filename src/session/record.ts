@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
 import type { EntryBase, JournalEntry } from "../core/agent/entry.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import { checksum } from "./checksum.ts";
 import { toPlainValue } from "./plain-value.ts";
 
 /** Version of the record format this code writes. It reads this one and refuses newer ones. */
@@ -31,8 +31,8 @@ export interface EncodedRecord<E extends EntryBase> {
 }
 
 /**
- * The line of an entry: `{"v":1,"id":…,"parent":…,"time":…,"type":…, …fields…,"sum":"<16 hex digits>"}`. `sum` is the beginning of
- * the SHA-256 of the line's bytes before `,"sum":`. Lone surrogates become U+FFFD; what JSON cannot hold becomes a text that says
+ * The line of an entry: `{"v":1,"id":…,"parent":…,"time":…,"type":…, …fields…,"sum":"<8 hex digits>"}`. `sum` is the
+ * {@link checksum} of the line's bytes before `,"sum":`. Lone surrogates become U+FFFD; what JSON cannot hold becomes a text that says
  * so. Throws `journal` for a record longer than {@link MAX_RECORD_BYTES}.
  */
 export function encodeRecord<E extends EntryBase & { readonly type: string }>(entry: E): EncodedRecord<E> {
@@ -45,13 +45,8 @@ export function encodeRecord<E extends EntryBase & { readonly type: string }>(en
   return { bytes: toLine(plain, type), entry: stored as unknown as E };
 }
 
-/** The checksum of the bytes of a line that stand before `,"sum":`. */
-export function checksum(bytes: Uint8Array): string {
-  return hash("sha256", bytes, "hex").slice(0, 16);
-}
-
-/** Bytes of `,"sum":"<16 hex digits>"}`, the end of every line. */
-export const SUM_BYTES = 26;
+/** Bytes of `,"sum":"<8 hex digits>"}`, the end of every line. */
+export const SUM_BYTES = 18;
 
 /** `JSON.stringify` makes an escape of a lone surrogate, and only of that. */
 const MAY_HOLD_SURROGATE = /\\ud[89a-f]/;

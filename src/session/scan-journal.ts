@@ -1,4 +1,5 @@
 import { fstatSync } from "node:fs";
+import { checksumFor } from "./checksum.ts";
 import { decodeLine, type RecordPlace } from "./decode-line.ts";
 import { readLines } from "./read-lines.ts";
 
@@ -41,12 +42,13 @@ export function scanJournal(descriptor: number): JournalScan {
   const ghosts = new Map<string, string | null>();
   const lineOfId = new Map<string, number>();
   const { size } = fstatSync(descriptor);
+  const sumOf = checksumFor(size);
   for (const line of readLines(descriptor)) {
     if (line.isTooLong) {
       damaged.push({ line: line.number, reason: "longer than a record can be" });
       continue;
     }
-    const { newerVersion, ghost, damage, records: found } = decodeLine(line.bytes);
+    const { newerVersion, ghost, damage, records: found } = decodeLine(line.bytes, sumOf);
     if (newerVersion !== undefined)
       return { records, damaged, ghosts, newer: { line: line.number, version: newerVersion }, size };
     if (damage !== undefined) damaged.push({ line: line.number, reason: damage });

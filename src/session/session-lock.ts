@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -11,7 +10,8 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { setTimeout as wait } from "node:timers/promises";
+import { systemClock } from "../core/base/clock.ts";
+import { newUuid } from "../core/base/ids.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "./process-identity.ts";
 import { sessionError, systemCode, systemReason } from "./session-error.ts";
@@ -50,7 +50,7 @@ export class SessionLock {
  * `journal`, naming the process, when another one holds it, and for a lock that is a link or cannot be written.
  */
 export async function takeLock(path: string, options: LockOptions = {}): Promise<SessionLock> {
-  const token = randomUUID();
+  const token = newUuid();
   const text = JSON.stringify({ ...ownIdentity(), token });
   const rounds = Math.max(1, Math.ceil((options.patienceMs ?? 300) / ROUND_MS));
   for (let round = 1; ; round++) {
@@ -61,7 +61,7 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
     if (isFree && takeOver(path, { holder, text, before: options.beforeTakeover }))
       return new SessionLock(path, token);
     if (round === rounds) throw heldBy(path, readHolder(path) ?? holder);
-    await wait(ROUND_MS);
+    await systemClock.sleep(ROUND_MS);
   }
 }
 
@@ -71,7 +71,7 @@ type Holder = ProcessIdentity & { readonly token: string };
 
 /** Makes the file with its whole text at once; false when there is one already. */
 function place(path: string, text: string): boolean {
-  const draft = `${path}.${randomUUID()}`;
+  const draft = `${path}.${newUuid()}`;
   try {
     writeFileSync(draft, text, { flag: "wx", mode: 0o600 });
     return linked(draft, path) ?? writtenAlone(path, text);
@@ -136,7 +136,7 @@ function takeOver(path: string, { holder, text, before }: Takeover): boolean {
 function dropDeadGuard(guard: string): void {
   const holder = readHolder(guard);
   if (holder === undefined || processState(holder) !== "ended") return;
-  const aside = `${guard}.${randomUUID()}`;
+  const aside = `${guard}.${newUuid()}`;
   try {
     renameSync(guard, aside);
   } catch {

@@ -1,6 +1,7 @@
-import { hash, randomUUID } from "node:crypto";
 import { closeSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { newUuid } from "../core/base/ids.ts";
+import { checksum } from "./checksum.ts";
 import { lockPath } from "./inspect-session.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
 import { sessionError, systemCode, systemReason } from "./session-error.ts";
@@ -36,7 +37,7 @@ export class SessionStore {
 
   /** Starts a session of a working folder. Throws `journal`, also when there is one of that id. */
   async start(cwd: string, options: StartOptions = {}): Promise<JsonlJournal> {
-    const { sessionId = randomUUID(), copyOf, ...rest } = options;
+    const { sessionId = newUuid(), copyOf, ...rest } = options;
     assertSessionId(sessionId, "The session id");
     const folder = this.#folderOf(cwd);
     const newEntriesIn = makeSessionFolder(folder);
@@ -133,13 +134,13 @@ export class SessionStore {
   }
 }
 
-/** Name of the folder for the sessions of a working folder: its last parts to be recognised by, and a hash to be one of its own. */
+/** Name of the folder for the sessions of a working folder: its path to be recognised by, and a checksum to be one of its own. */
 export function workspaceSlug(cwd: string): string {
   const shown = cwd
     .replaceAll(/[^A-Za-z0-9.]+/g, "-")
-    .slice(-48)
+    .slice(-80)
     .replace(/^[-.]+/, "");
-  return `${shown === "" ? "root" : shown}-${hash("sha256", cwd, "hex").slice(0, 10)}`;
+  return `${shown === "" ? "root" : shown}-${checksum(Buffer.from(cwd))}`;
 }
 
 /** The sessions in a folder, links and what is not named like a session left out. */
@@ -163,7 +164,7 @@ function sessionsIn(folder: string): SessionFile[] {
 const MARK = "newest";
 
 function markNewest(folder: string, sessionId: string): void {
-  const draft = join(folder, `${MARK}.${randomUUID()}`);
+  const draft = join(folder, `${MARK}.${newUuid()}`);
   try {
     writeFileSync(draft, `${sessionId}\n`, { flag: "wx", mode: 0o600 });
     renameSync(draft, join(folder, MARK));
