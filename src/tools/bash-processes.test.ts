@@ -46,7 +46,10 @@ describe.skipIf(process.platform !== "linux")(
     });
 
     test("the result lists the processes by command", async () => {
-      const result = await openShellRoom().bash({ command: `${SLEEP} >/dev/null 2>&1 & echo up` });
+      // Until the child has become `sleep` it is a copy of the shell.
+      const become = `until [ "$(tr '\\0' ' ' < /proc/$!/cmdline)" = "${SLEEP} " ]; do :; done`;
+      const command = `${SLEEP} >/dev/null 2>&1 &\n${become}\necho up`;
+      const result = await openShellRoom().bash({ command });
       expect([steady(result), result.isError]).toEqual([
         `up\n[exit code 0, T]\n[1 process of this command still running as job_1, until the session ends:]\n  PID ${SLEEP}`,
         false,
