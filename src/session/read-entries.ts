@@ -35,9 +35,10 @@ export function* readEntries(
     if (isStoredEntry(record) && record.type !== "session") yield record;
 }
 
-function parseRecord(text: string): AnyRecord | undefined {
+/** The fields of a record from its JSON text; undefined for broken JSON. */
+export function parseRecord(text: string): AnyRecord | undefined {
   try {
-    const { v: _version, sum: _sum, ...fields } = JSON.parse(text) as { readonly [field: string]: unknown };
+    const { v: _version, sum: _sum, ...fields } = JSON.parse(text) as AnyRecord;
     return fields as AnyRecord;
   } catch {
     // A right checksum over broken JSON: nothing this program wrote, and nothing to be used.
