@@ -27,6 +27,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("./small-commands.ts")).models,
   },
   {
+    name: "sessions",
+    usage: "list|show|export|verify|rm …",
+    help: "List the sessions of this folder (--all: of every folder), show or export one, check session files, remove one.",
+    load: async () => (await import("./small-commands.ts")).sessions,
+  },
+  {
     name: "auth",
     usage: "check [PROVIDER] [--json]",
     help: "Ask the provider whether the key in use is accepted.",
@@ -47,4 +53,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** First words that later versions use. They are refused, so that a script does not start a run by accident. */
-export const LATER_COMMANDS: readonly string[] = ["sessions", "permissions", "acp", "serve", "mcp", "trust"];
+export const LATER_COMMANDS: readonly string[] = ["permissions", "acp", "serve", "mcp", "trust"];

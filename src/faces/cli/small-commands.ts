@@ -3,3 +3,4 @@ export { auth } from "./commands/auth.ts";
 export { config } from "./commands/config.ts";
 export { doctor } from "./commands/doctor.ts";
 export { models } from "./commands/models.ts";
+export { sessions } from "./commands/sessions.ts";
