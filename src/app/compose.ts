@@ -1,4 +1,5 @@
 import { Agent } from "../core/agent/agent.ts";
+import type { Journal } from "../core/agent/journal.ts";
 import type { Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
@@ -20,7 +21,8 @@ export interface ComposeOptions {
   readonly settings: Settings;
   /** Folders beside the working folder that count as the workspace. */
   readonly addDirs?: readonly string[];
-  readonly sessionId: string;
+  /** Opens the journal the agent goes on from. Called last, when nothing else can fail. */
+  readonly openJournal: () => Promise<Journal>;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
   readonly onNotice: (message: string) => void;
@@ -46,7 +48,7 @@ export interface ComposedAgent {
  * a model, tool name or folder that does not exist, and for missing credentials.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const { settings, addDirs = [], sessionId, onNotice } = options;
+  const { settings, addDirs = [], openJournal, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
@@ -78,7 +80,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     budget: budgetOf(config),
     permission: gate,
     cwd,
-    sessionId,
+    journal: await openJournal(),
   });
   return {
     agent,

@@ -4,6 +4,10 @@ export type FlagName =
   | "model"
   | "system-prompt"
   | "append-system-prompt"
+  | "continue"
+  | "resume"
+  | "fork-session"
+  | "session-id"
   | "no-session"
   | "output-format"
   | "json"
@@ -31,7 +35,7 @@ export interface FlagSpec {
   readonly type: "boolean" | "text" | "list";
   /** Placeholder of the value in the help. */
   readonly value?: string;
-  readonly group: "Run" | "Input and output" | "Permission" | "Limits" | "Place" | "Other";
+  readonly group: "Run" | "Session" | "Input and output" | "Permission" | "Limits" | "Place" | "Other";
   readonly help: string;
 }
 
@@ -67,10 +71,38 @@ export const FLAGS: readonly FlagSpec[] = [
     help: "Added to the system prompt.",
   },
   {
+    name: "continue",
+    short: "c",
+    type: "boolean",
+    group: "Session",
+    help: "Go on with the newest session of the working folder.",
+  },
+  {
+    name: "resume",
+    short: "r",
+    type: "text",
+    value: "ID",
+    group: "Session",
+    help: "Go on with the session of this id, or the only one whose id begins so. See nano-agent sessions list.",
+  },
+  {
+    name: "fork-session",
+    type: "boolean",
+    group: "Session",
+    help: "With --continue or --resume: go on in a copy and leave the session as it is.",
+  },
+  {
+    name: "session-id",
+    type: "text",
+    value: "ID",
+    group: "Session",
+    help: "Id of the new session or copy: letters, digits, _ and -. Default: a new UUID.",
+  },
+  {
     name: "no-session",
     type: "boolean",
-    group: "Run",
-    help: "Keep nothing of the run on disk. This version never does.",
+    group: "Session",
+    help: "Keep nothing of the run on disk.",
   },
   {
     name: "output-format",
@@ -175,14 +207,7 @@ export const FLAGS: readonly FlagSpec[] = [
 
 /** Options that belong to what a later version brings. They are refused by name, not taken for typing errors. */
 export const LATER_FLAGS: { readonly [name: string]: "boolean" | "text" } = {
-  continue: "boolean",
-  resume: "text",
-  "fork-session": "boolean",
-  "session-id": "text",
   sandbox: "text",
   "mcp-config": "text",
   pattern: "text",
 };
-
-/** Short forms of {@link LATER_FLAGS}. */
-export const LATER_SHORTS: { readonly [short: string]: string } = { c: "continue", r: "resume" };

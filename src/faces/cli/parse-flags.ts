@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../../core/base/text.ts";
-import { FLAGS, type FlagName, type FlagSpec, LATER_FLAGS, LATER_SHORTS } from "./flags.ts";
+import { FLAGS, type FlagName, type FlagSpec, LATER_FLAGS } from "./flags.ts";
 import { usageError } from "./usage-error.ts";
 
 /** A command line, taken apart. */
@@ -49,7 +49,6 @@ function parserOptions(known: readonly FlagSpec[]): Record<string, ParserOption>
   const options: Record<string, ParserOption> = {};
   for (const [name, type] of Object.entries(LATER_FLAGS))
     options[name] = { type: type === "text" ? "string" : "boolean" };
-  for (const [short, name] of Object.entries(LATER_SHORTS)) options[name] = { type: "boolean", short };
   for (const { name, type, short } of known)
     options[name] = {
       type: type === "boolean" ? "boolean" : "string",

@@ -1,9 +1,11 @@
 import type { ConfigFile } from "../../app/config/config-schema.ts";
 import { DURATION_FORM, parseDuration } from "../../app/config/duration.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
+import type { SessionChoice } from "../../app/open-session.ts";
 import { nearest } from "../../core/base/text.ts";
 import type { FlagName } from "./flags.ts";
 import type { ParsedFlags } from "./parse-flags.ts";
+import { readSessionFlags } from "./session-flags.ts";
 import { usageError } from "./usage-error.ts";
 
 /** How a run's output looks. */
@@ -20,6 +22,7 @@ export interface RunFlags {
   readonly outputFile: string | undefined;
   readonly cwd: string | undefined;
   readonly addDirs: readonly string[];
+  readonly session: SessionChoice;
   /** What the options say in the words of a config file; texts may still be `@FILE`. */
   readonly config: ConfigFile;
 }
@@ -43,6 +46,7 @@ export function readRunFlags(flags: ParsedFlags): RunFlags {
     outputFile: flags.text("output-last-message"),
     cwd: flags.text("cwd"),
     addDirs: flags.list("add-dir"),
+    session: readSessionFlags(flags),
     config: configOf(flags),
   };
 }

@@ -5,9 +5,9 @@ import type { Environment } from "../../../app/config/env.ts";
 import { mergeConfig } from "../../../app/config/merge-config.ts";
 import { userPaths } from "../../../app/config/paths.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
+import { MemoryJournal } from "../../../core/agent/memory-journal.ts";
 import type { RunResult } from "../../../core/agent/result.ts";
 import { systemClock } from "../../../core/base/clock.ts";
-import { newUuid } from "../../../core/base/ids.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type DemoOptions, parseDemoOptions } from "../demo/demo-options.ts";
@@ -93,7 +93,7 @@ class DemoRun {
     const { folder } = this.#project;
     const composed = await composeAgent({
       settings: await this.#settings(),
-      sessionId: newUuid(),
+      openJournal: async () => new MemoryJournal(),
       ...(this.#options.model === undefined ? { model: scriptedModel(stdout.isTerminal) } : {}),
       onNotice: (message) => stderr.write(`nano-agent: ${message}\n`),
     });
