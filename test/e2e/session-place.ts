@@ -48,8 +48,8 @@ export function sessionPlace(files: Readonly<Record<string, string>> = {}): Sess
 
 /** The messages a server was sent with its last request, as role and text. */
 export function lastMessages(server: ScriptedServer): readonly string[] {
-  const { messages } = server.requests.at(-1)?.body as {
-    readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  const { messages = [] } = (server.requests.at(-1)?.body ?? {}) as {
+    readonly messages?: readonly { readonly role: string; readonly content: unknown }[];
   };
   return messages
     .filter(({ role }) => role !== "system" && role !== "developer")

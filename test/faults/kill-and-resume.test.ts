@@ -28,7 +28,8 @@ it.each(PLACES)(
       kills++;
       await checkResume(folder, `${place} ${count}`);
     }
-    if (isFullSweep) console.log(`killed at ${place}: ${kills} points of a session of ${CALLS} calls`);
+    if (isFullSweep)
+      process.stdout.write(`killed ${place}: ${kills} points of a session of ${CALLS} calls\n`);
     expect(kills).toBeGreaterThanOrEqual(isFullSweep ? CALLS : SAMPLE.length);
   },
   1_200_000,

@@ -51,7 +51,7 @@ function text(
   { sessionId, path, header, damaged, records, entries }: SessionContent,
   { stats, title }: Told,
 ): string {
-  const rows: [name: string, value: string][] = [
+  const rows: Row[] = [
     ["session", sessionId],
     ["file", path],
     ["folder", header?.cwd ?? "unknown"],
@@ -62,7 +62,17 @@ function text(
     ["records", `${records}${damaged.length === 0 ? "" : `, ${damaged.length} damaged`}`],
     ["runs", `${stats.runs}, the last one: ${stats.stopReason ?? "cut or still at work"}`],
   ];
-  for (const [model, used] of Object.entries(stats.models)) {
+  return [...rows, ...usageRows(stats)]
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 200)}\n`)
+    .join("");
+}
+
+type Row = readonly [name: string, value: string];
+
+function usageRows({ models, tools }: SessionStats): readonly Row[] {
+  const rows: Row[] = [];
+  for (const [model, used] of Object.entries(models)) {
     const tokens = `${used.inputTokens} tokens in (${used.cacheReadTokens} cached), ${used.outputTokens} out`;
     const cost = used.costUsd === null ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
     rows.push([
@@ -70,15 +80,12 @@ function text(
       `${model}: ${used.requests} requests, ${tokens}, ${cost}, ${seconds(used.durationMs)}`,
     ]);
   }
-  for (const [tool, { calls, failed, refused, durationMs }] of Object.entries(stats.tools))
+  for (const [tool, { calls, failed, refused, durationMs }] of Object.entries(tools))
     rows.push([
       "tool",
       `${tool}: ${calls} calls, ${failed} failed, ${refused} refused, ${seconds(durationMs)}`,
     ]);
-  return rows
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 200)}\n`)
-    .join("");
+  return rows;
 }
 
 function timeOf(time: number | undefined): string | null {
