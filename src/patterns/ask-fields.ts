@@ -39,7 +39,7 @@ async function askObject(
     if (!isRecord(field)) continue;
     const question = {
       name: prefix + name,
-      field: field as JsonSchema,
+      field,
       root,
       required: Array.isArray(required) && required.includes(name),
     };

@@ -61,10 +61,11 @@ export class SessionState {
 
   apply(entry: JournalEntry): void {
     this.#nested?.parent.apply(entry);
-    if (entry.scope !== this.#nested?.scope) {
-      if (entry.type === "assistant_message") this.#spend(entry);
-      return;
-    }
+    if (entry.scope === this.#nested?.scope) this.#fold(entry);
+    else if (entry.type === "assistant_message") this.#spend(entry);
+  }
+
+  #fold(entry: JournalEntry): void {
     switch (entry.type) {
       case "run_start":
         this.#run = NOTHING;
