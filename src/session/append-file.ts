@@ -32,7 +32,7 @@ export class AppendFile {
   #next: Promise<void> | undefined;
   #running: Promise<void> = Promise.resolve();
   #isSynced = true;
-  #failure: unknown;
+  #failure: Error | undefined;
   #isOpen = true;
 
   constructor(descriptor: number, options: AppendFileOptions = {}) {
@@ -77,8 +77,8 @@ export class AppendFile {
     if (!this.#isOpen) throw new Error("The file was closed.");
   }
 
-  #fail(error: unknown): unknown {
-    this.#failure ??= error;
+  #fail(error: unknown): Error {
+    this.#failure ??= error instanceof Error ? error : new Error(String(error));
     return this.#failure;
   }
 

@@ -102,7 +102,7 @@ describe("JsonlJournal", () => {
   it("syncs records that are appended together with at most two syncs", async () => {
     const { calls, syncs } = watchedCalls();
     const journal = await create({ calls });
-    await Promise.all(Array.from({ length: 50 }, (_, at) => journal.append(said(`${at}`))));
+    await Promise.all(Array.from({ length: 50 }, async (_, at) => journal.append(said(`${at}`))));
     expect(syncs()).toBeLessThanOrEqual(2);
   });
 

@@ -129,7 +129,7 @@ export class JsonlJournal implements Journal {
       this.#header = undefined;
     }
     const base = { id: this.#ids("entry"), parent: this.#newest, time: this.#now() };
-    const stored = this.#write({ ...base, ...entry } as JournalEntry);
+    const stored = this.#write({ ...base, ...entry });
     return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 

@@ -39,7 +39,7 @@ export function* readEntries(
 export function parseRecord(text: string): AnyRecord | undefined {
   try {
     const { v: _version, sum: _sum, ...fields } = JSON.parse(text) as AnyRecord;
-    return fields as AnyRecord;
+    return fields;
   } catch {
     // A right checksum over broken JSON: nothing this program wrote, and nothing to be used.
     return undefined;

@@ -32,7 +32,7 @@ export function describeJournal(
     it("keeps the order of entries that are appended together", async () => {
       const journal = await open({ sessionId: "s1", now: () => 0 });
       const texts = Array.from({ length: 40 }, (_, at) => `message ${at}`);
-      const stored = await Promise.all(texts.map((text) => journal.append(said(text))));
+      const stored = await Promise.all(texts.map(async (text) => journal.append(said(text))));
       expect([...journal.entries()]).toEqual(stored);
       expect(stored.map(textOf)).toEqual(texts);
     });

@@ -55,7 +55,7 @@ const entry: fc.Arbitrary<NewEntry> = fc.oneof(
   ),
   fc
     .constantFrom("completed", "aborted", "awaiting_external")
-    .map((stopReason): NewEntry => ({ type: "run_end", stopReason, iterations: 1 }) as NewEntry),
+    .map((stopReason) => ({ type: "run_end", stopReason, iterations: 1 }) satisfies NewEntry),
 );
 
 /** What happens to the file between two processes. */

@@ -71,7 +71,7 @@ export function goOnText(goOn: string | undefined): string {
 }
 
 function interrupted({ goOn }: Pick<OutcomeFacts, "goOn">): string {
-  const next = goOn === undefined ? "run again and say what is left to do" : `go on with ${goOn}`;
+  const next = nextStep({ goOn }, "run again and say what is left to do");
   return `Interrupted. What was changed so far is kept; ${next}.`;
 }
 
@@ -112,8 +112,7 @@ interface Told {
 }
 
 function adviceFor({ result, facts, subtype }: Told): string | undefined {
-  const next = facts.goOn === undefined ? "run again to go on" : `go on with ${facts.goOn}`;
-  const again = `What was changed so far is kept; ${next}`;
+  const again = `What was changed so far is kept; ${nextStep(facts, "run again to go on")}`;
   const goOn = goOnText(facts.goOn);
   switch (subtype) {
     case "success":
@@ -141,8 +140,13 @@ function adviceFor({ result, facts, subtype }: Told): string | undefined {
   }
 }
 
+/** What to do next: go on where something is kept, else `otherwise`. */
+function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): string {
+  return goOn === undefined ? otherwise : `go on with ${goOn}`;
+}
+
 function denialAdvice({ denials, firstDenial, goOn }: OutcomeFacts): string {
   const count = denials === 1 ? "A tool call was refused" : `${denials} tool calls were refused`;
   const why = firstDenial === undefined ? "" : `: ${firstDenial}`;
-  return `${count}${why}. Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo, and ${goOn === undefined ? "run again" : `go on with ${goOn}`}.`;
+  return `${count}${why}. Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo, and ${nextStep({ goOn }, "run again")}.`;
 }

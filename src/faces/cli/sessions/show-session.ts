@@ -51,29 +51,41 @@ function text(
   { sessionId, path, header, damaged, records, entries }: SessionContent,
   { stats, title }: Told,
 ): string {
-  const lines = [
-    `session   ${sessionId}`,
-    `file      ${path}`,
-    `folder    ${header?.cwd ?? "unknown"}`,
-    ...(header?.forkedFrom === undefined ? [] : [`copy of   ${header.forkedFrom.sessionId}`]),
-    `began     ${timeOf(header?.time ?? entries[0]?.time) ?? "unknown"}`,
-    `last      ${timeOf(entries.at(-1)?.time) ?? "unknown"}`,
-    `first     ${title ?? "(no text)"}`,
-    `records   ${records}${damaged.length === 0 ? "" : `, ${damaged.length} damaged`}`,
-    `runs      ${stats.runs}, the last one: ${stats.stopReason ?? "cut or still at work"}`,
+  const rows: Row[] = [
+    ["session", sessionId],
+    ["file", path],
+    ["folder", header?.cwd ?? "unknown"],
+    ["copy of", header?.forkedFrom?.sessionId ?? ""],
+    ["began", timeOf(header?.time ?? entries[0]?.time) ?? "unknown"],
+    ["last", timeOf(entries.at(-1)?.time) ?? "unknown"],
+    ["first", title ?? "(no text)"],
+    ["records", `${records}${damaged.length === 0 ? "" : `, ${damaged.length} damaged`}`],
+    ["runs", `${stats.runs}, the last one: ${stats.stopReason ?? "cut or still at work"}`],
   ];
-  for (const [model, used] of Object.entries(stats.models)) {
+  return [...rows, ...usageRows(stats)]
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 200)}\n`)
+    .join("");
+}
+
+type Row = readonly [name: string, value: string];
+
+function usageRows({ models, tools }: SessionStats): readonly Row[] {
+  const rows: Row[] = [];
+  for (const [model, used] of Object.entries(models)) {
     const tokens = `${used.inputTokens} tokens in (${used.cacheReadTokens} cached), ${used.outputTokens} out`;
     const cost = used.costUsd === null ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
-    lines.push(
-      `model     ${model}: ${used.requests} requests, ${tokens}, ${cost}, ${seconds(used.durationMs)}`,
-    );
+    rows.push([
+      "model",
+      `${model}: ${used.requests} requests, ${tokens}, ${cost}, ${seconds(used.durationMs)}`,
+    ]);
   }
-  for (const [tool, { calls, failed, refused, durationMs }] of Object.entries(stats.tools))
-    lines.push(
-      `tool      ${tool}: ${calls} calls, ${failed} failed, ${refused} refused, ${seconds(durationMs)}`,
-    );
-  return lines.map((line) => `${terminalLine(line, 200)}\n`).join("");
+  for (const [tool, { calls, failed, refused, durationMs }] of Object.entries(tools))
+    rows.push([
+      "tool",
+      `${tool}: ${calls} calls, ${failed} failed, ${refused} refused, ${seconds(durationMs)}`,
+    ]);
+  return rows;
 }
 
 function timeOf(time: number | undefined): string | null {
