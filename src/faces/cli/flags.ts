@@ -2,6 +2,7 @@
 export type FlagName =
   | "print"
   | "model"
+  | "pattern"
   | "system-prompt"
   | "append-system-prompt"
   | "continue"
@@ -55,6 +56,13 @@ export const FLAGS: readonly FlagSpec[] = [
     value: "PROVIDER/ID[:EFFORT]",
     group: "Run",
     help: "Model to use, e.g. anthropic/claude-sonnet-4-5 or openai/gpt-5:high. Effort: none, minimal, low, medium, high, xhigh.",
+  },
+  {
+    name: "pattern",
+    type: "text",
+    value: "NAME",
+    group: "Run",
+    help: "How to work: simple, react, plan or reflection. Default: the plain loop.",
   },
   {
     name: "system-prompt",
@@ -177,7 +185,7 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "text",
     value: "N",
     group: "Limits",
-    help: "Model requests the run may make. Exit 53 when they are used up.",
+    help: "Model requests the run may make; with a plan or reflection, each phase. Exit 53 when they are used up.",
   },
   {
     name: "max-budget-usd",
