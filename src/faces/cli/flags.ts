@@ -32,8 +32,8 @@ export type FlagName =
 export interface FlagSpec {
   readonly name: FlagName;
   readonly short?: string;
-  /** `list`: may be given several times. */
-  readonly type: "boolean" | "text" | "list";
+  /** `list`: may be given several times. `optional`: a value may follow; without one it is empty. */
+  readonly type: "boolean" | "text" | "list" | "optional";
   /** Placeholder of the value in the help. */
   readonly value?: string;
   readonly group: "Run" | "Session" | "Input and output" | "Permission" | "Limits" | "Place" | "Other";
@@ -88,10 +88,10 @@ export const FLAGS: readonly FlagSpec[] = [
   {
     name: "resume",
     short: "r",
-    type: "text",
-    value: "ID",
+    type: "optional",
+    value: "[ID]",
     group: "Session",
-    help: "Go on with the session of this id, or the only one whose id begins so. See nano-agent sessions list.",
+    help: "Go on with the session of this id, or the only one whose id begins so (see nano-agent sessions list); without an id, with the newest.",
   },
   {
     name: "fork-session",
