@@ -43,6 +43,9 @@ export function parseFlags(args: readonly string[], only?: readonly FlagName[]):
   };
 }
 
+/** What an option has whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a mistake, not this. */
+export const NO_VALUE = "\0";
+
 /** Writes out that an option with an optional value has none: at the end, or before another option. */
 function withEmptyValues(args: readonly string[], known: readonly FlagSpec[]): string[] {
   const end = args.indexOf("--");
@@ -52,7 +55,7 @@ function withEmptyValues(args: readonly string[], known: readonly FlagSpec[]): s
     );
     if (flag?.type !== "optional" || (end !== -1 && at > end)) return arg;
     const next = args[at + 1];
-    return next === undefined || (next.startsWith("-") && next !== "-") ? `--${flag.name}=` : arg;
+    return next === undefined || (next.startsWith("-") && next !== "-") ? `--${flag.name}=${NO_VALUE}` : arg;
   });
 }
 
