@@ -1,12 +1,13 @@
 import { Agent } from "../core/agent/agent.ts";
 import type { Journal } from "../core/agent/journal.ts";
-import type { Budget } from "../core/agent/options.ts";
+import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
 import { existingFolder } from "./config/paths.ts";
+import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { readInstructions } from "./instructions.ts";
 import { ModeGate } from "./mode-gate.ts";
@@ -65,7 +66,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     home: paths.home,
   });
   const model = options.model ?? (await modelOf(settings, onNotice));
-  const agent = new Agent({
+  const agent = await agentOf(config.pattern, {
     model,
     tools: builtin.tools,
     systemPrompt: systemPrompt({
@@ -91,6 +92,13 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     dispose: builtin.dispose,
     killNow: builtin.killNow,
   };
+}
+
+/** Patterns are loaded when one is asked for: the plain loop starts without them. */
+async function agentOf(pattern: PatternName | undefined, options: AgentOptions): Promise<Agent> {
+  if (pattern === undefined) return new Agent(options);
+  const { createPatternAgent } = await import("./pattern-agent.ts");
+  return createPatternAgent(pattern, options);
 }
 
 async function modelOf(settings: Settings, onNotice: (message: string) => void): Promise<Model> {

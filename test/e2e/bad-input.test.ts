@@ -22,7 +22,6 @@ test.each([
   [["-p", "--allowed-tools", "bash(git *)", "go"], "patterns in parentheses are not in this version"],
   [["-p", "--allowed-tools", "bahs", "go"], "Did you mean bash?"],
   [["-p", "-c", "-r", "x", "go"], "--continue takes the newest session and --resume names one"],
-  [["-p", "-r", "--json", "go"], "-r needs a value: -r ID"],
   [["-p", "--resume", "../../etc/passwd", "go"], '--resume "../../etc/passwd" is no session id'],
   [["-p", "--resume=", "go"], '--resume "" is no session id'],
   [["-p", "--session-id", "a/b", "go"], '--session-id "a/b" is no session id'],

@@ -1,4 +1,5 @@
 import type { WireName } from "../../providers/catalog.ts";
+import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 import type { Shape } from "./shape.ts";
 
@@ -39,6 +40,8 @@ export interface ConfigFile {
   readonly $schema?: string;
   readonly model?: string;
   readonly fallbackModels?: readonly string[];
+  /** Default: the plain loop. */
+  readonly pattern?: PatternName;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -95,6 +98,7 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   $schema: TEXT,
   model: { type: "string", pattern: /\S/, form: 'a name such as "anthropic/claude-sonnet-4-5"' },
   fallbackModels: TEXTS,
+  pattern: { type: "string", oneOf: PATTERN_NAMES },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,

@@ -2,6 +2,7 @@
 export type FlagName =
   | "print"
   | "model"
+  | "pattern"
   | "system-prompt"
   | "append-system-prompt"
   | "continue"
@@ -31,8 +32,8 @@ export type FlagName =
 export interface FlagSpec {
   readonly name: FlagName;
   readonly short?: string;
-  /** `list`: may be given several times. */
-  readonly type: "boolean" | "text" | "list";
+  /** `list`: may be given several times. `optional`: a value may follow; without one it is empty. */
+  readonly type: "boolean" | "text" | "list" | "optional";
   /** Placeholder of the value in the help. */
   readonly value?: string;
   readonly group: "Run" | "Session" | "Input and output" | "Permission" | "Limits" | "Place" | "Other";
@@ -55,6 +56,13 @@ export const FLAGS: readonly FlagSpec[] = [
     value: "PROVIDER/ID[:EFFORT]",
     group: "Run",
     help: "Model to use, e.g. anthropic/claude-sonnet-4-5 or openai/gpt-5:high. Effort: none, minimal, low, medium, high, xhigh.",
+  },
+  {
+    name: "pattern",
+    type: "text",
+    value: "NAME",
+    group: "Run",
+    help: "How to work: simple, react, plan or reflection. Default: the plain loop.",
   },
   {
     name: "system-prompt",
@@ -80,10 +88,10 @@ export const FLAGS: readonly FlagSpec[] = [
   {
     name: "resume",
     short: "r",
-    type: "text",
-    value: "ID",
+    type: "optional",
+    value: "[ID]",
     group: "Session",
-    help: "Go on with the session of this id, or the only one whose id begins so. See nano-agent sessions list.",
+    help: "Go on with the session of this id, or the only one whose id begins so (see nano-agent sessions list); without an id, with the newest.",
   },
   {
     name: "fork-session",
@@ -177,7 +185,7 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "text",
     value: "N",
     group: "Limits",
-    help: "Model requests the run may make. Exit 53 when they are used up.",
+    help: "Model requests the run may make; with a plan or reflection, each phase. Exit 53 when they are used up.",
   },
   {
     name: "max-budget-usd",

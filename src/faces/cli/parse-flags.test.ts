@@ -77,3 +77,13 @@ test("every option has a help text and a name of its own", () => {
   expect(new Set(names).size).toBe(names.length);
   expect(FLAGS.filter(({ help }) => help.trim() === "")).toEqual([]);
 });
+
+test.each([
+  [["-r"], ""],
+  [["--resume", "--json", "go"], ""],
+  [["-r", "abc", "go"], "abc"],
+  [["--resume=abc"], "abc"],
+  [["go", "--", "-r"], undefined],
+])("an option whose value may be left out: %j", (args, value) => {
+  expect(parseFlags(args).text("resume")).toBe(value);
+});

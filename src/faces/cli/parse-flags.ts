@@ -21,7 +21,7 @@ export interface ParsedFlags {
 export function parseFlags(args: readonly string[], only?: readonly FlagName[]): ParsedFlags {
   const known: readonly FlagSpec[] = FLAGS.filter(({ name }) => only?.includes(name) ?? true);
   const { tokens, positionals } = parseArgs({
-    args: [...args],
+    args: withEmptyValues(args, known),
     options: parserOptions(known),
     allowPositionals: true,
     strict: false,
@@ -41,6 +41,19 @@ export function parseFlags(args: readonly string[], only?: readonly FlagName[]):
     text: (name) => values.get(name)?.at(-1),
     list: (name) => values.get(name) ?? [],
   };
+}
+
+/** Writes out that an option with an optional value has none: at the end, or before another option. */
+function withEmptyValues(args: readonly string[], known: readonly FlagSpec[]): string[] {
+  const end = args.indexOf("--");
+  return args.map((arg, at) => {
+    const flag = known.find(
+      ({ name, short }) => arg === `--${name}` || (short !== undefined && arg === `-${short}`),
+    );
+    if (flag?.type !== "optional" || (end !== -1 && at > end)) return arg;
+    const next = args[at + 1];
+    return next === undefined || (next.startsWith("-") && next !== "-") ? `--${flag.name}=` : arg;
+  });
 }
 
 type ParserOption = { type: "boolean" | "string"; short?: string };
@@ -70,6 +83,7 @@ function valueOf(flag: FlagSpec, token: OptionToken, known: readonly FlagSpec[])
       throw usageError(`${token.rawName} takes no value. Leave "=${token.value}" out.`);
     return "";
   }
+  if (flag.type === "optional") return token.value ?? "";
   const missing = token.value === undefined || (token.inlineValue !== true && isFlag(token.value, known));
   if (missing) throw usageError(`${token.rawName} needs a value: ${token.rawName} ${flag.value ?? "VALUE"}.`);
   return token.value ?? "";

@@ -1,5 +1,6 @@
 import type { ConfigFile } from "../../app/config/config-schema.ts";
 import { DURATION_FORM, parseDuration } from "../../app/config/duration.ts";
+import { PATTERN_NAMES } from "../../app/config/pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
 import type { SessionChoice } from "../../app/open-session.ts";
 import { nearest } from "../../core/base/text.ts";
@@ -62,6 +63,7 @@ function outputFormatOf(flags: ParsedFlags): OutputFormat {
 
 function configOf(flags: ParsedFlags): ConfigFile {
   const mode = permissionModeOf(flags);
+  const pattern = choice(flags, "pattern", PATTERN_NAMES);
   const maxTurns = wholeNumber(flags, "max-turns");
   const maxBudgetUsd = amount(flags, "max-budget-usd");
   const maxWallTime = duration(flags, "max-wall-time");
@@ -75,6 +77,7 @@ function configOf(flags: ParsedFlags): ConfigFile {
   if (texts.model?.trim() === "") throw usageError("--model is empty. Write provider/id.");
   return {
     ...present(texts),
+    ...(pattern === undefined ? {} : { pattern }),
     ...(mode === undefined ? {} : { permissionMode: mode }),
     ...(allowed.length === 0 ? {} : { allowedTools: allowed }),
     ...(disallowed.length === 0 ? {} : { disallowedTools: disallowed }),

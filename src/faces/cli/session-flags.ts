@@ -6,15 +6,16 @@ import { usageError } from "./usage-error.ts";
 /** What the options say about the session of a run. Throws `invalid_argument` for what is no id and for options that disagree. */
 export function readSessionFlags(flags: ParsedFlags): SessionChoice {
   const resume = flags.text("resume");
+  const id = resume === "" ? undefined : resume;
   const sessionId = flags.text("session-id");
-  if (resume !== undefined) assertSessionId(resume, "--resume");
+  if (id !== undefined) assertSessionId(id, "--resume");
   if (sessionId !== undefined) assertSessionId(sessionId, "--session-id");
   assertAgreement(flags);
   return {
     keep: !flags.has("no-session"),
     fork: flags.has("fork-session"),
-    ...(flags.has("continue") ? { from: { type: "newest" } as const } : {}),
-    ...(resume === undefined ? {} : { from: { type: "id", id: resume } as const }),
+    ...(flags.has("continue") || resume === "" ? { from: { type: "newest" } as const } : {}),
+    ...(id === undefined ? {} : { from: { type: "id", id } as const }),
     ...(sessionId === undefined ? {} : { sessionId }),
   };
 }
