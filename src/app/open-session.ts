@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Journal } from "../core/agent/journal.ts";
 import { MemoryJournal } from "../core/agent/memory-journal.ts";
+import type { JsonlJournal } from "../session/jsonl-journal.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 import { type SessionFile, SessionStore } from "../session/session-store.ts";
 import type { UserPaths } from "./config/paths.ts";
@@ -24,6 +25,8 @@ export interface OpenSession {
   readonly path: string | undefined;
   /** What had to be put right to go on with it. */
   readonly repairs: RepairReport | undefined;
+  /** Options that go on with it from the same folder; undefined as long as nothing is stored. */
+  readonly goOn: () => string | undefined;
   /** Brings everything to the disk and gives the session back. */
   readonly close: () => Promise<void>;
   /** Gives it back at once, for the moment before the process ends. */
@@ -59,7 +62,7 @@ export function findSession(choice: SessionChoice, { paths, cwd, newId }: Sessio
   const origin =
     from === undefined ? undefined : from.type === "newest" ? store.newest(cwd) : store.find(from.id, cwd);
   if (origin !== undefined && !fork)
-    return { sessionId: origin.sessionId, open: () => resumed(store, origin) };
+    return { sessionId: origin.sessionId, open: () => resumed(store, origin, cwd) };
   return {
     sessionId,
     open: () => started(store, cwd, { sessionId, ...(origin === undefined ? {} : { copyOf: origin }) }),
@@ -71,13 +74,15 @@ function unkept(sessionId: string): OpenSession {
     journal: new MemoryJournal({ sessionId }),
     path: undefined,
     repairs: undefined,
+    goOn: () => undefined,
     close: async () => undefined,
     release: () => undefined,
   };
 }
 
-async function resumed(store: SessionStore, origin: SessionFile): Promise<OpenSession> {
-  return opened(await store.resume(origin));
+async function resumed(store: SessionStore, origin: SessionFile, cwd: string): Promise<OpenSession> {
+  const isOfFolder = store.list(cwd).some(({ path }) => path === origin.path);
+  return opened(await store.resume(origin), isOfFolder ? "-c" : `-r ${origin.sessionId}`);
 }
 
 async function started(
@@ -85,14 +90,15 @@ async function started(
   cwd: string,
   options: { readonly sessionId: string; readonly copyOf?: SessionFile },
 ): Promise<OpenSession> {
-  return opened(await store.start(cwd, options));
+  return opened(await store.start(cwd, options), "-c");
 }
 
-function opened(journal: Awaited<ReturnType<SessionStore["resume"]>>): OpenSession {
+function opened(journal: JsonlJournal, goOn: string): OpenSession {
   return {
     journal,
     path: journal.path,
     repairs: journal.repairs,
+    goOn: () => (journal.stored > 0 ? goOn : undefined),
     close: () => journal.close(),
     release: () => journal.release(),
   };

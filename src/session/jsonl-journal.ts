@@ -114,6 +114,11 @@ export class JsonlJournal implements Journal {
     }
   }
 
+  /** Records known to be on the disk. */
+  get stored(): number {
+    return this.#stored;
+  }
+
   *entries(): Iterable<JournalEntry> {
     const descriptor = openSessionFile(this.path, "read");
     try {
@@ -203,8 +208,11 @@ export class JsonlJournal implements Journal {
   }
 
   #failure(cause: unknown): Error {
-    const count = this.#stored === 1 ? "1 record is" : `${this.#stored} records are`;
-    return sessionError(`${this.path}: ${systemReason(cause)}. ${count} stored and kept.`, {
+    const kept =
+      this.#stored === 0
+        ? "Nothing is stored. Put that right, or run with --no-session."
+        : `${this.#stored} records are stored and kept.`;
+    return sessionError(`${this.path}: ${systemReason(cause)}. ${kept}`, {
       cause,
       details: { file: this.path, stored: this.#stored, reason: systemCode(cause) },
     });

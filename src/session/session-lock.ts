@@ -76,7 +76,12 @@ function place(path: string, text: string): boolean {
     writeFileSync(draft, text, { flag: "wx", mode: 0o600 });
     return linked(draft, path) ?? writtenAlone(path, text);
   } catch (error) {
-    throw sessionError(`The lock ${path} cannot be written: ${systemReason(error)}.`, { cause: error });
+    throw sessionError(
+      `The lock ${path} cannot be written: ${systemReason(error)}. Put that right, or run with --no-session.`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     rmSync(draft, { force: true });
   }

@@ -148,9 +148,10 @@ class HeadlessRun {
 
   /** The command that goes on with what this run has kept; undefined when it has kept nothing. */
   #goOn(): string | undefined {
-    if (this.#session?.path === undefined) return undefined;
+    const options = this.#session?.goOn();
+    if (options === undefined) return undefined;
     const { cwd } = this.#flags;
-    return `nano-agent -p -c${cwd === undefined ? "" : ` -C ${this.#cwd}`} "…"`;
+    return `nano-agent -p ${options}${cwd === undefined ? "" : ` -C ${this.#cwd}`} "…"`;
   }
 
   async #loadSettings(): Promise<Settings> {
