@@ -1,0 +1,59 @@
+/** Characters of a text that no `*` may stand for: from `from` up to, not including, `to`. */
+export interface FixedRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Whether `pattern` describes the whole of `text`: `*` is any run of characters, also none, all else is itself. Linear. Where ranges are
+ * fixed, only literal characters of the pattern may meet them (then at most pattern × text steps, and false for texts beyond that).
+ */
+export function matchesText(pattern: string, text: string, fixed: readonly FixedRange[] = []): boolean {
+  if (!matchesFreely(pattern, text)) return false;
+  return fixed.length === 0 || !pattern.includes("*") || matchesFixed(pattern, text, fixed);
+}
+
+function matchesFreely(pattern: string, text: string): boolean {
+  const pieces = pattern.split("*");
+  const first = pieces[0] ?? "";
+  if (pieces.length === 1) return pattern === text;
+  const last = pieces.at(-1) ?? "";
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (const piece of pieces.slice(1, -1)) {
+    const found = text.indexOf(piece, at);
+    if (found === -1 || found + piece.length > end) return false;
+    at = found + piece.length;
+  }
+  return true;
+}
+
+const MAX_STEPS = 4_000_000;
+
+/** Walks the text with the set of places in the pattern that can be reached. */
+function matchesFixed(pattern: string, text: string, fixed: readonly FixedRange[]): boolean {
+  if (pattern.length * text.length > MAX_STEPS) return false;
+  const held = new Uint8Array(text.length);
+  for (const { from, to } of fixed) held.fill(1, from, to);
+  let reached = new Uint8Array(pattern.length + 1);
+  reached[0] = 1;
+  skipStars(pattern, reached);
+  for (let index = 0; index < text.length; index++) {
+    const next = new Uint8Array(pattern.length + 1);
+    for (let place = 0; place < pattern.length; place++) {
+      if (reached[place] !== 1) continue;
+      if (pattern[place] === "*") {
+        if (held[index] === 0) next[place] = 1;
+      } else if (pattern[place] === text[index]) next[place + 1] = 1;
+    }
+    skipStars(pattern, next);
+    reached = next;
+  }
+  return reached[pattern.length] === 1;
+}
+
+function skipStars(pattern: string, reached: Uint8Array): void {
+  for (let place = 0; place < pattern.length; place++)
+    if (reached[place] === 1 && pattern[place] === "*") reached[place + 1] = 1;
+}

@@ -1,0 +1,340 @@
+import { programGuards } from "./program-guards.ts";
+import { readShell } from "./read-shell.ts";
+import {
+  literalWord,
+  type ShellObstacle,
+  type ShellReading,
+  type ShellRedirect,
+  type ShellWord,
+  type SimpleCommand,
+} from "./shell-command.ts";
+import { type Unwrapped, unwrap } from "./unwrap.ts";
+import { PASSING_PROGRAMS, STATE_CHANGES } from "./wrappers.ts";
+
+/** Characters of a command's text that only literal characters of an allow rule cover. */
+export interface TextGuard {
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+  /** What the guarded words run: nothing is left to guard when all of it is allowed. */
+  readonly program?: readonly ShellUnit[];
+}
+
+/** One command that a line runs, as rules see it. */
+export interface ShellUnit {
+  /** Its words after quote removal joined by one blank, assignments in front. */
+  readonly text: string;
+  /** The program, without its folder. */
+  readonly name: string;
+  readonly words: readonly ShellWord[];
+  readonly guards: readonly TextGuard[];
+  /** Why no pattern covers it: it runs something nobody can see. A rule for the whole tool does. */
+  readonly unseen?: string;
+  /** Why no rule covers it at all. */
+  readonly blocked?: string;
+  /** False: only deny and ask rules look at it, because it may never run like this. */
+  readonly judged: boolean;
+  /** Other spellings of it, for deny and ask rules. */
+  readonly aliases: readonly string[];
+  /** Its name is a pattern of file names. */
+  readonly globName?: string;
+}
+
+/** Everything a command line runs or opens. */
+export interface ShellPlan {
+  readonly units: readonly ShellUnit[];
+  readonly redirects: readonly ShellRedirect[];
+  readonly obstacles: readonly ShellObstacle[];
+  /** Variables of the line itself, with their values where they are known. */
+  readonly variables: ShellReading["variables"];
+}
+
+/** Works out what a command line runs, wrappers and nested command lines included. Never throws. */
+export function planShell(line: string): ShellPlan {
+  const planner = new Planner();
+  planner.line(line, { judged: true, depth: 0 });
+  return planner.plan;
+}
+
+interface Level {
+  readonly judged: boolean;
+  readonly depth: number;
+}
+
+const MAX_DEPTH = 10;
+/** Command lines read only for deny rules; more would be guessing. */
+const MAX_GUESSES = 400;
+
+class Planner {
+  readonly #units: ShellUnit[] = [];
+  readonly #redirects: ShellRedirect[] = [];
+  readonly #obstacles: ShellObstacle[] = [];
+  readonly #guessed = new Set<string>();
+  /** Plain commands come again and again in long lines. */
+  readonly #known = new Map<string, readonly ShellUnit[]>();
+  #variables: ReadonlyMap<string, readonly ShellWord[] | undefined> = new Map();
+  #sink: ShellUnit[] = this.#units;
+
+  get plan(): ShellPlan {
+    return {
+      units: this.#units,
+      redirects: this.#redirects,
+      obstacles: this.#obstacles,
+      variables: this.#variables,
+    };
+  }
+
+  line(line: string, level: Level): void {
+    if (level.depth > MAX_DEPTH) {
+      this.#obstacles.push({ part: line, reason: "it is nested too deeply to be read" });
+      return;
+    }
+    const reading = readShell(line);
+    if (level.judged) {
+      this.#redirects.push(...reading.redirects);
+      this.#obstacles.push(...reading.obstacles);
+    } else this.#redirects.push(...reading.redirects.filter(({ writes }) => writes));
+    for (const { part, reason } of reading.changes) this.#change(part, reason, level);
+    if (reading.obstacles.length > 0) for (const text of roughCommands(line)) this.#guess(text, level, true);
+    const outer = this.#variables;
+    this.#variables = new Map([...outer, ...reading.variables, ...assignedByBuiltins(reading.commands)]);
+    for (const command of reading.commands) this.#command(command, level);
+    if (level.depth > 0) this.#variables = outer;
+  }
+
+  #change(part: string, reason: string, { judged }: Level): void {
+    const text = part.replaceAll(/\s+/g, " ").trim();
+    const guards = [{ from: 0, to: text.length, reason }];
+    this.#sink.push({ text, name: "", words: [], guards, judged, aliases: [] });
+  }
+
+  /** Reads a text as a command line that deny and ask rules should know of. */
+  #guess(text: string, level: Level, flat = false): void {
+    if (this.#guessed.has(text) || text.trim() === "" || this.#guessed.size > MAX_GUESSES) return;
+    this.#guessed.add(text);
+    if (!flat) {
+      this.line(text, { judged: false, depth: level.depth + 1 });
+      return;
+    }
+    const words = text.split(" ").map(literalWord);
+    this.#words({ words, assignments: [], input: [], piped: [], source: text }, { ...level, judged: false, depth: level.depth + 1 });
+  }
+
+  #command(command: SimpleCommand, level: Level): void {
+    const plain = command.assignments.length + command.input.length + command.piped.length === 0 && command.words.every(({ literal }) => literal);
+    const key = plain && level.depth === 0 && this.#sink === this.#units ? command.words.map(({ text }) => text).join("\0") : undefined;
+    if (key !== undefined && this.#known.has(key)) return;
+    this.#words(command, level);
+    if (key !== undefined) this.#known.set(key, []);
+  }
+
+  #words(command: SimpleCommand, level: Level): void {
+    const { words, assignments } = command;
+    const first = words[0];
+    if (first === undefined) {
+      this.#push(assignmentUnit(assignments, level.judged));
+      return;
+    }
+    const blocked = nameProblem(first);
+    if (blocked !== undefined) this.#guessResolved(command, level);
+    const name = first.text.slice(first.text.lastIndexOf("/") + 1);
+    const unwrapped = level.depth > MAX_DEPTH ? { unseen: "it is nested too deeply" } : unwrap(name, command);
+    this.#push(this.#unit(command, { name, unwrapped, blocked, level }));
+    const inner = { judged: level.judged, depth: level.depth + 1 };
+    if (unwrapped?.words !== undefined && unwrapped.file === undefined)
+      this.#words({ ...command, words: unwrapped.words, assignments: [], piped: [], input: [] }, inner);
+    for (const script of unwrapped?.scripts ?? []) {
+      if (unwrapped?.unseen === undefined) this.line(script, inner);
+      else this.#guess(script, level);
+    }
+    this.#guessInside(name, words, level);
+    if (words.some(({ literal }) => !literal)) this.#guessResolved(command, level);
+  }
+
+  #push(unit: ShellUnit): void {
+    this.#sink.push(unit);
+  }
+
+  #unit(
+    command: SimpleCommand,
+    { name, unwrapped, blocked, level }: { name: string; unwrapped: Unwrapped | undefined; blocked: string | undefined; level: Level },
+  ): ShellUnit {
+    const { words, assignments } = command;
+    const all = [...assignments, ...words];
+    const text = textOf(all);
+    const unseen = unwrapped?.unseen ?? evaluates(name, words);
+    const globName = words[0]?.glob === true ? name : undefined;
+    return {
+      text,
+      name,
+      words,
+      guards: this.#guards(command, { name, unwrapped, level }),
+      ...(unseen === undefined ? {} : { unseen }),
+      ...(blocked === undefined ? {} : { blocked }),
+      ...(globName === undefined ? {} : { globName }),
+      judged: level.judged,
+      aliases: aliasesOf(words, text),
+    };
+  }
+
+  #guards(
+    command: SimpleCommand,
+    { name, unwrapped, level }: { name: string; unwrapped: Unwrapped | undefined; level: Level },
+  ): readonly TextGuard[] {
+    const { words, assignments } = command;
+    const starts = startsOf([...assignments, ...words]);
+    const offset = assignments.length;
+    const guards: TextGuard[] = assignments.map(({ text }, index) => headGuard(text, starts[index] ?? 0));
+    const add = (from: number, to: number, rest: Omit<TextGuard, "from" | "to">): void => {
+      const last = words[to - 1]?.text ?? "";
+      const end = last.startsWith("--") && last.includes("=") && to === from + 1 ? last.indexOf("=") + 1 : last.length;
+      guards.push({ from: starts[from + offset] ?? 0, to: (starts[to - 1 + offset] ?? 0) + end, ...rest });
+    };
+    if (STATE_CHANGES.has(name)) add(0, 1, { reason: `${name} changes the shell for what follows` });
+    if ((words[0]?.text ?? "").split("/").includes("..")) add(0, 1, { reason: "the program's path climbs" });
+    for (const index of unwrapped?.assigns ?? []) guards.push(headGuard(words[index]?.text ?? "", starts[index + offset] ?? 0));
+    words.forEach((word, index) => {
+      if (index > 0 && word.assigns !== undefined && RISKY_VARIABLE.test(word.assigns))
+        guards.push(headGuard(word.text, starts[index + offset] ?? 0));
+    });
+    if (unwrapped?.file !== undefined) {
+      const program = this.#separately(unwrapped.words ?? [], level);
+      add(unwrapped.file, unwrapped.file + 1, { reason: `${words[unwrapped.file]?.text ?? ""} is a file of commands`, program });
+    }
+    for (const { from, to, reason, program } of programGuards(name, words, (word) => this.#isChosen(word))) {
+      const inner = program === undefined || program.length === 0 ? undefined : this.#separately(program, level);
+      add(from, to, inner === undefined ? { reason } : { reason, program: inner });
+    }
+    return guards;
+  }
+
+  /** The units of a program that only a guard knows of. */
+  #separately(words: readonly ShellWord[], level: Level): readonly ShellUnit[] {
+    const outer = this.#sink;
+    const units: ShellUnit[] = [];
+    this.#sink = units;
+    this.#words({ words, assignments: [], input: [], piped: [], source: textOf(words) }, { ...level, depth: level.depth + 1 });
+    this.#sink = outer;
+    return units;
+  }
+
+  /** Whether the line itself can choose what a word becomes. */
+  #isChosen(word: ShellWord): boolean {
+    return word.names.some((name) => {
+      if (/^(?:[@*!1-9]|\d\d+)$/.test(name)) return true;
+      if (!this.#variables.has(name)) return false;
+      const values = this.#variables.get(name);
+      return values?.every(({ text, literal, glob }) => (literal || glob) && !/^[-[?]|\s/.test(text)) !== true;
+    });
+  }
+
+  /** What programs that hand commands on (to a container, another machine, a git alias) may run: for deny and ask rules. */
+  #guessInside(name: string, words: readonly ShellWord[], level: Level): void {
+    if (PASSING_PROGRAMS.has(name)) {
+      for (let at = 1; at < Math.min(words.length, 8); at++) {
+        if (words[at]?.text.startsWith("-") === true) continue;
+        this.#guess(words.slice(at).map(({ resolved }) => resolved).join(" "), level);
+        this.#guess(words[at]?.resolved ?? "", level);
+      }
+    }
+    if (name !== "git") return;
+    for (const { resolved } of words) {
+      const at = resolved.indexOf("!");
+      if (at !== -1 && /^(?:$|[\w.-]+=$)/.test(resolved.slice(0, at))) this.#guess(resolved.slice(at + 1), level);
+    }
+    const run = words.findIndex(({ text }) => text === "run" || text === "foreach");
+    if (run !== -1) this.#guess(words.slice(run + 1).map(({ resolved }) => resolved).join(" "), level);
+  }
+
+  /** Deny rules see a command with its expansions resolved as far as the line tells. */
+  #guessResolved({ words }: SimpleCommand, level: Level): void {
+    if (words.length > 2000) return;
+    const resolved = words.flatMap(({ resolved, literal }) => (literal ? [resolved] : resolved.split(/\s+/)));
+    const texts = resolved.filter((text) => text !== "");
+    const key = `= ${texts.join(" ")}`;
+    if (texts.length === 0 || level.depth > MAX_DEPTH || this.#guessed.has(key)) return;
+    this.#guessed.add(key);
+    const source = texts.join(" ");
+    this.#words({ words: texts.map(literalWord), assignments: [], input: [], piped: [], source }, { judged: false, depth: level.depth + 1 });
+  }
+}
+
+/** Variables that decide which programs run, or what programs do. */
+const RISKY_VARIABLE = /^(?:PATH|IFS|ENV|HOME|SHELL|CDPATH|GLOBIGNORE|PS\d|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|.*_PAGER|BASH.*|LD_.*|DYLD_.*|GIT_.*|PYTHON.*|PERL.*|RUBY.*|NODE_.*|LESS.*|.*OPTIONS|.*OPTS|.*FLAGS|.*_proxy|.*_PROXY)$/;
+
+function headGuard(text: string, start: number): TextGuard {
+  const head = text.slice(0, text.indexOf("=") + 1);
+  return { from: start, to: start + head.length, reason: `${head} sets a variable` };
+}
+
+function assignmentUnit(assignments: readonly ShellWord[], judged: boolean): ShellUnit {
+  const starts = startsOf(assignments);
+  const text = textOf(assignments);
+  const guards = assignments.map((word, index) => headGuard(word.text, starts[index] ?? 0));
+  return { text, name: "", words: [], guards, judged, aliases: [] };
+}
+
+function nameProblem(word: ShellWord): string | undefined {
+  const fixed = word.literal || (word.tilde && word.names.length + word.substitutions.length === 0 && !word.glob && !word.braces);
+  if (!fixed || word.assigns !== undefined) return "the name of the program is not a literal word";
+  if (word.text === "" || /\s/.test(word.text)) return "the name of the program is empty or has a blank in it";
+  return undefined;
+}
+
+function textOf(words: readonly ShellWord[]): string {
+  return words.map(({ text }) => text).join(" ");
+}
+
+/** Where each word begins in the joined text. */
+function startsOf(words: readonly ShellWord[]): readonly number[] {
+  const starts: number[] = [];
+  let at = 0;
+  for (const { text } of words) {
+    starts.push(at);
+    at += text.length + 1;
+  }
+  return starts;
+}
+
+function aliasesOf(words: readonly ShellWord[], text: string): readonly string[] {
+  const bare = textOf(words);
+  const name = words[0]?.text ?? "";
+  const short = name.slice(name.lastIndexOf("/") + 1);
+  const aliases = new Set([bare]);
+  if (short !== name) aliases.add(short + bare.slice(name.length));
+  aliases.delete(text);
+  return [...aliases];
+}
+
+const EVALUATING = new Set(["test", "[", "printf", "read", "unset", "declare", "typeset", "local", "export", "readonly", "let", "wait", "mapfile", "readarray", "getopts"]);
+
+/** Builtins that evaluate a text they are given as if it stood in the line. */
+function evaluates(name: string, words: readonly ShellWord[]): string | undefined {
+  if (name === "fc" || (name === "jobs" && words.some(({ text }) => text.startsWith("-x")))) return `${name} runs commands`;
+  if ((name === "mapfile" || name === "readarray") && words.some(({ text }) => /^-\w*C/.test(text))) return `${name} -C runs a command`;
+  if (name === "compgen" || name === "complete" || name === "bind") return `${name} can run commands`;
+  if (name === "printf" && words[1]?.text.startsWith("-v") === true) return "printf -v sets a variable";
+  if (!EVALUATING.has(name)) return undefined;
+  const hiding = words.find(({ text, substitutions }) => substitutions.length === 0 && /\$\(|`|\$\{/.test(text) && /\[|^[^$]*=/.test(text));
+  if (name === "let" && words.some(({ text }) => /\$|`/.test(text))) return "let evaluates a text";
+  return hiding === undefined || name === "printf" ? undefined : `${name} evaluates ${hiding.text}`;
+}
+
+/** Variables that builtins of the line set to something nobody knows. */
+function assignedByBuiltins(commands: readonly SimpleCommand[]): [string, undefined][] {
+  return commands.flatMap(({ words }) => {
+    const name = words[0]?.text ?? "";
+    if (!EVALUATING.has(name) || name === "test" || name === "[") return [];
+    const names = words.slice(1).map(({ text }) => /^([A-Za-z_]\w*)(?:=|$)/.exec(text)?.[1]);
+    return names.flatMap((each): [string, undefined][] => (each === undefined ? [] : [[each, undefined]]));
+  });
+}
+
+/** What could be commands in a text that does not parse: cut at every operator, quotes taken away. */
+function roughCommands(line: string): readonly string[] {
+  const texts = line
+    .slice(0, 20_000)
+    .split(/[;&|\n(){}<>`]+|\$\(/)
+    .map((text) => text.replaceAll(/["'\\]/g, "").replaceAll(/\s+/g, " ").trim());
+  return [...new Set(texts)].filter((text) => text !== "").slice(0, MAX_GUESSES / 2);
+}
