@@ -44,7 +44,7 @@ function matchesFixed(pattern: string, text: string, fixed: readonly FixedRange[
     for (let place = 0; place < pattern.length; place++) {
       if (reached[place] !== 1) continue;
       if (pattern[place] === "*") {
-        if (held[index] === 0) next[place] = 1;
+        if (held[index] === 0 || text[index] === "*") next[place] = 1;
       } else if (pattern[place] === text[index]) next[place + 1] = 1;
     }
     skipStars(pattern, next);
