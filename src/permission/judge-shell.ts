@@ -1,5 +1,4 @@
 import { hiddenCharacter } from "./hidden-characters.ts";
-import { matchesText } from "./match-text.ts";
 import { fold } from "./paths/match-path.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
@@ -17,19 +16,24 @@ export interface ShellJudgement {
   readonly space: PathSpace;
   /** Whether the built-in rules take part. */
   readonly defaults: boolean;
+  /** True in plan mode: what may change something is denied. */
+  readonly onlyReads: boolean;
   /** Tools a person trusts as a whole: redirections and what cannot be read included. */
   readonly trusted: ReadonlySet<string>;
 }
 
 const TOOL = "bash";
 
-/** Judges a command line: every command in it, and every file the shell opens for it. `onlyReads` tells plan mode. */
-export function judgeShell(line: string, judgement: ShellJudgement): Verdict & { readonly onlyReads: boolean } {
-  const plan = planShell(line);
+/** Judges a command line: every command in it, and every file the shell opens for it. */
+export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
+  const { rules } = judgement;
+  const guesses = rules.forTool("deny", TOOL).length + rules.forTool("ask", TOOL).length > 0 || judgement.defaults;
+  const plan = planShell(line, { guesses });
   const judge = new ShellJudge(line, plan, judgement);
-  const denied = judge.denied();
-  if (denied !== undefined) return { ...denied, onlyReads: false };
-  return { ...(judge.asked() ?? judge.allowed()), onlyReads: judge.onlyReads() };
+  const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
+  if (!judgement.onlyReads || verdict.decision === "deny" || judge.onlyReads()) return verdict;
+  const part = verdict.part ?? line;
+  return { decision: "deny", part, reason: `Plan mode only reads, and ${shown(part)} may change things.`, by: "mode" };
 }
 
 class ShellJudge {
@@ -101,21 +105,22 @@ class ShellJudge {
       const rule = rules.find(({ pattern }) => pattern !== undefined && this.#fits(pattern, unit));
       if (rule !== undefined) return byRule(rule, unit.text);
     }
-    const line = rules.find(({ pattern }) => pattern !== undefined && /[|&;<>]/.test(pattern) && matchesText(pattern, this.#line.trim()));
+    const line = rules.find(({ pattern }) => pattern !== undefined && /[|&;<>]/.test(pattern) && this.#judgement.rules.text(pattern).matches(this.#line.trim()));
     return line === undefined ? this.#words.against(action, this.#plan) : byRule(line, this.#line);
   }
 
   /** Generous: any spelling of the command, and names that only a glob spells. */
   #fits(pattern: string, unit: ShellUnit): boolean {
     const { ignoreCase } = this.#judgement.space;
-    const wanted = ignoreCase ? fold(pattern) : pattern;
-    const texts = [unit.text, ...unit.aliases];
+    const wanted = this.#judgement.rules.text(ignoreCase ? fold(pattern) : pattern);
+    const fits = (text: string): boolean => wanted.matches(ignoreCase ? fold(text) : text);
+    if (fits(unit.text) || unit.aliases.some(fits)) return true;
     if (unit.globName !== undefined) {
       const name = /^[^\s*]+/.exec(pattern)?.[0] ?? "";
       const rest = unit.text.slice(unit.words[0]?.text.length ?? 0);
-      if (name !== "" && globFits(unit.globName, name)) texts.push(name + rest);
+      return name !== "" && globFits(unit.globName, name) && fits(name + rest);
     }
-    return texts.some((text) => matchesText(wanted, ignoreCase ? fold(text) : text));
+    return false;
   }
 
   #secret(): Verdict | undefined {
@@ -137,7 +142,7 @@ class ShellJudge {
     if (this.#whole !== undefined) return this.#note(byRule(this.#whole, unit.text));
     if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
     const guards = unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
-    const rule = this.#allow.find(({ pattern }) => pattern !== undefined && matchesText(pattern, unit.text, guards));
+    const rule = this.#allow.find(({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text, guards));
     if (rule !== undefined) return this.#note(byRule(rule, unit.text));
     const context = { space: this.#judgement.space, variables: this.#plan.variables };
     const known = this.#judgement.defaults ? readOnlyRule({ ...unit, guards }, context) : undefined;
@@ -156,7 +161,7 @@ class ShellJudge {
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
     const suggestion = `${TOOL}(${suggestedText(unit)})`;
-    const nearly = this.#allow.find(({ pattern }) => pattern !== undefined && matchesText(pattern, unit.text));
+    const nearly = this.#allow.find(({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text));
     const guard = guards[0];
     const inner = guard?.program?.find((each) => this.#unit(each)?.decision !== "allow");
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {

@@ -4,29 +4,46 @@ export interface FixedRange {
   readonly to: number;
 }
 
-/**
- * Whether `pattern` describes the whole of `text`: `*` is any run of characters, also none, all else is itself. Linear. Where ranges are
- * fixed, only literal characters of the pattern may meet them (then at most pattern × text steps, and false for texts beyond that).
- */
-export function matchesText(pattern: string, text: string, fixed: readonly FixedRange[] = []): boolean {
-  if (!matchesFreely(pattern, text)) return false;
-  return fixed.length === 0 || !pattern.includes("*") || matchesFixed(pattern, text, fixed);
+/** A pattern over the whole of a text: `*` is any run of characters, also none, all else is itself. */
+export class TextPattern {
+  readonly pattern: string;
+  readonly #pieces: readonly string[];
+
+  constructor(pattern: string) {
+    this.pattern = pattern;
+    this.#pieces = pattern.split("*");
+  }
+
+  /**
+   * Whether it describes `text`. Linear. Where ranges are fixed, only literal characters of the pattern may meet them (then at most
+   * pattern × text steps, and false for texts beyond four million of those).
+   */
+  matches(text: string, fixed: readonly FixedRange[] = []): boolean {
+    if (!this.#matchesFreely(text)) return false;
+    return fixed.length === 0 || this.#pieces.length === 1 || matchesFixed(this.pattern, text, fixed);
+  }
+
+  #matchesFreely(text: string): boolean {
+    const pieces = this.#pieces;
+    const first = pieces[0] ?? "";
+    if (pieces.length === 1) return first === text;
+    const last = pieces.at(-1) ?? "";
+    if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+    const end = text.length - last.length;
+    let at = first.length;
+    for (let index = 1; index < pieces.length - 1; index++) {
+      const piece = pieces[index] ?? "";
+      const found = text.indexOf(piece, at);
+      if (found === -1 || found + piece.length > end) return false;
+      at = found + piece.length;
+    }
+    return true;
+  }
 }
 
-function matchesFreely(pattern: string, text: string): boolean {
-  const pieces = pattern.split("*");
-  const first = pieces[0] ?? "";
-  if (pieces.length === 1) return pattern === text;
-  const last = pieces.at(-1) ?? "";
-  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
-  const end = text.length - last.length;
-  let at = first.length;
-  for (const piece of pieces.slice(1, -1)) {
-    const found = text.indexOf(piece, at);
-    if (found === -1 || found + piece.length > end) return false;
-    at = found + piece.length;
-  }
-  return true;
+/** Whether `pattern` describes the whole of `text`: see {@link TextPattern}. */
+export function matchesText(pattern: string, text: string, fixed: readonly FixedRange[] = []): boolean {
+  return new TextPattern(pattern).matches(text, fixed);
 }
 
 const MAX_STEPS = 4_000_000;

@@ -17,8 +17,7 @@ export class PolicyGate implements Gate {
   check({ name, input, cwd, tool }: GateRequest): GateDecision {
     const isBuiltIn = NAMED.has(name);
     const policy = this.#policy(cwd === "" ? this.#options.cwd : cwd, tool.readOnly === true && !isBuiltIn ? name : undefined);
-    const call = name === "batch" ? { tool: name, input: { calls: [{ tool: "todo", input: {} }] } } : { tool: name, input };
-    const { decision, ...rest } = policy.check(call);
+    const { decision, ...rest } = policy.check({ tool: name, input });
     return { action: decision, ...rest };
   }
 
@@ -27,7 +26,7 @@ export class PolicyGate implements Gate {
     const key = `${cwd}\0${reader ?? ""}`;
     const known = this.#policies.get(key);
     if (known !== undefined) return known;
-    const policy = createPolicy({ ...this.#options, cwd, ...(reader === undefined ? {} : { readOnlyTools: [reader] }) });
+    const policy = createPolicy({ ...this.#options, cwd, batchedCallsFollow: true, ...(reader === undefined ? {} : { readOnlyTools: [reader] }) });
     this.#policies.set(key, policy);
     return policy;
   }

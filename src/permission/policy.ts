@@ -25,6 +25,8 @@ export interface PolicyOptions extends PathSpaceOptions {
   readonly trusted?: readonly string[];
   /** Rules from answers of this session. */
   readonly session?: SessionRules;
+  /** True when the calls of a batch come here one by one besides: then the batch itself passes. Default false: it is judged by its calls. */
+  readonly batchedCallsFollow?: boolean;
   /** Tools of others that change nothing outside the agent: the plan and default modes let them read. */
   readonly readOnlyTools?: readonly string[];
 }
@@ -116,8 +118,8 @@ class RulePolicy implements Policy {
       return rule === undefined ? { decision: "ask", reason: "The call of bash has no command.", by: "guard" } : byRule(rule, "bash");
     }
     const trusted = new Set((this.#options.trusted ?? []).map(toToolName));
-    const { onlyReads, ...verdict } = judgeShell(command, { rules: this.#rules, space: this.#space, defaults: this.#defaults, trusted });
-    return onlyReads && verdict.decision === "allow" ? verdict : this.#planned(verdict, "bash");
+    const onlyReads = this.#mode === "plan";
+    return judgeShell(command, { rules: this.#rules, space: this.#space, defaults: this.#defaults, trusted, onlyReads });
   }
 
   /** In plan mode nothing runs that may change something. */
@@ -134,6 +136,8 @@ class RulePolicy implements Policy {
       const rule = this.#rules.whole(action, "batch");
       if (rule !== undefined) return byRule(rule, "batch");
     }
+    if (this.#options.batchedCallsFollow === true)
+      return { decision: "allow", reason: "Each call of the batch is judged by itself.", by: "mode" };
     const calls = input["calls"];
     if (!Array.isArray(calls) || calls.length === 0 || calls.length > MAX_CALLS)
       return { decision: "ask", reason: "The batch holds no calls that can be judged.", by: "guard" };

@@ -132,3 +132,9 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
 
 /** Wrappers that add nothing of their own: allowed by themselves, never for what they run. */
 export const PLAIN_WRAPPERS: ReadonlySet<string> = new Set(["time", "timeout", "nice", "nohup", "stdbuf", "command", "builtin", "xargs"]);
+
+/** Those commands by their program. */
+export const READ_ONLY_BY_PROGRAM: ReadonlyMap<string, readonly ReadOnlyCommand[]> = Map.groupBy(
+  READ_ONLY_COMMANDS,
+  ({ name }) => name.split(" ", 1)[0] ?? name,
+);

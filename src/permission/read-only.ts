@@ -1,6 +1,6 @@
 import type { PathSpace } from "./paths/path-space.ts";
-import { PLAIN_WRAPPERS, READ_ONLY_COMMANDS, type ReadOnlyCommand } from "./read-only-commands.ts";
-import { secretInWord } from "./secret-files.ts";
+import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
+import { mayShowSecret, secretInWord } from "./secret-files.ts";
 import type { ShellPlan, ShellUnit } from "./shell/interpret.ts";
 import { findScripts } from "./shell/program-guards.ts";
 import { sedEffect } from "./shell/sed-script.ts";
@@ -21,17 +21,13 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
   if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
   const program = unit.words[0]?.text ?? "";
   if (program === "sed") return coversSed(unit.words, context) ? "sed (printing)" : undefined;
-  for (const command of commandsOf(program)) if (covers(command, unit.words, context)) return command.name;
+  for (const command of READ_ONLY_BY_PROGRAM.get(program) ?? []) if (covers(command, unit.words, context)) return command.name;
   return PLAIN_WRAPPERS.has(program) && !unit.words.some(({ text }) => /^(?:-a|--arg-file)/.test(text)) ? `${program} (as a wrapper)` : undefined;
 }
 
 /** Whether a program is one of those that only look, whatever its options. */
 export function isReadOnlyProgram(name: string): boolean {
-  return name === "sed" || name === "awk" || name === "git" || READ_ONLY_COMMANDS.some((command) => command.name === name);
-}
-
-function commandsOf(program: string): readonly ReadOnlyCommand[] {
-  return READ_ONLY_COMMANDS.filter(({ name }) => name === program || name.startsWith(`${program} `));
+  return name === "sed" || name === "awk" || READ_ONLY_BY_PROGRAM.has(name);
 }
 
 function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: ReadOnlyContext): boolean {
@@ -166,6 +162,7 @@ function coversSed(words: readonly ShellWord[], context: ReadOnlyContext): boole
 /** The secret file that a command names, as far as its words show it; programs that only print or test names aside. */
 export function secretOf(unit: ShellUnit): string | undefined {
   if (NAMES_ONLY.has(unit.name)) return undefined;
+  if (!mayShowSecret(unit.text) && unit.words.every(({ glob, text, resolved }) => !glob && text === resolved)) return undefined;
   for (const word of unit.words.slice(1)) {
     const found = secretInWord(word.text, word.glob) ?? (word.resolved === word.text ? undefined : secretInWord(word.resolved, word.glob));
     if (found !== undefined) return found;

@@ -1,4 +1,4 @@
-import { matchesText } from "./match-text.ts";
+import { matchesText, TextPattern } from "./match-text.ts";
 import { matchesPath } from "./paths/match-path.ts";
 import type { JudgedPath, PathSpace } from "./paths/path-space.ts";
 import type { OriginRule, Rule, RuleAction } from "./rule.ts";
@@ -8,6 +8,8 @@ import { isEditTool, isReadTool } from "./tool-names.ts";
 export class RuleSet {
   readonly #byAction: Readonly<Record<RuleAction, readonly OriginRule[]>>;
 
+  readonly #patterns = new Map<string, TextPattern>();
+
   constructor(rules: readonly OriginRule[]) {
     const of = (action: RuleAction): readonly OriginRule[] => rules.filter((rule) => rule.action === action);
     this.#byAction = { allow: of("allow"), ask: of("ask"), deny: of("deny") };
@@ -16,6 +18,13 @@ export class RuleSet {
   /** Rules for a tool. Deny and ask rules for `read` also speak of `grep` and `glob`, those for `edit` and `write` of each other. */
   forTool(action: RuleAction, tool: string): readonly OriginRule[] {
     return this.#byAction[action].filter((rule) => namesTool(rule, tool) || (action !== "allow" && isRelated(rule, tool)));
+  }
+
+  /** A rule's pattern, ready to be compared with the text of commands. */
+  text(pattern: string): TextPattern {
+    const known = this.#patterns.get(pattern) ?? new TextPattern(pattern);
+    this.#patterns.set(pattern, known);
+    return known;
   }
 
   /** A rule without a pattern for the tool. */

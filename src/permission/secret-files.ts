@@ -46,8 +46,13 @@ export function secretPattern(path: string): string | undefined {
   return SECRET_FILES.find((pattern) => matchesPath(pattern, plain));
 }
 
+/** Whether a text could name a secret file at all: a quick look. */
+export function mayShowSecret(text: string): boolean {
+  return HINT.test(text.toLowerCase());
+}
+
 /** A quick look before the patterns are tried. */
-const HINT = /\.env|\.(?:pem|key|p12|pfx|jks|keystore)$|id_[rde]|\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|netrc|\.npmrc|\.pypirc|\.pgpass|credentials|htpasswd|vault|environ|shadow/;
+const HINT = /\.env|\.(?:pem|key|p12|pfx|jks|keystore)(?!\w)|id_[rde]|\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|netrc|\.npmrc|\.pypirc|\.pgpass|credentials|htpasswd|vault|environ|shadow/;
 
 /** Names a glob of the shell is tried on. */
 const EXAMPLES = [".env", ".env.local", ".env.production", "id_rsa", "id_ed25519", ".netrc", ".npmrc", "server.pem", "server.key", ".git-credentials"];

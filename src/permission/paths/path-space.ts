@@ -166,6 +166,7 @@ export function isWithin(path: string, folder: string): boolean {
 /** Below any of these folders, writing makes something run later, or changes what nano-agent may do. */
 export function isMachinery(path: string): boolean {
   const parts = fold(path.replaceAll(INVISIBLE, "")).split("/").map((part) => part.replace(/[. ]+$/, ""));
+  if (parts.some((part, index) => part === "nano-agent" && parts[index - 1] === ".config")) return true;
   return parts.some((part) => part === ".git" || part === ".nano-agent" || part === "nano-agent.json" || /^git~\d$/.test(part));
 }
 

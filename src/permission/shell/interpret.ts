@@ -50,10 +50,16 @@ export interface ShellPlan {
 }
 
 /** Works out what a command line runs, wrappers and nested command lines included. Never throws. */
-export function planShell(line: string): ShellPlan {
-  const planner = new Planner();
+export function planShell(line: string, { guesses = true }: PlanShellOptions = {}): ShellPlan {
+  const planner = new Planner(guesses);
   planner.line(line, { judged: true, depth: 0 });
   return planner.plan;
+}
+
+/** What {@link planShell} may leave out. */
+export interface PlanShellOptions {
+  /** Whether to look for what may run besides, for deny and ask rules. Default true. */
+  readonly guesses?: boolean;
 }
 
 interface Level {
@@ -71,9 +77,14 @@ class Planner {
   readonly #obstacles: ShellObstacle[] = [];
   readonly #guessed = new Set<string>();
   /** Plain commands come again and again in long lines. */
-  readonly #known = new Map<string, readonly ShellUnit[]>();
+  readonly #seen = new Set<SimpleCommand>();
   #variables: ReadonlyMap<string, readonly ShellWord[] | undefined> = new Map();
+  readonly #guesses: boolean;
   #sink: ShellUnit[] = this.#units;
+
+  constructor(guesses: boolean) {
+    this.#guesses = guesses;
+  }
 
   get plan(): ShellPlan {
     return {
@@ -110,7 +121,7 @@ class Planner {
 
   /** Reads a text as a command line that deny and ask rules should know of. */
   #guess(text: string, level: Level, flat = false): void {
-    if (this.#guessed.has(text) || text.trim() === "" || this.#guessed.size > MAX_GUESSES) return;
+    if (!this.#guesses || this.#guessed.has(text) || text.trim() === "" || this.#guessed.size > MAX_GUESSES) return;
     this.#guessed.add(text);
     if (!flat) {
       this.line(text, { judged: false, depth: level.depth + 1 });
@@ -121,11 +132,9 @@ class Planner {
   }
 
   #command(command: SimpleCommand, level: Level): void {
-    const plain = command.assignments.length + command.input.length + command.piped.length === 0 && command.words.every(({ literal }) => literal);
-    const key = plain && level.depth === 0 && this.#sink === this.#units ? command.words.map(({ text }) => text).join("\0") : undefined;
-    if (key !== undefined && this.#known.has(key)) return;
+    if (level.depth === 0 && this.#seen.has(command)) return;
+    if (level.depth === 0) this.#seen.add(command);
     this.#words(command, level);
-    if (key !== undefined) this.#known.set(key, []);
   }
 
   #words(command: SimpleCommand, level: Level): void {
@@ -160,8 +169,8 @@ class Planner {
     { name, unwrapped, blocked, level }: { name: string; unwrapped: Unwrapped | undefined; blocked: string | undefined; level: Level },
   ): ShellUnit {
     const { words, assignments } = command;
-    const all = [...assignments, ...words];
-    const text = textOf(all);
+    const bare = textOf(words);
+    const text = assignments.length === 0 ? bare : `${textOf(assignments)} ${bare}`;
     const unseen = unwrapped?.unseen ?? evaluates(name, words);
     const globName = words[0]?.glob === true ? name : undefined;
     return {
@@ -173,7 +182,7 @@ class Planner {
       ...(blocked === undefined ? {} : { blocked }),
       ...(globName === undefined ? {} : { globName }),
       judged: level.judged,
-      aliases: aliasesOf(words, text),
+      aliases: aliasesOf(words, bare, assignments.length > 0),
     };
   }
 
@@ -182,20 +191,21 @@ class Planner {
     { name, unwrapped, level }: { name: string; unwrapped: Unwrapped | undefined; level: Level },
   ): readonly TextGuard[] {
     const { words, assignments } = command;
-    const starts = startsOf([...assignments, ...words]);
+    let known: readonly number[] | undefined;
+    const startOf = (index: number): number => (known ??= startsOf([...assignments, ...words]))[index] ?? 0;
     const offset = assignments.length;
-    const guards: TextGuard[] = assignments.map(({ text }, index) => headGuard(text, starts[index] ?? 0));
+    const guards: TextGuard[] = assignments.map(({ text }, index) => headGuard(text, startOf(index)));
     const add = (from: number, to: number, rest: Omit<TextGuard, "from" | "to">): void => {
       const last = words[to - 1]?.text ?? "";
       const end = last.startsWith("--") && last.includes("=") && to === from + 1 ? last.indexOf("=") + 1 : last.length;
-      guards.push({ from: starts[from + offset] ?? 0, to: (starts[to - 1 + offset] ?? 0) + end, ...rest });
+      guards.push({ from: startOf(from + offset), to: startOf(to - 1 + offset) + end, ...rest });
     };
     if (STATE_CHANGES.has(name)) add(0, 1, { reason: `${name} changes the shell for what follows` });
     if ((words[0]?.text ?? "").split("/").includes("..")) add(0, 1, { reason: "the program's path climbs" });
-    for (const index of unwrapped?.assigns ?? []) guards.push(headGuard(words[index]?.text ?? "", starts[index + offset] ?? 0));
+    for (const index of unwrapped?.assigns ?? []) guards.push(headGuard(words[index]?.text ?? "", startOf(index + offset)));
     words.forEach((word, index) => {
       if (index > 0 && word.assigns !== undefined && RISKY_VARIABLE.test(word.assigns))
-        guards.push(headGuard(word.text, starts[index + offset] ?? 0));
+        guards.push(headGuard(word.text, startOf(index + offset)));
     });
     if (unwrapped?.file !== undefined) {
       const program = this.#separately(unwrapped.words ?? [], level);
@@ -248,7 +258,7 @@ class Planner {
 
   /** Deny rules see a command with its expansions resolved as far as the line tells. */
   #guessResolved({ words }: SimpleCommand, level: Level): void {
-    if (words.length > 2000) return;
+    if (!this.#guesses || words.length > 2000 || words.every(({ text, resolved }) => text === resolved)) return;
     const resolved = words.flatMap(({ resolved, literal }) => (literal ? [resolved] : resolved.split(/\s+/)));
     const texts = resolved.filter((text) => text !== "");
     const key = `= ${texts.join(" ")}`;
@@ -282,7 +292,9 @@ function nameProblem(word: ShellWord): string | undefined {
 }
 
 function textOf(words: readonly ShellWord[]): string {
-  return words.map(({ text }) => text).join(" ");
+  let text = words[0]?.text ?? "";
+  for (let index = 1; index < words.length; index++) text += ` ${words[index]?.text ?? ""}`;
+  return text;
 }
 
 /** Where each word begins in the joined text. */
@@ -296,15 +308,14 @@ function startsOf(words: readonly ShellWord[]): readonly number[] {
   return starts;
 }
 
-function aliasesOf(words: readonly ShellWord[], text: string): readonly string[] {
-  const bare = textOf(words);
+function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean): readonly string[] {
   const name = words[0]?.text ?? "";
-  const short = name.slice(name.lastIndexOf("/") + 1);
-  const aliases = new Set([bare]);
-  if (short !== name) aliases.add(short + bare.slice(name.length));
-  aliases.delete(text);
-  return [...aliases];
+  const slash = name.lastIndexOf("/");
+  if (slash === -1) return assigned ? [bare] : NO_ALIASES;
+  return [bare, bare.slice(slash + 1)];
 }
+
+const NO_ALIASES: readonly string[] = [];
 
 const EVALUATING = new Set(["test", "[", "printf", "read", "unset", "declare", "typeset", "local", "export", "readonly", "let", "wait", "mapfile", "readarray", "getopts"]);
 

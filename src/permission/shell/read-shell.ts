@@ -42,6 +42,8 @@ class ShellReader {
   readonly #redirects: ShellRedirect[] = [];
   readonly #obstacles: ShellObstacle[] = [];
   readonly #changes: ShellObstacle[] = [];
+  /** Commands without expansions come again and again in long lines. */
+  readonly #known = new Map<string, SimpleCommand>();
   readonly #variables = new Map<string, VariableValues>();
   readonly #evaluated: { readonly name: string; readonly part: string }[] = [];
   readonly #words: WordReader;
@@ -230,6 +232,7 @@ class ShellReader {
       return;
     }
     this.#variables.set(name, [literalWord("0")]);
+    this.#words.forget();
     if (expression.type === "ArithmeticBinary") this.#words.arithmetic(expression.right, part);
   }
 
@@ -243,6 +246,7 @@ class ShellReader {
   }
 
   #set(name: string, values: VariableValues): void {
+    this.#words.forget();
     const known = this.#variables.get(name);
     if (!this.#variables.has(name)) this.#variables.set(name, values);
     else this.#variables.set(name, values === undefined || known === undefined ? undefined : [...values, ...known]);
@@ -254,20 +258,34 @@ class ShellReader {
   }
 
   #command(node: Command, piped: readonly SimpleCommand[]): void {
+    const source = this.#slice(node);
+    const known = piped.length === 0 ? this.#known.get(source) : undefined;
+    if (known !== undefined) {
+      this.#commands.push(known);
+      return;
+    }
     const assignments: ShellWord[] = [];
     const input: string[] = [];
     for (const each of node.prefix) {
       if (each.type === "Assignment") assignments.push(this.#assignment(each));
       else input.push(...this.#redirection(each));
     }
-    const words: ShellWord[] = node.name === undefined ? [] : [...this.#words.words(node.name)];
+    const words: ShellWord[] = [];
+    const add = (read: ShellWord | readonly ShellWord[]): void => {
+      if ("text" in read) words.push(read);
+      else words.push(...read);
+    };
+    if (node.name !== undefined) add(this.#words.words(node.name));
     for (const each of node.suffix) {
-      if (each.type === "Word") for (const word of this.#words.words(each)) words.push(word);
+      if (each.type === "Word") add(this.#words.words(each));
       else if (each.type === "Assignment") words.push(this.#assignment(each));
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
-    this.#commands.push({ words, assignments, input, piped, source: this.#slice(node) });
+    const command = { words, assignments, input, piped, source };
+    this.#commands.push(command);
+    const plain = assignments.length + piped.length === 0 && node.redirects.length === 0 && words.every(({ literal }) => literal);
+    if (plain) this.#known.set(source, command);
   }
 
   #assignment(node: Assignment): ShellWord {

@@ -126,9 +126,11 @@ function lineOf(words: readonly ShellWord[]): Unwrapped {
 /** The program cannot be told from its options: every word could be where it begins. */
 function unseenFrom(words: readonly ShellWord[], from: number, unseen: string): Unwrapped {
   const scripts: string[] = [];
-  for (let at = from; at < words.length && scripts.length < 16; at++) {
+  const long = words.length > 200;
+  const count = long ? 2 : 16;
+  for (let at = from; at < words.length && scripts.length < count; at++) {
     if (words[at]?.text.startsWith("-") === true) continue;
-    scripts.push(words.slice(at).map(({ resolved }) => resolved).join(" "));
+    scripts.push(words.slice(at, at + (long ? 500 : 200)).map(({ resolved }) => resolved).join(" "));
     if (words[at]?.text.includes(" ") === true) scripts.push(words[at]?.resolved ?? "");
   }
   return { unseen, scripts };

@@ -28,6 +28,8 @@ interface Draft {
   readonly names: string[];
   readonly substitutions: (readonly SimpleCommand[])[];
   resolved: string;
+  /** Reading it again would tell nothing new. */
+  pure: boolean;
 }
 
 const PLAIN = /^[\w./:=,%+-]*$/;
@@ -35,23 +37,37 @@ const PLAIN = /^[\w./:=,%+-]*$/;
 /** Reads the words, arithmetic and conditions of a script, and hands every script inside them on. */
 export class WordReader {
   readonly #options: WordReaderOptions;
+  /** Words come again and again in long lines. */
+  readonly #known = new Map<string, ShellWord>();
 
   constructor(options: WordReaderOptions) {
     this.#options = options;
   }
 
+  /** Forgets words that may mean something else now that a variable was set. */
+  forget(): void {
+    this.#known.clear();
+  }
+
   /** The words that `word` becomes: several when it has braces. */
-  words(word: Word): readonly ShellWord[] {
-    if (PLAIN.test(word.text)) return [literalWord(word.text)];
+  words(word: Word): ShellWord | readonly ShellWord[] {
     const read = this.word(word);
-    if (!read.braces) return [read];
+    if (!read.braces) return read;
     const texts = expandBraces(word.parts ?? []);
     return texts === undefined ? [read] : texts.map((text) => ({ ...read, text, resolved: text, braces: false }));
   }
 
   /** One word, its braces as they are. */
   word(word: Word): ShellWord {
-    if (PLAIN.test(word.text)) return literalWord(word.text);
+    const known = this.#known.get(word.text);
+    if (known !== undefined) return known;
+    if (!PLAIN.test(word.text)) return this.#read(word);
+    const read = literalWord(word.text);
+    this.#known.set(word.text, read);
+    return read;
+  }
+
+  #read(word: Word): ShellWord {
     const draft: Draft = {
       literal: true,
       glob: false,
@@ -59,12 +75,17 @@ export class WordReader {
       names: [],
       substitutions: [],
       resolved: "",
+      pure: true,
     };
     const parts = word.parts;
     if (parts === undefined) draft.resolved = word.value;
     else for (const part of parts) this.#part(part, draft);
     const tilde = word.text.startsWith("~");
-    return { ...draft, text: word.value, tilde, literal: draft.literal && !tilde };
+    const { glob, braces, names, substitutions, resolved } = draft;
+    const literal = draft.literal && !tilde;
+    const read = { text: word.value, literal, glob, tilde, braces, names, substitutions, resolved };
+    if (draft.pure) this.#known.set(word.text, read);
+    return read;
   }
 
   #part(part: WordPart, draft: Draft): void {
@@ -94,6 +115,7 @@ export class WordReader {
         return;
       default:
         draft.literal = false;
+        if (part.type !== "SimpleExpansion") draft.pure = false;
         this.#expansion(part, draft);
     }
   }
@@ -212,7 +234,7 @@ export class WordReader {
   }
 
   #arithmeticWord(value: string, parts: readonly WordPart[] | undefined, part: string): void {
-    const draft: Draft = { literal: true, glob: false, braces: false, names: [], substitutions: [], resolved: "" };
+    const draft: Draft = { literal: true, glob: false, braces: false, names: [], substitutions: [], resolved: "", pure: false };
     for (const each of parts ?? []) {
       if (each.type !== "Literal" || hidesCommand(each.value)) this.#part(each, draft);
       const quoted = each.type === "SingleQuoted" || each.type === "AnsiCQuoted" || each.type === "DoubleQuoted";
