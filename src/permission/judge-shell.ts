@@ -90,7 +90,13 @@ class ShellJudge {
 
   onlyReads(): boolean {
     const context = { space: this.#judgement.space, variables: this.#plan.variables };
-    return this.#plan.units.every((unit) => !unit.judged || readOnlyRule(unit, context) !== undefined);
+    if (this.#plan.redirects.some((each) => each.writes && !isHarmless(each))) return false;
+    const reads = (unit: ShellUnit): boolean => {
+      const programs = unit.guards.flatMap(({ program }) => program ?? []);
+      const guards = unit.guards.filter(({ program }) => program === undefined || program.length === 0);
+      return !unit.judged || (programs.every(reads) && readOnlyRule(withoutPrograms(unit, guards), context) !== undefined);
+    };
+    return this.#plan.obstacles.length === 0 && this.#plan.units.every(reads);
   }
 
   #against(action: "deny" | "ask"): Verdict | undefined {
@@ -145,7 +151,7 @@ class ShellJudge {
     const rule = this.#allow.find(({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text, guards));
     if (rule !== undefined) return this.#note(byRule(rule, unit.text));
     const context = { space: this.#judgement.space, variables: this.#plan.variables };
-    const known = this.#judgement.defaults ? readOnlyRule({ ...unit, guards }, context) : undefined;
+    const known = this.#judgement.defaults ? readOnlyRule(withoutPrograms(unit, guards), context) : undefined;
     if (known !== undefined) {
       this.#builtIn = true;
       const reason = `${shown(unit.text)} only looks at files of the workspace (built-in rule: ${known}).`;
@@ -160,19 +166,19 @@ class ShellJudge {
   }
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
-    const suggestion = `${TOOL}(${suggestedText(unit)})`;
+    const offer = suggestionFor(unit, guards);
     const nearly = this.#allow.find(({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text));
     const guard = guards[0];
     const inner = guard?.program?.find((each) => this.#unit(each)?.decision !== "allow");
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
       const why = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
-      return { ...ask(unit.text, why), suggestion };
+      return { ...ask(unit.text, why), ...offer };
     }
     if (nearly === undefined || guard === undefined) {
       const why = guard === undefined ? "no rule allows it" : `no rule allows it, and ${guard.reason}`;
-      return { ...ask(unit.text, why), suggestion };
+      return { ...ask(unit.text, why), ...offer };
     }
-    return { ...ask(unit.text, `${guard.reason}, which the * of ${TOOL}(${shown(nearly.pattern ?? "")}) does not cover`), suggestion };
+    return { ...ask(unit.text, `${guard.reason}, which the * of ${TOOL}(${shown(nearly.pattern ?? "")}) does not cover`), ...offer };
   }
 
   #isProgramAllowed({ program }: TextGuard): boolean {
@@ -206,9 +212,19 @@ function* allUnits(units: readonly ShellUnit[]): Generator<ShellUnit> {
   }
 }
 
-function suggestedText(unit: ShellUnit): string {
+/** A command without the words that run programs judged by themselves; `guards` are those that remain. */
+function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUnit {
+  const gone = unit.guards.filter((guard) => !guards.includes(guard)).flatMap(({ words }) => (words === undefined ? [] : [words]));
+  if (gone.length === 0) return { ...unit, guards };
+  const words = unit.words.filter((_, index) => !gone.some(([from, to]) => index >= from && index < to));
+  return { ...unit, words, guards };
+}
+
+/** The narrowest rule for a command; none where it gets arguments that could be anything, options included. */
+function suggestionFor(unit: ShellUnit, guards: readonly TextGuard[]): { readonly suggestion?: string } {
+  if (guards.some(({ from, to }) => from === to)) return {};
   const last = unit.words.at(-1);
-  return last?.text === "" && !last.literal ? `${unit.text}*` : unit.text;
+  return { suggestion: `${TOOL}(${last?.text === "" && !last.literal ? `${unit.text}*` : unit.text})` };
 }
 
 function ask(part: string, why: string): Verdict {

@@ -1,4 +1,4 @@
-/** Characters of a text that no `*` may stand for: from `from` up to, not including, `to`. */
+/** Characters of a text that no `*` may stand for: from `from` up to, not including, `to`. An empty range stands for what no text shows: no `*` may meet it. */
 export interface FixedRange {
   readonly from: number;
   readonly to: number;
@@ -20,7 +20,8 @@ export class TextPattern {
    */
   matches(text: string, fixed: readonly FixedRange[] = []): boolean {
     if (!this.#matchesFreely(text)) return false;
-    return fixed.length === 0 || this.#pieces.length === 1 || matchesFixed(this.pattern, text, fixed);
+    if (fixed.length === 0 || this.#pieces.length === 1) return true;
+    return fixed.every(({ from, to }) => from < to) && matchesFixed(this.pattern, text, fixed);
   }
 
   #matchesFreely(text: string): boolean {

@@ -16,6 +16,8 @@ export interface TextGuard {
   readonly from: number;
   readonly to: number;
   readonly reason: string;
+  /** The guarded words, where they are arguments: the first, and one behind the last. */
+  readonly words?: readonly [from: number, to: number];
   /** What the guarded words run: nothing is left to guard when all of it is allowed. */
   readonly program?: readonly ShellUnit[];
 }
@@ -151,7 +153,7 @@ class Planner {
     this.#push(this.#unit(command, { name, unwrapped, blocked, level }));
     const inner = { judged: level.judged, depth: level.depth + 1 };
     if (unwrapped?.words !== undefined && unwrapped.file === undefined)
-      this.#words({ ...command, words: unwrapped.words, assignments: [], piped: [], input: [] }, inner);
+      this.#words({ ...command, words: unwrapped.words, assignments: [] }, inner);
     for (const script of unwrapped?.scripts ?? []) {
       if (unwrapped?.unseen === undefined) this.line(script, inner);
       else this.#guess(script, level);
@@ -195,10 +197,10 @@ class Planner {
     const startOf = (index: number): number => (known ??= startsOf([...assignments, ...words]))[index] ?? 0;
     const offset = assignments.length;
     const guards: TextGuard[] = assignments.map(({ text }, index) => headGuard(text, startOf(index)));
-    const add = (from: number, to: number, rest: Omit<TextGuard, "from" | "to">): void => {
+    const add = (from: number, to: number, rest: Pick<TextGuard, "reason" | "program">): void => {
       const last = words[to - 1]?.text ?? "";
       const end = last.startsWith("--") && last.includes("=") && to === from + 1 ? last.indexOf("=") + 1 : last.length;
-      guards.push({ from: startOf(from + offset), to: startOf(to - 1 + offset) + end, ...rest });
+      guards.push({ from: startOf(from + offset), to: startOf(to - 1 + offset) + end, words: [from, to], ...rest });
     };
     if (STATE_CHANGES.has(name)) add(0, 1, { reason: `${name} changes the shell for what follows` });
     if ((words[0]?.text ?? "").split("/").includes("..")) add(0, 1, { reason: "the program's path climbs" });

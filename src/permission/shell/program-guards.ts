@@ -23,10 +23,11 @@ export type IsChosen = (word: ShellWord) => boolean;
  */
 export function programGuards(name: string, words: readonly ShellWord[], isChosen: IsChosen): readonly WordGuard[] {
   const guards = [...optionGuards(name, words), ...ownGuards(name, words)];
-  if (!PROGRAM_OPTIONS.has(name) && !OWN.has(name)) return guards;
+  const { short, long, word } = PROGRAM_OPTIONS.get(name) ?? {};
+  if (short === undefined && long === undefined && word === undefined && !OWN.has(name)) return guards;
   words.forEach((word, index) => {
     if (index > 0 && !word.literal && couldBeOption(name, word, isChosen))
-      guards.push({ from: index, to: index + 1, reason: `${word.text} could turn into an option of ${name}` });
+      guards.push({ from: index, to: index + 1, reason: `${word.text === "" ? "what is added to it" : word.text} could turn into an option of ${name}` });
   });
   return guards;
 }

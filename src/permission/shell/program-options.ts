@@ -44,6 +44,7 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   ["ag", { long: ["pager", "search-zip"], short: "z" }],
   ["ack", { long: ["pager"] }],
   ["grep", { ends: true }],
+  ["git", { ends: true }],
   [
     "tar",
     {

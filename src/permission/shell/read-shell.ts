@@ -57,7 +57,7 @@ class ShellReader {
       onObstacle: (obstacle) => this.obstacle(obstacle),
       onAssign: (name, part) => this.#assignInside(name, part),
       onArithmetic: (name, part) => this.#evaluated.push({ name, part }),
-      valueOf: (name) => this.#variables.get(name)?.[0]?.resolved,
+      valueOf: (name) => this.#variables.get(name)?.[0]?.resolved ?? (name === "IFS" ? " " : undefined),
     });
   }
 
