@@ -1,6 +1,6 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
-import { DEFAULT_RULES } from "./default-rules.ts";
+import { BUILT_IN_RULES } from "./built-in-rules.ts";
 import { judgePath } from "./judge-path.ts";
 import { judgeShell } from "./judge-shell.ts";
 import { judgeUrl } from "./judge-url.ts";
@@ -73,7 +73,7 @@ class RulePolicy implements Policy {
     this.#defaults = options.defaults !== false;
     const own = (options.rules ?? []).map((rule): OriginRule => ({ ...rule, tool: toToolName(rule.tool), origin: "user" }));
     const trusted = (options.trusted ?? []).map((tool): OriginRule => ({ tool: toToolName(tool), action: "allow", origin: "user" }));
-    this.#fixed = [...own, ...trusted, ...(this.#defaults ? DEFAULT_RULES : [])];
+    this.#fixed = [...own, ...trusted, ...(this.#defaults ? BUILT_IN_RULES : [])];
     this.#rules = new RuleSet(this.#fixed);
   }
 

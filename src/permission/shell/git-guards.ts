@@ -88,7 +88,7 @@ export function gitGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   let index = 1;
   for (; index < words.length; index++) {
     const text = words[index]?.text ?? "";
-    if (!text.startsWith("-")) break;
+    if (!text.startsWith("-") || text === "--") break;
     if (text === "-C") index++;
     else if (text === "-c" || text === "--config-env" || text === "--git-dir" || text === "--work-tree") {
       guard(index, index + 2);
