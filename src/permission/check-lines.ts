@@ -1,5 +1,6 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
+import { nearest } from "../core/base/text.ts";
 import { parseRules } from "./parse-rule.ts";
 import { POLICY_MODES, type PolicyMode } from "./permission-mode.ts";
 import { createPolicy, type PolicyDecision } from "./policy.ts";
@@ -13,7 +14,7 @@ export interface CheckLineBase {
 /** The answer to a line: a decision, or what is wrong with the line. */
 export type CheckedLine = PolicyDecision | { readonly error: string };
 
-const KEYS = new Set(["tool", "input", "rules", "defaults", "cwd", "workspace", "home", "mode"]);
+const KEYS: readonly string[] = ["tool", "input", "rules", "defaults", "cwd", "workspace", "home", "mode"];
 const MAX_LINE = 64 * 1024 * 1024;
 
 /**
@@ -33,8 +34,9 @@ export function checkLine(line: string, base: CheckLineBase): CheckedLine {
 
 function decide(value: unknown, base: CheckLineBase): PolicyDecision {
   if (!isRecord(value)) throw malformed("the line", "an object with tool and input");
-  const stray = Object.keys(value).find((key) => !KEYS.has(key));
-  if (stray !== undefined) throw malformed(JSON.stringify(stray), `one of ${[...KEYS].join(", ")}`);
+  // A misspelt key would be left out, and what is left out can be wider; keys of a caller's own are none of our business.
+  const stray = Object.keys(value).find((key) => !KEYS.includes(key) && nearest(key, KEYS) !== undefined);
+  if (stray !== undefined) throw malformed(JSON.stringify(stray), `one of ${KEYS.join(", ")}`);
   const own = (key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined);
   const tool = own("tool");
   if (typeof tool !== "string" || tool === "") throw malformed("tool", "the name of a tool");

@@ -28,7 +28,7 @@ export function openStubRoom(stubs: readonly string[]): StubRoom {
   const [bin, cwd, log] = [join(root, "bin"), join(root, "work"), join(root, "log")];
   mkdirSync(bin);
   for (const name of stubs) {
-    writeFileSync(join(bin, name), `#!${BASH}\nprintf '%s\\0' ${name} "$@" > ${log}/$BASHPID.$EPOCHREALTIME\n`);
+    writeFileSync(join(bin, name), `#!${BASH}\nprintf '%s\\0' ${name} "$@" > ${log}/${name},$BASHPID,$EPOCHREALTIME\n`);
     chmodSync(join(bin, name), 0o755);
   }
   for (const name of REAL) {
@@ -48,14 +48,17 @@ export function openStubRoom(stubs: readonly string[]): StubRoom {
       reset();
       const before = readdirSync(cwd);
       // `enable -n` makes the shell look for programs where it has a builtin of the same name, so that their stubs note them.
-      const script = `enable -n echo true; ${"eval"} "$LINE"`;
+      const script = 'enable -n echo true; eval "$LINE"; wait';
       spawnSync(BASH ?? "bash", ["-c", script], { cwd, env: { PATH: bin, HOME: cwd, LINE: command }, input: "", timeout: 5000, killSignal: "SIGKILL" });
       return { ran: readLog(log), created: readdirSync(cwd).filter((name) => !before.includes(name)) };
     },
   };
 }
 
-/** Every stub writes a file of its own: those that run side by side do not disturb each other. */
+/** Every stub writes a file of its own, with its name in the file's: a program of the background may not have written its arguments yet. */
 function readLog(folder: string): readonly (readonly string[])[] {
-  return readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8").split("\0").slice(0, -1));
+  return readdirSync(folder).map((name) => [
+    name.slice(0, name.indexOf(",")),
+    ...readFileSync(join(folder, name), "utf8").split("\0").slice(1, -1),
+  ]);
 }
