@@ -123,7 +123,7 @@ class ShellReader {
       return;
     }
     for (const prefix of node.prefixes) {
-      if (prefix.type === "Time") this.#timed(this.#slice(node));
+      if (prefix.type === "Time") this.#timed(this.#slice({ pos: prefix.pos, end: node.end }));
       else if (prefix.type !== "Negation") this.#unknown(node);
     }
     const before = this.#commands.length;
