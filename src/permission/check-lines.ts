@@ -79,7 +79,8 @@ function foldersOf(value: unknown): readonly string[] | undefined {
   const folders: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (folders.length === 0) throw malformed("workspace", "at least one folder");
   return folders.map((folder) => {
-    if (typeof folder !== "string" || folder === "") throw malformed("workspace", "a folder or a list of folders");
+    if (typeof folder !== "string" || folder === "")
+      throw malformed("workspace", "a folder or a list of folders");
     return folder;
   });
 }

@@ -40,7 +40,10 @@ export class PermissionManager implements Gate {
     }
     const { tool, params, patterns } = call;
     const key = tool === "bash" ? "command" : "path";
-    const inputs = patterns === undefined || patterns.length === 0 ? [params] : patterns.map((pattern) => ({ ...params, [key]: pattern }));
+    const inputs =
+      patterns === undefined || patterns.length === 0
+        ? [params]
+        : patterns.map((pattern) => ({ ...params, [key]: pattern }));
     const decisions = inputs.map((input) => this.#policy.check({ tool, input }).decision);
     return decisions.find((each) => each === "deny") ?? decisions.find((each) => each === "ask") ?? "allow";
   }

@@ -4,7 +4,21 @@ import { BAD, commandLines, GOOD } from "./command-grammar.ts";
 import { policyIn, shellRules } from "./shell-rules.ts";
 import { BASH, openStubRoom } from "./stub-room.ts";
 
-const WRAPPERS = ["env", "timeout", "nice", "nohup", "xargs", "command", "exec", "bash", "sh", "eval", "time", "setsid", "find"];
+const WRAPPERS = [
+  "env",
+  "timeout",
+  "nice",
+  "nohup",
+  "xargs",
+  "command",
+  "exec",
+  "bash",
+  "sh",
+  "eval",
+  "time",
+  "setsid",
+  "find",
+];
 
 test.skipIf(BASH === undefined)(
   "whatever runs when real Bash is given a command line that was allowed, an allow rule covers (needs bash)",
@@ -27,7 +41,10 @@ test.skipIf(BASH === undefined)(
       counts.programs += ran.length;
       const uncovered = ran.filter(([name = ""]) => !GOOD.includes(name));
       const written = created.filter((name) => name !== "nohup.out");
-      if (uncovered.length + written.length > 0) unsafe.push(`${JSON.stringify(command)} ran ${JSON.stringify(uncovered)}, wrote ${written.join(" ")}`);
+      if (uncovered.length + written.length > 0)
+        unsafe.push(
+          `${JSON.stringify(command)} ran ${JSON.stringify(uncovered)}, wrote ${written.join(" ")}`,
+        );
     }
     expect(unsafe).toEqual([]);
     expect(counts.allowed).toBeGreaterThan(numRuns / 10);

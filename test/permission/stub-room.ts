@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { tempFolder } from "../temp-folder.ts";
 
@@ -20,7 +29,9 @@ export interface StubRoom {
 const REAL = ["bash", "sh", "env", "timeout", "nice", "nohup", "xargs", "setsid", "find"];
 
 /** Where Bash is, if this machine has one. */
-export const BASH: string | undefined = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"].find((path) => existsSync(path));
+export const BASH: string | undefined = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"].find((path) =>
+  existsSync(path),
+);
 
 /** Opens a room with stubs of these names. */
 export function openStubRoom(stubs: readonly string[]): StubRoom {
@@ -28,11 +39,16 @@ export function openStubRoom(stubs: readonly string[]): StubRoom {
   const [bin, cwd, log] = [join(root, "bin"), join(root, "work"), join(root, "log")];
   mkdirSync(bin);
   for (const name of stubs) {
-    writeFileSync(join(bin, name), `#!${BASH}\nprintf '%s\\0' ${name} "$@" > ${log}/${name},$BASHPID,$EPOCHREALTIME\n`);
+    writeFileSync(
+      join(bin, name),
+      `#!${BASH}\nprintf '%s\\0' ${name} "$@" > ${log}/${name},$BASHPID,$EPOCHREALTIME\n`,
+    );
     chmodSync(join(bin, name), 0o755);
   }
   for (const name of REAL) {
-    const real = ["/usr/bin", "/bin"].map((folder) => join(folder, name === "sh" ? "bash" : name)).find((path) => existsSync(path));
+    const real = ["/usr/bin", "/bin"]
+      .map((folder) => join(folder, name === "sh" ? "bash" : name))
+      .find((path) => existsSync(path));
     if (real !== undefined) symlinkSync(real, join(bin, name));
   }
   const reset = (): void => {
@@ -49,7 +65,13 @@ export function openStubRoom(stubs: readonly string[]): StubRoom {
       const before = readdirSync(cwd);
       // `enable -n` makes the shell look for programs where it has a builtin of the same name, so that their stubs note them.
       const script = 'enable -n echo true; eval "$LINE"; wait';
-      spawnSync(BASH ?? "bash", ["-c", script], { cwd, env: { PATH: bin, HOME: cwd, LINE: command }, input: "", timeout: 5000, killSignal: "SIGKILL" });
+      spawnSync(BASH ?? "bash", ["-c", script], {
+        cwd,
+        env: { PATH: bin, HOME: cwd, LINE: command },
+        input: "",
+        timeout: 5000,
+        killSignal: "SIGKILL",
+      });
       return { ran: readLog(log), created: readdirSync(cwd).filter((name) => !before.includes(name)) };
     },
   };

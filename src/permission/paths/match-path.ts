@@ -5,7 +5,9 @@ export interface MatchPathOptions {
 }
 
 /** `folders` is where whole folders may begin, `inside` where one has: only a slash leads out of it. */
-type Token = { readonly type: "text"; readonly char: string } | { readonly type: "star" | "deep" | "folders" | "inside" };
+type Token =
+  | { readonly type: "text"; readonly char: string }
+  | { readonly type: "star" | "deep" | "folders" | "inside" };
 
 const MAX_STEPS = 8_000_000;
 
@@ -13,7 +15,11 @@ const MAX_STEPS = 8_000_000;
  * Whether a path pattern describes the whole of `path`; both are written with `/`. `*` is any run within one folder, `**` any run across
  * folders, `**` and a slash also none at all; everything else is itself. At most pattern × path steps; false beyond eight million.
  */
-export function matchesPath(pattern: string, path: string, { ignoreCase = false }: MatchPathOptions = {}): boolean {
+export function matchesPath(
+  pattern: string,
+  path: string,
+  { ignoreCase = false }: MatchPathOptions = {},
+): boolean {
   const wanted = tokensOf(ignoreCase ? fold(pattern) : pattern);
   const text = ignoreCase ? fold(path) : path;
   if (wanted.length * text.length > MAX_STEPS) return false;

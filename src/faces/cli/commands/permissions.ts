@@ -24,7 +24,9 @@ export async function permissions(context: CommandContext, args: readonly string
       return EXIT.done;
     }
     default:
-      throw usageError("Write nano-agent permissions check (JSON lines on standard input) or nano-agent permissions defaults.");
+      throw usageError(
+        "Write nano-agent permissions check (JSON lines on standard input) or nano-agent permissions defaults.",
+      );
   }
 }
 
