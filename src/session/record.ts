@@ -48,14 +48,14 @@ export function encodeRecord<E extends EntryBase & { readonly type: string }>(en
 /** Bytes of `,"sum":"<8 hex digits>"}`, the end of every line. */
 export const SUM_BYTES = 18;
 
-/** `JSON.stringify` makes an escape of a lone surrogate, and only of that. */
-const MAY_HOLD_SURROGATE = /\\ud[89a-f]/;
+/** How the escape of a lone surrogate begins, which `JSON.stringify` makes of nothing else. */
+const SURROGATE_ESCAPE = "\\ud";
 
 /** The JSON text of a value that survives it unchanged; undefined for any other. */
 function plainJson(record: object): string | undefined {
   try {
     const text = JSON.stringify(record);
-    return MAY_HOLD_SURROGATE.test(text) ? undefined : text;
+    return text.includes(SURROGATE_ESCAPE) ? undefined : text;
   } catch {
     // A cycle, a BigInt, a throwing toJSON: the careful conversion deals with it.
     return undefined;
