@@ -10,12 +10,11 @@ import { existingFolder } from "./config/paths.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { readInstructions } from "./instructions.ts";
-import { ModeGate } from "./mode-gate.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openModel } from "./open-model.ts";
+import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
-import { parseToolNames } from "./tool-names.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions {
@@ -55,14 +54,13 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
   const mode = config.permissionMode ?? "default";
   const builtin = createBuiltinTools(environment, paths.home);
   const toolNames = builtin.tools.map((tool) => tool.name);
-  const gate = new ModeGate({
+  const gate = createPermissionGate({
     mode,
-    allowedTools: parseToolNames(config.allowedTools ?? [], { known: toolNames, option: "allowed tool" }),
-    disallowedTools: parseToolNames(config.disallowedTools ?? [], {
-      known: toolNames,
-      option: "disallowed tool",
-    }),
+    allowed: config.allowedTools ?? [],
+    disallowed: config.disallowedTools ?? [],
+    known: toolNames,
     workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
+    cwd,
     home: paths.home,
   });
   const model = options.model ?? (await modelOf(settings, onNotice));

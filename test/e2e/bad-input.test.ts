@@ -19,7 +19,7 @@ test.each([
   [["-p", "--yolo=yes", "go"], "--yolo takes no value"],
   [["-p", "--yolo", "--permission-mode", "plan", "go"], "Leave one out"],
   [["-p", "--include-partial-messages", "go"], "needs --output-format stream-json"],
-  [["-p", "--allowed-tools", "bash(git *)", "go"], "patterns in parentheses are not in this version"],
+  [["-p", "--disallowed-tools", "bahs(git *)", "go"], "Did you mean bash?"],
   [["-p", "--allowed-tools", "bahs", "go"], "Did you mean bash?"],
   [["-p", "-c", "-r", "x", "go"], "--continue takes the newest session and --resume names one"],
   [["-p", "--resume", "../../etc/passwd", "go"], '--resume "../../etc/passwd" is no session id'],

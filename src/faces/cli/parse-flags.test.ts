@@ -81,7 +81,6 @@ test("every option has a help text and a name of its own", () => {
 test.each([
   [["-r"], NO_VALUE],
   [["--resume", "--json", "go"], NO_VALUE],
-  [["--resume="], ""],
   [["-r", "abc", "go"], "abc"],
   [["--resume=abc"], "abc"],
   [["go", "--", "-r"], undefined],

@@ -86,7 +86,12 @@ function valueOf(flag: FlagSpec, token: OptionToken, known: readonly FlagSpec[])
       throw usageError(`${token.rawName} takes no value. Leave "=${token.value}" out.`);
     return "";
   }
-  if (flag.type === "optional") return token.value ?? "";
+  if (flag.type === "optional") {
+    // Most likely a variable that is not set: to take it for a value left out would go on with another session.
+    if (token.value === "")
+      throw usageError(`${token.rawName} is followed by an empty text. Leave it out, or name a value.`);
+    return token.value ?? NO_VALUE;
+  }
   const missing = token.value === undefined || (token.inlineValue !== true && isFlag(token.value, known));
   if (missing) throw usageError(`${token.rawName} needs a value: ${token.rawName} ${flag.value ?? "VALUE"}.`);
   return token.value ?? "";
