@@ -57,7 +57,7 @@ export async function buildCli(job: BundleJob & { readonly main: string }): Prom
 }
 
 /** Dependencies that go into the executable all the same: small, and needed at every start, where finding their files costs time. */
-const BUNDLED_PACKAGES: ReadonlySet<string> = new Set(["diff", "ignore", "picomatch"]);
+const BUNDLED_PACKAGES: ReadonlySet<string> = new Set(["diff", "ignore"]);
 
 function externalOfCli(manifest: Manifest): string[] {
   return installedPackages(manifest)

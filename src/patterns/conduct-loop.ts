@@ -6,7 +6,8 @@ import { endingOf } from "./phases.ts";
 
 /**
  * What the conversation keeps of a run. `full`: every message and tool call, so that the next question can refer to them.
- * `final-only`: the question and the answer; tool calls stand in the journal and in the events, and are not sent again.
+ * `final-only`: the question and the answer; tool calls stand in the journal and in the events, and are not sent again; a tool
+ * that the caller answers cannot be used then.
  */
 export type ConversationMemory = "full" | "final-only";
 

@@ -19,7 +19,8 @@ export interface PathCall {
 export function judgePath(call: PathCall): Verdict {
   const { tool, rules, space } = call;
   const paths = targetsOf(call);
-  if (typeof paths === "string") return { decision: rules.whole("deny", tool) === undefined ? "ask" : "deny", reason: paths, by: "guard" };
+  if (typeof paths === "string")
+    return { decision: rules.whole("deny", tool) === undefined ? "ask" : "deny", reason: paths, by: "guard" };
   for (const path of paths) {
     const rule = rules.againstPath("deny", tool, { path, space });
     if (rule !== undefined) return byRule(rule, path.given);
@@ -29,13 +30,17 @@ export function judgePath(call: PathCall): Verdict {
     if (verdict !== undefined) return verdict;
   }
   const verdicts = paths.map((path) => judged(call, path));
-  return verdicts.find(({ decision }) => decision !== "allow") ?? verdicts[0] ?? { decision: "ask", reason: "The call names no path.", by: "guard" };
+  return (
+    verdicts.find(({ decision }) => decision !== "allow") ??
+    verdicts[0] ?? { decision: "ask", reason: "The call names no path.", by: "guard" }
+  );
 }
 
 /** What is asked about whatever rules allow. */
 function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPath): Verdict | undefined {
   const part = path.given;
-  if (path.odd !== undefined) return { decision: "ask", part, reason: `${shown(part)} is no plain path: ${path.odd}.`, by: "guard" };
+  if (path.odd !== undefined)
+    return { decision: "ask", part, reason: `${shown(part)} is no plain path: ${path.odd}.`, by: "guard" };
   if (isEditTool(tool) && [path.resolved, ...path.written].some(isMachinery)) {
     const reason = `${shown(part)} is part of a repository's or nano-agent's own machinery: writing there is always asked about.`;
     return { decision: "ask", part, reason, by: "guard" };
@@ -48,13 +53,20 @@ function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPa
     (typeof glob === "string" ? secretInWord(glob, true) : undefined);
   if (secret === undefined) return undefined;
   if (!defaults && rules.forPath(tool, { path, space }) !== undefined) return undefined;
-  return { decision: "ask", part, rule: `built-in: ${secret}`, reason: `${shown(part)} may hold keys (${secret}).`, by: "built-in" };
+  return {
+    decision: "ask",
+    part,
+    rule: `built-in: ${secret}`,
+    reason: `${shown(part)} may hold keys (${secret}).`,
+    by: "built-in",
+  };
 }
 
 function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdict {
   const part = path.given;
   const isEdit = isEditTool(tool);
-  if (mode === "plan" && isEdit) return { decision: "deny", part, reason: `Plan mode only reads, and ${tool} changes files.`, by: "mode" };
+  if (mode === "plan" && isEdit)
+    return { decision: "deny", part, reason: `Plan mode only reads, and ${tool} changes files.`, by: "mode" };
   const rule = rules.forPath(tool, { path, space });
   if (rule !== undefined) return byRule(rule, part);
   const inside = space.isInside(path.resolved);
@@ -63,9 +75,27 @@ function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdi
     const reason = `${shown(part)} leads to ${shown(path.resolved)}, outside the workspace: only a rule with an absolute or home path allows that.`;
     return { decision: "ask", part, reason, suggestion, by: "mode" };
   }
-  if (!isEdit) return { decision: "allow", part, reason: `${shown(part)} is inside the workspace, and ${tool} only reads.`, by: "mode" };
-  if (mode === "acceptEdits") return { decision: "allow", part, reason: `${shown(part)} is inside the workspace, and edits there are accepted.`, by: "mode" };
-  return { decision: "ask", part, reason: `No rule allows ${tool} on ${shown(part)}.`, suggestion, by: "mode" };
+  if (!isEdit)
+    return {
+      decision: "allow",
+      part,
+      reason: `${shown(part)} is inside the workspace, and ${tool} only reads.`,
+      by: "mode",
+    };
+  if (mode === "acceptEdits")
+    return {
+      decision: "allow",
+      part,
+      reason: `${shown(part)} is inside the workspace, and edits there are accepted.`,
+      by: "mode",
+    };
+  return {
+    decision: "ask",
+    part,
+    reason: `No rule allows ${tool} on ${shown(part)}.`,
+    suggestion,
+    by: "mode",
+  };
 }
 
 /** The places a call works in, or why they cannot be told. */
@@ -86,5 +116,7 @@ function globTargets(pattern: string): readonly string[] {
   if (pattern.includes("..") || /[{,(|]\s*[/\\~]/.test(pattern)) return ["/"];
   const fixed = pattern.split(/[*?[{(!]/, 1)[0] ?? "";
   const end = fixed.lastIndexOf("/");
-  return end <= 0 && !fixed.startsWith("/") && !fixed.startsWith("~") ? [] : [fixed.slice(0, Math.max(end, 1))];
+  return end <= 0 && !fixed.startsWith("/") && !fixed.startsWith("~")
+    ? []
+    : [fixed.slice(0, Math.max(end, 1))];
 }

@@ -27,13 +27,19 @@ const TOOL = "bash";
 /** Judges a command line: every command in it, and every file the shell opens for it. */
 export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   const { rules } = judgement;
-  const guesses = rules.forTool("deny", TOOL).length + rules.forTool("ask", TOOL).length > 0 || judgement.defaults;
+  const guesses =
+    rules.forTool("deny", TOOL).length + rules.forTool("ask", TOOL).length > 0 || judgement.defaults;
   const plan = planShell(line, { guesses });
   const judge = new ShellJudge(line, plan, judgement);
   const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
   if (!judgement.onlyReads || verdict.decision === "deny" || judge.onlyReads()) return verdict;
   const part = verdict.part ?? line;
-  return { decision: "deny", part, reason: `Plan mode only reads, and ${shown(part)} may change things.`, by: "mode" };
+  return {
+    decision: "deny",
+    part,
+    reason: `Plan mode only reads, and ${shown(part)} may change things.`,
+    by: "mode",
+  };
 }
 
 class ShellJudge {
@@ -63,7 +69,8 @@ class ShellJudge {
   /** Why the line has to be asked about, in the order a person would want to know. */
   asked(): Verdict | undefined {
     const hidden = hiddenCharacter(this.#line);
-    if (hidden !== undefined) return ask(this.#line, `the command has a character in it that does not show (${hidden})`);
+    if (hidden !== undefined)
+      return ask(this.#line, `the command has a character in it that does not show (${hidden})`);
     const rule = this.#against("ask");
     if (rule !== undefined) return rule;
     const secret = this.#judgement.defaults ? this.#secret() : undefined;
@@ -85,7 +92,12 @@ class ShellJudge {
     const last = this.#last;
     if (last !== undefined && this.#plan.units.filter(({ judged }) => judged).length === 1) return last;
     const by = last?.by ?? "user";
-    return { decision: "allow", ...(last?.rule === undefined ? {} : { rule: last.rule }), reason: "Every command in the line is allowed.", by };
+    return {
+      decision: "allow",
+      ...(last?.rule === undefined ? {} : { rule: last.rule }),
+      reason: "Every command in the line is allowed.",
+      by,
+    };
   }
 
   onlyReads(): boolean {
@@ -94,7 +106,10 @@ class ShellJudge {
     const reads = (unit: ShellUnit): boolean => {
       const programs = unit.guards.flatMap(({ program }) => program ?? []);
       const guards = unit.guards.filter(({ program }) => program === undefined || program.length === 0);
-      return !unit.judged || (programs.every(reads) && readOnlyRule(withoutPrograms(unit, guards), context) !== undefined);
+      return (
+        !unit.judged ||
+        (programs.every(reads) && readOnlyRule(withoutPrograms(unit, guards), context) !== undefined)
+      );
     };
     return this.#plan.obstacles.length === 0 && this.#plan.units.every(reads);
   }
@@ -111,7 +126,12 @@ class ShellJudge {
       const rule = rules.find(({ pattern }) => pattern !== undefined && this.#fits(pattern, unit));
       if (rule !== undefined) return byRule(rule, unit.text);
     }
-    const line = rules.find(({ pattern }) => pattern !== undefined && /[|&;<>]/.test(pattern) && this.#judgement.rules.text(pattern).matches(this.#line.trim()));
+    const line = rules.find(
+      ({ pattern }) =>
+        pattern !== undefined &&
+        /[|&;<>]/.test(pattern) &&
+        this.#judgement.rules.text(pattern).matches(this.#line.trim()),
+    );
     return line === undefined ? this.#words.against(action, this.#plan) : byRule(line, this.#line);
   }
 
@@ -148,14 +168,23 @@ class ShellJudge {
     if (this.#whole !== undefined) return this.#note(byRule(this.#whole, unit.text));
     if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
     const guards = unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
-    const rule = this.#allow.find(({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text, guards));
+    const rule = this.#allow.find(
+      ({ pattern }) =>
+        pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text, guards),
+    );
     if (rule !== undefined) return this.#note(byRule(rule, unit.text));
     const context = { space: this.#judgement.space, variables: this.#plan.variables };
     const known = this.#judgement.defaults ? readOnlyRule(withoutPrograms(unit, guards), context) : undefined;
     if (known !== undefined) {
       this.#builtIn = true;
       const reason = `${shown(unit.text)} only looks at files of the workspace (built-in rule: ${known}).`;
-      return this.#note({ decision: "allow", part: unit.text, rule: `built-in: ${known}`, reason, by: "built-in" });
+      return this.#note({
+        decision: "allow",
+        part: unit.text,
+        rule: `built-in: ${known}`,
+        reason,
+        by: "built-in",
+      });
     }
     return this.#notAllowed(unit, guards);
   }
@@ -167,7 +196,9 @@ class ShellJudge {
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
     const offer = suggestionFor(unit, guards);
-    const nearly = this.#allow.find(({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text));
+    const nearly = this.#allow.find(
+      ({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text),
+    );
     const guard = guards[0];
     const inner = guard?.program?.find((each) => this.#unit(each)?.decision !== "allow");
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
@@ -178,11 +209,21 @@ class ShellJudge {
       const why = guard === undefined ? "no rule allows it" : `no rule allows it, and ${guard.reason}`;
       return { ...ask(unit.text, why), ...offer };
     }
-    return { ...ask(unit.text, `${guard.reason}, which the * of ${TOOL}(${shown(nearly.pattern ?? "")}) does not cover`), ...offer };
+    return {
+      ...ask(
+        unit.text,
+        `${guard.reason}, which the * of ${TOOL}(${shown(nearly.pattern ?? "")}) does not cover`,
+      ),
+      ...offer,
+    };
   }
 
   #isProgramAllowed({ program }: TextGuard): boolean {
-    return program !== undefined && program.length > 0 && program.every((unit) => !unit.judged || this.#unit(unit)?.decision === "allow");
+    return (
+      program !== undefined &&
+      program.length > 0 &&
+      program.every((unit) => !unit.judged || this.#unit(unit)?.decision === "allow")
+    );
   }
 
   /** Programs that may write and are given something below `.git` or our own folder. */
@@ -191,7 +232,10 @@ class ShellJudge {
     for (const { text } of unit.words.slice(1)) {
       if (!/\.git|\.nano-agent|nano-agent\.json/i.test(text) || text.startsWith("-")) continue;
       if (!isMachinery(text.replace(/^\w+=/, ""))) continue;
-      return ask(unit.text, `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`);
+      return ask(
+        unit.text,
+        `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`,
+      );
     }
     return undefined;
   }
@@ -200,8 +244,15 @@ class ShellJudge {
   #outsideInput(): Verdict | undefined {
     if (!this.#builtIn) return undefined;
     const { space } = this.#judgement;
-    const outside = this.#plan.redirects.find(({ target, writes }) => !writes && target.text !== "/dev/null" && !(target.literal && space.isInside(space.path(target.text).resolved)));
-    return outside === undefined ? undefined : ask(outside.source, "the file it reads is not in the workspace");
+    const outside = this.#plan.redirects.find(
+      ({ target, writes }) =>
+        !writes &&
+        target.text !== "/dev/null" &&
+        !(target.literal && space.isInside(space.path(target.text).resolved)),
+    );
+    return outside === undefined
+      ? undefined
+      : ask(outside.source, "the file it reads is not in the workspace");
   }
 }
 
@@ -214,7 +265,9 @@ function* allUnits(units: readonly ShellUnit[]): Generator<ShellUnit> {
 
 /** A command without the words that run programs judged by themselves; `guards` are those that remain. */
 function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUnit {
-  const gone = unit.guards.filter((guard) => !guards.includes(guard)).flatMap(({ words }) => (words === undefined ? [] : [words]));
+  const gone = unit.guards
+    .filter((guard) => !guards.includes(guard))
+    .flatMap(({ words }) => (words === undefined ? [] : [words]));
   if (gone.length === 0) return { ...unit, guards };
   const words = unit.words.filter((_, index) => !gone.some(([from, to]) => index >= from && index < to));
   return { ...unit, words, guards };
@@ -228,20 +281,38 @@ function suggestionFor(unit: ShellUnit, guards: readonly TextGuard[]): { readonl
 }
 
 function ask(part: string, why: string): Verdict {
-  return { decision: "ask", part: part.length > 2000 ? `${part.slice(0, 2000).toWellFormed()}…` : part, reason: `${shown(part)}: ${why}.`, by: "guard" };
+  return {
+    decision: "ask",
+    part: part.length > 2000 ? `${part.slice(0, 2000).toWellFormed()}…` : part,
+    reason: `${shown(part)}: ${why}.`,
+    by: "guard",
+  };
 }
 
 function secretVerdict(part: string, pattern: string): Verdict {
-  return { decision: "ask", part, rule: `built-in: ${pattern}`, reason: `${shown(part)} names a file that may hold keys (${pattern}).`, by: "built-in" };
+  return {
+    decision: "ask",
+    part,
+    rule: `built-in: ${pattern}`,
+    reason: `${shown(part)} names a file that may hold keys (${pattern}).`,
+    by: "built-in",
+  };
 }
 
 /** Nothing is written, and nothing but a file is opened. */
 function isHarmless({ target, writes }: ShellRedirect): boolean {
   if (target.literal && target.text === "/dev/null") return true;
-  return !writes && !/^\/dev\/(?:tcp|udp)\b/.test(target.resolved) && !target.text.includes("/dev/tcp") && !target.text.includes("/dev/udp");
+  return (
+    !writes &&
+    !/^\/dev\/(?:tcp|udp)\b/.test(target.resolved) &&
+    !target.text.includes("/dev/tcp") &&
+    !target.text.includes("/dev/udp")
+  );
 }
 
 function redirectReason({ target, writes }: ShellRedirect): string {
   if (!writes) return "it opens a network connection";
-  return isMachinery(target.text) ? "it writes to the machinery of a repository or of nano-agent" : `the shell would write to ${shown(target.text)}`;
+  return isMachinery(target.text)
+    ? "it writes to the machinery of a repository or of nano-agent"
+    : `the shell would write to ${shown(target.text)}`;
 }

@@ -9,14 +9,25 @@ export function judgeUrl(input: Readonly<Record<string, unknown>>, rules: RuleSe
   const host = typeof url === "string" ? hostOf(url) : undefined;
   const part = host ?? (typeof url === "string" ? url : TOOL);
   for (const action of ["deny", "ask"] as const) {
-    const rule = rules.forTool(action, TOOL).find(({ pattern }) => pattern === undefined || (host !== undefined && isHost(pattern, host, true)));
+    const rule = rules
+      .forTool(action, TOOL)
+      .find(({ pattern }) => pattern === undefined || (host !== undefined && isHost(pattern, host, true)));
     if (rule !== undefined) return byRule(rule, part);
   }
-  if (host === undefined) return { decision: "ask", part, reason: `${shown(part)} is no address of a web page.`, by: "guard" };
-  const rule = rules.forTool("allow", TOOL).find(({ pattern }) => pattern === undefined || isHost(pattern, host, false));
+  if (host === undefined)
+    return { decision: "ask", part, reason: `${shown(part)} is no address of a web page.`, by: "guard" };
+  const rule = rules
+    .forTool("allow", TOOL)
+    .find(({ pattern }) => pattern === undefined || isHost(pattern, host, false));
   if (rule !== undefined) return byRule(rule, part);
   const suggestion = `${TOOL}(domain:${host})`;
-  return { decision: "ask", part, reason: `No rule allows to fetch pages from ${shown(host)}.`, suggestion, by: "mode" };
+  return {
+    decision: "ask",
+    part,
+    reason: `No rule allows to fetch pages from ${shown(host)}.`,
+    suggestion,
+    by: "mode",
+  };
 }
 
 function hostOf(url: string): string | undefined {

@@ -29,7 +29,8 @@ export class TextPattern {
     const first = pieces[0] ?? "";
     if (pieces.length === 1) return first === text;
     const last = pieces.at(-1) ?? "";
-    if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+    if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
+      return false;
     const end = text.length - last.length;
     let at = first.length;
     for (let index = 1; index < pieces.length - 1; index++) {

@@ -40,7 +40,8 @@ export function parseRules(value: unknown, where = "permissions"): readonly Rule
     const action = ACTIONS.find((each) => each === key);
     if (action === undefined) throw wrong(`${where}.${key}`, key, "one of allow, ask, deny");
     const list = value[key];
-    if (!Array.isArray(list)) throw wrong(`${where}.${key}`, list, 'a list of rules such as "bash(git status*)"');
+    if (!Array.isArray(list))
+      throw wrong(`${where}.${key}`, list, 'a list of rules such as "bash(git status*)"');
     checkCount(rules.length + list.length, where);
     list.forEach((item: unknown, index) => {
       const place = `${where}.${key}[${index}]`;
@@ -60,24 +61,29 @@ function fromObject(item: unknown, place: string): readonly Rule[] {
   const known = ACTIONS.find((each) => each === action);
   if (known === undefined) throw wrong(`${place}.action`, action, "allow, ask or deny");
   if (typeof name !== "string") throw wrong(`${place}.tool`, name, "the name of a tool");
-  if (pattern !== undefined && typeof pattern !== "string") throw wrong(`${place}.pattern`, pattern, "a text");
+  if (pattern !== undefined && typeof pattern !== "string")
+    throw wrong(`${place}.pattern`, pattern, "a text");
   if (pattern === undefined) return [{ tool: toToolName(checkedName(name, name)), action: known }];
   return parseRule(`${name}(${pattern})`, known);
 }
 
 function checkedName(name: string, text: string): string {
-  if (name.length > MAX_NAME || !/^[\w.:*/@-]+$/.test(name)) throw malformed(text, "the name of a tool, then its pattern in brackets");
+  if (name.length > MAX_NAME || !/^[\w.:*/@-]+$/.test(name))
+    throw malformed(text, "the name of a tool, then its pattern in brackets");
   return name;
 }
 
 function checkedPattern(tool: string, pattern: string, text: string): string {
-  if (pattern.trim() === "") throw malformed(text, `a pattern between the brackets, or ${tool} alone for every call`);
-  if (pattern.length > MAX_PATTERN || pattern.includes("\0")) throw malformed(text, `a pattern of at most ${MAX_PATTERN} characters`);
+  if (pattern.trim() === "")
+    throw malformed(text, `a pattern between the brackets, or ${tool} alone for every call`);
+  if (pattern.length > MAX_PATTERN || pattern.includes("\0"))
+    throw malformed(text, `a pattern of at most ${MAX_PATTERN} characters`);
   switch (patternKind(tool)) {
     case "none":
       throw malformed(text, `no pattern: rules for ${tool} describe every call of it`);
     case "domain":
-      if (!/^domain:(?:\*\.)?[\w.:[\]-]+$/.test(pattern) && pattern !== "domain:*") throw malformed(text, "web_fetch(domain:HOST) or web_fetch(domain:*.HOST)");
+      if (!/^domain:(?:\*\.)?[\w.:[\]-]+$/.test(pattern) && pattern !== "domain:*")
+        throw malformed(text, "web_fetch(domain:HOST) or web_fetch(domain:*.HOST)");
       return pattern;
     case "path":
     case "command":
@@ -103,7 +109,10 @@ function checkCount(count: number, where: string): void {
 }
 
 function malformed(text: string, expected: string): NanoAgentError {
-  return new NanoAgentError("invalid_config", `The permission rule ${shown(text)} is malformed: expected ${expected}.`);
+  return new NanoAgentError(
+    "invalid_config",
+    `The permission rule ${shown(text)} is malformed: expected ${expected}.`,
+  );
 }
 
 function wrong(place: string, value: unknown, expected: string): NanoAgentError {
@@ -111,6 +120,11 @@ function wrong(place: string, value: unknown, expected: string): NanoAgentError 
 }
 
 function shown(value: unknown): string {
-  const text = typeof value === "object" && value !== null ? (Array.isArray(value) ? "a list" : "an object") : (JSON.stringify(value) ?? "missing");
+  const text =
+    typeof value === "object" && value !== null
+      ? Array.isArray(value)
+        ? "a list"
+        : "an object"
+      : (JSON.stringify(value) ?? "missing");
   return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
 }

@@ -5,4 +5,10 @@
 export type PolicyMode = "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions";
 
 /** Every {@link PolicyMode}. */
-export const POLICY_MODES: readonly PolicyMode[] = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"];
+export const POLICY_MODES: readonly PolicyMode[] = [
+  "default",
+  "acceptEdits",
+  "plan",
+  "dontAsk",
+  "bypassPermissions",
+];

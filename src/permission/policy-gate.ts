@@ -16,7 +16,10 @@ export class PolicyGate implements Gate {
 
   check({ name, input, cwd, tool }: GateRequest): GateDecision {
     const isBuiltIn = NAMED.has(name);
-    const policy = this.#policy(cwd === "" ? this.#options.cwd : cwd, tool.readOnly === true && !isBuiltIn ? name : undefined);
+    const policy = this.#policy(
+      cwd === "" ? this.#options.cwd : cwd,
+      tool.readOnly === true && !isBuiltIn ? name : undefined,
+    );
     const { decision, ...rest } = policy.check({ tool: name, input });
     return { action: decision, ...rest };
   }
@@ -26,7 +29,12 @@ export class PolicyGate implements Gate {
     const key = `${cwd}\0${reader ?? ""}`;
     const known = this.#policies.get(key);
     if (known !== undefined) return known;
-    const policy = createPolicy({ ...this.#options, cwd, batchedCallsFollow: true, ...(reader === undefined ? {} : { readOnlyTools: [reader] }) });
+    const policy = createPolicy({
+      ...this.#options,
+      cwd,
+      batchedCallsFollow: true,
+      ...(reader === undefined ? {} : { readOnlyTools: [reader] }),
+    });
     this.#policies.set(key, policy);
     return policy;
   }

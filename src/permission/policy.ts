@@ -1,16 +1,16 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
-import { DEFAULT_RULES } from "./default-rules.ts";
+import { BUILT_IN_RULES } from "./built-in-rules.ts";
 import { judgePath } from "./judge-path.ts";
 import { judgeShell } from "./judge-shell.ts";
 import { judgeUrl } from "./judge-url.ts";
+import { matchesText } from "./match-text.ts";
 import { PathSpace, type PathSpaceOptions } from "./paths/path-space.ts";
 import { POLICY_MODES, type PolicyMode } from "./permission-mode.ts";
-import { ruleText, type OriginRule, type Rule } from "./rule.ts";
+import { type OriginRule, type Rule, ruleText } from "./rule.ts";
 import { RuleSet } from "./rule-set.ts";
 import type { SessionRules } from "./session-rules.ts";
 import { isEditTool, isReadTool, patternKind, toToolName } from "./tool-names.ts";
-import { matchesText } from "./match-text.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
 
 /** What a {@link Policy} decides by. */
@@ -50,8 +50,12 @@ export interface Policy {
 export function createPolicy(options: PolicyOptions): Policy {
   const mode = options.mode ?? "default";
   if (!POLICY_MODES.includes(mode))
-    throw new NanoAgentError("invalid_argument", `${JSON.stringify(mode)} is no permission mode. Use one of ${POLICY_MODES.join(", ")}.`);
-  if (options.workspace.length === 0) throw new NanoAgentError("invalid_argument", "A policy needs at least one workspace folder.");
+    throw new NanoAgentError(
+      "invalid_argument",
+      `${JSON.stringify(mode)} is no permission mode. Use one of ${POLICY_MODES.join(", ")}.`,
+    );
+  if (options.workspace.length === 0)
+    throw new NanoAgentError("invalid_argument", "A policy needs at least one workspace folder.");
   return new RulePolicy(options, mode);
 }
 
@@ -71,9 +75,13 @@ class RulePolicy implements Policy {
     this.#mode = mode;
     this.#space = new PathSpace(options);
     this.#defaults = options.defaults !== false;
-    const own = (options.rules ?? []).map((rule): OriginRule => ({ ...rule, tool: toToolName(rule.tool), origin: "user" }));
-    const trusted = (options.trusted ?? []).map((tool): OriginRule => ({ tool: toToolName(tool), action: "allow", origin: "user" }));
-    this.#fixed = [...own, ...trusted, ...(this.#defaults ? DEFAULT_RULES : [])];
+    const own = (options.rules ?? []).map(
+      (rule): OriginRule => ({ ...rule, tool: toToolName(rule.tool), origin: "user" }),
+    );
+    const trusted = (options.trusted ?? []).map(
+      (tool): OriginRule => ({ tool: toToolName(tool), action: "allow", origin: "user" }),
+    );
+    this.#fixed = [...own, ...trusted, ...(this.#defaults ? BUILT_IN_RULES : [])];
     this.#rules = new RuleSet(this.#fixed);
   }
 
@@ -99,12 +107,19 @@ class RulePolicy implements Policy {
   #judge(tool: string, input: unknown): Verdict {
     if (!isRecord(input)) {
       const rule = this.#rules.whole("deny", tool);
-      return rule === undefined ? { decision: "ask", reason: `The arguments of ${shown(tool)} are not an object.`, by: "guard" } : byRule(rule, tool);
+      return rule === undefined
+        ? { decision: "ask", reason: `The arguments of ${shown(tool)} are not an object.`, by: "guard" }
+        : byRule(rule, tool);
     }
     if (tool === "batch") return this.#batch(input);
     if (tool === "bash") return this.#shell(input);
     if (isReadTool(tool) || isEditTool(tool)) {
-      const { rules, space, mode, defaults } = { rules: this.#rules, space: this.#space, mode: this.#mode, defaults: this.#defaults };
+      const { rules, space, mode, defaults } = {
+        rules: this.#rules,
+        space: this.#space,
+        mode: this.#mode,
+        defaults: this.#defaults,
+      };
       return judgePath({ tool, input, rules, space, mode, defaults });
     }
     if (tool === "web_fetch") return this.#planned(judgeUrl(input, this.#rules), tool);
@@ -115,11 +130,19 @@ class RulePolicy implements Policy {
     const command = input["command"];
     if (typeof command !== "string") {
       const rule = this.#rules.whole("deny", "bash");
-      return rule === undefined ? { decision: "ask", reason: "The call of bash has no command.", by: "guard" } : byRule(rule, "bash");
+      return rule === undefined
+        ? { decision: "ask", reason: "The call of bash has no command.", by: "guard" }
+        : byRule(rule, "bash");
     }
     const trusted = new Set((this.#options.trusted ?? []).map(toToolName));
     const onlyReads = this.#mode === "plan";
-    return judgeShell(command, { rules: this.#rules, space: this.#space, defaults: this.#defaults, trusted, onlyReads });
+    return judgeShell(command, {
+      rules: this.#rules,
+      space: this.#space,
+      defaults: this.#defaults,
+      trusted,
+      onlyReads,
+    });
   }
 
   /** In plan mode nothing runs that may change something. */
@@ -127,7 +150,12 @@ class RulePolicy implements Policy {
     if (this.#mode !== "plan" || verdict.decision === "deny") return verdict;
     if (tool === "web_fetch" && verdict.decision === "allow") return verdict;
     const part = verdict.part ?? tool;
-    return { decision: "deny", part, reason: `Plan mode only reads, and ${shown(part)} may change things.`, by: "mode" };
+    return {
+      decision: "deny",
+      part,
+      reason: `Plan mode only reads, and ${shown(part)} may change things.`,
+      by: "mode",
+    };
   }
 
   /** A batch is as good as its worst call. */
@@ -149,7 +177,11 @@ class RulePolicy implements Policy {
     });
     return (
       verdicts.find(({ decision }) => decision === "deny") ??
-      verdicts.find(({ decision }) => decision === "ask") ?? { decision: "allow", reason: "Every call of the batch is allowed.", by: "mode" }
+      verdicts.find(({ decision }) => decision === "ask") ?? {
+        decision: "allow",
+        reason: "Every call of the batch is allowed.",
+        by: "mode",
+      }
     );
   }
 
@@ -157,22 +189,36 @@ class RulePolicy implements Policy {
   #other(tool: string, input: Readonly<Record<string, unknown>>): Verdict {
     const name = patternKind(tool) === "name" ? input[tool === "skill" ? "name" : "agent"] : undefined;
     for (const action of ["deny", "ask", "allow"] as const) {
-      const fits = ({ pattern }: OriginRule): boolean => pattern === undefined || (typeof name === "string" && matchesText(pattern, name));
+      const fits = ({ pattern }: OriginRule): boolean =>
+        pattern === undefined || (typeof name === "string" && matchesText(pattern, name));
       const rule = this.#rules.forTool(action, tool).find(fits);
-      if (rule !== undefined) return action === "allow" && rule.origin !== "built-in" ? this.#planned(byRule(rule, tool), tool) : byRule(rule, tool);
+      if (rule !== undefined)
+        return action === "allow" && rule.origin !== "built-in"
+          ? this.#planned(byRule(rule, tool), tool)
+          : byRule(rule, tool);
     }
     if (this.#options.readOnlyTools?.includes(tool) === true)
       return { decision: "allow", part: tool, reason: `${shown(tool)} only reads.`, by: "mode" };
     const suggestion = /^[\w.:/@-]+$/.test(tool) ? { suggestion: ruleText({ tool }) } : {};
-    return this.#planned({ decision: "ask", part: tool, reason: `No rule allows ${shown(tool)}.`, ...suggestion, by: "mode" }, tool);
+    return this.#planned(
+      { decision: "ask", part: tool, reason: `No rule allows ${shown(tool)}.`, ...suggestion, by: "mode" },
+      tool,
+    );
   }
 
   #inMode(verdict: Verdict, tool: string): Verdict {
     if (verdict.decision !== "ask") return verdict;
-    if (this.#mode === "dontAsk") return { ...verdict, decision: "deny", reason: `${verdict.reason} Nothing is asked in this mode.` };
-    if (this.#mode !== "bypassPermissions" || verdict.by === "user" || verdict.by === "session") return verdict;
+    if (this.#mode === "dontAsk")
+      return { ...verdict, decision: "deny", reason: `${verdict.reason} Nothing is asked in this mode.` };
+    if (this.#mode !== "bypassPermissions" || verdict.by === "user" || verdict.by === "session")
+      return verdict;
     if (verdict.by === "guard" && isEditTool(tool)) return verdict;
     const part = verdict.part === undefined ? {} : { part: verdict.part };
-    return { decision: "allow", ...part, reason: "Permissions are bypassed, and no rule denies it.", by: "mode" };
+    return {
+      decision: "allow",
+      ...part,
+      reason: "Permissions are bypassed, and no rule denies it.",
+      by: "mode",
+    };
   }
 }

@@ -17,12 +17,21 @@ export interface ReadOnlyContext {
  * workspace. `undefined` when there is none.
  */
 export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string | undefined {
-  if (unit.guards.length > 0 || unit.unseen !== undefined || unit.blocked !== undefined || unit.words.length === 0) return undefined;
+  if (
+    unit.guards.length > 0 ||
+    unit.unseen !== undefined ||
+    unit.blocked !== undefined ||
+    unit.words.length === 0
+  )
+    return undefined;
   if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
   const program = unit.words[0]?.text ?? "";
   if (program === "sed") return coversSed(unit.words, context) ? "sed (printing)" : undefined;
-  for (const command of READ_ONLY_BY_PROGRAM.get(program) ?? []) if (covers(command, unit.words, context)) return command.name;
-  return PLAIN_WRAPPERS.has(program) && !unit.words.some(({ text }) => /^(?:-a|--arg-file)/.test(text)) ? `${program} (as a wrapper)` : undefined;
+  for (const command of READ_ONLY_BY_PROGRAM.get(program) ?? [])
+    if (covers(command, unit.words, context)) return command.name;
+  return PLAIN_WRAPPERS.has(program) && !unit.words.some(({ text }) => /^(?:-a|--arg-file)/.test(text))
+    ? `${program} (as a wrapper)`
+    : undefined;
 }
 
 /** Whether a program is one of those that only look, whatever its options. */
@@ -33,10 +42,18 @@ export function isReadOnlyProgram(name: string): boolean {
 function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: ReadOnlyContext): boolean {
   const names = command.name.split(" ");
   if (!names.every((name, index) => words[index]?.text === name && words[index].literal)) return false;
-  const operands = command.words === undefined ? afterOptions(command, words, names.length) : afterWords(command.words, words);
+  const operands =
+    command.words === undefined
+      ? afterOptions(command, words, names.length)
+      : afterWords(command.words, words);
   if (operands === undefined || operands.length > (command.max ?? Number.POSITIVE_INFINITY)) return false;
-  if (command.begins !== undefined && !operands.every(({ text }) => text.startsWith(command.begins ?? ""))) return false;
-  if (command.name === "jq" && operands.some(({ text }) => /\benv\b|\$ENV|\binclude\b|\bimport\b|\binput_/.test(text))) return false;
+  if (command.begins !== undefined && !operands.every(({ text }) => text.startsWith(command.begins ?? "")))
+    return false;
+  if (
+    command.name === "jq" &&
+    operands.some(({ text }) => /\benv\b|\$ENV|\binclude\b|\bimport\b|\binput_/.test(text))
+  )
+    return false;
   switch (command.operands) {
     case "none":
       return operands.length === 0;
@@ -52,13 +69,24 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
 }
 
 /** A search: its first operand is the pattern, unless there is none (`rg --files`). */
-function isSearchInside(operands: readonly ShellWord[], words: readonly ShellWord[], context: ReadOnlyContext): boolean {
+function isSearchInside(
+  operands: readonly ShellWord[],
+  words: readonly ShellWord[],
+  context: ReadOnlyContext,
+): boolean {
   const first = words.some(({ text }) => text === "--files" || text === "--type-list") ? 0 : 1;
-  return operands.slice(0, first).every((word) => isHarmlessText(word, context)) && operands.slice(first).every((word) => staysInside(word, context));
+  return (
+    operands.slice(0, first).every((word) => isHarmlessText(word, context)) &&
+    operands.slice(first).every((word) => staysInside(word, context))
+  );
 }
 
 /** The operands, or `undefined` when an option is not among the known ones. */
-function afterOptions(command: ReadOnlyCommand, words: readonly ShellWord[], from: number): readonly ShellWord[] | undefined {
+function afterOptions(
+  command: ReadOnlyCommand,
+  words: readonly ShellWord[],
+  from: number,
+): readonly ShellWord[] | undefined {
   const operands: ShellWord[] = [];
   for (let at = from; at < words.length; at++) {
     const word = words[at];
@@ -122,7 +150,10 @@ function afterWords(known: readonly string[], words: readonly ShellWord[]): read
 
 /** A text that shows nothing secret: no variable that may hold a key, no value that nobody knows beyond that. */
 function isHarmlessText(word: ShellWord, { variables }: ReadOnlyContext): boolean {
-  return word.names.every((name) => variables.has(name) || name === "#" || (/^(?:[?$#@*!0-9]|\w+)$/.test(name) && !SECRET_NAME.test(name)));
+  return word.names.every(
+    (name) =>
+      variables.has(name) || name === "#" || (/^(?:[?$#@*!0-9]|\w+)$/.test(name) && !SECRET_NAME.test(name)),
+  );
 }
 
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|CRED|AUTH|PRIVATE|SESSION|COOKIE|^!$/i;
@@ -136,14 +167,22 @@ function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
     return word.names.every((name) => {
       const values = variables.get(name);
       const only = word.text === `$${name}` || word.text === `\${${name}}`;
-      return only && values !== undefined && values.every((value) => value.names.length === 0 && staysInside(value, context));
+      return (
+        only &&
+        values !== undefined &&
+        values.every((value) => value.names.length === 0 && staysInside(value, context))
+      );
     });
   }
   if (word.tilde && !word.text.startsWith("~/") && word.text !== "~") return false;
   if (word.literal && word.text.startsWith("~")) return space.isInside(space.path(`./${word.text}`).resolved);
   const fixed = word.glob ? (word.text.split(/[*?[({]/, 1)[0] ?? "") : word.text;
   if (word.glob && (word.text.includes("..") || /(?:^|\/)\.[*?[]/.test(word.text))) return false;
-  if (fixed.includes(":") && fixed.split(":").some((piece) => piece.startsWith("/") || piece.startsWith("..") || piece.startsWith("~"))) return false;
+  if (
+    fixed.includes(":") &&
+    fixed.split(":").some((piece) => piece.startsWith("/") || piece.startsWith("..") || piece.startsWith("~"))
+  )
+    return false;
   return fixed === "" || fixed === "-" || space.isInside(space.path(fixed).resolved);
 }
 
@@ -151,10 +190,15 @@ function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
 function coversSed(words: readonly ShellWord[], context: ReadOnlyContext): boolean {
   const scripts = findScripts(words, { script: "e", long: "expression", valued: "ls" });
   const held = new Set(scripts.map(({ index }) => index));
-  if (scripts.length === 0 || scripts.some(({ text, index }) => words[index]?.literal !== true || sedEffect(text) !== "none")) return false;
+  if (
+    scripts.length === 0 ||
+    scripts.some(({ text, index }) => words[index]?.literal !== true || sedEffect(text) !== "none")
+  )
+    return false;
   return words.every((word, index) => {
     if (index === 0 || held.has(index)) return true;
-    if (word.text.startsWith("-")) return word.literal && (/^-[nErszu]*e?$/.test(word.text) || word.text === "--expression");
+    if (word.text.startsWith("-"))
+      return word.literal && (/^-[nErszu]*e?$/.test(word.text) || word.text === "--expression");
     return staysInside(word, context);
   });
 }
@@ -162,12 +206,28 @@ function coversSed(words: readonly ShellWord[], context: ReadOnlyContext): boole
 /** The secret file that a command names, as far as its words show it; programs that only print or test names aside. */
 export function secretOf(unit: ShellUnit): string | undefined {
   if (NAMES_ONLY.has(unit.name)) return undefined;
-  if (!mayShowSecret(unit.text) && unit.words.every(({ glob, text, resolved }) => !glob && text === resolved)) return undefined;
+  if (!mayShowSecret(unit.text) && unit.words.every(({ glob, text, resolved }) => !glob && text === resolved))
+    return undefined;
   for (const word of unit.words.slice(1)) {
-    const found = secretInWord(word.text, word.glob) ?? (word.resolved === word.text ? undefined : secretInWord(word.resolved, word.glob));
+    const found =
+      secretInWord(word.text, word.glob) ??
+      (word.resolved === word.text ? undefined : secretInWord(word.resolved, word.glob));
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-const NAMES_ONLY = new Set(["echo", "printf", "ls", "stat", "test", "[", "basename", "dirname", "which", "type", "cd", "mkdir"]);
+const NAMES_ONLY = new Set([
+  "echo",
+  "printf",
+  "ls",
+  "stat",
+  "test",
+  "[",
+  "basename",
+  "dirname",
+  "which",
+  "type",
+  "cd",
+  "mkdir",
+]);

@@ -17,7 +17,9 @@ export class RuleSet {
 
   /** Rules for a tool. Deny and ask rules for `read` also speak of `grep` and `glob`, those for `edit` and `write` of each other. */
   forTool(action: RuleAction, tool: string): readonly OriginRule[] {
-    return this.#byAction[action].filter((rule) => namesTool(rule, tool) || (action !== "allow" && isRelated(rule, tool)));
+    return this.#byAction[action].filter(
+      (rule) => namesTool(rule, tool) || (action !== "allow" && isRelated(rule, tool)),
+    );
   }
 
   /** A rule's pattern, ready to be compared with the text of commands. */
@@ -36,7 +38,9 @@ export class RuleSet {
   againstPath(action: "deny" | "ask", tool: string, { path, space }: PathQuestion): OriginRule | undefined {
     return this.forTool(action, tool).find((rule) => {
       if (rule.pattern === undefined) return namesTool(rule, tool);
-      return [...path.written, path.resolved].some((form) => describesPath(rule.pattern ?? "", form, { space, generous: true }));
+      return [...path.written, path.resolved].some((form) =>
+        describesPath(rule.pattern ?? "", form, { space, generous: true }),
+      );
     });
   }
 
@@ -45,7 +49,10 @@ export class RuleSet {
     if (path.odd !== undefined) return undefined;
     return this.forTool("allow", tool).find((rule) => {
       if (rule.pattern === undefined) return space.isInside(path.resolved);
-      return describesPath(rule.pattern, path.resolved, { space, generous: tool === "grep" || tool === "glob" });
+      return describesPath(rule.pattern, path.resolved, {
+        space,
+        generous: tool === "grep" || tool === "glob",
+      });
     });
   }
 }
@@ -84,5 +91,7 @@ export function describesPath(pattern: string, path: string, { space, generous }
   const absolute = space.absolutePattern(pattern);
   if (absolute !== undefined) return compare(absolute, path);
   const relative = space.slashes(pattern).replace(/^(?:\.\/+)+/, "");
-  return space.insideForms(path).some((form) => compare(relative === "" ? "." : relative, form) || (form === "." && relative === "**"));
+  return space
+    .insideForms(path)
+    .some((form) => compare(relative === "" ? "." : relative, form) || (form === "." && relative === "**"));
 }

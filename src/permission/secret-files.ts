@@ -36,7 +36,8 @@ export const SECRET_FILES: readonly string[] = [
 ];
 
 /** Names like those that hold no keys. */
-const HARMLESS = /(?:^|\/)\.env\.(?:example|sample|template|dist|defaults|schema)$|\.pub$|(?:^|\/)\.ssh\/(?:config|known_hosts)$/;
+const HARMLESS =
+  /(?:^|\/)\.env\.(?:example|sample|template|dist|defaults|schema)$|\.pub$|(?:^|\/)\.ssh\/(?:config|known_hosts)$/;
 
 /** The pattern of {@link SECRET_FILES} that describes a path (written with `/`), if any. */
 export function secretPattern(path: string): string | undefined {
@@ -52,10 +53,22 @@ export function mayShowSecret(text: string): boolean {
 }
 
 /** A quick look before the patterns are tried. */
-const HINT = /\.env|\.(?:pem|key|p12|pfx|jks|keystore)(?!\w)|id_[rde]|\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|netrc|\.npmrc|\.pypirc|\.pgpass|credentials|htpasswd|vault|environ|shadow/;
+const HINT =
+  /\.env|\.(?:pem|key|p12|pfx|jks|keystore)(?!\w)|id_[rde]|\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|netrc|\.npmrc|\.pypirc|\.pgpass|credentials|htpasswd|vault|environ|shadow/;
 
 /** Names a glob of the shell is tried on. */
-const EXAMPLES = [".env", ".env.local", ".env.production", "id_rsa", "id_ed25519", ".netrc", ".npmrc", "server.pem", "server.key", ".git-credentials"];
+const EXAMPLES = [
+  ".env",
+  ".env.local",
+  ".env.production",
+  "id_rsa",
+  "id_ed25519",
+  ".netrc",
+  ".npmrc",
+  "server.pem",
+  "server.key",
+  ".git-credentials",
+];
 
 /**
  * The secret file that a word of a command names, as far as the word shows it: as a path, behind `=`, `:`, `@` or `,`, or as a glob. A bare `*`
@@ -64,7 +77,9 @@ const EXAMPLES = [".env", ".env.local", ".env.production", "id_rsa", "id_ed25519
 export function secretInWord(word: string, isGlob: boolean): string | undefined {
   for (const piece of new Set([word, ...word.split(/[=:@,]/)])) {
     if (piece === "") continue;
-    const found = secretPattern(piece) ?? (piece.startsWith("-") ? secretPattern(piece.replace(/^-+[A-Za-z]?/, "")) : undefined);
+    const found =
+      secretPattern(piece) ??
+      (piece.startsWith("-") ? secretPattern(piece.replace(/^-+[A-Za-z]?/, "")) : undefined);
     if (found !== undefined) return found;
     if (!isGlob) continue;
     const last = piece.slice(piece.lastIndexOf("/") + 1);

@@ -20,7 +20,8 @@ export class SessionRules {
   accept(suggestion: string, scope: ApprovalScope): string | undefined {
     if (scope === "once") return undefined;
     for (const rule of parseRule(suggestion, "allow")) {
-      if (!this.#rules.some((known) => ruleText(known) === ruleText(rule))) this.#rules.push({ ...rule, origin: "session" });
+      if (!this.#rules.some((known) => ruleText(known) === ruleText(rule)))
+        this.#rules.push({ ...rule, origin: "session" });
     }
     return scope === "always" ? suggestion : undefined;
   }

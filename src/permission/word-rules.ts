@@ -1,6 +1,6 @@
 import type { PathSpace } from "./paths/path-space.ts";
-import { describesPath, namesTool, type RuleSet } from "./rule-set.ts";
 import type { OriginRule } from "./rule.ts";
+import { describesPath, namesTool, type RuleSet } from "./rule-set.ts";
 import type { ShellPlan } from "./shell/interpret.ts";
 import { byRule, type Verdict } from "./verdict.ts";
 
@@ -43,14 +43,18 @@ export class WordRules {
   }
 
   #patterned(action: "deny" | "ask", tool: string): readonly OriginRule[] {
-    return this.#rules.forTool(action, tool).filter((rule) => rule.pattern !== undefined && (namesTool(rule, tool) || tool === "write"));
+    return this.#rules
+      .forTool(action, tool)
+      .filter((rule) => rule.pattern !== undefined && (namesTool(rule, tool) || tool === "write"));
   }
 
   #fits(rules: readonly OriginRule[], text: string, onDisk: boolean): OriginRule | undefined {
     if (text === "" || text.length > 4096 || rules.length === 0) return undefined;
     const path = onDisk ? this.#space.path(text) : undefined;
     const forms = path === undefined ? [text] : [...path.written, path.resolved];
-    return rules.find(({ pattern = "" }) => forms.some((form) => describesPath(pattern, form, { space: this.#space, generous: true })));
+    return rules.find(({ pattern = "" }) =>
+      forms.some((form) => describesPath(pattern, form, { space: this.#space, generous: true })),
+    );
   }
 }
 

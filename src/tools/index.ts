@@ -1,4 +1,6 @@
 export { applyEdits } from "./apply-edits.ts";
+export { type BashTools, createBashTools } from "./bash-tools.ts";
+export { createBatchTool } from "./batch-tool.ts";
 export { createEditTool } from "./edit-tool.ts";
 export type { Edit, EditError, EditErrorKind } from "./edits/plan-edits.ts";
 export { type FileToolsOptions, fileTools } from "./file-tools.ts";
@@ -10,4 +12,5 @@ export { createGrepTool } from "./grep-tool.ts";
 export { createReadTool } from "./read-tool.ts";
 export { type RipgrepChoice, RipgrepLocator } from "./search/ripgrep.ts";
 export type { SearchToolOptions } from "./search/search-tool-options.ts";
+export type { ShellOptions } from "./shell/shell-session.ts";
 export { createWriteTool } from "./write-tool.ts";

@@ -33,7 +33,7 @@ test.each([
   [["-p", "-c", "--no-session", "go"], "--no-session keeps nothing and --continue goes on"],
   [["-p", "--sandbox", "on", "go"], "--sandbox is not in this version"],
   [["-p", "--mcp-config", "x", "go"], "--mcp-config is not in this version"],
-  [["-p", "--pattern", "plan", "go"], "--pattern is not in this version"],
+  [["-p", "--pattern", "plam", "go"], "plan"],
   [["sessions", "lst"], "Did you mean list?"],
   [["sessions", "list", "--jsn"], "sessions list does not know --jsn"],
   [["sessions", "verify"], "sessions verify needs files"],

@@ -41,7 +41,8 @@ test("a session of a pattern goes on with questions and answers alone", async ()
   const options = { env: { ...serverEnv(server), HOME: tempFolder() }, cwd: tempFolder() };
   expect(await runCommand(["-p", "--pattern", "plan", "Two and two?"], options)).toMatchObject({ code: 0 });
   expect(await runCommand(["-p", "-c", "Sure?"], options)).toMatchObject({ code: 0, stdout: "Yes.\n" });
-  const { messages } = server.requests.at(-1)?.body as {
+  const [, , , last] = server.requests;
+  const { messages } = (last?.body ?? {}) as {
     readonly messages: readonly { role: string; content: unknown }[];
   };
   expect(messages.filter(({ role }) => role !== "system")).toEqual([

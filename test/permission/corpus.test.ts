@@ -13,7 +13,9 @@ describe("the corpus of command lines", () => {
       const { decision, reason } = policy.check({ tool: "bash", input: { command } });
       if (decision === expected) return [];
       const kind = RANK[decision] > RANK[expected] ? "UNSAFE" : "too strict";
-      return [`${kind}: ${JSON.stringify(command)} under ${line}: ${decision}, expected ${expected}. ${reason}`];
+      return [
+        `${kind}: ${JSON.stringify(command)} under ${line}: ${decision}, expected ${expected}. ${reason}`,
+      ];
     });
     expect(wrong).toEqual([]);
     expect(SHELL_CASES.length).toBeGreaterThan(300);
@@ -35,15 +37,20 @@ describe("the corpus of command lines", () => {
     expect({ decision, reason }).toEqual({ decision: "ask", reason });
   });
 
-  test.each(NOT_READING)("without anybody to ask, %j is denied, and plan mode does not let it pass", (command) => {
-    const call = { tool: "bash", input: { command } };
-    const folder = tempFolder();
-    expect(policyIn(folder, { mode: "dontAsk" }).check(call).decision).toBe("deny");
-    expect(policyIn(folder, { mode: "plan" }).check(call).decision).not.toBe("allow");
-  });
+  test.each(NOT_READING)(
+    "without anybody to ask, %j is denied, and plan mode does not let it pass",
+    (command) => {
+      const call = { tool: "bash", input: { command } };
+      const folder = tempFolder();
+      expect(policyIn(folder, { mode: "dontAsk" }).check(call).decision).toBe("deny");
+      expect(policyIn(folder, { mode: "plan" }).check(call).decision).not.toBe("allow");
+    },
+  );
 
   test.each(READING)("plan mode lets %j pass", (command) => {
-    expect(policyIn(tempFolder(), { mode: "plan" }).check({ tool: "bash", input: { command } }).decision).toBe("allow");
+    expect(
+      policyIn(tempFolder(), { mode: "plan" }).check({ tool: "bash", input: { command } }).decision,
+    ).toBe("allow");
   });
 });
 
@@ -58,7 +65,9 @@ describe("suggestions", () => {
       const pattern = first.suggestion.slice("bash(".length, -1);
       const more = [...rules, { tool: "bash", pattern, action: "allow" as const }];
       const second = policyIn(folder, { rules: more, defaults: false }).check({ tool: "bash", input });
-      return second.decision === "ask" && second.part === first.part && second.reason === first.reason ? [`${command}: ${first.suggestion}`] : [];
+      return second.decision === "ask" && second.part === first.part && second.reason === first.reason
+        ? [`${command}: ${first.suggestion}`]
+        : [];
     });
     expect(failing).toEqual([]);
   });

@@ -12,5 +12,11 @@ export function shellRules(line: string): readonly Rule[] {
 
 /** A policy over one folder, on Linux. */
 export function policyIn(folder: string, options: Partial<PolicyOptions> = {}): Policy {
-  return createPolicy({ cwd: folder, home: "/home/someone", workspace: [folder], platform: "linux", ...options });
+  return createPolicy({
+    cwd: folder,
+    home: "/home/someone",
+    workspace: [folder],
+    platform: "linux",
+    ...options,
+  });
 }

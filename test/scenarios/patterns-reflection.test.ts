@@ -89,6 +89,14 @@ test("tools can be used in each phase, and no call is part of the conversation",
   expect(ran).toEqual([{ q: 1 }, { q: 2 }, { q: 3 }]);
 });
 
+test("a phase at its cap gets one more request in which tools are forbidden, and the rounds go on", async () => {
+  const model = new ScriptedModel([calls("search"), says("Draft so far."), says("无需改进")]);
+  const agent = reflecting(model, { tools: [tool("search")], maxIterations: 1 });
+  expect(await agent.run("go")).toMatchObject({ text: "Draft so far.", stopReason: "max_iterations" });
+  expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual([undefined, "none", undefined]);
+  model.assertFinished();
+});
+
 test("a structured verdict decides by a value, whatever the words are", async () => {
   const verdict = (needs_improvement: boolean, feedback: string) =>
     calls("give_verdict", { needs_improvement, feedback });

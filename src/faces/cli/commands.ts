@@ -45,6 +45,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("./small-commands.ts")).config,
   },
   {
+    name: "permissions",
+    usage: "check|defaults [--json]",
+    help: "Answer JSON lines { tool, input, rules? } with what the permission rules say, or list the built-in rules.",
+    load: async () => (await import("./commands/permissions.ts")).permissions,
+  },
+  {
     name: "doctor",
     usage: "[--json]",
     help: "Check what a run needs: Node, tools, settings, keys, local model servers.",
@@ -53,4 +59,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** First words that later versions use. They are refused, so that a script does not start a run by accident. */
-export const LATER_COMMANDS: readonly string[] = ["permissions", "acp", "serve", "mcp", "trust"];
+export const LATER_COMMANDS: readonly string[] = ["acp", "serve", "mcp", "trust"];

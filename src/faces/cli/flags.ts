@@ -32,7 +32,7 @@ export type FlagName =
 export interface FlagSpec {
   readonly name: FlagName;
   readonly short?: string;
-  /** `list`: may be given several times. `optional`: a value may follow; without one it is empty. */
+  /** `list`: may be given several times. `optional`: a value may follow. */
   readonly type: "boolean" | "text" | "list" | "optional";
   /** Placeholder of the value in the help. */
   readonly value?: string;

@@ -284,7 +284,9 @@ class HeadlessRun {
   /** The answer is shown while it is written only where a person sees both streams; a value for a schema is one piece. */
   #isLive(): boolean {
     const { stdout, stderr } = this.#context;
-    const { outputFormat, jsonSchema } = this.#flags;
+    const { outputFormat, jsonSchema, config } = this.#flags;
+    // What phases say is work on the answer, and the last thing said need not be the answer.
+    if (config.pattern === "plan" || config.pattern === "reflection") return false;
     return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal && stderr.isTerminal;
   }
 }

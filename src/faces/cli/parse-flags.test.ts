@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { FLAGS } from "./flags.ts";
-import { parseFlags } from "./parse-flags.ts";
+import { NO_VALUE, parseFlags } from "./parse-flags.ts";
 import { type RunFlags, readRunFlags } from "./run-flags.ts";
 
 function read(...args: readonly string[]): RunFlags {
@@ -79,8 +79,9 @@ test("every option has a help text and a name of its own", () => {
 });
 
 test.each([
-  [["-r"], ""],
-  [["--resume", "--json", "go"], ""],
+  [["-r"], NO_VALUE],
+  [["--resume", "--json", "go"], NO_VALUE],
+  [["--resume="], ""],
   [["-r", "abc", "go"], "abc"],
   [["--resume=abc"], "abc"],
   [["go", "--", "-r"], undefined],

@@ -43,8 +43,8 @@ export function parseFlags(args: readonly string[], only?: readonly FlagName[]):
   };
 }
 
-/** Stands for a value that was left out: no word of a command line can hold it. */
-const LEFT_OUT = "\u0000";
+/** What an option has whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a mistake, not this. */
+export const NO_VALUE = "\0";
 
 /** Writes out that an option with an optional value has none: at the end, or before another option. */
 function withEmptyValues(args: readonly string[], known: readonly FlagSpec[]): string[] {
@@ -55,7 +55,7 @@ function withEmptyValues(args: readonly string[], known: readonly FlagSpec[]): s
     );
     if (flag?.type !== "optional" || (end !== -1 && at > end)) return arg;
     const next = args[at + 1];
-    return next === undefined || (next.startsWith("-") && next !== "-") ? `--${flag.name}=${LEFT_OUT}` : arg;
+    return next === undefined || (next.startsWith("-") && next !== "-") ? `--${flag.name}=${NO_VALUE}` : arg;
   });
 }
 
@@ -86,11 +86,7 @@ function valueOf(flag: FlagSpec, token: OptionToken, known: readonly FlagSpec[])
       throw usageError(`${token.rawName} takes no value. Leave "=${token.value}" out.`);
     return "";
   }
-  if (token.value === LEFT_OUT) return "";
-  if (flag.type === "optional" && token.value === "")
-    throw usageError(
-      `${token.rawName} is followed by an empty text. Write ${flag.value ?? "a value"}, or nothing.`,
-    );
+  if (flag.type === "optional") return token.value ?? "";
   const missing = token.value === undefined || (token.inlineValue !== true && isFlag(token.value, known));
   if (missing) throw usageError(`${token.rawName} needs a value: ${token.rawName} ${flag.value ?? "VALUE"}.`);
   return token.value ?? "";

@@ -98,3 +98,23 @@ test("colours follow NO_COLOR, FORCE_COLOR and TERM", () => {
 test("times are told in the unit people would use", () => {
   expect([12.4, 2_449, 61_500].map(seconds)).toEqual(["12 ms", "2.4 s", "1 min 2 s"]);
 });
+
+test("phases of a pattern stand on lines of their own", () => {
+  const { output, text } = screen(true);
+  const progress = new Progress({
+    stderr: output,
+    style: styleFor(true, { NO_COLOR: "1" }),
+    liveText: undefined,
+  });
+  progress.show({ type: "phase", phase: "planning", round: 1 });
+  progress.show({ type: "phase", phase: "execution", step: 2, plan: ["Find it", "Read\nit"] });
+  progress.show({ type: "phase", phase: "final_answer" });
+  progress.show({ type: "phase", phase: "reflection", round: 2 });
+  expect(text().split("\n")).toEqual([
+    "── planning",
+    expect.stringMatching(/^── step 2 of 2: Read.*it$/),
+    "── final answer",
+    "── reflection 2",
+    "",
+  ]);
+});

@@ -1,5 +1,5 @@
 import type { ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import type { Output } from "./output.ts";
@@ -54,6 +54,9 @@ export class Progress {
         return;
       case "tool_result":
         this.#line(resultLine(event, this.#options.style));
+        return;
+      case "phase":
+        this.#line(this.#options.style.dim(phaseLine(event)));
         return;
       case "retry":
         this.#retry(event);
@@ -116,6 +119,13 @@ export class Progress {
     this.closeLine();
     this.#options.stderr.write(`${text}\n`);
   }
+}
+
+function phaseLine({ phase, round, step, plan }: PhaseEvent): string {
+  const name = phase.replace("_", " ");
+  if (step === undefined) return `── ${name}${round === undefined || round === 1 ? "" : ` ${round}`}`;
+  const text = plan?.[step - 1] ?? "";
+  return `── step ${step} of ${plan?.length ?? step}: ${terminalLine(text, MAX_COLUMNS)}`;
 }
 
 function callLine(event: ToolIntentEntry, style: Style): string {

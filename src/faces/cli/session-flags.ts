@@ -1,12 +1,12 @@
 import type { SessionChoice } from "../../app/open-session.ts";
 import { assertSessionId } from "../../session/session-id.ts";
-import type { ParsedFlags } from "./parse-flags.ts";
+import { NO_VALUE, type ParsedFlags } from "./parse-flags.ts";
 import { usageError } from "./usage-error.ts";
 
 /** What the options say about the session of a run. Throws `invalid_argument` for what is no id and for options that disagree. */
 export function readSessionFlags(flags: ParsedFlags): SessionChoice {
   const resume = flags.text("resume");
-  const id = resume === "" ? undefined : resume;
+  const id = resume === NO_VALUE ? undefined : resume;
   const sessionId = flags.text("session-id");
   if (id !== undefined) assertSessionId(id, "--resume");
   if (sessionId !== undefined) assertSessionId(sessionId, "--session-id");
@@ -14,7 +14,7 @@ export function readSessionFlags(flags: ParsedFlags): SessionChoice {
   return {
     keep: !flags.has("no-session"),
     fork: flags.has("fork-session"),
-    ...(flags.has("continue") || resume === "" ? { from: { type: "newest" } as const } : {}),
+    ...(flags.has("continue") || resume === NO_VALUE ? { from: { type: "newest" } as const } : {}),
     ...(id === undefined ? {} : { from: { type: "id", id } as const }),
     ...(sessionId === undefined ? {} : { sessionId }),
   };

@@ -4,7 +4,10 @@ export interface MatchPathOptions {
   readonly ignoreCase?: boolean;
 }
 
-type Token = { readonly type: "text"; readonly char: string } | { readonly type: "star" | "deep" | "folders" };
+/** `folders` is where whole folders may begin, `inside` where one has: only a slash leads out of it. */
+type Token =
+  | { readonly type: "text"; readonly char: string }
+  | { readonly type: "star" | "deep" | "folders" | "inside" };
 
 const MAX_STEPS = 8_000_000;
 
@@ -12,7 +15,11 @@ const MAX_STEPS = 8_000_000;
  * Whether a path pattern describes the whole of `path`; both are written with `/`. `*` is any run within one folder, `**` any run across
  * folders, `**` and a slash also none at all; everything else is itself. At most pattern × path steps; false beyond eight million.
  */
-export function matchesPath(pattern: string, path: string, { ignoreCase = false }: MatchPathOptions = {}): boolean {
+export function matchesPath(
+  pattern: string,
+  path: string,
+  { ignoreCase = false }: MatchPathOptions = {},
+): boolean {
   const wanted = tokensOf(ignoreCase ? fold(pattern) : pattern);
   const text = ignoreCase ? fold(path) : path;
   if (wanted.length * text.length > MAX_STEPS) return false;
@@ -26,10 +33,10 @@ export function matchesPath(pattern: string, path: string, { ignoreCase = false 
       if (reached[place] !== 1) return;
       if (token.type === "text") {
         if (token.char === char) next[place + 1] = 1;
-      } else if (token.type === "folders") {
+      } else if (token.type === "inside") {
         next[place] = 1;
         if (char === "/") next[place + 1] = 1;
-      } else if (token.type === "deep" || char !== "/") next[place] = 1;
+      } else if (token.type === "deep" || (token.type === "star" && char !== "/")) next[place] = 1;
       alive = true;
     });
     if (!alive) return false;
@@ -56,16 +63,18 @@ function tokensOf(pattern: string): readonly Token[] {
       while (chars[at + 1] === "*") at++;
       if (begins && chars[at + 1] === "/") {
         at++;
-        tokens.push({ type: "folders" });
+        tokens.push({ type: "folders" }, { type: "inside" });
       } else tokens.push({ type: "deep" });
     }
   }
   return tokens;
 }
 
-/** Every token but a text may stand for nothing. */
+/** What may stand for nothing is passed over. */
 function skip(tokens: readonly Token[], reached: Uint8Array): void {
   tokens.forEach((token, place) => {
-    if (reached[place] === 1 && token.type !== "text") reached[place + 1] = 1;
+    if (reached[place] !== 1) return;
+    if (token.type === "star" || token.type === "deep" || token.type === "folders") reached[place + 1] = 1;
+    if (token.type === "folders") reached[place + 2] = 1;
   });
 }

@@ -62,11 +62,20 @@ export class PathSpace {
     const system = this.#windows ? win32 : posix;
     const expanded = this.#expandHome(given);
     const cwd = base ?? this.#options.cwd;
-    const absolute = system.isAbsolute(expanded) ? expanded : `${cwd}${system.sep}${expanded}`;
+    const rooted =
+      this.#windows && /^[\\/](?![\\/])/.test(expanded)
+        ? win32.parse(cwd).root + expanded.slice(1)
+        : expanded;
+    const absolute = system.isAbsolute(rooted) ? rooted : `${cwd}${system.sep}${rooted}`;
     const lexical = system.resolve(cwd, expanded);
     const odd = this.#oddness(expanded);
     const written = [...new Set([lexical, absolute].map((path) => this.#spell(path)))];
-    return { given, written, resolved: this.#spell(this.#resolve(absolute)), ...(odd === undefined ? {} : { odd }) };
+    return {
+      given,
+      written,
+      resolved: this.#spell(this.#resolve(absolute)),
+      ...(odd === undefined ? {} : { odd }),
+    };
   }
 
   /** Whether a resolved path is a folder of the workspace or below one. */
@@ -77,7 +86,13 @@ export class PathSpace {
   /** A path relative to each workspace folder that holds it. */
   insideForms(path: string): readonly string[] {
     const roots = [...this.workspace, ...this.#writtenRoots];
-    return [...new Set(roots.flatMap((root) => (isWithin(path, root) ? [path === root ? "." : path.slice(prefixOf(root).length)] : [])))];
+    return [
+      ...new Set(
+        roots.flatMap((root) =>
+          isWithin(path, root) ? [path === root ? "." : path.slice(prefixOf(root).length)] : [],
+        ),
+      ),
+    ];
   }
 
   /** A pattern as an absolute one where it is absolute or starts at home; `undefined` for one relative to the workspace. */
@@ -104,9 +119,15 @@ export class PathSpace {
   /** With `/` between folders; on Windows without the spellings that mean the same (`\\?\`, trailing dots, streams). */
   #spell(path: string): string {
     if (!this.#windows) return path.length > 1 ? path.replaceAll(/\/+/g, "/").replace(/\/$/, "") : path;
-    const plain = path.replaceAll("/", "\\").replace(/^\\\\[?.]\\UNC\\/i, "\\\\").replace(/^\\\\[?.]\\(?=[A-Za-z]:)/, "");
+    const plain = path
+      .replaceAll("/", "\\")
+      .replace(/^\\\\[?.]\\UNC\\/i, "\\\\")
+      .replace(/^\\\\[?.]\\(?=[A-Za-z]:)/, "");
     const drive = /^[A-Za-z]:/.exec(plain)?.[0] ?? "";
-    const rest = plain.slice(drive.length).split("\\").map((part) => (/^\.+$/.test(part) ? part : part.replace(/:.*$/s, "").replace(/[. ]+$/, "")));
+    const rest = plain
+      .slice(drive.length)
+      .split("\\")
+      .map((part) => (/^\.+$/.test(part) ? part : part.replace(/:.*$/s, "").replace(/[. ]+$/, "")));
     const text = drive.toUpperCase() + rest.join("/");
     return text.length > drive.length + 1 ? text.replace(/\/$/, "") : text;
   }
@@ -116,7 +137,8 @@ export class PathSpace {
     if (path === "") return "it is empty";
     if (!this.#windows) return undefined;
     if (/^[A-Za-z]:(?![\\/])/.test(path)) return "it starts at the working folder of a drive";
-    if (/(?:^|[\\/])(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:[.:][^\\/]*)?$/i.test(path)) return "it is a device";
+    if (/(?:^|[\\/])(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:[.:][^\\/]*)?$/i.test(path))
+      return "it is a device";
     if (/^[\\/]{2}[.?][\\/](?!UNC[\\/]|[A-Za-z]:)/i.test(path)) return "it is a device";
     if (/~\d/.test(path)) return "it may be the short name of another file";
     return undefined;
@@ -127,7 +149,8 @@ export class PathSpace {
     const system = this.#windows ? win32 : posix;
     const { root } = system.parse(absolute);
     const separator = this.#windows ? /[\\/]+/ : /\/+/;
-    const split = (text: string): string[] => text.split(separator).filter((part) => part !== "" && part !== ".");
+    const split = (text: string): string[] =>
+      text.split(separator).filter((part) => part !== "" && part !== ".");
     const pending = split(absolute.slice(root.length)).reverse();
     let current = root;
     let links = 0;
@@ -165,9 +188,14 @@ export function isWithin(path: string, folder: string): boolean {
 
 /** Below any of these folders, writing makes something run later, or changes what nano-agent may do. */
 export function isMachinery(path: string): boolean {
-  const parts = fold(path.replaceAll(INVISIBLE, "")).split("/").map((part) => part.replace(/[. ]+$/, ""));
+  const parts = fold(path.replaceAll(INVISIBLE, ""))
+    .split("/")
+    .map((part) => part.replace(/[. ]+$/, ""));
   if (parts.some((part, index) => part === "nano-agent" && parts[index - 1] === ".config")) return true;
-  return parts.some((part) => part === ".git" || part === ".nano-agent" || part === "nano-agent.json" || /^git~\d$/.test(part));
+  return parts.some(
+    (part) =>
+      part === ".git" || part === ".nano-agent" || part === "nano-agent.json" || /^git~\d$/.test(part),
+  );
 }
 
 /** Characters that some file systems ignore in names. */

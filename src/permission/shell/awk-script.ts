@@ -7,7 +7,8 @@ export function awkEffect(program: string): AwkEffect {
   const code = withoutTexts(program);
   if (code === undefined) return "runs";
   if (/\bsystem\b/.test(program) || /@|(?<!\|)\|(?!\|)/.test(code)) return "runs";
-  for (const [statement] of code.matchAll(/\bprintf?\b[^;}\n]*/g)) if (outsideBrackets(statement).includes(">")) return "runs";
+  for (const [statement] of code.matchAll(/\bprintf?\b[^;}\n]*/g))
+    if (outsideBrackets(statement).includes(">")) return "runs";
   return /\bgetline\b|\bENVIRON\b/.test(code) ? "reads" : "none";
 }
 
@@ -42,7 +43,11 @@ function closing(program: string, from: number, mark: string): number {
   for (let index = from; index < program.length; index++) {
     const char = program.charAt(index);
     if (char === "\\") index++;
-    else if (char === "\n" || (mark === "/" && char === "[" && /^\[\^?\]?[^\]\n]*\//.test(program.slice(index)))) return -1;
+    else if (
+      char === "\n" ||
+      (mark === "/" && char === "[" && /^\[\^?\]?[^\]\n]*\//.test(program.slice(index)))
+    )
+      return -1;
     else if (char === mark) return index;
   }
   return -1;

@@ -63,7 +63,10 @@ const SHORT: ReadonlyMap<string, RegExp> = new Map([
 const RUNNING: ReadonlyMap<string, RegExp> = new Map([
   ["bisect", /^(?:run|visualize|view)$/],
   ["submodule", /^foreach$/],
-  ["config", /^(?!(?:--get.*|--list|-l|get|list|--show-\w+|--(?:global|local|system|worktree)|--name-only|--null|-z|--type=\w+)$)-|[!]/],
+  [
+    "config",
+    /^(?!(?:--get.*|--list|-l|get|list|--show-\w+|--(?:global|local|system|worktree)|--name-only|--null|-z|--type=\w+)$)-|[!]/,
+  ],
   ["hook", /^run$/],
   ["maintenance", /^(?:run|start|register)$/],
   ["lfs", /^/],
@@ -83,12 +86,16 @@ export function gitGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   const guards: WordGuard[] = [];
   const guard = (from: number, to: number): void => {
     const text = words[from]?.text ?? "";
-    guards.push({ from, to: Math.min(to, words.length), reason: `${text} makes git run a program or write a file` });
+    guards.push({
+      from,
+      to: Math.min(to, words.length),
+      reason: `${text} makes git run a program or write a file`,
+    });
   };
   let index = 1;
   for (; index < words.length; index++) {
     const text = words[index]?.text ?? "";
-    if (!text.startsWith("-")) break;
+    if (!text.startsWith("-") || text === "--") break;
     if (text === "-C") index++;
     else if (text === "-c" || text === "--config-env" || text === "--git-dir" || text === "--work-tree") {
       guard(index, index + 2);
@@ -102,7 +109,11 @@ export function gitGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   for (index++; index < words.length; index++) {
     const text = words[index]?.text ?? "";
     if (text === "--" && sub !== "submodule") break;
-    const found = isLong(text) || short?.test(text) === true || running?.test(text) === true || /^(?:ext|fd)::/.test(text);
+    const found =
+      isLong(text) ||
+      short?.test(text) === true ||
+      running?.test(text) === true ||
+      /^(?:ext|fd)::/.test(text);
     if (found) guard(index, index + 1);
   }
   return [...guards, ...configGuards(sub, words)];

@@ -123,14 +123,18 @@ class Planner {
 
   /** Reads a text as a command line that deny and ask rules should know of. */
   #guess(text: string, level: Level, flat = false): void {
-    if (!this.#guesses || this.#guessed.has(text) || text.trim() === "" || this.#guessed.size > MAX_GUESSES) return;
+    if (!this.#guesses || this.#guessed.has(text) || text.trim() === "" || this.#guessed.size > MAX_GUESSES)
+      return;
     this.#guessed.add(text);
     if (!flat) {
       this.line(text, { judged: false, depth: level.depth + 1 });
       return;
     }
     const words = text.split(" ").map(literalWord);
-    this.#words({ words, assignments: [], input: [], piped: [], source: text }, { ...level, judged: false, depth: level.depth + 1 });
+    this.#words(
+      { words, assignments: [], input: [], piped: [], source: text },
+      { ...level, judged: false, depth: level.depth + 1 },
+    );
   }
 
   #command(command: SimpleCommand, level: Level): void {
@@ -168,7 +172,12 @@ class Planner {
 
   #unit(
     command: SimpleCommand,
-    { name, unwrapped, blocked, level }: { name: string; unwrapped: Unwrapped | undefined; blocked: string | undefined; level: Level },
+    {
+      name,
+      unwrapped,
+      blocked,
+      level,
+    }: { name: string; unwrapped: Unwrapped | undefined; blocked: string | undefined; level: Level },
   ): ShellUnit {
     const { words, assignments } = command;
     const bare = textOf(words);
@@ -199,22 +208,33 @@ class Planner {
     const guards: TextGuard[] = assignments.map(({ text }, index) => headGuard(text, startOf(index)));
     const add = (from: number, to: number, rest: Pick<TextGuard, "reason" | "program">): void => {
       const last = words[to - 1]?.text ?? "";
-      const end = last.startsWith("--") && last.includes("=") && to === from + 1 ? last.indexOf("=") + 1 : last.length;
-      guards.push({ from: startOf(from + offset), to: startOf(to - 1 + offset) + end, words: [from, to], ...rest });
+      const end =
+        last.startsWith("--") && last.includes("=") && to === from + 1 ? last.indexOf("=") + 1 : last.length;
+      guards.push({
+        from: startOf(from + offset),
+        to: startOf(to - 1 + offset) + end,
+        words: [from, to],
+        ...rest,
+      });
     };
     if (STATE_CHANGES.has(name)) add(0, 1, { reason: `${name} changes the shell for what follows` });
     if ((words[0]?.text ?? "").split("/").includes("..")) add(0, 1, { reason: "the program's path climbs" });
-    for (const index of unwrapped?.assigns ?? []) guards.push(headGuard(words[index]?.text ?? "", startOf(index + offset)));
+    for (const index of unwrapped?.assigns ?? [])
+      guards.push(headGuard(words[index]?.text ?? "", startOf(index + offset)));
     words.forEach((word, index) => {
       if (index > 0 && word.assigns !== undefined && RISKY_VARIABLE.test(word.assigns))
         guards.push(headGuard(word.text, startOf(index + offset)));
     });
     if (unwrapped?.file !== undefined) {
       const program = this.#separately(unwrapped.words ?? [], level);
-      add(unwrapped.file, unwrapped.file + 1, { reason: `${words[unwrapped.file]?.text ?? ""} is a file of commands`, program });
+      add(unwrapped.file, unwrapped.file + 1, {
+        reason: `${words[unwrapped.file]?.text ?? ""} is a file of commands`,
+        program,
+      });
     }
     for (const { from, to, reason, program } of programGuards(name, words, (word) => this.#isChosen(word))) {
-      const inner = program === undefined || program.length === 0 ? undefined : this.#separately(program, level);
+      const inner =
+        program === undefined || program.length === 0 ? undefined : this.#separately(program, level);
       add(from, to, inner === undefined ? { reason } : { reason, program: inner });
     }
     return guards;
@@ -225,7 +245,10 @@ class Planner {
     const outer = this.#sink;
     const units: ShellUnit[] = [];
     this.#sink = units;
-    this.#words({ words, assignments: [], input: [], piped: [], source: textOf(words) }, { ...level, depth: level.depth + 1 });
+    this.#words(
+      { words, assignments: [], input: [], piped: [], source: textOf(words) },
+      { ...level, depth: level.depth + 1 },
+    );
     this.#sink = outer;
     return units;
   }
@@ -236,7 +259,9 @@ class Planner {
       if (/^(?:[@*!1-9]|\d\d+)$/.test(name)) return true;
       if (!this.#variables.has(name)) return false;
       const values = this.#variables.get(name);
-      return values?.every(({ text, literal, glob }) => (literal || glob) && !/^[-[?]|\s/.test(text)) !== true;
+      return (
+        values?.every(({ text, literal, glob }) => (literal || glob) && !/^[-[?]|\s/.test(text)) !== true
+      );
     });
   }
 
@@ -245,34 +270,53 @@ class Planner {
     if (PASSING_PROGRAMS.has(name)) {
       for (let at = 1; at < Math.min(words.length, 8); at++) {
         if (words[at]?.text.startsWith("-") === true) continue;
-        this.#guess(words.slice(at).map(({ resolved }) => resolved).join(" "), level);
+        this.#guess(
+          words
+            .slice(at)
+            .map(({ resolved }) => resolved)
+            .join(" "),
+          level,
+        );
         this.#guess(words[at]?.resolved ?? "", level);
       }
     }
     if (name !== "git") return;
     for (const { resolved } of words) {
       const at = resolved.indexOf("!");
-      if (at !== -1 && /^(?:$|[\w.-]+=$)/.test(resolved.slice(0, at))) this.#guess(resolved.slice(at + 1), level);
+      if (at !== -1 && /^(?:$|[\w.-]+=$)/.test(resolved.slice(0, at)))
+        this.#guess(resolved.slice(at + 1), level);
     }
     const run = words.findIndex(({ text }) => text === "run" || text === "foreach");
-    if (run !== -1) this.#guess(words.slice(run + 1).map(({ resolved }) => resolved).join(" "), level);
+    if (run !== -1)
+      this.#guess(
+        words
+          .slice(run + 1)
+          .map(({ resolved }) => resolved)
+          .join(" "),
+        level,
+      );
   }
 
   /** Deny rules see a command with its expansions resolved as far as the line tells. */
   #guessResolved({ words }: SimpleCommand, level: Level): void {
-    if (!this.#guesses || words.length > 2000 || words.every(({ text, resolved }) => text === resolved)) return;
+    if (!this.#guesses || words.length > 2000 || words.every(({ text, resolved }) => text === resolved))
+      return;
     const resolved = words.flatMap(({ resolved, literal }) => (literal ? [resolved] : resolved.split(/\s+/)));
     const texts = resolved.filter((text) => text !== "");
     const key = `= ${texts.join(" ")}`;
     if (texts.length === 0 || level.depth > MAX_DEPTH || this.#guessed.has(key)) return;
     this.#guessed.add(key);
     const source = texts.join(" ");
-    this.#words({ words: texts.map(literalWord), assignments: [], input: [], piped: [], source }, { judged: false, depth: level.depth + 1 });
+    this.#words(
+      { words: texts.map(literalWord), assignments: [], input: [], piped: [], source },
+      { judged: false, depth: level.depth + 1 },
+    );
   }
 }
 
 /** Variables that decide which programs run, or what programs do. */
-const RISKY_VARIABLE = /^(?:PATH|IFS|ENV|HOME|SHELL|CDPATH|GLOBIGNORE|PS\d|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|.*_PAGER|BASH.*|LD_.*|DYLD_.*|GIT_.*|PYTHON.*|PERL.*|RUBY.*|NODE_.*|LESS.*|.*OPTIONS|.*OPTS|.*FLAGS|.*_proxy|.*_PROXY)$/;
+const RISKY_VARIABLE =
+  /^(?:PATH|IFS|ENV|HOME|SHELL|CDPATH|GLOBIGNORE|PS\d|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|.*_PAGER|BASH.*|LD_.*|DYLD_.*|GIT_.*|PYTHON.*|PERL.*|RUBY.*|NODE_.*|LESS.*|.*OPTIONS|.*OPTS|.*FLAGS|.*_proxy|.*_PROXY)$/;
 
 function headGuard(text: string, start: number): TextGuard {
   const head = text.slice(0, text.indexOf("=") + 1);
@@ -287,9 +331,12 @@ function assignmentUnit(assignments: readonly ShellWord[], judged: boolean): She
 }
 
 function nameProblem(word: ShellWord): string | undefined {
-  const fixed = word.literal || (word.tilde && word.names.length + word.substitutions.length === 0 && !word.glob && !word.braces);
+  const fixed =
+    word.literal ||
+    (word.tilde && word.names.length + word.substitutions.length === 0 && !word.glob && !word.braces);
   if (!fixed || word.assigns !== undefined) return "the name of the program is not a literal word";
-  if (word.text === "" || /\s/.test(word.text)) return "the name of the program is empty or has a blank in it";
+  if (word.text === "" || /\s/.test(word.text))
+    return "the name of the program is empty or has a blank in it";
   return undefined;
 }
 
@@ -319,16 +366,37 @@ function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean)
 
 const NO_ALIASES: readonly string[] = [];
 
-const EVALUATING = new Set(["test", "[", "printf", "read", "unset", "declare", "typeset", "local", "export", "readonly", "let", "wait", "mapfile", "readarray", "getopts"]);
+const EVALUATING = new Set([
+  "test",
+  "[",
+  "printf",
+  "read",
+  "unset",
+  "declare",
+  "typeset",
+  "local",
+  "export",
+  "readonly",
+  "let",
+  "wait",
+  "mapfile",
+  "readarray",
+  "getopts",
+]);
 
 /** Builtins that evaluate a text they are given as if it stood in the line. */
 function evaluates(name: string, words: readonly ShellWord[]): string | undefined {
-  if (name === "fc" || (name === "jobs" && words.some(({ text }) => text.startsWith("-x")))) return `${name} runs commands`;
-  if ((name === "mapfile" || name === "readarray") && words.some(({ text }) => /^-\w*C/.test(text))) return `${name} -C runs a command`;
+  if (name === "fc" || (name === "jobs" && words.some(({ text }) => text.startsWith("-x"))))
+    return `${name} runs commands`;
+  if ((name === "mapfile" || name === "readarray") && words.some(({ text }) => /^-\w*C/.test(text)))
+    return `${name} -C runs a command`;
   if (name === "compgen" || name === "complete" || name === "bind") return `${name} can run commands`;
   if (name === "printf" && words[1]?.text.startsWith("-v") === true) return "printf -v sets a variable";
   if (!EVALUATING.has(name)) return undefined;
-  const hiding = words.find(({ text, substitutions }) => substitutions.length === 0 && /\$\(|`|\$\{/.test(text) && /\[|^[^$]*=/.test(text));
+  const hiding = words.find(
+    ({ text, substitutions }) =>
+      substitutions.length === 0 && /\$\(|`|\$\{/.test(text) && /\[|^[^$]*=/.test(text),
+  );
   if (name === "let" && words.some(({ text }) => /\$|`/.test(text))) return "let evaluates a text";
   return hiding === undefined || name === "printf" ? undefined : `${name} evaluates ${hiding.text}`;
 }
@@ -348,6 +416,11 @@ function roughCommands(line: string): readonly string[] {
   const texts = line
     .slice(0, 20_000)
     .split(/[;&|\n(){}<>`]+|\$\(/)
-    .map((text) => text.replaceAll(/["'\\]/g, "").replaceAll(/\s+/g, " ").trim());
+    .map((text) =>
+      text
+        .replaceAll(/["'\\]/g, "")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
+    );
   return [...new Set(texts)].filter((text) => text !== "").slice(0, MAX_GUESSES / 2);
 }

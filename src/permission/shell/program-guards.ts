@@ -1,8 +1,8 @@
 import { awkEffect } from "./awk-script.ts";
 import { gitGuards } from "./git-guards.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
-import type { ShellWord, SimpleCommand } from "./shell-command.ts";
 import { sedEffect } from "./sed-script.ts";
+import type { ShellWord, SimpleCommand } from "./shell-command.ts";
 
 /** Words of a command that the `*` of an allow rule does not cover. */
 export interface WordGuard {
@@ -21,13 +21,21 @@ export type IsChosen = (word: ShellWord) => boolean;
  * The words of a command that make it run a program or write a file: options, sed and awk scripts, actions of `find`. `words[0]` is the
  * program; `name` its last path component.
  */
-export function programGuards(name: string, words: readonly ShellWord[], isChosen: IsChosen): readonly WordGuard[] {
+export function programGuards(
+  name: string,
+  words: readonly ShellWord[],
+  isChosen: IsChosen,
+): readonly WordGuard[] {
   const guards = [...optionGuards(name, words), ...ownGuards(name, words)];
   const { short, long, word } = PROGRAM_OPTIONS.get(name) ?? {};
   if (short === undefined && long === undefined && word === undefined && !OWN.has(name)) return guards;
   words.forEach((word, index) => {
     if (index > 0 && !word.literal && couldBeOption(name, word, isChosen))
-      guards.push({ from: index, to: index + 1, reason: `${word.text === "" ? "what is added to it" : word.text} could turn into an option of ${name}` });
+      guards.push({
+        from: index,
+        to: index + 1,
+        reason: `${word.text === "" ? "what is added to it" : word.text} could turn into an option of ${name}`,
+      });
   });
   return guards;
 }
@@ -74,7 +82,8 @@ function optionGuards(name: string, words: readonly ShellWord[]): WordGuard[] {
 export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {
   if (options.word?.test(text) === true) return true;
   if (text.startsWith("--")) return isGuardedLong(name, text.slice(2).split("=", 1)[0] ?? "", options);
-  if (!text.startsWith("-") || options.short === undefined) return text === "-O" && !/^(?:g?cc|[gc]\+\+|clang)/.test(name);
+  if (!text.startsWith("-") || options.short === undefined)
+    return text === "-O" && !/^(?:g?cc|[gc]\+\+|clang)/.test(name);
   for (const letter of text.slice(1)) {
     if (options.short.includes(letter)) return true;
     if (options.valued?.includes(letter) === true) return false;
@@ -102,8 +111,31 @@ function couldBeOption(name: string, word: ShellWord, isChosen: IsChosen): boole
   return word.names.length > 0 && isChosen(word);
 }
 
-const REPORTERS = new Set(["pwd", "date", "ls", "find", "which", "nproc", "hostname", "whoami", "id", "uname", "mktemp", "wc", "seq"]);
-const GIT_REPORTS = new Set(["merge-base", "rev-parse", "rev-list", "symbolic-ref", "describe", "branch", "ls-files", "diff"]);
+const REPORTERS = new Set([
+  "pwd",
+  "date",
+  "ls",
+  "find",
+  "which",
+  "nproc",
+  "hostname",
+  "whoami",
+  "id",
+  "uname",
+  "mktemp",
+  "wc",
+  "seq",
+]);
+const GIT_REPORTS = new Set([
+  "merge-base",
+  "rev-parse",
+  "rev-list",
+  "symbolic-ref",
+  "describe",
+  "branch",
+  "ls-files",
+  "diff",
+]);
 
 /** Whether the output of a substitution is facts about the machine, not texts that the line itself spells. */
 function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
@@ -113,9 +145,12 @@ function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
       const name = words[0]?.text ?? "";
       const known = name === "git" ? GIT_REPORTS.has(words[1]?.text ?? "") : REPORTERS.has(name);
       if (!known || assignments.length > 0 || words.some((word) => !word.literal)) return false;
-      if (name === "find" || name === "ls" || name === "date") return words.slice(1).every(({ text }) => /^[\w./]/.test(text));
+      if (name === "find" || name === "ls" || name === "date")
+        return words.slice(1).every(({ text }) => /^[\w./]/.test(text));
       const options = PROGRAM_OPTIONS.get(outer) ?? {};
-      return words.slice(1).every(({ text }) => !isGuardedOption(outer, text, options) && !/^--?(?:c|o|O|e)/.test(text));
+      return words
+        .slice(1)
+        .every(({ text }) => !isGuardedOption(outer, text, options) && !/^--?(?:c|o|O|e)/.test(text));
     })
   );
 }
@@ -135,7 +170,12 @@ function findGuards(words: readonly ShellWord[]): readonly WordGuard[] {
     let end = index + 1;
     while (end < words.length && !isEndOfExec(words, end)) end++;
     const program = words.slice(index + 1, end).map(unknownWhere("{}"));
-    guards.push({ from: index, to: Math.min(words.length, end + 1), reason: `${text} runs a program`, program });
+    guards.push({
+      from: index,
+      to: Math.min(words.length, end + 1),
+      reason: `${text} runs a program`,
+      program,
+    });
     index = end;
   }
   return guards;
@@ -152,7 +192,9 @@ export function unknownWhere(placeholder: string): (word: ShellWord) => ShellWor
 }
 
 function fdGuards(words: readonly ShellWord[]): readonly WordGuard[] {
-  const index = words.findIndex(({ text }) => /^(?:-[A-Za-z]*[xX]$|--exec$|--exec-batch$|--exec(?:-batch)?=)/.test(text));
+  const index = words.findIndex(({ text }) =>
+    /^(?:-[A-Za-z]*[xX]$|--exec$|--exec-batch$|--exec(?:-batch)?=)/.test(text),
+  );
   if (index < 1) return [];
   const program = words.slice(index + 1).map(unknownWhere("{"));
   return [{ from: index, to: words.length, reason: `${words[index]?.text ?? ""} runs a program`, program }];

@@ -22,7 +22,8 @@ const AWK: ProgramOptions = {
   long: ["file", "include", "exec", "load", "profile", "pretty-print", "dump-variables", "debug", "source"],
   ends: true,
 };
-const SSH_WORD = /^(?:-o)?"?\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider|securitykeyprovider|include|match|xauthlocation)\b/i;
+const SSH_WORD =
+  /^(?:-o)?"?\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider|securitykeyprovider|include|match|xauthlocation)\b/i;
 
 /**
  * The options that an allow rule's `*` does not cover, by program. `git`, `find`, `fd`, sed and awk scripts are judged by code of
@@ -39,7 +40,13 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   ["nawk", AWK],
   [
     "rg",
-    { short: "z", valued: "ABCEefgjMmrtTd", long: ["pre", "hostname-bin", "search-zip"], harmless: ["search"], ends: true },
+    {
+      short: "z",
+      valued: "ABCEefgjMmrtTd",
+      long: ["pre", "hostname-bin", "search-zip"],
+      harmless: ["search"],
+      ends: true,
+    },
   ],
   ["ag", { long: ["pager", "search-zip"], short: "z" }],
   ["ack", { long: ["pager"] }],
@@ -73,11 +80,29 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
     {
       short: "eM",
       valued: "fBT@",
-      long: ["rsh", "rsync-path", "log-file", "write-batch", "only-write-batch", "daemon", "config", "remote-option", "partial-dir", "early-input"],
+      long: [
+        "rsh",
+        "rsync-path",
+        "log-file",
+        "write-batch",
+        "only-write-batch",
+        "daemon",
+        "config",
+        "remote-option",
+        "partial-dir",
+        "early-input",
+      ],
     },
   ],
   ["man", { short: "PHC", valued: "LmMsSeErpR", long: ["pager", "html", "config-file"] }],
-  ["less", { short: "oOk", long: ["log-file", "LOG-FILE", "lesskey-file", "lesskey-src", "lesskey-content"], word: /^\+/ }],
+  [
+    "less",
+    {
+      short: "oOk",
+      long: ["log-file", "LOG-FILE", "lesskey-file", "lesskey-src", "lesskey-content"],
+      word: /^\+/,
+    },
+  ],
   [
     "curl",
     {
@@ -154,12 +179,20 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   ["perl", { short: "i", valued: "0eEFIMmCxl" }],
   ["ruby", { short: "i", valued: "0eEFIrCxTK" }],
   ["gdb", { word: /^--?(?:ex|iex|eval-command|init-eval-command|command|x|ix|batch)/ }],
-  ["sqlite3", { word: /^--?cmd|(?:^|[\s;])\.(?:shell|system|sh|output|once|import|load|save|backup|dump|read|open|excel|log)/ }],
+  [
+    "sqlite3",
+    {
+      word: /^--?cmd|(?:^|[\s;])\.(?:shell|system|sh|output|once|import|load|save|backup|dump|read|open|excel|log)/,
+    },
+  ],
   ["psql", { short: "oL", long: ["output", "log-file"], word: /\\(?:!|o|copy|g\s*[|/]|w|i)/ }],
   ["mysql", { long: ["pager", "tee"], word: /\\!|\bsystem\b|into\s+outfile/i }],
   ["nmap", { word: /^(?:-o[NXSGA]|--script|--datadir|--stylesheet)/ }],
   ["date", { short: "s", valued: "dfrI", long: ["set"] }],
-  ["journalctl", { long: ["vacuum-size", "vacuum-time", "vacuum-files", "rotate", "flush", "cursor-file", "setup-keys"] }],
+  [
+    "journalctl",
+    { long: ["vacuum-size", "vacuum-time", "vacuum-files", "rotate", "flush", "cursor-file", "setup-keys"] },
+  ],
   ["file", { short: "C", long: ["compile"] }],
   ["ps", {}],
   ["jq", {}],
@@ -188,4 +221,13 @@ export const COMMON_LONG: ReadonlySet<string> = new Set([
 ]);
 
 /** Programs whose `--output` writes no file. */
-export const OUTPUT_IS_NO_FILE: ReadonlySet<string> = new Set(["stdbuf", "aws", "kubectl", "gcloud", "az", "ack", "helm", "jq"]);
+export const OUTPUT_IS_NO_FILE: ReadonlySet<string> = new Set([
+  "stdbuf",
+  "aws",
+  "kubectl",
+  "gcloud",
+  "az",
+  "ack",
+  "helm",
+  "jq",
+]);

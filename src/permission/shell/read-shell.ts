@@ -30,7 +30,8 @@ import { hidesCommand, WordReader } from "./word-reader.ts";
 export function readShell(source: string): ShellReading {
   const reader = new ShellReader(source);
   const { script, problem } = parseShell(source);
-  if (problem !== undefined) reader.obstacle({ part: source, reason: `it cannot be read as a command line: ${problem}` });
+  if (problem !== undefined)
+    reader.obstacle({ part: source, reason: `it cannot be read as a command line: ${problem}` });
   if (script !== undefined) reader.script(script, source);
   return reader.finish();
 }
@@ -123,7 +124,7 @@ class ShellReader {
       return;
     }
     for (const prefix of node.prefixes) {
-      if (prefix.type === "Time") this.#timed(this.#slice(node));
+      if (prefix.type === "Time") this.#timed(this.#slice({ pos: prefix.pos, end: node.end }));
       else if (prefix.type !== "Negation") this.#unknown(node);
     }
     const before = this.#commands.length;
@@ -249,7 +250,11 @@ class ShellReader {
     this.#words.forget();
     const known = this.#variables.get(name);
     if (!this.#variables.has(name)) this.#variables.set(name, values);
-    else this.#variables.set(name, values === undefined || known === undefined ? undefined : [...values, ...known]);
+    else
+      this.#variables.set(
+        name,
+        values === undefined || known === undefined ? undefined : [...values, ...known],
+      );
   }
 
   #assignInside(name: string, part: string): void {
@@ -284,7 +289,10 @@ class ShellReader {
     if (words.length === 0 && assignments.length === 0) return;
     const command = { words, assignments, input, piped, source };
     this.#commands.push(command);
-    const plain = assignments.length + piped.length === 0 && node.redirects.length === 0 && words.every(({ literal }) => literal);
+    const plain =
+      assignments.length + piped.length === 0 &&
+      node.redirects.length === 0 &&
+      words.every(({ literal }) => literal);
     if (plain) this.#known.set(source, command);
   }
 

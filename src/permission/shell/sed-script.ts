@@ -33,8 +33,10 @@ function command(script: string, at: number): Step | undefined {
   if ("aic".includes(char)) return { next: endOfText(script, at + 1) };
   if ("rR".includes(char)) return { next: endOfLine(script, at), reads: true };
   if (char === "#") return { next: endOfLine(script, at) };
-  if ("btT:".includes(char)) return { next: at + (/^[^;\n}]*/.exec(script.slice(at, at + 1000))?.[0].length ?? 1) };
-  if ("qQlL".includes(char)) return { next: at + (/^.[ \t]*\d*/.exec(script.slice(at, at + 100))?.[0].length ?? 1) };
+  if ("btT:".includes(char))
+    return { next: at + (/^[^;\n}]*/.exec(script.slice(at, at + 1000))?.[0].length ?? 1) };
+  if ("qQlL".includes(char))
+    return { next: at + (/^.[ \t]*\d*/.exec(script.slice(at, at + 100))?.[0].length ?? 1) };
   return undefined;
 }
 
@@ -62,7 +64,11 @@ function closing(script: string, from: number, delimiter: string): number {
     if (char === "\\") index++;
     else if (char === delimiter) return index + 1;
     // A delimiter inside brackets is one to some versions and none to others.
-    else if (char === "[" && /^\[[^\]\n]*\]/.exec(script.slice(index, index + 200))?.[0].includes(delimiter) === true) return -1;
+    else if (
+      char === "[" &&
+      /^\[[^\]\n]*\]/.exec(script.slice(index, index + 200))?.[0].includes(delimiter) === true
+    )
+      return -1;
   }
   return -1;
 }

@@ -63,7 +63,9 @@ function readOptions(words: readonly ShellWord[], wrapper: Wrapper): OptionEnd {
     if (text === "--") return { at: at + 1, scripts };
     if (wrapper.looksUp?.includes(text) === true || text === "--help" || text === "--version")
       return { at: words.length, scripts, looksUp: true };
-    const option = wrapper.script?.find((each) => text === each || (text.startsWith(`${each}=`) && each.startsWith("--")));
+    const option = wrapper.script?.find(
+      (each) => text === each || (text.startsWith(`${each}=`) && each.startsWith("--")),
+    );
     const taken = option === undefined ? optionLength(text, wrapper) : text === option ? 2 : 1;
     if (taken === undefined) return { at, scripts, unknown: text };
     if (option !== undefined) {
@@ -77,7 +79,10 @@ function readOptions(words: readonly ShellWord[], wrapper: Wrapper): OptionEnd {
 }
 
 /** Words an option takes: 1, or 2 with a value of its own. `undefined`: not a known option. */
-function optionLength(text: string, { flags = "", valued = "", optional = "", long = [], longValued = [] }: Wrapper): 1 | 2 | undefined {
+function optionLength(
+  text: string,
+  { flags = "", valued = "", optional = "", long = [], longValued = [] }: Wrapper,
+): 1 | 2 | undefined {
   if (text === "-") return 1;
   if (text.startsWith("--")) {
     const [name = "", value] = text.slice(2).split("=", 2);
@@ -98,12 +103,14 @@ function optionLength(text: string, { flags = "", valued = "", optional = "", lo
 function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[]): Unwrapped {
   const end = readOptions(words, wrapper);
   if (end.looksUp === true) return {};
-  if (end.unknown !== undefined) return unseenFrom(words, end.at, `${end.unknown} is no option of ${name} that is known here`);
+  if (end.unknown !== undefined)
+    return unseenFrom(words, end.at, `${end.unknown} is no option of ${name} that is known here`);
   let at = end.at;
   const assigns: number[] = [];
   while (wrapper.assigns === true && ASSIGNMENT.test(words[at]?.text ?? "")) assigns.push(at++);
   const operands = words.slice(at, at + (wrapper.operands ?? 0));
-  if (operands.some(({ literal }) => !literal)) return unseenFrom(words, at, `what ${name} runs depends on an expansion`);
+  if (operands.some(({ literal }) => !literal))
+    return unseenFrom(words, at, `what ${name} runs depends on an expansion`);
   at += operands.length;
   const rest = words.slice(at);
   if (rest.length === 0) {
@@ -120,7 +127,10 @@ const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 function lineOf(words: readonly ShellWord[]): Unwrapped {
   const line = words.map(({ text }) => text).join(" ");
   if (words.every(({ literal, glob }) => literal || glob)) return { scripts: [line] };
-  return { scripts: [line, words.map(({ resolved }) => resolved).join(" ")], unseen: "part of what it runs comes from an expansion" };
+  return {
+    scripts: [line, words.map(({ resolved }) => resolved).join(" ")],
+    unseen: "part of what it runs comes from an expansion",
+  };
 }
 
 /** The program cannot be told from its options: every word could be where it begins. */
@@ -130,7 +140,12 @@ function unseenFrom(words: readonly ShellWord[], from: number, unseen: string): 
   const count = long ? 2 : 16;
   for (let at = from; at < words.length && scripts.length < count; at++) {
     if (words[at]?.text.startsWith("-") === true) continue;
-    scripts.push(words.slice(at, at + (long ? 500 : 200)).map(({ resolved }) => resolved).join(" "));
+    scripts.push(
+      words
+        .slice(at, at + (long ? 500 : 200))
+        .map(({ resolved }) => resolved)
+        .join(" "),
+    );
     if (words[at]?.text.includes(" ") === true) scripts.push(words[at]?.resolved ?? "");
   }
   return { unseen, scripts };
@@ -153,12 +168,15 @@ function unwrapShell({ words, input, piped }: SimpleCommand): Unwrapped {
       break;
     }
     if (text === "--version" || text === "--help") return {};
-    if (text === "--rcfile" || text === "--init-file") return unseenFrom(words, at, `${text} names a file of commands`);
+    if (text === "--rcfile" || text === "--init-file")
+      return unseenFrom(words, at, `${text} names a file of commands`);
     if (text.startsWith("--")) {
-      if (!/^--(?:no\w+|posix|login|verbose|restricted)$/.test(text)) return unseenFrom(words, at, `${text} is not known here`);
+      if (!/^--(?:no\w+|posix|login|verbose|restricted)$/.test(text))
+        return unseenFrom(words, at, `${text} is not known here`);
       continue;
     }
-    if (text.includes("i") && text.startsWith("-")) return unseenFrom(words, at, "it is an interactive shell");
+    if (text.includes("i") && text.startsWith("-"))
+      return unseenFrom(words, at, "it is an interactive shell");
     if (text.includes("c")) command = true;
     if (text.includes("s")) stdin = true;
     if (/[oO]$/.test(text)) at++;
@@ -166,7 +184,10 @@ function unwrapShell({ words, input, piped }: SimpleCommand): Unwrapped {
   const first = words[at];
   if (command && first !== undefined) {
     if (first.literal) return { scripts: [first.text] };
-    return { scripts: [first.text, first.resolved], unseen: "part of what the shell runs comes from an expansion" };
+    return {
+      scripts: [first.text, first.resolved],
+      unseen: "part of what the shell runs comes from an expansion",
+    };
   }
   if (first !== undefined && !stdin) return { file: at, words: words.slice(at) };
   return shellInput(input, piped);
@@ -186,10 +207,13 @@ function shellInput(input: readonly string[], piped: readonly SimpleCommand[]): 
 function unwrapSu(words: readonly ShellWord[]): Unwrapped {
   const at = words.findIndex(({ text }) => /^(?:-[a-z]*c|--command|--session-command)$/.test(text));
   const attached = words.find(({ text }) => /^--(?:session-)?command=/.test(text));
-  const script = attached === undefined ? words[at + 1] : literalWord(attached.text.slice(attached.text.indexOf("=") + 1));
+  const script =
+    attached === undefined ? words[at + 1] : literalWord(attached.text.slice(attached.text.indexOf("=") + 1));
   if ((at === -1 && attached === undefined) || script === undefined)
     return unseenFrom(words, 1, "su starts a shell");
-  const others = words.filter((word, index) => index > 0 && index !== at && index !== at + 1 && word !== attached);
+  const others = words.filter(
+    (word, index) => index > 0 && index !== at && index !== at + 1 && word !== attached,
+  );
   const plain = others.every(({ text, literal }) => literal && /^(?:-|-l|-m|-p|--login|[\w.]+)$/.test(text));
   if (plain && script.literal) return { scripts: [script.text] };
   return { scripts: [script.text, script.resolved], unseen: "what su runs cannot be told with certainty" };
@@ -206,7 +230,8 @@ const XARGS: Wrapper = {
 function unwrapXargs(words: readonly ShellWord[]): Unwrapped {
   const end = readOptions(words, XARGS);
   if (end.looksUp === true) return {};
-  if (end.unknown !== undefined) return unseenFrom(words, end.at, `${end.unknown} is no option of xargs that is known here`);
+  if (end.unknown !== undefined)
+    return unseenFrom(words, end.at, `${end.unknown} is no option of xargs that is known here`);
   const program = words.slice(end.at);
   if (program.length === 0) return {};
   const options = words.slice(1, end.at).map(({ text }) => text);
@@ -227,7 +252,19 @@ const PARALLEL: Wrapper = {
   flags: "kqtvX0mu",
   valued: "jNnLSsIaP",
   optional: "il",
-  long: ["keep-order", "bar", "progress", "eta", "dry-run", "verbose", "line-buffer", "no-notice", "will-cite", "null", "ungroup"],
+  long: [
+    "keep-order",
+    "bar",
+    "progress",
+    "eta",
+    "dry-run",
+    "verbose",
+    "line-buffer",
+    "no-notice",
+    "will-cite",
+    "null",
+    "ungroup",
+  ],
   longValued: ["jobs", "max-args", "delay", "timeout", "retries", "halt"],
 };
 
@@ -258,19 +295,33 @@ const FLOCK: Wrapper = {
 
 function unwrapFlock(words: readonly ShellWord[]): Unwrapped {
   const end = readOptions(words, FLOCK);
-  if (end.unknown !== undefined) return unseenFrom(words, end.at, `${end.unknown} is no option of flock that is known here`);
+  if (end.unknown !== undefined)
+    return unseenFrom(words, end.at, `${end.unknown} is no option of flock that is known here`);
   const next = words[end.at + 1];
   if (next?.text !== "-c" && next?.text !== "--command") return unwrapWith("flock", FLOCK, words);
   const script = words[end.at + 2];
   if (script === undefined) return {};
-  return script.literal ? { scripts: [script.text] } : unseenFrom(words, end.at + 2, "what flock runs comes from an expansion");
+  return script.literal
+    ? { scripts: [script.text] }
+    : unseenFrom(words, end.at + 2, "what flock runs comes from an expansion");
 }
 
 const WATCH: Wrapper = {
   flags: "bcegtwxC",
   valued: "nq",
   optional: "d",
-  long: ["beep", "color", "errexit", "chgexit", "no-title", "exec", "no-wrap", "no-color", "precise", "differences"],
+  long: [
+    "beep",
+    "color",
+    "errexit",
+    "chgexit",
+    "no-title",
+    "exec",
+    "no-wrap",
+    "no-color",
+    "precise",
+    "differences",
+  ],
   longValued: ["interval", "equexit"],
   runs: "line",
 };
@@ -283,7 +334,8 @@ function unwrapWatch(words: readonly ShellWord[]): Unwrapped {
 
 function unwrapTrap(words: readonly ShellWord[]): Unwrapped {
   const action = words[1]?.text === "--" ? words[2] : words[1];
-  if (action === undefined || action.text === "" || action.text === "-" || /^-[lp]$/.test(action.text)) return {};
+  if (action === undefined || action.text === "" || action.text === "-" || /^-[lp]$/.test(action.text))
+    return {};
   if (action.literal) return { scripts: [action.text] };
   return { scripts: [action.text, action.resolved], unseen: "what the trap runs comes from an expansion" };
 }
@@ -291,9 +343,27 @@ function unwrapTrap(words: readonly ShellWord[]): Unwrapped {
 function unwrapLoose(name: string, words: readonly ShellWord[]): Unwrapped | undefined {
   const first = words[1];
   if (first === undefined) return undefined;
-  if (first.literal && !first.text.startsWith("-") && !first.text.includes(" ") && LOOSE_WORDS.has(name)) return { words: words.slice(1) };
+  if (first.literal && !first.text.startsWith("-") && !first.text.includes(" ") && LOOSE_WORDS.has(name))
+    return { words: words.slice(1) };
   return unseenFrom(words, 1, `what ${name} runs cannot be told with certainty`);
 }
 
 /** Loose wrappers whose first word, when it is no option, is the program. */
-const LOOSE_WORDS = new Set(["unshare", "nsenter", "strace", "ltrace", "valgrind", "systemd-run", "firejail", "setpriv", "linux64", "linux32", "rlwrap", "torsocks", "torify", "proxychains", "proxychains4", "entr"]);
+const LOOSE_WORDS = new Set([
+  "unshare",
+  "nsenter",
+  "strace",
+  "ltrace",
+  "valgrind",
+  "systemd-run",
+  "firejail",
+  "setpriv",
+  "linux64",
+  "linux32",
+  "rlwrap",
+  "torsocks",
+  "torify",
+  "proxychains",
+  "proxychains4",
+  "entr",
+]);

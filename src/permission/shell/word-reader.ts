@@ -54,7 +54,9 @@ export class WordReader {
     const read = this.word(word);
     if (!read.braces) return read;
     const texts = expandBraces(word.parts ?? []);
-    return texts === undefined ? [read] : texts.map((text) => ({ ...read, text, resolved: text, braces: false }));
+    return texts === undefined
+      ? [read]
+      : texts.map((text) => ({ ...read, text, resolved: text, braces: false }));
   }
 
   /** One word, its braces as they are. */
@@ -163,7 +165,8 @@ export class WordReader {
         const operand = this.word(operation.operand);
         draft.names.push(...operand.names);
         draft.substitutions.push(...operand.substitutions);
-        if (operation.operator.includes("=")) this.#options.onAssign(name, `\${${name}${operation.operator}…}`);
+        if (operation.operator.includes("="))
+          this.#options.onAssign(name, `\${${name}${operation.operator}…}`);
         if (operation.operator.includes("+") || this.#options.valueOf(name) === undefined) {
           // What stands in the default can be anything: as good as a value the line sets.
           draft.names.push(...(operand.text === "" ? [] : ["@"]));
@@ -206,7 +209,8 @@ export class WordReader {
   arithmetic(expression: ArithmeticExpression, part: string): void {
     switch (expression.type) {
       case "ArithmeticBinary":
-        if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(expression.operator)) this.#arithmeticAssign(expression.left, part);
+        if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(expression.operator))
+          this.#arithmeticAssign(expression.left, part);
         this.arithmetic(expression.left, part);
         this.arithmetic(expression.right, part);
         return;
@@ -234,10 +238,19 @@ export class WordReader {
   }
 
   #arithmeticWord(value: string, parts: readonly WordPart[] | undefined, part: string): void {
-    const draft: Draft = { literal: true, glob: false, braces: false, names: [], substitutions: [], resolved: "", pure: false };
+    const draft: Draft = {
+      literal: true,
+      glob: false,
+      braces: false,
+      names: [],
+      substitutions: [],
+      resolved: "",
+      pure: false,
+    };
     for (const each of parts ?? []) {
       if (each.type !== "Literal" || hidesCommand(each.value)) this.#part(each, draft);
-      const quoted = each.type === "SingleQuoted" || each.type === "AnsiCQuoted" || each.type === "DoubleQuoted";
+      const quoted =
+        each.type === "SingleQuoted" || each.type === "AnsiCQuoted" || each.type === "DoubleQuoted";
       if (quoted && hidesCommand(each.text)) this.#unreadable(part);
     }
     if ((parts === undefined || parts.length === 0) && hidesCommand(value)) this.#unreadable(part);

@@ -7,6 +7,34 @@ const ROOT = join(import.meta.dirname, "../..");
 
 /** Lines an example must print, in this order; others may stand between them. */
 const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
+  ["01-minimal", ["Yes, take one: 9 °C and light rain.", "completed after 2 model requests"]],
+  ["02-stream", ['> time {"place":"Lima"}', "< time (ok)", "200 tokens in, 40 out, cost unknown"]],
+  ["03-schemas", ["total: expected number, got string", "structured_output 318 2 × lamp, 1 × desk"]],
+  [
+    "04-approve",
+    [
+      "deny by person: I still need that file",
+      "deny by rule: secrets stay where they are",
+      "left: notes.md, secrets.env",
+    ],
+  ],
+  [
+    "05-files-and-shell",
+    ["edit: ok, 3 replacements", "batch: ok, 2 of 2 calls succeeded", "the quick brown fox!"],
+  ],
+  [
+    "06-limits",
+    [
+      "max_iterations: Three searches found nothing.",
+      "budget (tokens) after 360 tokens",
+      "It took too long, so I left it.",
+    ],
+  ],
+  ["07-own-model", ["attempt 2: The provider is overloaded.", "HELLO OUT THERE "]],
+  ["08-record-and-replay", ["recorded: Eight.", "replayed: Eight."]],
+  ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
+  ["11-sessions", ["Under the mat."]],
+  ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   ["20-simple-agent", ["Hello Ann.", "It is 14:05, Ann.", "tools: clock", "I have nothing to say to that."]],
   [
     "21-react-agent",
