@@ -58,6 +58,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     mode,
     allowed: config.allowedTools ?? [],
     disallowed: config.disallowedTools ?? [],
+    permissions: config.permissions,
     known: toolNames,
     workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
     cwd,

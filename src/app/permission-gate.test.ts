@@ -50,6 +50,16 @@ test("a name trusts the whole tool, a rule only what it describes, and what is f
   ]).toEqual(["allow", "deny", "allow", "deny", "allow", "ask", "allow", "ask"]);
 });
 
+test("rules of the configuration take part, and those that cannot be read are refused at once", async () => {
+  const cwd = tempFolder();
+  const ask = gateIn(cwd, { permissions: { allow: ["bash(make*)"], deny: ["bash(make clean)"] } });
+  expect([
+    await action(ask("bash", { command: "make all" })),
+    await action(ask("bash", { command: "make clean" })),
+  ]).toEqual(["allow", "deny"]);
+  expect(() => gateIn(cwd, { permissions: { allow: ["bash("] } })).toThrow("closing bracket");
+});
+
 test("a question says which flag would have answered it", async () => {
   const ask = gateIn(tempFolder());
   expect((await ask("bash", { command: "make all" })).reason).toContain(

@@ -1,7 +1,8 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
-import { parseRule } from "../permission/parse-rule.ts";
+import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PolicyGate } from "../permission/policy-gate.ts";
 import type { Rule, RuleAction } from "../permission/rule.ts";
+import type { PermissionConfig } from "./config/config-schema.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { parseToolNames } from "./tool-names.ts";
 
@@ -12,6 +13,8 @@ export interface PermissionGateOptions {
   readonly allowed: readonly string[];
   /** The same for what never runs. */
   readonly disallowed: readonly string[];
+  /** Rules of the configuration. */
+  readonly permissions?: PermissionConfig | undefined;
   /** Names of all tools, for messages. */
   readonly known: readonly string[];
   /** Folders tools may work in, the working folder first. */
@@ -36,11 +39,13 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
     known: options.known,
     option: "disallowed tool",
   });
+  const configured = parseRules(options.permissions ?? {}, "permissions");
   const { mode, workspace, cwd, home } = options;
   let loading: Promise<PolicyGate> | undefined;
   const load = async (): Promise<PolicyGate> => {
     const { PolicyGate: Loaded } = await import("../permission/policy-gate.ts");
     const rules = [
+      ...configured,
       ...allowed.rules,
       ...denied.rules,
       ...denied.names.map((tool): Rule => ({ tool, action: "deny" })),

@@ -35,6 +35,13 @@ export interface ProviderConfig {
   readonly models?: { readonly [id: string]: ModelConfig };
 }
 
+/** Permission rules such as `bash(git status*)`; deny wins over ask, ask over allow. */
+export interface PermissionConfig {
+  readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -45,6 +52,7 @@ export interface ConfigFile {
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
+  readonly permissions?: PermissionConfig;
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
   readonly maxWallTime?: string;
@@ -102,6 +110,7 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,
+  permissions: { type: "object", fields: { allow: TEXTS, ask: TEXTS, deny: TEXTS } },
   maxTurns: { type: "number", minimum: 1, integer: true },
   maxBudgetUsd: { type: "number", above: 0 },
   maxWallTime: { type: "duration" },

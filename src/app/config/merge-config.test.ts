@@ -113,3 +113,16 @@ test("a network variable that is no whole number is refused by name", () => {
     'NANO_AGENT_MAX_RETRIES is "many". It must be a whole number from 0.',
   );
 });
+
+test("permission rules add up over the layers, and a project can forbid but not allow", () => {
+  const { values, notices } = merge({
+    user: { permissions: { allow: ["bash(make*)"], deny: ["read(secrets/**)"] } },
+    project: { permissions: { allow: ["bash"], ask: ["edit(ci/**)"], deny: ["bash(make deploy*)"] } },
+  });
+  expect(values.permissions).toEqual({
+    allow: ["bash(make*)"],
+    ask: ["edit(ci/**)"],
+    deny: ["read(secrets/**)", "bash(make deploy*)"],
+  });
+  expect(notices).toEqual([expect.stringContaining("permissions.allow")]);
+});

@@ -171,14 +171,14 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "list",
     value: "NAMES",
     group: "Permission",
-    help: "Tools that may run without being asked about, e.g. bash,edit.",
+    help: "Tools that may run without being asked about, e.g. bash,edit, or a part of one: 'bash(npm test*),edit(src/**)'.",
   },
   {
     name: "disallowed-tools",
     type: "list",
     value: "NAMES",
     group: "Permission",
-    help: "Tools that never run. Wins over everything else.",
+    help: "Tools, or parts of them, that never run. Wins over everything else.",
   },
   {
     name: "max-turns",
