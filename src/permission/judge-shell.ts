@@ -5,8 +5,9 @@ import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import type { OriginRule } from "./rule.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { globFits, secretInWord } from "./secret-files.ts";
-import { planShell, type ShellPlan, type ShellUnit, type TextGuard } from "./shell/interpret.ts";
+import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import type { ShellRedirect } from "./shell/shell-command.ts";
+import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
 import { WordRules } from "./word-rules.ts";
 

@@ -89,7 +89,7 @@ class RulePolicy implements Policy {
     this.#space.refresh();
     this.#refreshRules();
     try {
-      const { by, ...decision } = this.#inMode(this.#judge(toToolName(tool), input), toToolName(tool));
+      const { by: _, ...decision } = this.#inMode(this.#judge(toToolName(tool), input), toToolName(tool));
       return decision;
     } catch (error) {
       const reason = `The call could not be judged (${error instanceof Error ? error.message : "unknown failure"}).`;

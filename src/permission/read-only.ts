@@ -1,10 +1,11 @@
 import type { PathSpace } from "./paths/path-space.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
 import { mayShowSecret, secretInWord } from "./secret-files.ts";
-import type { ShellPlan, ShellUnit } from "./shell/interpret.ts";
-import { findScripts } from "./shell/program-guards.ts";
+import type { ShellPlan } from "./shell/plan-shell.ts";
+import { findScripts } from "./shell/script-words.ts";
 import { sedEffect } from "./shell/sed-script.ts";
 import type { ShellWord } from "./shell/shell-command.ts";
+import type { ShellUnit } from "./shell/shell-unit.ts";
 
 /** What coverage by the built-in commands depends on. */
 export interface ReadOnlyContext {
@@ -91,34 +92,38 @@ function afterOptions(
   for (let at = from; at < words.length; at++) {
     const word = words[at];
     if (word === undefined) break;
-    const { text } = word;
-    if (text === "--" && command.name !== "echo") return [...operands, ...words.slice(at + 1)];
-    if (!text.startsWith("-") || text === "-" || command.name === "printf") {
+    if (isOperand(command.name, word.text)) {
       operands.push(word);
       continue;
     }
-    if (command.name === "echo" && !/^-[neE]+$/.test(text)) {
-      operands.push(word);
-      continue;
-    }
-    if (!word.literal) return undefined;
-    const length = text.startsWith("--") ? longLength(command, text) : shortLength(command, text);
+    if (word.text === "--") return [...operands, ...words.slice(at + 1)];
+    const length = word.literal ? optionLength(command, word.text) : undefined;
     if (length === undefined) return undefined;
     at += length - 1;
-    if (length === 2 && (words[at] === undefined || !isPlainValue(words[at]))) return undefined;
+    if (length === 2 && !isPlainValue(words[at])) return undefined;
   }
   return operands;
+}
+
+/** `echo` and `printf` take whatever is no option of theirs for a text. */
+function isOperand(name: string, text: string): boolean {
+  if (name === "printf") return true;
+  return name === "echo" ? !/^-[neE]+$/.test(text) : !text.startsWith("-") || text === "-";
+}
+
+function optionLength(command: ReadOnlyCommand, text: string): 1 | 2 | undefined {
+  return text.startsWith("--") ? longLength(command, text) : shortLength(command, text);
 }
 
 function isPlainValue(word: ShellWord | undefined): boolean {
   return word !== undefined && word.names.length === 0 && word.substitutions.length === 0;
 }
 
-function longLength({ long = [] }: ReadOnlyCommand, text: string): 1 | 2 | undefined {
+function longLength({ long = "" }: ReadOnlyCommand, text: string): 1 | 2 | undefined {
   const [name = "", value] = text.slice(2).split("=", 2);
-  if (value !== undefined) return long.includes(`${name}=`) ? 1 : undefined;
-  if (long.includes(name)) return 1;
-  return long.includes(`${name}=`) ? 2 : undefined;
+  if (value !== undefined) return hasWord(long, `${name}=`) ? 1 : undefined;
+  if (hasWord(long, name)) return 1;
+  return hasWord(long, `${name}=`) ? 2 : undefined;
 }
 
 function shortLength({ short = "", valued = "", numbers }: ReadOnlyCommand, text: string): 1 | 2 | undefined {
@@ -132,14 +137,19 @@ function shortLength({ short = "", valued = "", numbers }: ReadOnlyCommand, text
   return 1;
 }
 
+/** Whether a list of words between blanks holds `word`. */
+function hasWord(list: string, word: string): boolean {
+  return word !== "" && !word.includes(" ") && ` ${list} `.includes(` ${word} `);
+}
+
 /** For programs whose options are whole words (`find`, `test`): the words that are none of them. */
-function afterWords(known: readonly string[], words: readonly ShellWord[]): readonly ShellWord[] | undefined {
+function afterWords(known: string, words: readonly ShellWord[]): readonly ShellWord[] | undefined {
   const operands: ShellWord[] = [];
   for (let at = 1; at < words.length; at++) {
     const word = words[at];
     if (word === undefined) break;
-    if (known.includes(word.text) && word.literal) continue;
-    if (word.literal && known.includes(`${word.text}=`)) {
+    if (hasWord(known, word.text) && word.literal) continue;
+    if (word.literal && hasWord(known, `${word.text}=`)) {
       at++;
       if (words[at] === undefined || !isPlainValue(words[at])) return undefined;
     } else if (word.text.startsWith("-") && !/^-\d+$/.test(word.text)) return undefined;
@@ -160,30 +170,25 @@ const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|CRED|AUTH|PRIVATE|SESSION|COOKIE|^!$/
 
 /** Whether a word that may be a path leads nowhere but into the workspace. */
 function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
-  const { space, variables } = context;
+  const { space } = context;
   if (word.substitutions.length > 0) return false;
-  if (word.names.length > 0) {
-    if (word.names.includes("/dev/fd") && word.names.length === 1) return true;
-    return word.names.every((name) => {
-      const values = variables.get(name);
-      const only = word.text === `$${name}` || word.text === `\${${name}}`;
-      return (
-        only &&
-        values !== undefined &&
-        values.every((value) => value.names.length === 0 && staysInside(value, context))
-      );
-    });
-  }
-  if (word.tilde && !word.text.startsWith("~/") && word.text !== "~") return false;
-  if (word.literal && word.text.startsWith("~")) return space.isInside(space.path(`./${word.text}`).resolved);
-  const fixed = word.glob ? (word.text.split(/[*?[({]/, 1)[0] ?? "") : word.text;
+  if (word.names.length > 0) return expandsInside(word, context);
+  // A quoted tilde is a name, an unquoted one with a name behind it somebody's home.
+  if (word.tilde && !/^~(?:$|\/)/.test(word.text)) return false;
+  if (word.text.startsWith("~") && !word.tilde) return space.isInside(space.path(`./${word.text}`).resolved);
   if (word.glob && (word.text.includes("..") || /(?:^|\/)\.[*?[]/.test(word.text))) return false;
-  if (
-    fixed.includes(":") &&
-    fixed.split(":").some((piece) => piece.startsWith("/") || piece.startsWith("..") || piece.startsWith("~"))
-  )
-    return false;
+  const fixed = word.glob ? (word.text.split(/[*?[({]/, 1)[0] ?? "") : word.text;
+  if (/:(?:\/|\.\.|~)/.test(fixed)) return false;
   return fixed === "" || fixed === "-" || space.isInside(space.path(fixed).resolved);
+}
+
+/** A word that is one variable of the line, with values that all stay inside; or a substitution the shell hands over as a file. */
+function expandsInside({ names, text }: ShellWord, context: ReadOnlyContext): boolean {
+  if (names.length !== 1) return false;
+  const name = names[0] ?? "";
+  if (name === "/dev/fd") return true;
+  const values = text === `$${name}` || text === `\${${name}}` ? context.variables.get(name) : undefined;
+  return values?.every((value) => value.names.length === 0 && staysInside(value, context)) === true;
 }
 
 /** `sed -n '1,20p' file`: a script that neither runs, writes nor reads other files. */

@@ -1,7 +1,7 @@
 import type { PathSpace } from "./paths/path-space.ts";
 import type { OriginRule } from "./rule.ts";
 import { describesPath, namesTool, type RuleSet } from "./rule-set.ts";
-import type { ShellPlan } from "./shell/interpret.ts";
+import type { ShellPlan } from "./shell/plan-shell.ts";
 import { byRule, type Verdict } from "./verdict.ts";
 
 /** Words looked up on disk for one line; the rest is compared as it is written. */

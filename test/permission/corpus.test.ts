@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../temp-folder.ts";
-import { DENIED_SPELLINGS, NOT_READING, READING, SHELL_CASES } from "./shell-cases.ts";
+import { DENIED_SPELLINGS, NOT_READING, READING } from "./command-lists.ts";
+import { EFFECT_CASES } from "./effect-cases.ts";
+import { COMMAND_CASES } from "./shell-cases.ts";
 import { policyIn, shellRules } from "./shell-rules.ts";
+
+const SHELL_CASES = [...COMMAND_CASES, ...EFFECT_CASES];
 
 const RANK = { deny: 0, ask: 1, allow: 2 };
 

@@ -4,8 +4,12 @@ import { matchesText } from "../../src/permission/match-text.ts";
 import { matchesPath } from "../../src/permission/paths/match-path.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { commandLines } from "./command-grammar.ts";
-import { DENIED_SPELLINGS, SHELL_CASES } from "./shell-cases.ts";
+import { DENIED_SPELLINGS } from "./command-lists.ts";
+import { EFFECT_CASES } from "./effect-cases.ts";
+import { COMMAND_CASES } from "./shell-cases.ts";
 import { policyIn, shellRules } from "./shell-rules.ts";
+
+const SHELL_CASES = [...COMMAND_CASES, ...EFFECT_CASES];
 
 const RANK = { deny: 0, ask: 1, allow: 2 };
 const lines = fc.oneof(

@@ -2,8 +2,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readShell } from "../../src/permission/shell/read-shell.ts";
 import { commandLines } from "./command-grammar.ts";
-import { DENIED_SPELLINGS, NOT_READING, READING, SHELL_CASES } from "./shell-cases.ts";
+import { DENIED_SPELLINGS, NOT_READING, READING } from "./command-lists.ts";
+import { EFFECT_CASES } from "./effect-cases.ts";
+import { COMMAND_CASES } from "./shell-cases.ts";
 import { loadCommandNames } from "./tree-sitter-bash.ts";
+
+const SHELL_CASES = [...COMMAND_CASES, ...EFFECT_CASES];
 
 const commandNames = await loadCommandNames();
 

@@ -8,8 +8,8 @@ export type CommandNames = (line: string) => readonly string[] | undefined;
 
 /** Loads tree-sitter's grammar of Bash; `undefined` where this installation does not have it. */
 export async function loadCommandNames(): Promise<CommandNames | undefined> {
-  const find = createRequire(import.meta.url);
-  const grammar = join(dirname(find.resolve("tree-sitter-bash/package.json")), "tree-sitter-bash.wasm");
+  const require = createRequire(import.meta.url);
+  const grammar = join(dirname(require.resolve("tree-sitter-bash/package.json")), "tree-sitter-bash.wasm");
   if (!existsSync(grammar)) return undefined;
   await Parser.init();
   const parser = new Parser();

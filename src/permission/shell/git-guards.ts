@@ -1,5 +1,5 @@
-import type { WordGuard } from "./program-guards.ts";
-import type { ShellWord } from "./shell-command.ts";
+import { type ShellWord, textAt } from "./shell-command.ts";
+import type { WordGuard } from "./word-guard.ts";
 
 /** Options before the sub-command that change nothing git runs. */
 const PLAIN_GLOBALS = new Set([
@@ -69,54 +69,62 @@ const RUNNING: ReadonlyMap<string, RegExp> = new Map([
   ],
   ["hook", /^run$/],
   ["maintenance", /^(?:run|start|register)$/],
-  ["lfs", /^/],
-  ["filter-branch", /^/],
-  ["daemon", /^/],
-  ["instaweb", /^/],
-  ["remote-ext", /^/],
-  ["remote-fd", /^/],
-  ["send-email", /^/],
-  ["credential", /^/],
-  ["fast-import", /^/],
   ["fast-export", /^--export/],
+]);
+
+/** Sub-commands that run programs whatever their arguments. */
+const WHOLE = new Set([
+  "lfs",
+  "filter-branch",
+  "daemon",
+  "instaweb",
+  "remote-ext",
+  "remote-fd",
+  "send-email",
+  "credential",
+  "fast-import",
 ]);
 
 /** What the words of a git command run or write beside their purpose. */
 export function gitGuards(words: readonly ShellWord[]): readonly WordGuard[] {
-  const guards: WordGuard[] = [];
-  const guard = (from: number, to: number): void => {
-    const text = words[from]?.text ?? "";
-    guards.push({
-      from,
-      to: Math.min(to, words.length),
-      reason: `${text} makes git run a program or write a file`,
-    });
-  };
-  let index = 1;
-  for (; index < words.length; index++) {
-    const text = words[index]?.text ?? "";
-    if (!text.startsWith("-") || text === "--") break;
-    if (text === "-C") index++;
-    else if (text === "-c" || text === "--config-env" || text === "--git-dir" || text === "--work-tree") {
-      guard(index, index + 2);
-      index++;
-    } else if (!PLAIN_GLOBALS.has(text)) guard(index, index + 1);
-  }
-  const sub = words[index]?.text ?? "";
-  const short = SHORT.get(sub);
-  const running = RUNNING.get(sub);
-  if (running?.source === "^") guard(index, index + 1);
-  for (index++; index < words.length; index++) {
-    const text = words[index]?.text ?? "";
+  const { guards, at } = globalGuards(words);
+  const sub = textAt(words, at);
+  if (WHOLE.has(sub)) guards.push(guardOf(words, at, at + 1));
+  for (let index = at + 1; index < words.length; index++) {
+    const text = textAt(words, index);
     if (text === "--" && sub !== "submodule") break;
-    const found =
-      isLong(text) ||
-      short?.test(text) === true ||
-      running?.test(text) === true ||
-      /^(?:ext|fd)::/.test(text);
-    if (found) guard(index, index + 1);
+    if (isGuardedArgument(sub, text)) guards.push(guardOf(words, index, index + 1));
   }
   return [...guards, ...configGuards(sub, words)];
+}
+
+/** Guards of the options before the sub-command, and where that stands. */
+function globalGuards(words: readonly ShellWord[]): { readonly guards: WordGuard[]; readonly at: number } {
+  const guards: WordGuard[] = [];
+  let at = 1;
+  for (; at < words.length; at++) {
+    const text = textAt(words, at);
+    if (!text.startsWith("-") || text === "--") break;
+    if (text === "-C") at++;
+    else if (GUARDED_GLOBALS.has(text)) guards.push(guardOf(words, at, ++at + 1));
+    else if (!PLAIN_GLOBALS.has(text)) guards.push(guardOf(words, at, at + 1));
+  }
+  return { guards, at };
+}
+
+const GUARDED_GLOBALS = new Set(["-c", "--config-env", "--git-dir", "--work-tree"]);
+
+function guardOf(words: readonly ShellWord[], from: number, to: number): WordGuard {
+  return {
+    from,
+    to: Math.min(to, words.length),
+    reason: `${textAt(words, from)} makes git run a program or write a file`,
+  };
+}
+
+function isGuardedArgument(sub: string, text: string): boolean {
+  if (isLong(text) || /^(?:ext|fd)::/.test(text)) return true;
+  return SHORT.get(sub)?.test(text) === true || RUNNING.get(sub)?.test(text) === true;
 }
 
 function isLong(text: string): boolean {

@@ -1,18 +1,10 @@
 import { awkEffect } from "./awk-script.ts";
 import { gitGuards } from "./git-guards.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
+import { findScripts, type ScriptOptions } from "./script-words.ts";
 import { sedEffect } from "./sed-script.ts";
 import type { ShellWord, SimpleCommand } from "./shell-command.ts";
-
-/** Words of a command that the `*` of an allow rule does not cover. */
-export interface WordGuard {
-  /** Index of the first word, and one behind the last. */
-  readonly from: number;
-  readonly to: number;
-  readonly reason: string;
-  /** The program these words run: where a rule of its own allows it, nothing is left to guard. */
-  readonly program?: readonly ShellWord[];
-}
+import type { WordGuard } from "./word-guard.ts";
 
 /** Tells whether a word could take a value that the line chooses, options included. */
 export type IsChosen = (word: ShellWord) => boolean;
@@ -200,16 +192,12 @@ function fdGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   return [{ from: index, to: words.length, reason: `${words[index]?.text ?? ""} runs a program`, program }];
 }
 
-interface ScriptOptions {
-  /** Letter of the option that holds a script; empty: only the first operand does. */
-  readonly script: string;
-  readonly long: string;
-  readonly valued: string;
+interface JudgedScripts extends ScriptOptions {
   readonly effect: (script: string) => "none" | "reads" | "runs";
 }
 
 /** Guards the scripts of sed and awk: the values of an option, or the first operand. */
-function scriptGuards(words: readonly ShellWord[], options: ScriptOptions): readonly WordGuard[] {
+function scriptGuards(words: readonly ShellWord[], options: JudgedScripts): readonly WordGuard[] {
   const found = findScripts(words, options);
   return found.flatMap(({ index, text }) => {
     const word = words[index];
@@ -217,41 +205,4 @@ function scriptGuards(words: readonly ShellWord[], options: ScriptOptions): read
     if (seen && !word.braces && options.effect(text) !== "runs") return [];
     return [{ from: index, to: index + 1, reason: `the script ${text} may run a program or write a file` }];
   });
-}
-
-/** The scripts given to sed or awk, and the words they stand in. */
-export function findScripts(
-  words: readonly ShellWord[],
-  { script, long, valued }: Omit<ScriptOptions, "effect">,
-): readonly { readonly index: number; readonly text: string }[] {
-  const scripts: { index: number; text: string }[] = [];
-  let operand: number | undefined;
-  for (let index = 1; index < words.length; index++) {
-    const text = words[index]?.text ?? "";
-    if (text === "--") {
-      operand ??= index + 1;
-      break;
-    }
-    if (text.startsWith("--")) {
-      const [name = "", value] = splitOnce(text.slice(2));
-      if (name === "" || !long.startsWith(name)) continue;
-      if (value === undefined) index++;
-      scripts.push({ index, text: value ?? words[index]?.text ?? "" });
-    } else if (text.startsWith("-") && text.length > 1) {
-      const at = [...text].findIndex((letter, place) => place > 0 && (script + valued).includes(letter));
-      if (at === -1) continue;
-      const attached = text.slice(at + 1);
-      if (attached === "") index++;
-      if (script !== "" && text.charAt(at) === script)
-        scripts.push({ index, text: attached === "" ? (words[index]?.text ?? "") : attached });
-    } else operand ??= index;
-  }
-  if (scripts.length === 0 && operand !== undefined && operand < words.length)
-    scripts.push({ index: operand, text: words[operand]?.text ?? "" });
-  return scripts;
-}
-
-function splitOnce(text: string): readonly [string, string | undefined] {
-  const at = text.indexOf("=");
-  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }

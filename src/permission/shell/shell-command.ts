@@ -73,3 +73,20 @@ export function literalWord(text: string): ShellWord {
     resolved: text,
   };
 }
+
+/** The text of a word, empty behind the last one. */
+export function textAt(words: readonly ShellWord[], index: number): string {
+  return words[index]?.text ?? "";
+}
+
+/** The words joined by one blank. */
+export function textOf(words: readonly ShellWord[]): string {
+  let text = textAt(words, 0);
+  for (let index = 1; index < words.length; index++) text += ` ${textAt(words, index)}`;
+  return text;
+}
+
+/** The words joined by one blank, resolved as far as the line tells. */
+export function resolvedText(words: readonly ShellWord[]): string {
+  return words.map(({ resolved }) => resolved).join(" ");
+}

@@ -1,4 +1,4 @@
-import { programGuards } from "./program-guards.ts";
+import { assignedByBuiltins, evaluates } from "./evaluating-builtins.ts";
 import { readShell } from "./read-shell.ts";
 import {
   literalWord,
@@ -7,40 +7,13 @@ import {
   type ShellRedirect,
   type ShellWord,
   type SimpleCommand,
+  textOf,
 } from "./shell-command.ts";
-import { type Unwrapped, unwrap } from "./unwrap.ts";
-import { PASSING_PROGRAMS, STATE_CHANGES } from "./wrappers.ts";
-
-/** Characters of a command's text that only literal characters of an allow rule cover. */
-export interface TextGuard {
-  readonly from: number;
-  readonly to: number;
-  readonly reason: string;
-  /** The guarded words, where they are arguments: the first, and one behind the last. */
-  readonly words?: readonly [from: number, to: number];
-  /** What the guarded words run: nothing is left to guard when all of it is allowed. */
-  readonly program?: readonly ShellUnit[];
-}
-
-/** One command that a line runs, as rules see it. */
-export interface ShellUnit {
-  /** Its words after quote removal joined by one blank, assignments in front. */
-  readonly text: string;
-  /** The program, without its folder. */
-  readonly name: string;
-  readonly words: readonly ShellWord[];
-  readonly guards: readonly TextGuard[];
-  /** Why no pattern covers it: it runs something nobody can see. A rule for the whole tool does. */
-  readonly unseen?: string;
-  /** Why no rule covers it at all. */
-  readonly blocked?: string;
-  /** False: only deny and ask rules look at it, because it may never run like this. */
-  readonly judged: boolean;
-  /** Other spellings of it, for deny and ask rules. */
-  readonly aliases: readonly string[];
-  /** Its name is a pattern of file names. */
-  readonly globName?: string;
-}
+import type { ShellUnit } from "./shell-unit.ts";
+import { assignmentGuards, textGuards } from "./text-guards.ts";
+import { unwrap } from "./unwrap.ts";
+import type { Unwrapped } from "./unwrapped.ts";
+import { PASSING_PROGRAMS } from "./wrappers.ts";
 
 /** Everything a command line runs or opens. */
 export interface ShellPlan {
@@ -188,56 +161,18 @@ class Planner {
       text,
       name,
       words,
-      guards: this.#guards(command, { name, unwrapped, level }),
+      guards: textGuards(command, {
+        name,
+        unwrapped,
+        isChosen: (word) => this.#isChosen(word),
+        plan: (program) => this.#separately(program, level),
+      }),
       ...(unseen === undefined ? {} : { unseen }),
       ...(blocked === undefined ? {} : { blocked }),
       ...(globName === undefined ? {} : { globName }),
       judged: level.judged,
       aliases: aliasesOf(words, bare, assignments.length > 0),
     };
-  }
-
-  #guards(
-    command: SimpleCommand,
-    { name, unwrapped, level }: { name: string; unwrapped: Unwrapped | undefined; level: Level },
-  ): readonly TextGuard[] {
-    const { words, assignments } = command;
-    let known: readonly number[] | undefined;
-    const startOf = (index: number): number => (known ??= startsOf([...assignments, ...words]))[index] ?? 0;
-    const offset = assignments.length;
-    const guards: TextGuard[] = assignments.map(({ text }, index) => headGuard(text, startOf(index)));
-    const add = (from: number, to: number, rest: Pick<TextGuard, "reason" | "program">): void => {
-      const last = words[to - 1]?.text ?? "";
-      const end =
-        last.startsWith("--") && last.includes("=") && to === from + 1 ? last.indexOf("=") + 1 : last.length;
-      guards.push({
-        from: startOf(from + offset),
-        to: startOf(to - 1 + offset) + end,
-        words: [from, to],
-        ...rest,
-      });
-    };
-    if (STATE_CHANGES.has(name)) add(0, 1, { reason: `${name} changes the shell for what follows` });
-    if ((words[0]?.text ?? "").split("/").includes("..")) add(0, 1, { reason: "the program's path climbs" });
-    for (const index of unwrapped?.assigns ?? [])
-      guards.push(headGuard(words[index]?.text ?? "", startOf(index + offset)));
-    words.forEach((word, index) => {
-      if (index > 0 && word.assigns !== undefined && RISKY_VARIABLE.test(word.assigns))
-        guards.push(headGuard(word.text, startOf(index + offset)));
-    });
-    if (unwrapped?.file !== undefined) {
-      const program = this.#separately(unwrapped.words ?? [], level);
-      add(unwrapped.file, unwrapped.file + 1, {
-        reason: `${words[unwrapped.file]?.text ?? ""} is a file of commands`,
-        program,
-      });
-    }
-    for (const { from, to, reason, program } of programGuards(name, words, (word) => this.#isChosen(word))) {
-      const inner =
-        program === undefined || program.length === 0 ? undefined : this.#separately(program, level);
-      add(from, to, inner === undefined ? { reason } : { reason, program: inner });
-    }
-    return guards;
   }
 
   /** The units of a program that only a guard knows of. */
@@ -314,20 +249,9 @@ class Planner {
   }
 }
 
-/** Variables that decide which programs run, or what programs do. */
-const RISKY_VARIABLE =
-  /^(?:PATH|IFS|ENV|HOME|SHELL|CDPATH|GLOBIGNORE|PS\d|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|.*_PAGER|BASH.*|LD_.*|DYLD_.*|GIT_.*|PYTHON.*|PERL.*|RUBY.*|NODE_.*|LESS.*|.*OPTIONS|.*OPTS|.*FLAGS|.*_proxy|.*_PROXY)$/;
-
-function headGuard(text: string, start: number): TextGuard {
-  const head = text.slice(0, text.indexOf("=") + 1);
-  return { from: start, to: start + head.length, reason: `${head} sets a variable` };
-}
-
 function assignmentUnit(assignments: readonly ShellWord[], judged: boolean): ShellUnit {
-  const starts = startsOf(assignments);
   const text = textOf(assignments);
-  const guards = assignments.map((word, index) => headGuard(word.text, starts[index] ?? 0));
-  return { text, name: "", words: [], guards, judged, aliases: [] };
+  return { text, name: "", words: [], guards: assignmentGuards(assignments), judged, aliases: [] };
 }
 
 function nameProblem(word: ShellWord): string | undefined {
@@ -340,23 +264,6 @@ function nameProblem(word: ShellWord): string | undefined {
   return undefined;
 }
 
-function textOf(words: readonly ShellWord[]): string {
-  let text = words[0]?.text ?? "";
-  for (let index = 1; index < words.length; index++) text += ` ${words[index]?.text ?? ""}`;
-  return text;
-}
-
-/** Where each word begins in the joined text. */
-function startsOf(words: readonly ShellWord[]): readonly number[] {
-  const starts: number[] = [];
-  let at = 0;
-  for (const { text } of words) {
-    starts.push(at);
-    at += text.length + 1;
-  }
-  return starts;
-}
-
 function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean): readonly string[] {
   const name = words[0]?.text ?? "";
   const slash = name.lastIndexOf("/");
@@ -365,51 +272,6 @@ function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean)
 }
 
 const NO_ALIASES: readonly string[] = [];
-
-const EVALUATING = new Set([
-  "test",
-  "[",
-  "printf",
-  "read",
-  "unset",
-  "declare",
-  "typeset",
-  "local",
-  "export",
-  "readonly",
-  "let",
-  "wait",
-  "mapfile",
-  "readarray",
-  "getopts",
-]);
-
-/** Builtins that evaluate a text they are given as if it stood in the line. */
-function evaluates(name: string, words: readonly ShellWord[]): string | undefined {
-  if (name === "fc" || (name === "jobs" && words.some(({ text }) => text.startsWith("-x"))))
-    return `${name} runs commands`;
-  if ((name === "mapfile" || name === "readarray") && words.some(({ text }) => /^-\w*C/.test(text)))
-    return `${name} -C runs a command`;
-  if (name === "compgen" || name === "complete" || name === "bind") return `${name} can run commands`;
-  if (name === "printf" && words[1]?.text.startsWith("-v") === true) return "printf -v sets a variable";
-  if (!EVALUATING.has(name)) return undefined;
-  const hiding = words.find(
-    ({ text, substitutions }) =>
-      substitutions.length === 0 && /\$\(|`|\$\{/.test(text) && /\[|^[^$]*=/.test(text),
-  );
-  if (name === "let" && words.some(({ text }) => /\$|`/.test(text))) return "let evaluates a text";
-  return hiding === undefined || name === "printf" ? undefined : `${name} evaluates ${hiding.text}`;
-}
-
-/** Variables that builtins of the line set to something nobody knows. */
-function assignedByBuiltins(commands: readonly SimpleCommand[]): [string, undefined][] {
-  return commands.flatMap(({ words }) => {
-    const name = words[0]?.text ?? "";
-    if (!EVALUATING.has(name) || name === "test" || name === "[") return [];
-    const names = words.slice(1).map(({ text }) => /^([A-Za-z_]\w*)(?:=|$)/.exec(text)?.[1]);
-    return names.flatMap((each): [string, undefined][] => (each === undefined ? [] : [[each, undefined]]));
-  });
-}
 
 /** What could be commands in a text that does not parse: cut at every operator, quotes taken away. */
 function roughCommands(line: string): readonly string[] {
