@@ -3,6 +3,7 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
@@ -37,6 +38,8 @@ export interface ComposedAgent {
   readonly mode: PermissionMode;
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
+  /** Removes what runs that were killed left half written in the workspace. Never rejects. */
+  readonly tidy: () => Promise<void>;
   /** Ends everything the agent's tools started. */
   readonly dispose: () => Promise<void>;
   /** The same at once, for the moment before the process ends. */
@@ -88,6 +91,10 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     toolNames,
     mode,
     prepare: builtin.prepare,
+    tidy: async () => {
+      // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
+      await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
+    },
     dispose: builtin.dispose,
     killNow: builtin.killNow,
   };

@@ -220,6 +220,8 @@ class HeadlessRun {
   #onEvent(event: AgentEvent): void {
     // While the model still writes the command, what it needs can be made ready.
     if (event.type === "tool_call_start" && event.name === "bash") void this.#composed?.prepare();
+    // With the first turn, while the request is under way: a start need not wait for it.
+    if (event.type === "turn_start" && event.iteration === 1) void this.#composed?.tidy();
     this.#tally.add(event);
     this.#progress.show(event);
     this.#reporter.event(event);
