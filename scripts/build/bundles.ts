@@ -24,7 +24,6 @@ export async function buildLibrary(
     entryPoints: job.entries.map(({ source, output }) => ({ in: source, out: output })),
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
-    sourcemap: "linked",
   });
   const swallowed = Object.keys(bundle.metafile.inputs).filter((path) => path.includes("node_modules/"));
   if (swallowed.length > 0) {
