@@ -50,7 +50,7 @@ class ShellJudge {
   readonly #allow: readonly OriginRule[];
   readonly #whole: OriginRule | undefined;
   readonly #words: WordRules;
-  #last: Verdict | undefined;
+  #last: Allowed | undefined;
   #builtIn = false;
 
   constructor(line: string, plan: ShellPlan, judgement: ShellJudgement) {
@@ -84,20 +84,20 @@ class ShellJudge {
     if (this.#plan.units.every(({ judged }) => !judged)) return ask(this.#line, "there is no command in it");
     for (const unit of this.#plan.units) {
       const verdict = unit.judged ? this.#unit(unit) : undefined;
-      if (verdict !== undefined && verdict.decision !== "allow") return verdict;
+      if (verdict !== undefined) return verdict;
     }
     return this.#outsideInput();
   }
 
   allowed(): Verdict {
-    const last = this.#last;
+    const last = this.#last === undefined ? undefined : allowedVerdict(this.#last);
     if (last !== undefined && this.#plan.units.filter(({ judged }) => judged).length === 1) return last;
-    const by = last?.by ?? "user";
+    const rule = last?.rule === undefined ? {} : { rule: last.rule };
     return {
       decision: "allow",
-      ...(last?.rule === undefined ? {} : { rule: last.rule }),
+      ...rule,
       reason: "Every command in the line is allowed.",
-      by,
+      by: last?.by ?? "user",
     };
   }
 
@@ -119,11 +119,7 @@ class ShellJudge {
     const rules = this.#judgement.rules.forTool(action, TOOL);
     const whole = rules.find(({ pattern }) => pattern === undefined);
     if (whole !== undefined) return byRule(whole, this.#line);
-    const seen = new Set<string>();
-    for (const unit of allUnits(this.#plan.units)) {
-      const key = unit.text + (unit.globName ?? "");
-      if (seen.has(key)) continue;
-      seen.add(key);
+    for (const unit of rules.length === 0 ? [] : allUnits(this.#plan.units)) {
       const rule = rules.find(({ pattern }) => pattern !== undefined && this.#fits(pattern, unit));
       if (rule !== undefined) return byRule(rule, unit.text);
     }
@@ -166,33 +162,26 @@ class ShellJudge {
     if (unit.blocked !== undefined) return ask(unit.text, unit.blocked);
     const machinery = this.#machineryOf(unit);
     if (machinery !== undefined) return machinery;
-    if (this.#whole !== undefined) return this.#note(byRule(this.#whole, unit.text));
+    if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
     const guards = unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(
       ({ pattern }) =>
         pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text, guards),
     );
-    if (rule !== undefined) return this.#note(byRule(rule, unit.text));
+    if (rule !== undefined) return this.#allowedBy(rule, unit);
     const context = { space: this.#judgement.space, variables: this.#plan.variables };
     const known = this.#judgement.defaults ? readOnlyRule(withoutPrograms(unit, guards), context) : undefined;
     if (known !== undefined) {
       this.#builtIn = true;
-      const reason = `${shown(unit.text)} only looks at files of the workspace (built-in rule: ${known}).`;
-      return this.#note({
-        decision: "allow",
-        part: unit.text,
-        rule: `built-in: ${known}`,
-        reason,
-        by: "built-in",
-      });
+      this.#last = { known, unit };
+      return undefined;
     }
     return this.#notAllowed(unit, guards);
   }
 
-  #note(verdict: Verdict): Verdict {
-    this.#last = verdict;
-    return verdict;
+  #allowedBy(rule: OriginRule, unit: ShellUnit): undefined {
+    this.#last = { rule, unit };
   }
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
@@ -201,7 +190,7 @@ class ShellJudge {
       ({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text),
     );
     const guard = guards[0];
-    const inner = guard?.program?.find((each) => this.#unit(each)?.decision !== "allow");
+    const inner = guard?.program?.find((each) => this.#unit(each) !== undefined);
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
       const why = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
       return { ...ask(unit.text, why), ...offer };
@@ -223,7 +212,7 @@ class ShellJudge {
     return (
       program !== undefined &&
       program.length > 0 &&
-      program.every((unit) => !unit.judged || this.#unit(unit)?.decision === "allow")
+      program.every((unit) => !unit.judged || this.#unit(unit) === undefined)
     );
   }
 
@@ -255,6 +244,17 @@ class ShellJudge {
       ? undefined
       : ask(outside.source, "the file it reads is not in the workspace");
   }
+}
+
+/** A command that was allowed, and by what. */
+type Allowed = { readonly unit: ShellUnit } & ({ readonly rule: OriginRule } | { readonly known: string });
+
+function allowedVerdict(allowed: Allowed): Verdict {
+  const part = allowed.unit.text;
+  if ("rule" in allowed) return byRule(allowed.rule, part);
+  const { known } = allowed;
+  const reason = `${shown(part)} only looks at files of the workspace (built-in rule: ${known}).`;
+  return { decision: "allow", part, rule: `built-in: ${known}`, reason, by: "built-in" };
 }
 
 function* allUnits(units: readonly ShellUnit[]): Generator<ShellUnit> {

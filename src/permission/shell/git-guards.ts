@@ -63,10 +63,7 @@ const SHORT: ReadonlyMap<string, RegExp> = new Map([
 const RUNNING: ReadonlyMap<string, RegExp> = new Map([
   ["bisect", /^(?:run|visualize|view)$/],
   ["submodule", /^foreach$/],
-  [
-    "config",
-    /^(?!(?:--get.*|--list|-l|get|list|--show-\w+|--(?:global|local|system|worktree)|--name-only|--null|-z|--type=\w+)$)-|[!]/,
-  ],
+  ["config", /^(?:-e|--edit|-f|--file|--file=.*|!.*)$/],
   ["hook", /^run$/],
   ["maintenance", /^(?:run|start|register)$/],
   ["fast-export", /^--export/],
@@ -134,11 +131,28 @@ function isLong(text: string): boolean {
   return LONG.some((long) => long.startsWith(name));
 }
 
-/** `git config key value` sets what later commands run. */
+/** Keys of the configuration that name programs, or more configuration. */
+const RUNNING_KEY =
+  /^(?:core\.(?:pager|editor|fsmonitor|sshcommand|hookspath|gitproxy|askpass|attributesfile|worktree)|alias\.|pager\.|diff\..*(?:command|textconv|external)|diff\.external|filter\.|merge\..*driver|(?:merge|diff)tool\.|credential\.|gpg\.|sequence\.editor|uploadpack\.|remote\..*(?:uploadpack|receivepack|vcs|proxy|url)|url\.|include|submodule\..*update|interactive\.difffilter|init\.templatedir|protocol\.|http\.|browser\.|man\.|instaweb\.|sendemail\.|trailer\.|web\.|safe\.|extensions\.|tar\.|imap\.|guitool\.|difftool|ssh\.)/i;
+
+/** `git config key value` can set what later commands run. */
 function configGuards(sub: string, words: readonly ShellWord[]): readonly WordGuard[] {
   if (sub !== "config") return [];
   const reads = words.some(({ text }) => /^(?:--get.*|--list|-l|get|list)$/.test(text));
-  const at = words.findIndex(({ text }) => text === "config");
-  if (reads || words.length - at <= 2) return [];
-  return [{ from: at + 1, to: words.length, reason: "git config can set programs that git runs later" }];
+  if (reads) return [];
+  const found = words.findIndex(
+    ({ text, literal }, index) =>
+      index > 1 && (RUNNING_KEY.test(text) || (!literal && !text.startsWith("-"))),
+  );
+  const key = words.findIndex(
+    ({ text, literal }, index) => index > 1 && literal && /^[a-z][\w-]*\..*[\w-]$/i.test(text),
+  );
+  const guards: WordGuard[] = [];
+  if (found !== -1 && (key === -1 || found <= key) && words.length > found + 1)
+    guards.push({
+      from: found,
+      to: words.length,
+      reason: `${textAt(words, found)} can name a program that git runs later`,
+    });
+  return guards;
 }

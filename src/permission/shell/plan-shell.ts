@@ -1,4 +1,4 @@
-import { assignedByBuiltins, evaluates } from "./evaluating-builtins.ts";
+import { evaluates } from "./evaluating-builtins.ts";
 import { readShell } from "./read-shell.ts";
 import {
   literalWord,
@@ -83,7 +83,7 @@ class Planner {
     for (const { part, reason } of reading.changes) this.#change(part, reason, level);
     if (reading.obstacles.length > 0) for (const text of roughCommands(line)) this.#guess(text, level, true);
     const outer = this.#variables;
-    this.#variables = new Map([...outer, ...reading.variables, ...assignedByBuiltins(reading.commands)]);
+    this.#variables = new Map([...outer, ...reading.variables]);
     for (const command of reading.commands) this.#command(command, level);
     if (level.depth > 0) this.#variables = outer;
   }

@@ -19,10 +19,16 @@ export function programGuards(
   isChosen: IsChosen,
 ): readonly WordGuard[] {
   const guards = [...optionGuards(name, words), ...ownGuards(name, words)];
+  // An expansion may be empty: what is left can be an option all the same.
+  if (words.some(({ text, resolved }) => text !== resolved)) {
+    const left = words.map((word) => ({ ...word, text: word.resolved }));
+    guards.push(...optionGuards(name, left), ...ownGuards(name, left));
+  }
   const { short, long, word } = PROGRAM_OPTIONS.get(name) ?? {};
   if (short === undefined && long === undefined && word === undefined && !OWN.has(name)) return guards;
   words.forEach((word, index) => {
-    if (index > 0 && !word.literal && couldBeOption(name, word, isChosen))
+    if (index === 0 || word.literal || isValue(name, words, index)) return;
+    if (couldBeOption(name, word, isChosen))
       guards.push({
         from: index,
         to: index + 1,
@@ -30,6 +36,25 @@ export function programGuards(
       });
   });
   return guards;
+}
+
+/** Options whose next word is a value, whatever it looks like. */
+const VALUE_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
+  ["git", /^(?:-[a-z]*m|--(?:message|author|grep|since|until|before|after|date|trailer|branch))$/],
+  [
+    "find",
+    /^-(?:i?name|i?path|i?regex|newer|type|size|[acm]time|[acm]min|maxdepth|mindepth|user|group|perm)$/,
+  ],
+  ["curl", /^(?:-[a-zA-Z]*[HdXuAbe]|--(?:header|data|data-raw|data-binary|json|request|user|form|url))$/],
+  ["sort", /^-(?:k|t)$/],
+  ["tar", /^-?[a-zA-Z]*f$|^-C$/],
+  ["rg", /^-(?:e|g|A|B|C|m|t)$/],
+]);
+
+function isValue(name: string, words: readonly ShellWord[], index: number): boolean {
+  const [word, before] = [words[index], words[index - 1]];
+  if (word === undefined || word.splits || word.glob || word.braces || before?.literal !== true) return false;
+  return VALUE_OPTIONS.get(name)?.test(before.text) === true;
 }
 
 const OWN = new Set(["find", "gfind", "fd", "fdfind", "git"]);

@@ -17,13 +17,13 @@ export interface ProgramOptions {
 const VIM: ProgramOptions = { short: "cSswWu", word: /^(?:\+.+|--cmd|--startuptime|--listen|--remote-expr)/ };
 const COMPILER: ProgramOptions = { word: /^(?:@.+|-(?:wrapper|fplugin|B|specs|Xclang|load|iplugindir))/ };
 const AWK: ProgramOptions = {
-  short: "fiElpodD",
+  short: "fieElpodD",
   valued: "Fv",
   long: ["file", "include", "exec", "load", "profile", "pretty-print", "dump-variables", "debug", "source"],
   ends: true,
 };
 const SSH_WORD =
-  /^(?:-o)?"?\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider|securitykeyprovider|include|match|xauthlocation)\b/i;
+  /^(?:-\w*o)?"?\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider|securitykeyprovider|include|match|xauthlocation)[=\s]/i;
 
 /**
  * The options that an allow rule's `*` does not cover, by program. `git`, `find`, `fd`, sed and awk scripts are judged by code of
@@ -129,6 +129,7 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
         "ssl-sessions",
       ],
       harmless: ["cookie", "create-file-mode", "h", "head"],
+      word: /%output\{/,
     },
   ],
   [
@@ -176,8 +177,8 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   ["pandoc", { short: "oF", long: ["output", "filter", "lua-filter", "pdf-engine", "extract-media"] }],
   ["xmllint", { long: ["output"] }],
   ["iconv", { short: "o", valued: "ft", long: ["output"] }],
-  ["perl", { short: "i", valued: "0eEFIMmCxl" }],
-  ["ruby", { short: "i", valued: "0eEFIrCxTK" }],
+  ["perl", { short: "i", valued: "eEFIMmCx" }],
+  ["ruby", { short: "i", valued: "eEFIrCxTK" }],
   ["gdb", { word: /^--?(?:ex|iex|eval-command|init-eval-command|command|x|ix|batch)/ }],
   [
     "sqlite3",
@@ -194,8 +195,28 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
     { long: ["vacuum-size", "vacuum-time", "vacuum-files", "rotate", "flush", "cursor-file", "setup-keys"] },
   ],
   ["file", { short: "C", long: ["compile"] }],
-  ["ps", {}],
-  ["jq", {}],
+  ["install", { long: ["strip-program"] }],
+  ["ip", { short: "b", long: ["batch"], word: /^exec$/ }],
+  ["socat", { word: /(?:^|,)(?:exec|system|shell|open|create|gopen|file)\s*:/i }],
+  ["nc", { short: "ec", valued: "iIoOpPqsTVwXx", long: ["exec", "sh-exec", "lua-exec"] }],
+  [
+    "ncat",
+    { short: "ecox", valued: "giIpPqsTVwX", long: ["exec", "sh-exec", "lua-exec", "output", "hex-dump"] },
+  ],
+  ["gpg", { short: "o", long: ["output", "exec-path", "photo-viewer", "agent-program", "dirmngr-program"] }],
+  [
+    "eslint",
+    {
+      short: "oc",
+      long: ["output-file", "config", "rulesdir", "plugin", "parser", "resolve-plugins-relative-to"],
+    },
+  ],
+  ["hg", { long: ["config", "config-file"], word: /^-\w*R$/ }],
+  ["svn", { long: ["diff-cmd", "diff3-cmd", "editor-cmd", "config-option", "config-dir"] }],
+  ["cpio", { long: ["rsh-command", "rmt-command"] }],
+  ["dc", { word: /!/ }],
+  ["lftp", { short: "ecf" }],
+  ["fzf", { long: ["preview", "bind", "history", "become", "listen"], harmless: ["preview-window"] }],
 ]);
 
 /** Long options that do in whatever program: only whole names count. */

@@ -10,6 +10,7 @@ import type {
   Statement,
   Word,
 } from "unbash";
+import { assignedByBuiltins } from "./evaluating-builtins.ts";
 import { parseShell } from "./parse-shell.ts";
 import {
   literalWord,
@@ -67,9 +68,10 @@ class ShellReader {
   }
 
   finish(): ShellReading {
+    const variables = new Map([...this.#variables, ...assignedByBuiltins(this.#commands)]);
     for (const { name, part } of this.#evaluated) {
-      const values = this.#variables.get(name);
-      if (this.#variables.has(name) && values?.every(({ text }) => /^[\w.-]*$/.test(text)) !== true)
+      const values = variables.get(name);
+      if (variables.has(name) && values?.every(({ text }) => /^[\w.-]*$/.test(text)) !== true)
         this.obstacle({ part, reason: `it calculates with ${name}, which the line sets to a text` });
     }
     return {
@@ -77,7 +79,7 @@ class ShellReader {
       redirects: this.#redirects,
       obstacles: this.#obstacles,
       changes: this.#changes,
-      variables: this.#variables,
+      variables,
     };
   }
 

@@ -10,6 +10,8 @@ export interface ShellWord {
   readonly tilde: boolean;
   /** Braces that could not be expanded. */
   readonly braces: boolean;
+  /** An unquoted expansion could make several words of it, or none. */
+  readonly splits: boolean;
   /** Variables whose values become part of it; `!` for one that is named by another. */
   readonly names: readonly string[];
   /** The commands of its command substitutions, one list each. */
@@ -68,6 +70,7 @@ export function literalWord(text: string): ShellWord {
     glob: false,
     tilde: false,
     braces: false,
+    splits: false,
     names: [],
     substitutions: [],
     resolved: text,

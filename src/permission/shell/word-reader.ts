@@ -25,6 +25,7 @@ interface Draft {
   literal: boolean;
   glob: boolean;
   braces: boolean;
+  splits: boolean;
   readonly names: string[];
   readonly substitutions: (readonly SimpleCommand[])[];
   resolved: string;
@@ -74,6 +75,7 @@ export class WordReader {
       literal: true,
       glob: false,
       braces: false,
+      splits: false,
       names: [],
       substitutions: [],
       resolved: "",
@@ -83,9 +85,9 @@ export class WordReader {
     if (parts === undefined) draft.resolved = word.value;
     else for (const part of parts) this.#part(part, draft);
     const tilde = word.text.startsWith("~");
-    const { glob, braces, names, substitutions, resolved } = draft;
+    const { glob, braces, splits, names, substitutions, resolved } = draft;
     const literal = draft.literal && !tilde;
-    const read = { text: word.value, literal, glob, tilde, braces, names, substitutions, resolved };
+    const read = { text: word.value, literal, glob, tilde, braces, splits, names, substitutions, resolved };
     if (draft.pure) this.#known.set(word.text, read);
     return read;
   }
@@ -100,7 +102,7 @@ export class WordReader {
       case "DoubleQuoted":
       case "LocaleString":
         if (part.type === "LocaleString") draft.literal = false;
-        for (const child of part.parts) this.#part(child, draft);
+        this.#quoted(part.parts, draft);
         return;
       case "Glob":
       case "ExtendedGlob":
@@ -118,8 +120,16 @@ export class WordReader {
       default:
         draft.literal = false;
         if (part.type !== "SimpleExpansion") draft.pure = false;
+        draft.splits = true;
         this.#expansion(part, draft);
     }
+  }
+
+  #quoted(parts: readonly WordPart[], draft: Draft): void {
+    const { splits } = draft;
+    for (const part of parts) this.#part(part, draft);
+    // All but `"$@"` stay one word.
+    draft.splits = splits || parts.some(({ text }) => /^\$\{?(?:@|\w+\[@\])/.test(text));
   }
 
   /** Parts whose text is not a piece of the word by itself. */
@@ -137,6 +147,8 @@ export class WordReader {
         return;
       case "ParameterExpansion":
         draft.names.push(part.prefix === "!" ? "!" : part.parameter);
+        // The value names what is read: as an index it could run a command.
+        if (part.prefix === "!") this.#options.onArithmetic(part.parameter, part.text);
         if (part.index !== undefined) this.#subscript(part.index, part.text);
         draft.resolved += this.#options.valueOf(part.parameter) ?? "";
         if (part.operation !== undefined) this.#operation(part.operation, part.parameter, draft);
@@ -242,6 +254,7 @@ export class WordReader {
       literal: true,
       glob: false,
       braces: false,
+      splits: false,
       names: [],
       substitutions: [],
       resolved: "",
