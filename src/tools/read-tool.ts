@@ -153,7 +153,11 @@ function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult 
     );
   }
   const footer = notes.length === 0 ? "" : `\n\n[${notes.join(" ")}]`;
-  return { content: `${page.lines.join("\n")}${footer}`, title: `${page.lines.length} lines`, metadata };
+  return {
+    content: `${page.lines.join("\n")}${footer}`,
+    title: page.lines.length === 1 ? "1 line" : `${page.lines.length} lines`,
+    metadata,
+  };
 }
 
 function notesOf(page: Page): readonly string[] {
