@@ -1,5 +1,15 @@
-export { agentLoop, type AgentLoopOptions } from "./app/agent-loop.ts";
+export { type AgentLoopOptions, agentLoop } from "./app/agent-loop.ts";
 export { Agent, type AgentOptions } from "./app/library.ts";
+export {
+  PlanAndSolveAgent,
+  type PlanAndSolveAgentOptions,
+  ReActAgent,
+  type ReActAgentOptions,
+  ReflectionAgent,
+  type ReflectionAgentOptions,
+  SimpleAgent,
+  type SimpleAgentOptions,
+} from "./app/named-patterns.ts";
 export type { AgentState, AgentStream } from "./core/agent/agent.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type {
@@ -19,6 +29,7 @@ export type {
 export type {
   AgentEvent,
   DoneEvent,
+  PhaseEvent,
   ToolUpdateEvent,
   TurnStartEvent,
   WarningEvent,
@@ -115,3 +126,6 @@ export type {
   ToolResult,
   ToolUpdate,
 } from "./core/tool/tool.ts";
+export type { ConversationMemory, LoopPatternOptions } from "./patterns/conduct-loop.ts";
+export type { AskPerson, LineReader, PersonInput } from "./patterns/person-input.ts";
+export { UserAgent, type UserAgentOptions } from "./patterns/user-agent.ts";

@@ -13,6 +13,7 @@ export const GATES: readonly GateCommand[] = [
   { name: "format", command: ["biome", "check", "--error-on-warnings"] },
   { name: "layers", command: ["node", "scripts/gates/layers.ts"] },
   { name: "docs", command: ["node", "scripts/gates/docs.ts"] },
+  { name: "samples", command: ["node", "scripts/gates/samples.ts"] },
   { name: "sizes", command: ["node", "scripts/gates/sizes.ts"] },
   { name: "words", command: ["node", "scripts/gates/words.ts"] },
   { name: "lock", command: ["node", "scripts/complete-lock.ts", "--check"] },

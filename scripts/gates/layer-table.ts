@@ -1,7 +1,6 @@
 /**
  * The rooms of `src/` and how high each stands. A file imports its own room and rooms of a lower rank.
- * `.` is `src/` itself: the root entry of the library, which names what `app` composes. Inside `core` the rooms of one
- * layer have an order too: message, then model, then tool.
+ * Inside `core` the rooms of one layer have an order too: message, then model, then tool.
  */
 export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["core/base", 0],
@@ -23,8 +22,8 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["extensions/command-hooks", 30],
   ["telemetry", 30],
   ["testing", 30],
-  ["app", 40],
   [".", 45],
+  ["app", 40],
   ["faces/cli", 50],
   ["faces/tui", 50],
   ["faces/acp", 50],

@@ -1,26 +1,29 @@
 import { Agent } from "../core/agent/agent.ts";
-import type { Budget } from "../core/agent/options.ts";
+import type { Journal } from "../core/agent/journal.ts";
+import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
-import { existingFolder } from "./config/paths.ts";
-import { parseDuration } from "./config/duration.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
+import { parseDuration } from "./config/duration.ts";
+import { existingFolder } from "./config/paths.ts";
+import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { readInstructions } from "./instructions.ts";
-import { ModeGate } from "./mode-gate.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openModel } from "./open-model.ts";
+import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
-import { parseToolNames } from "./tool-names.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions {
   readonly settings: Settings;
   /** Folders beside the working folder that count as the workspace. */
   readonly addDirs?: readonly string[];
-  readonly sessionId: string;
+  /** Opens the journal the agent goes on from. Called last, when nothing else can fail. */
+  readonly openJournal: () => Promise<Journal>;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
   readonly onNotice: (message: string) => void;
@@ -35,6 +38,8 @@ export interface ComposedAgent {
   readonly mode: PermissionMode;
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
+  /** Removes what runs that were killed left half written in the workspace. Never rejects. */
+  readonly tidy: () => Promise<void>;
   /** Ends everything the agent's tools started. */
   readonly dispose: () => Promise<void>;
   /** The same at once, for the moment before the process ends. */
@@ -46,21 +51,24 @@ export interface ComposedAgent {
  * a model, tool name or folder that does not exist, and for missing credentials.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const { settings, addDirs = [], sessionId, onNotice } = options;
+  const { settings, addDirs = [], openJournal, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const builtin = createBuiltinTools(environment, paths.home);
   const toolNames = builtin.tools.map((tool) => tool.name);
-  const gate = new ModeGate({
+  const gate = createPermissionGate({
     mode,
-    allowedTools: parseToolNames(config.allowedTools ?? [], { known: toolNames, option: "allowed tool" }),
-    disallowedTools: parseToolNames(config.disallowedTools ?? [], { known: toolNames, option: "disallowed tool" }),
+    allowed: config.allowedTools ?? [],
+    disallowed: config.disallowedTools ?? [],
+    permissions: config.permissions,
+    known: toolNames,
     workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
+    cwd,
     home: paths.home,
   });
   const model = options.model ?? (await modelOf(settings, onNotice));
-  const agent = new Agent({
+  const agent = await agentOf(config.pattern, {
     model,
     tools: builtin.tools,
     systemPrompt: systemPrompt({
@@ -75,7 +83,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     budget: budgetOf(config),
     permission: gate,
     cwd,
-    sessionId,
+    journal: await openJournal(),
   });
   return {
     agent,
@@ -83,9 +91,20 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     toolNames,
     mode,
     prepare: builtin.prepare,
+    tidy: async () => {
+      // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
+      await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
+    },
     dispose: builtin.dispose,
     killNow: builtin.killNow,
   };
+}
+
+/** Patterns are loaded when one is asked for: the plain loop starts without them. */
+async function agentOf(pattern: PatternName | undefined, options: AgentOptions): Promise<Agent> {
+  if (pattern === undefined) return new Agent(options);
+  const { createPatternAgent } = await import("./pattern-agent.ts");
+  return createPatternAgent(pattern, options);
 }
 
 async function modelOf(settings: Settings, onNotice: (message: string) => void): Promise<Model> {

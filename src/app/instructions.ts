@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, constants, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
 /** Bytes of instructions that are read of one file, and of all files together. */

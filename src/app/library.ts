@@ -4,10 +4,7 @@ import type { Model } from "../core/model/model.ts";
 import { namedModel } from "./named-model.ts";
 
 /** How an {@link Agent} is made. */
-export type AgentOptions = Omit<CoreOptions, "model"> & {
-  /** A model, or the name of one, `provider/id[:effort]`. A name takes its key from the environment, at the first request. */
-  readonly model: string | Model;
-};
+export type AgentOptions = WithModelName<CoreOptions>;
 
 /**
  * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer; they are the same loop.
@@ -16,8 +13,19 @@ export type AgentOptions = Omit<CoreOptions, "model"> & {
 export class Agent extends CoreAgent {
   /** Throws `invalid_argument` or `unknown_provider` for options that cannot work. Makes no request and writes nothing. */
   constructor(options: AgentOptions) {
-    super({ ...options, model: toModel(options?.model) });
+    super(withModel<CoreOptions>(options));
   }
+}
+
+/** Options in which the model may be given by its name. */
+export type WithModelName<O extends { readonly model: Model }> = Omit<O, "model"> & {
+  /** A model, or the name of one, `provider/id[:effort]`. A name takes its key from the environment, at the first request. */
+  readonly model: string | Model;
+};
+
+/** Options whose model is one, whether it came by name or not. */
+export function withModel<O extends { readonly model: Model }>(options: WithModelName<O>): O {
+  return { ...options, model: toModel(options?.model) } as unknown as O;
 }
 
 /** The model a name stands for, and a model as it is. */

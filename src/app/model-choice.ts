@@ -60,7 +60,9 @@ async function probeLocal(environment: Environment): Promise<readonly LocalServe
   const { LOCAL_BASE_URLS, probeLocalServers } = await import("../providers/local/probe-local.ts");
   const baseUrls: { [name: string]: string } = { ...LOCAL_BASE_URLS };
   for (const { name, local, baseUrlVariables } of PRESETS) {
-    const given = baseUrlVariables.map((each) => variable(environment, each)).find((url) => url !== undefined);
+    const given = baseUrlVariables
+      .map((each) => variable(environment, each))
+      .find((url) => url !== undefined);
     if (local === true && given !== undefined && name in baseUrls) baseUrls[name] = given;
   }
   return probeLocalServers({ baseUrls });

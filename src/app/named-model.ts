@@ -51,15 +51,19 @@ class NamedModel implements Model {
 }
 
 async function loadModel(name: string): Promise<Model> {
-  const [{ resolveModel }, { readEnvironment, variable }, { networkOptions }] = await Promise.all([
-    import("../providers/resolve-model.ts"),
-    import("./config/env.ts"),
-    import("./network-options.ts"),
-  ]);
-  const environment = readEnvironment();
+  const [{ resolveModel }, { liveEnvironment, variable }, { networkOptions }, { sharedTransport }] =
+    await Promise.all([
+      import("../providers/resolve-model.ts"),
+      import("./config/env.ts"),
+      import("./network-options.ts"),
+      import("./shared-transport.ts"),
+    ]);
+  const environment = liveEnvironment();
+  const network = networkOptions(undefined, environment);
   return resolveModel(name, {
     env: (each) => variable(environment, each),
-    network: networkOptions(undefined, environment),
+    network,
+    transport: sharedTransport(network),
   });
 }
 

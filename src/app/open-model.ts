@@ -51,9 +51,11 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
 export function customProviders(providers: { readonly [name: string]: ProviderConfig }): {
   readonly [name: string]: CustomProvider;
 } {
-  const entries = Object.entries(providers).map(([name, { apiKeyEnv, ...rest }]): [string, CustomProvider] => [
-    name,
-    { ...rest, ...(apiKeyEnv === undefined ? {} : { apiKeyVariable: apiKeyEnv }) },
-  ]);
+  const entries = Object.entries(providers).map(
+    ([name, { apiKeyEnv, ...rest }]): [string, CustomProvider] => [
+      name,
+      { ...rest, ...(apiKeyEnv === undefined ? {} : { apiKeyVariable: apiKeyEnv }) },
+    ],
+  );
   return Object.fromEntries(entries);
 }

@@ -19,7 +19,9 @@ export function systemPrompt(parts: SystemPromptParts): string {
   const { base = CODING_PROMPT, append, instructions, cwd, platform } = parts;
   const sections = [base.trim()];
   for (const { path, text, cut } of instructions) {
-    sections.push(`# Instructions from ${path}\n\n${text}${cut ? "\n\n(cut; read the file for the rest)" : ""}`);
+    sections.push(
+      `# Instructions from ${path}\n\n${text}${cut ? "\n\n(cut; read the file for the rest)" : ""}`,
+    );
   }
   if (append !== undefined && append.trim() !== "") sections.push(append.trim());
   sections.push(`Working folder: ${cwd}\nPlatform: ${platform}`);

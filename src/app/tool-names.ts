@@ -3,7 +3,7 @@ import { nearest } from "../core/base/text.ts";
 
 /**
  * The tools a list of names means, e.g. `["bash", "Read,grep"]`: separated by commas or blanks, upper and lower case alike. Throws
- * `invalid_argument` for a name that is none of `known`, and for a pattern, which would otherwise allow more than it says.
+ * `invalid_argument` for a name that is none of `known`.
  */
 export function parseToolNames(
   list: readonly string[],
@@ -11,12 +11,6 @@ export function parseToolNames(
 ): ReadonlySet<string> {
   const names = new Set<string>();
   for (const text of list) {
-    if (text.includes("(")) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        `${option} ${text}: patterns in parentheses are not in this version. Name whole tools: ${known.join(", ")}.`,
-      );
-    }
     for (const name of text.split(/[\s,]+/)) if (name !== "") names.add(knownName(name, known, option));
   }
   return names;

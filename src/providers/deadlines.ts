@@ -16,26 +16,30 @@ export interface DeadlinesOptions {
 /** Without a reason of its own an abort makes an exception with a stack trace, once for every request. */
 const STOPPED = "stopped";
 
-/** The three time limits of one request. Watching costs no timer per event: progress is a time that a timer looks at. */
+/**
+ * The three time limits of one request. Watching costs no timer per event, and most requests one timer in all: progress is a time
+ * that the timer looks at when it fires.
+ */
 export class Deadlines {
   readonly #options: DeadlinesOptions;
   readonly #stop = new AbortController();
+  readonly #startedAt: number;
   #progressAt: number | undefined;
   #paused = false;
+  /** When the earliest timer fires. */
+  #wakeAt = Number.POSITIVE_INFINITY;
 
   /** Starts with the limits for the headers and for the whole request. */
   constructor(options: DeadlinesOptions) {
     this.#options = options;
-    this.#after("headerTimeoutMs", () => {
-      if (this.#progressAt === undefined) this.#expire("headerTimeoutMs");
-    });
-    this.#after("requestTimeoutMs", () => this.#expire("requestTimeoutMs"));
+    this.#startedAt = options.clock.now();
+    this.#arm();
   }
 
   /** The headers are there: from now on the time between events counts. */
   answered(): void {
     this.progress();
-    this.#after("idleTimeoutMs", () => this.#checkIdle());
+    this.#arm();
   }
 
   /** Something new arrived. */
@@ -57,34 +61,45 @@ export class Deadlines {
     this.#stop.abort(STOPPED);
   }
 
-  #checkIdle(): void {
-    const limitMs = this.#options.timeouts.idleTimeoutMs;
-    const silentMs = this.#options.clock.now() - (this.#progressAt ?? 0);
-    if (!this.#paused && silentMs >= limitMs) {
-      this.#expire("idleTimeoutMs");
-      return;
-    }
-    this.#sleep(this.#paused ? limitMs : limitMs - silentMs, () => this.#checkIdle());
-  }
-
-  #after(limit: keyof HttpTimeouts, then: () => void): void {
-    const ms = this.#options.timeouts[limit];
-    if (ms > 0) this.#sleep(ms, then);
-  }
-
-  #sleep(ms: number, then: () => void): void {
+  /** Makes sure that a timer fires when the next limit may be reached. */
+  #arm(): void {
+    const { clock } = this.#options;
+    const at = Math.min(...LIMITS.map((limit) => this.#reachedAt(limit)));
+    if (at >= this.#wakeAt) return;
+    this.#wakeAt = at;
     const { signal } = this.#stop;
-    this.#options.clock.sleep(ms, signal).then(
+    clock.sleep(at - clock.now(), signal).then(
       () => {
-        if (!signal.aborted) then();
+        if (signal.aborted) return;
+        if (this.#wakeAt === at) this.#wakeAt = Number.POSITIVE_INFINITY;
+        this.#check();
       },
       // Stopped: the only reason a sleep is rejected.
       () => undefined,
     );
   }
 
-  #expire(limit: keyof HttpTimeouts): void {
+  #check(): void {
+    const now = this.#options.clock.now();
+    const limit = LIMITS.find((each) => this.#reachedAt(each) <= now);
+    if (limit === undefined) {
+      this.#arm();
+      return;
+    }
     this.stop();
     this.#options.onTimeout(timeoutError(this.#options.url, limit, this.#options.timeouts[limit]));
   }
+
+  /** When a limit is reached if nothing happens until then. */
+  #reachedAt(limit: keyof HttpTimeouts): number {
+    const ms = this.#options.timeouts[limit];
+    if (ms <= 0) return Number.POSITIVE_INFINITY;
+    if (limit === "requestTimeoutMs") return this.#startedAt + ms;
+    if (limit === "headerTimeoutMs")
+      return this.#progressAt === undefined ? this.#startedAt + ms : Number.POSITIVE_INFINITY;
+    if (this.#progressAt === undefined) return Number.POSITIVE_INFINITY;
+    return (this.#paused ? this.#options.clock.now() : this.#progressAt) + ms;
+  }
 }
+
+const LIMITS = ["headerTimeoutMs", "idleTimeoutMs", "requestTimeoutMs"] as const;

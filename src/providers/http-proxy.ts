@@ -67,7 +67,8 @@ interface Tunnel {
 }
 
 async function openSecureTunnel(tunnel: Tunnel): Promise<Duplex> {
-  const [socket, tls] = await Promise.all([openTunnel(tunnel), process.getBuiltinModule("node:tls")]);
+  const tls = process.getBuiltinModule("node:tls");
+  const socket = await openTunnel(tunnel);
   return new Promise((resolve, reject) => {
     const secure = tls.connect({
       socket,

@@ -359,18 +359,4 @@ describe("a model over a wire", () => {
       "finish",
     ]);
   });
-
-  it("loads its wire with the first request and passes on why it could not be loaded", async () => {
-    const { server } = await bench([]);
-    const model = createWireModel({
-      provider: "p",
-      id: "x",
-      wire: () => Promise.reject(new Error("no such chunk")),
-      target: { provider: "p", modelId: "x", baseUrl: server.url },
-      transport: createTransport(),
-    });
-    await expect(model.stream(REQUEST)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
-      code: "internal",
-    });
-  });
 });

@@ -112,7 +112,7 @@ class Outlet {
       this.#response.write(piece, done);
     });
     // Lets each piece arrive on its own.
-    if (splitBytes !== undefined) await pause(0, signal);
+    if (splitBytes !== undefined) await new Promise((resolve) => setImmediate(resolve));
   }
 
   async #stop(): Promise<void> {

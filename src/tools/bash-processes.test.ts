@@ -3,11 +3,12 @@ import { openShellRoom, type ShellRoom, steady, until } from "../../test/shell-r
 
 const SLEEP = "sleep 1000";
 
-/** Whether the command goes on as a job, and what its call shows. */
+/** What a call shows of a command that goes on as a job. */
 async function leftOver(room: ShellRoom, command: string): Promise<readonly unknown[]> {
-  const result = await room.bash({ command });
-  const { metadata } = result;
-  return [metadata?.["exitCode"], metadata?.["jobId"], room.processes().length > 0];
+  const { metadata } = await room.bash({ command });
+  // A process that is just becoming another program has no environment to be found by for a moment.
+  await until(() => room.processes().length > 0);
+  return [metadata?.["exitCode"], metadata?.["jobId"]];
 }
 
 const CHILDREN: readonly (readonly [string, (redirection: string) => string])[] = [
@@ -41,11 +42,14 @@ describe.skipIf(process.platform !== "linux")(
       const room = openShellRoom();
       const during = await leftOver(room, `${command}\necho started`);
       await room.tools.dispose();
-      expect([during, room.processes()]).toEqual([[0, "job_1", true], []]);
+      expect([during, room.processes()]).toEqual([[0, "job_1"], []]);
     });
 
     test("the result lists the processes by command", async () => {
-      const result = await openShellRoom().bash({ command: `${SLEEP} >/dev/null 2>&1 & echo up` });
+      // Until the child has become `sleep` it is a copy of the shell.
+      const become = `until [ "$(tr '\\0' ' ' < /proc/$!/cmdline)" = "${SLEEP} " ]; do :; done`;
+      const command = `${SLEEP} >/dev/null 2>&1 &\n${become}\necho up`;
+      const result = await openShellRoom().bash({ command });
       expect([steady(result), result.isError]).toEqual([
         `up\n[exit code 0, T]\n[1 process of this command still running as job_1, until the session ends:]\n  PID ${SLEEP}`,
         false,
@@ -132,7 +136,12 @@ describe.skipIf(process.platform !== "linux")("bash ends the whole tree", () => 
     const running = room.bash({ command: `${SLEEP} & ${SLEEP}` });
     await until(() => room.processes().includes(SLEEP));
     await room.tools.dispose();
-    expect([steady(await running), room.processes()]).toEqual(["(no output)\n[killed by SIGTERM, T]", []]);
+    const ended = steady(await running);
+    // On a busy machine the grace may be over before the shell got to act on TERM.
+    expect([ended, room.processes()]).toEqual([
+      expect.stringMatching(/^\(no output\)\n\[killed by SIG(TERM|KILL), T\]$/),
+      [],
+    ]);
   });
 
   test("and lets a program that handles TERM say goodbye", async () => {

@@ -6,9 +6,9 @@ import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { asOrdinaryUser, callTool, textOf } from "../../test/tools/call-tool.ts";
 import { createGlobTool } from "./glob-tool.ts";
-import type { RipgrepChoice } from "./search/ripgrep.ts";
+import type { SearchToolOptions } from "./search/search-tool-options.ts";
 
-type Engine = { readonly ripgrep?: RipgrepChoice };
+type Engine = SearchToolOptions;
 
 async function find(cwd: string, input: object, engine: Engine = {}): Promise<readonly string[]> {
   return textOf(await callTool(createGlobTool(engine), input, { cwd })).split("\n");
@@ -120,6 +120,12 @@ describe.each<readonly [string, Engine]>([
       await find(work, { pattern: "*.ts", path: "sub" }, engine),
       await find(work, { pattern: `${work}/sub/*.ts`, path: "." }, engine),
     ]).toEqual([[join(root, "other/a.ts")], ["sub/b.ts"], ["sub/b.ts"]]);
+  });
+
+  test("excluded files are not listed", async () => {
+    const root = tempFolder({ ".env": "", a: "" });
+    const excludes = (path: string) => path === join(root, ".env");
+    expect(await find(root, { pattern: "*" }, { ...engine, excludes })).toEqual(["a"]);
   });
 
   test("the list is bounded, with a note", async () => {

@@ -7,7 +7,7 @@ import { listFiles } from "./search/list-files.ts";
 import { newestFirst } from "./search/newest-first.ts";
 import { pathGlob } from "./search/path-glob.ts";
 import { RipgrepLocator } from "./search/ripgrep.ts";
-import { searchRootKind, shownPath } from "./search/search-folder.ts";
+import { exclusionBelow, searchRootKind, shownPath } from "./search/search-folder.ts";
 import type { SearchToolOptions } from "./search/search-tool-options.ts";
 
 /**
@@ -28,7 +28,15 @@ export function createGlobTool(options: SearchToolOptions = {}): Tool {
         const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
         const folder = resolvePath(path, { ...options, cwd });
         return glob(
-          { pattern, folder, shown: path, cwd, ripgrep, timeoutMs: options.timeoutMs ?? TIMEOUT_MS },
+          {
+            pattern,
+            folder,
+            shown: path,
+            cwd,
+            ripgrep,
+            timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+            excludes: options.excludes,
+          },
           context,
         );
       }),
@@ -53,6 +61,7 @@ interface GlobRequest {
   readonly cwd: string;
   readonly ripgrep: RipgrepLocator;
   readonly timeoutMs: number;
+  readonly excludes: SearchToolOptions["excludes"];
 }
 
 async function glob(request: GlobRequest, context: ToolContext): Promise<ToolResult> {
@@ -62,6 +71,7 @@ async function glob(request: GlobRequest, context: ToolContext): Promise<ToolRes
   }
   const pattern = patternBelow(request);
   const fits = pathGlob(pattern);
+  const isExcluded = exclusionBelow(folder, request.excludes);
   const timeout = AbortSignal.timeout(request.timeoutMs);
   const found: string[] = [];
   await listFiles(folder, {
@@ -69,7 +79,7 @@ async function glob(request: GlobRequest, context: ToolContext): Promise<ToolRes
     signal: AbortSignal.any([context.signal, timeout]),
     withNodeModules: `${pattern}/${folder}`.includes("node_modules"),
     onFile: (path) => {
-      if (fits(path)) found.push(path);
+      if (fits(path) && !isExcluded(path)) found.push(path);
       return found.length < MAX_MATCHES;
     },
   });

@@ -112,6 +112,16 @@ describe.each<readonly [string, SearchToolOptions]>([
     ]);
   });
 
+  test("excluded files are not shown, nor those whose check fails", async () => {
+    const root = tempFolder({ ".env": "key\n", a: "key\n", b: "key\n" });
+    const excludes = (path: string): boolean => {
+      if (path === join(root, "b")) throw new Error("no verdict");
+      return path === join(root, ".env");
+    };
+    const search = { pattern: "key", mode: "content" };
+    expect(await grep(root, search, { ...options, excludes })).toBe("a\n1:key");
+  });
+
   test("a bad pattern is an error that says how to search for plain text", async () => {
     const text = await grep(tempFolder({ a: "f(x)" }), { pattern: "f(" }, options);
     expect([text.startsWith("Error: The search cannot be done: "), text.split("\n").at(-1)]).toEqual([

@@ -6,7 +6,7 @@ import { resolvePath } from "./resolve-path.ts";
 import { FoundList } from "./search/found-list.ts";
 import { newestFirst } from "./search/newest-first.ts";
 import { RipgrepLocator } from "./search/ripgrep.ts";
-import { searchRootKind, shownPath } from "./search/search-folder.ts";
+import { exclusionBelow, searchRootKind, shownPath } from "./search/search-folder.ts";
 import type { SearchToolOptions } from "./search/search-tool-options.ts";
 import { searchWithRipgrep } from "./search/search-with-ripgrep.ts";
 import { searchWithoutRipgrep } from "./search/search-without-ripgrep.ts";
@@ -31,7 +31,8 @@ export function createGrepTool(options: SearchToolOptions = {}): Tool {
       answerFileErrors(input.path ?? ".", context.signal, () => {
         const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
         const path = resolvePath(input.path ?? ".", { ...options, cwd });
-        return grep(input, { path, cwd, locator, timeoutMs: options.timeoutMs ?? TIMEOUT_MS }, context);
+        const { timeoutMs = TIMEOUT_MS, excludes } = options;
+        return grep(input, { path, cwd, locator, timeoutMs, excludes }, context);
       }),
   });
 }
@@ -74,6 +75,7 @@ interface GrepPlace {
   readonly cwd: string;
   readonly locator: RipgrepLocator;
   readonly timeoutMs: number;
+  readonly excludes: SearchToolOptions["excludes"];
 }
 
 async function grep(input: GrepInput, place: GrepPlace, context: ToolContext): Promise<ToolResult> {
@@ -88,8 +90,13 @@ async function grep(input: GrepInput, place: GrepPlace, context: ToolContext): P
     marksGaps: asked.context > 0,
     pathShown: (path) => shownPath(join(folder, path), place.cwd),
   });
+  const isExcluded = exclusionBelow(folder, place.excludes);
   const signal = AbortSignal.any([context.signal, timeout]);
-  const search: TextSearch = { ...asked, signal, onFound: (found) => list.add(found) };
+  const search: TextSearch = {
+    ...asked,
+    signal,
+    onFound: (found) => isExcluded(found.path) || list.add(found),
+  };
   const command = await place.locator.find();
   const end =
     command === undefined ? await searchWithoutRipgrep(search) : await searchWithRipgrep(command, search);

@@ -49,7 +49,7 @@ describe("text", () => {
     const root = withFile("a.txt", "one\ntwo\n");
     const result = await callTool(createReadTool(), { path: "a.txt", offset: 2 }, { cwd: root });
     expect({ title: result.title, metadata: { ...result.metadata, path: "" } }).toEqual({
-      title: "1 lines",
+      title: "1 line",
       metadata: { path: "", firstLine: 2, lines: 1, bytes: 8 },
     });
   });

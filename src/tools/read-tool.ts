@@ -1,5 +1,4 @@
-import type { BigIntStats } from "node:fs";
-import { type FileHandle, stat } from "node:fs/promises";
+import { type BigIntStats, statSync } from "node:fs";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
@@ -9,6 +8,7 @@ import type { FileToolOptions } from "./files/file-tool-options.ts";
 import { imageTypeOf } from "./files/image-type.ts";
 import { listFolder } from "./files/list-folder.ts";
 import { describeNearestNames } from "./files/nearest-names.ts";
+import type { OpenFile } from "./files/open-file.ts";
 import { openRegularFile } from "./files/open-regular-file.ts";
 import { type Page, readPage } from "./files/read-page.ts";
 import { resolvePath } from "./resolve-path.ts";
@@ -65,13 +65,12 @@ interface ReadRequest {
 async function readTarget(request: ReadRequest): Promise<ToolResult> {
   const { target, shown } = request;
   try {
-    const stats = await stat(target);
-    if (stats.isDirectory()) return await readFolder(request);
-    const file = await openRegularFile(target, shown);
+    if (statSync(target).isDirectory()) return await readFolder(request);
+    const file = openRegularFile(target, shown);
     try {
       return await readFile(file, request);
     } finally {
-      await file.close();
+      file.close();
     }
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw error;
@@ -96,11 +95,11 @@ async function readFolder(request: ReadRequest): Promise<ToolResult> {
   return { content: [...entries, ...note].join("\n"), title: `${count} entries`, metadata };
 }
 
-async function readFile(file: FileHandle, request: ReadRequest): Promise<ToolResult> {
+async function readFile(file: OpenFile, request: ReadRequest): Promise<ToolResult> {
   const { firstLine, maxLines, state, context } = request;
-  const stats = await file.stat({ bigint: true });
+  const stats = file.stat();
   const head = Buffer.alloc(12);
-  const { bytesRead } = await file.read(head, 0, head.length, 0);
+  const bytesRead = await file.read(head, 0, head.length, 0);
   const mediaType = imageTypeOf(head.subarray(0, bytesRead));
   if (mediaType !== undefined) return readImage(file, request, { stats, mediaType });
   const limits = { firstLine, maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
@@ -110,7 +109,7 @@ async function readFile(file: FileHandle, request: ReadRequest): Promise<ToolRes
 }
 
 async function readImage(
-  file: FileHandle,
+  file: OpenFile,
   request: ReadRequest,
   image: { readonly stats: BigIntStats; readonly mediaType: string },
 ): Promise<ToolResult> {
@@ -122,7 +121,7 @@ async function readImage(
     );
   }
   const data = Buffer.alloc(Number(stats.size));
-  const { bytesRead } = await file.read(data, 0, data.length, 0);
+  const bytesRead = await file.read(data, 0, data.length, 0);
   const content = data.subarray(0, bytesRead);
   request.state.remember(request.context.sessionId, request.target, stampOf(stats, content));
   return {
@@ -154,7 +153,11 @@ function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult 
     );
   }
   const footer = notes.length === 0 ? "" : `\n\n[${notes.join(" ")}]`;
-  return { content: `${page.lines.join("\n")}${footer}`, title: `${page.lines.length} lines`, metadata };
+  return {
+    content: `${page.lines.join("\n")}${footer}`,
+    title: page.lines.length === 1 ? "1 line" : `${page.lines.length} lines`,
+    metadata,
+  };
 }
 
 function notesOf(page: Page): readonly string[] {

@@ -1,4 +1,5 @@
 import type { WireName } from "../../providers/catalog.ts";
+import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 import type { Shape } from "./shape.ts";
 
@@ -34,14 +35,24 @@ export interface ProviderConfig {
   readonly models?: { readonly [id: string]: ModelConfig };
 }
 
+/** Permission rules such as `bash(git status*)`; deny wins over ask, ask over allow. */
+export interface PermissionConfig {
+  readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
   readonly model?: string;
   readonly fallbackModels?: readonly string[];
+  /** Default: the plain loop. */
+  readonly pattern?: PatternName;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
+  readonly permissions?: PermissionConfig;
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
   readonly maxWallTime?: string;
@@ -95,9 +106,11 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   $schema: TEXT,
   model: { type: "string", pattern: /\S/, form: 'a name such as "anthropic/claude-sonnet-4-5"' },
   fallbackModels: TEXTS,
+  pattern: { type: "string", oneOf: PATTERN_NAMES },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,
+  permissions: { type: "object", fields: { allow: TEXTS, ask: TEXTS, deny: TEXTS } },
   maxTurns: { type: "number", minimum: 1, integer: true },
   maxBudgetUsd: { type: "number", above: 0 },
   maxWallTime: { type: "duration" },

@@ -16,7 +16,10 @@ export interface LoadedConfig {
 }
 
 /** The files a project may keep its config in; the second wins where both speak. */
-export const PROJECT_CONFIG_FILES: readonly string[] = ["nano-agent.json", join(".nano-agent", "config.json")];
+export const PROJECT_CONFIG_FILES: readonly string[] = [
+  "nano-agent.json",
+  join(".nano-agent", "config.json"),
+];
 
 /**
  * Reads the config files of a project: those of the nearest of `folders` (root first) that has one, in the order they override
@@ -43,7 +46,10 @@ export async function loadConfigFile(path: string): Promise<LoadedConfig | undef
   if (text === undefined) return undefined;
   const depth = nestingOf(text);
   if (depth > MAX_DEPTH)
-    throw invalid(path, `is nested ${depth} levels deep, more than ${MAX_DEPTH}. Keep to the documented keys.`);
+    throw invalid(
+      path,
+      `is nested ${depth} levels deep, more than ${MAX_DEPTH}. Keep to the documented keys.`,
+    );
   const { parseConfigText } = await import("./parse-config.ts");
   const parsed = parseConfigText(text);
   if ("fault" in parsed) throw invalid(`${path}:${parsed.line}`, `${parsed.fault}.`);
@@ -63,7 +69,8 @@ function readText(path: string): string | undefined {
   }
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile()) throw invalid(path, "is not a regular file. Put a JSON file in its place or remove it.");
+    if (!stats.isFile())
+      throw invalid(path, "is not a regular file. Put a JSON file in its place or remove it.");
     if (stats.size > MAX_BYTES)
       throw invalid(path, `has ${stats.size} bytes, more than ${MAX_BYTES}. Keep only settings in it.`);
     return readFileSync(file, "utf8").replace(/^\uFEFF/, "");

@@ -1,5 +1,5 @@
 import { NanoAgentError } from "../../core/base/errors.ts";
-import type { ConfigFile, NetworkConfig } from "./config-schema.ts";
+import type { ConfigFile, NetworkConfig, PermissionConfig } from "./config-schema.ts";
 import { parseDuration } from "./duration.ts";
 import type { Environment } from "./env.ts";
 import { variable } from "./env.ts";
@@ -25,11 +25,11 @@ export interface EffectiveConfig {
 }
 
 /**
- * Merges flags, environment, project files and the user's file, in this order of precedence. `disallowedTools` add up, so that no
- * layer takes back what another one denies; `network` and `providers` merge by entry.
+ * Merges flags, environment, project files and the user's file, in this order of precedence. `disallowedTools` and
+ * `permissions` add up, so that no layer takes back what another one denies; `network` and `providers` merge by entry.
  *
  * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`),
- * allow tools, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
+ * allow tools or calls, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
@@ -53,7 +53,7 @@ class Merged {
   readonly sources = new Map<string, string>();
 
   add(config: ConfigFile, source: string): void {
-    const { $schema: _schema, network, providers, disallowedTools, ...plain } = config;
+    const { $schema: _schema, network, providers, disallowedTools, permissions, ...plain } = config;
     for (const key of Object.keys(plain)) this.sources.set(key, source);
     Object.assign(this.values, plain);
     if (disallowedTools !== undefined) {
@@ -61,10 +61,21 @@ class Merged {
       const before = this.sources.get("disallowedTools");
       this.sources.set("disallowedTools", before === undefined ? source : `${before} + ${source}`);
     }
+    for (const action of ["allow", "ask", "deny"] as const)
+      this.#addRules(action, permissions?.[action], source);
     for (const key of Object.keys(network ?? {})) this.sources.set(`network.${key}`, source);
     if (network !== undefined) this.values.network = { ...this.values.network, ...network };
     for (const name of Object.keys(providers ?? {})) this.sources.set(`providers.${name}`, source);
     if (providers !== undefined) this.values.providers = { ...this.values.providers, ...providers };
+  }
+
+  #addRules(action: keyof PermissionConfig, rules: readonly string[] | undefined, source: string): void {
+    if (rules === undefined) return;
+    const before = this.values.permissions?.[action] ?? [];
+    this.values.permissions = { ...this.values.permissions, [action]: [...before, ...rules] };
+    const key = `permissions.${action}`;
+    const known = this.sources.get(key);
+    this.sources.set(key, known === undefined ? source : `${known} + ${source}`);
   }
 
   addEnvironment(environment: Environment): void {
@@ -92,7 +103,10 @@ const NETWORK_VARIABLES: { readonly [K in Exclude<keyof NetworkConfig, "proxy">]
 
 function figure(name: string, text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text);
-  throw new NanoAgentError("invalid_config", `${name} is ${JSON.stringify(text)}. It must be a whole number from 0.`);
+  throw new NanoAgentError(
+    "invalid_config",
+    `${name} is ${JSON.stringify(text)}. It must be a whole number from 0.`,
+  );
 }
 
 interface Narrowed {
@@ -109,6 +123,11 @@ function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
   };
   if (config.providers !== undefined) drop("providers");
   if (config.allowedTools !== undefined) drop("allowedTools");
+  if (config.permissions?.allow !== undefined) {
+    const { allow: _allow, ...rest } = config.permissions;
+    kept.permissions = rest;
+    dropped.push("permissions.allow");
+  }
   const mode: PermissionMode = user.permissionMode ?? "default";
   if (config.permissionMode !== undefined && isWiderMode(config.permissionMode, mode)) drop("permissionMode");
   if (isAbove(config.maxTurns, user.maxTurns)) drop("maxTurns");

@@ -1,4 +1,11 @@
-import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
 
 /** A config text as data; `lineOf` finds the line of a key, counting from 1. Or what is wrong with it, and where. */
 export type ParsedConfig =
@@ -19,7 +26,10 @@ export function parseConfigText(text: string): ParsedConfig {
   if (tree === undefined) return { value: {}, lineOf: () => 1 };
   const bad = findBadKey(tree);
   if (bad !== undefined)
-    return { fault: `the key "${String(bad.value)}" ${badKeyReason(bad)}. Remove it`, line: lineAt(bad.offset) };
+    return {
+      fault: `the key "${String(bad.value)}" ${badKeyReason(bad)}. Remove it`,
+      line: lineAt(bad.offset),
+    };
   return {
     value: getNodeValue(tree),
     lineOf: (path) => lineAt((findNodeAtLocation(tree, [...path])?.parent ?? tree).offset),

@@ -1,3 +1,4 @@
+import { isRecord } from "../../core/base/json.ts";
 import { nearest } from "../../core/base/text.ts";
 import { DURATION_FORM, parseDuration } from "./duration.ts";
 
@@ -35,17 +36,13 @@ export interface Misfit {
 export function findMisfit(value: unknown, shape: Shape, path: readonly string[] = []): Misfit | undefined {
   switch (shape.type) {
     case "object":
-      return isPlainObject(value) ? objectMisfit(value, shape, path) : wrong(value, "an object", path);
+      return isRecord(value) ? objectMisfit(value, shape, path) : wrong(value, "an object", path);
     case "map":
-      return isPlainObject(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
+      return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
-      return Array.isArray(value) && value.every((item) => typeof item === "string")
-        ? undefined
-        : wrong(value, "a list of texts", path);
+      return isTexts(value) ? undefined : wrong(value, "a list of texts", path);
     case "duration":
-      return typeof value === "string" && parseDuration(value) !== undefined
-        ? undefined
-        : wrong(value, DURATION_FORM, path);
+      return isDuration(value) ? undefined : wrong(value, DURATION_FORM, path);
     case "number":
       return fitsNumber(value, shape) ? undefined : wrong(value, numberForm(shape), path);
     case "string":
@@ -93,7 +90,9 @@ function unknownKey(key: string, known: readonly string[]): string {
 function fitsNumber(value: unknown, shape: Extract<Shape, { type: "number" }>): boolean {
   if (typeof value !== "number" || !Number.isFinite(value)) return false;
   if (shape.integer === true && !Number.isSafeInteger(value)) return false;
-  return value >= (shape.minimum ?? Number.NEGATIVE_INFINITY) && value > (shape.above ?? Number.NEGATIVE_INFINITY);
+  return (
+    value >= (shape.minimum ?? Number.NEGATIVE_INFINITY) && value > (shape.above ?? Number.NEGATIVE_INFINITY)
+  );
 }
 
 function numberForm({ integer, minimum, above }: Extract<Shape, { type: "number" }>): string {
@@ -129,6 +128,10 @@ function describe(value: unknown): string {
   return text.length <= 24 ? text : `a ${typeof value}`;
 }
 
-function isPlainObject(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === "string" && parseDuration(value) !== undefined;
 }

@@ -2,16 +2,18 @@ import { linkController } from "../base/abort.ts";
 import { compileSchema } from "../base/compile-schema.ts";
 import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import { EventStream } from "../base/event-stream.ts";
-import type { SchemaInput } from "../base/schema.ts";
+import type { CompiledSchema, SchemaInput } from "../base/schema.ts";
 import type { ToolResultBlock, UserBlock } from "../message/block.ts";
-import { type Input, type Message, toMessages, type UserMessage } from "../message/message.ts";
+import type { Input, Message, UserMessage } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";
 import { ToolRegistry } from "../tool/registry.ts";
+import type { Tool } from "../tool/tool.ts";
 import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
 import type { NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
+import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { assertLimits } from "./limits.ts";
 import { runLoop } from "./loop.ts";
@@ -45,6 +47,7 @@ export class Agent {
   #journal: Journal;
   #state: SessionState;
   #steering: NewEntry[] = [];
+  #observed: NewEntry[] = [];
   #running: AbortController | undefined;
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
@@ -145,6 +148,19 @@ export class Agent {
     }
   }
 
+  /**
+   * Adds what others said to the conversation without asking the model; it is there when the next run begins. While a run is at work
+   * it waits for the end of that run. Rejects for a message of the assistant, an empty one, and a journal that cannot be written.
+   */
+  async observe(message: Input): Promise<void> {
+    for (const each of inputMessages(message)) {
+      if (each.role !== "user")
+        throw new NanoAgentError("invalid_argument", "observe() takes messages of users: set role to user.");
+      this.#observed.push({ type: "user_message", message: each, source: "observed" });
+    }
+    if (this.#running === undefined) await this.#storeObserved();
+  }
+
   /** Stops the run at work: model request and tools are aborted, the run ends with `aborted`. Nothing to do between runs. */
   stop(reason = "The run was stopped."): void {
     this.#running?.abort(new NanoAgentError("aborted", reason));
@@ -191,6 +207,20 @@ export class Agent {
     this.#journal = newMemoryJournal(undefined);
     this.#state = new SessionState();
     this.#steering = [];
+    this.#observed = [];
+  }
+
+  /**
+   * What a run does between the record of its input and its `done` event: the loop. A pattern does several nested runs instead and
+   * ends with `endRun`; events, journal, limits, permission and abort are in `run` and stay as they are.
+   */
+  protected conduct(run: RunContext): Promise<RunResult> {
+    return runLoop(run);
+  }
+
+  /** The tool a run must end with, given the schema of the value wanted; `undefined` when a text ends it. */
+  protected finishToolFor(schema: CompiledSchema | undefined): Tool | undefined {
+    return schema === undefined ? undefined : finishTool(schema);
   }
 
   async #perform(
@@ -219,7 +249,8 @@ export class Agent {
     try {
       const run = this.#context(options, controller.signal, publish);
       await this.#begin(run, messages);
-      const result = await runLoop(run);
+      const result = await this.conduct(run);
+      await this.#storeObserved();
       publish({ type: "done", result });
       return result;
     } finally {
@@ -244,8 +275,19 @@ export class Agent {
     throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
   }
 
+  async #storeObserved(): Promise<void> {
+    const recorder = {
+      journal: this.#journal,
+      state: this.#state,
+      scope: undefined,
+      emit: () => undefined,
+    };
+    for (const entry of this.#observed.splice(0)) await record(recorder, entry);
+  }
+
   /** Records what the run starts from. */
   async #begin(run: RunContext, messages: readonly Message[]): Promise<void> {
+    await this.#storeObserved();
     const { model } = run;
     const { messages: history } = this.#options;
     if (history !== undefined && history.length > 0 && this.#state.transcript.messages.length === 0) {
@@ -280,11 +322,13 @@ export class Agent {
   #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {
     const own = this.#options;
     assertPriced(own);
-    const finish = options.schema === undefined ? undefined : finishTool(compileSchema(options.schema));
+    const finish = this.finishToolFor(
+      options.schema === undefined ? undefined : compileSchema(options.schema),
+    );
     if (finish !== undefined && this.#tools.get(finish.name) !== undefined) {
       throw new NanoAgentError(
         "invalid_argument",
-        `A schema needs the tool name "${finish.name}", which one of the tools has: rename it.`,
+        `A run that ends by tool needs the name "${finish.name}", which one of the tools has: rename it.`,
       );
     }
     return {
@@ -296,6 +340,7 @@ export class Agent {
       journal: this.#journal,
       state: this.#state,
       signal,
+      scope: undefined,
       takeSteering: () => this.#steering.splice(0),
       emit,
     };
@@ -319,29 +364,6 @@ async function recordExternal(
   }
   const status = result.is_error === true ? "error" : "ok";
   await record(run, { type: "tool_result", callId: result.tool_use_id, name, status, result, durationMs: 0 });
-}
-
-function inputMessages(input: Input): readonly Message[] {
-  const messages = toMessages(input);
-  const empty = messages.every((message) =>
-    message.content.every((block) => block.type === "text" && block.text.trim() === ""),
-  );
-  if (empty)
-    throw new NanoAgentError(
-      "invalid_argument",
-      "The input is empty: pass a text, content blocks or messages.",
-    );
-  return messages.map(wellFormed);
-}
-
-/** Lone surrogates cannot be encoded as UTF-8: providers refuse the whole request for one. */
-function wellFormed(message: Message): Message {
-  const broken = message.content.some((block) => block.type === "text" && !block.text.isWellFormed());
-  if (!broken) return message;
-  const content = message.content.map((block) =>
-    block.type === "text" ? { ...block, text: block.text.toWellFormed() } : block,
-  );
-  return { ...message, content } as Message;
 }
 
 /** Lets the observers see each event first; what they throw is told to the reader and stops nothing. */

@@ -10,8 +10,8 @@ export function assertOptions(options: AgentOptions): void {
       'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".',
     );
   }
-  for (const name of Object.keys(options)) {
-    if (name in OPTION_NAMES) continue;
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || Object.hasOwn(OPTION_NAMES, name)) continue;
     throw new NanoAgentError(
       "invalid_argument",
       `Unknown option "${name}". Known: ${Object.keys(OPTION_NAMES).join(", ")}.`,

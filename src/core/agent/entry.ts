@@ -13,6 +13,11 @@ export interface EntryBase {
   readonly id: string;
   readonly parent: string | null;
   readonly time: number;
+  /**
+   * Names the nested run the entry belongs to, e.g. `planning` or `execution/2`; absent in the conversation itself. What a nested
+   * run spends counts for the session, what is said in it is no part of the conversation.
+   */
+  readonly scope?: string;
 }
 
 /** A run began. */
@@ -24,17 +29,20 @@ export interface RunStartEntry extends EntryBase {
   readonly tools: readonly string[];
 }
 
-/** A conversation brought in from elsewhere, already repaired; it stands before everything that follows. */
+/**
+ * Messages that no request of this conversation brought: a conversation from elsewhere, already repaired, which stands before
+ * everything that follows; or the answer of a run that was worked out in nested runs.
+ */
 export interface HistoryEntry extends EntryBase {
   readonly type: "history";
   readonly messages: readonly Message[];
 }
 
-/** Input of a person: what started the run, or a steering message taken in while it ran. */
+/** Input: what started the run, a steering message taken in while it ran, what others said, what the loop itself had to say. */
 export interface UserEntry extends EntryBase {
   readonly type: "user_message";
   readonly message: UserMessage;
-  readonly source: "input" | "steering" | "system";
+  readonly source: "input" | "steering" | "observed" | "system";
 }
 
 /** An answer of the model, with what it cost. `costUsd` is absent when the price is unknown. */
@@ -114,6 +122,6 @@ export type JournalEntry =
 /** A journal entry before the journal gave it `id`, `parent` and `time`. */
 export type NewEntry = JournalEntry extends infer E
   ? E extends JournalEntry
-    ? Omit<E, keyof EntryBase>
+    ? Omit<E, "id" | "parent" | "time">
     : never
   : never;

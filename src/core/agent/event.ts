@@ -16,6 +16,25 @@ export interface ToolUpdateEvent extends ToolUpdate {
   readonly name: string;
 }
 
+/** A phase of a pattern begins: what follows, up to the next one, belongs to it. */
+export interface PhaseEvent {
+  readonly type: "phase";
+  /** Planning: `planning`, `execution`, `final_answer`. Reflecting: `initial_execution`, `reflection`, `refinement`. */
+  readonly phase:
+    | "planning"
+    | "execution"
+    | "final_answer"
+    | "initial_execution"
+    | "reflection"
+    | "refinement";
+  /** Counts from 1: the round of reflection, or of planning. */
+  readonly round?: number;
+  /** Counts from 1: the step of the plan. */
+  readonly step?: number;
+  /** The plan as it stands, while it is executed. */
+  readonly plan?: readonly string[];
+}
+
 /** Code plugged into the agent failed; the run goes on. */
 export interface WarningEvent {
   readonly type: "warning";
@@ -41,5 +60,6 @@ export type AgentEvent =
   | ToolCallDelta
   | RetryPart
   | ToolUpdateEvent
+  | PhaseEvent
   | WarningEvent
   | DoneEvent;

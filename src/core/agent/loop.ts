@@ -1,6 +1,6 @@
 import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { ToolUseBlock } from "../message/block.ts";
-import { messageText, toolCallsOf } from "../message/message.ts";
+import { assistantMessage, messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { act } from "./act.ts";
@@ -22,12 +22,17 @@ const MAX_NUDGES = 3;
 type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
 
 /** How a run came to its end. */
-interface Ending {
+export interface Ending {
   readonly stopReason: StopReason;
+  /** The answer. Default: the last text the model wrote in this run. */
   readonly text?: string;
+  /** True when no message of the conversation holds `text`: it is added as one, unless it is empty. */
+  readonly addsText?: boolean;
   readonly output?: unknown;
   readonly limit?: BudgetLimit;
   readonly error?: NanoAgentError;
+  /** Answered model requests. Default: those of this run itself. */
+  readonly iterations?: number;
 }
 
 /**
@@ -35,12 +40,18 @@ interface Ending {
  * model request per turn. Throws only for the journal and for `onMaxIterations: "throw"`; everything else is a stop reason.
  */
 export async function runLoop(run: RunContext): Promise<RunResult> {
-  const ending = await turns(run);
-  const { error } = ending;
+  return endRun(run, await runTurns(run));
+}
+
+/** Records how a run ended and makes its result. Throws for the journal and for `onMaxIterations: "throw"`. */
+export async function endRun(run: RunContext, ending: Ending): Promise<RunResult> {
+  const { error, text = "" } = ending;
+  if (ending.addsText === true && text.trim() !== "")
+    await record(run, { type: "history", messages: [assistantMessage(text)] });
   await record(run, {
     type: "run_end",
     stopReason: ending.stopReason,
-    iterations: run.state.iterations,
+    iterations: ending.iterations ?? run.state.iterations,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
   });
   const result = resultOf(run, ending);
@@ -57,7 +68,8 @@ interface Demand {
   nudges: number;
 }
 
-async function turns(run: RunContext): Promise<Ending> {
+/** The turns of a run, without the record of its end: see {@link runLoop}, which is this and {@link endRun}. */
+export async function runTurns(run: RunContext): Promise<Ending> {
   const demand: Demand = { toolChoice: run.toolChoice, nudges: 0 };
   for (let iteration = 1; ; iteration++) {
     await takeInSteering(run);
@@ -87,8 +99,14 @@ async function afterCalls(
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
   if (outcome.denied) return { stopReason: "denied" };
   if (outcome.external) return { stopReason: "awaiting_external" };
-  // A forced choice is for the first answer: kept on, the model could never stop calling.
-  if (run.finishTool === undefined && demand.toolChoice !== "none") demand.toolChoice = undefined;
+  const { finishTool } = run;
+  if (finishTool === undefined) {
+    // A forced choice is for the first answer: kept on, the model could never stop calling.
+    if (demand.toolChoice !== "none") demand.toolChoice = undefined;
+  } else if (calls.some(({ name }) => name === finishTool)) {
+    // It wanted to finish and was told what is wrong: the next answer is to be the corrected one.
+    demand.toolChoice = { type: "tool", name: finishTool };
+  }
   return undefined;
 }
 
@@ -170,7 +188,7 @@ async function callerEnding(
       messages: state.transcript.messages,
       lastText: state.lastText,
     });
-    return { stopReason: "max_iterations", text };
+    return { stopReason: "max_iterations", text, addsText: true };
   } catch (error) {
     return { stopReason: "error", error: toNanoAgentError(error) };
   }
@@ -181,7 +199,8 @@ async function say(run: RunContext, text: string): Promise<void> {
   await record(run, { type: "user_message", message, source: "system" });
 }
 
-function resultOf(run: RunContext, ending: Ending): RunResult {
+/** The result of a run that ended so. */
+export function resultOf(run: RunContext, ending: Ending): RunResult {
   const { state } = run;
   return {
     text: ending.text ?? state.lastText,
@@ -189,7 +208,7 @@ function resultOf(run: RunContext, ending: Ending): RunResult {
     stopReason: ending.stopReason,
     ...(ending.limit === undefined ? {} : { limit: ending.limit }),
     ...(ending.error === undefined ? {} : { error: ending.error }),
-    iterations: Math.min(state.iterations, run.maxIterations),
+    iterations: ending.iterations ?? Math.min(state.iterations, run.maxIterations),
     messages: state.transcript.messages.slice(),
     usage: state.run.usage,
     cost: state.run.costUsd,

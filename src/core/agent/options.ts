@@ -57,7 +57,7 @@ export interface AgentOptions {
   readonly toolTimeoutMs?: number;
   /** Longest text of one tool result; what is longer loses its middle. Default 400,000 characters. */
   readonly maxToolResultChars?: number;
-  /** Working folder tools resolve relative paths against. Default: empty, which file tools refuse. */
+  /** Working folder tools resolve relative paths against. Default: empty, by which file tools mean the folder of the process. */
   readonly cwd?: string;
   /** Where everything is recorded. Default: in memory. */
   readonly journal?: Journal;

@@ -35,6 +35,8 @@ export interface RunContext extends RunSettings {
   readonly journal: Journal;
   readonly state: SessionState;
   readonly signal: AbortSignal;
+  /** Tag of its entries when it is a nested run. */
+  readonly scope: string | undefined;
   /** Name of the tool that must end the run (structured output), if any. */
   readonly finishTool: string | undefined;
   /** Takes the steering messages that came in since the last call. */
@@ -68,11 +70,14 @@ function callSettings(
   };
 }
 
+/** The part of a run that keeps the record. */
+export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope">;
+
 /** Stores an entry, folds it into the state and publishes it, in this order. Throws `journal` when it cannot be stored. */
-export async function record(run: RunContext, entry: NewEntry): Promise<JournalEntry> {
+export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
   let stored: JournalEntry;
   try {
-    stored = await run.journal.append(entry);
+    stored = await run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
   } catch (error) {
     throw new NanoAgentError(
       "journal",

@@ -12,24 +12,36 @@ export interface Spending {
 
 const NOTHING: Spending = { usage: NO_USAGE, costUsd: 0 };
 
-/** The fold of a journal: conversation, spending and counters. Feed it every entry once, in order. */
+/** A nested run: its entries are tagged with `scope`, and what it spends counts for `parent` too. */
+export interface NestedState {
+  readonly scope: string;
+  readonly parent: SessionState;
+}
+
+/**
+ * The fold of a journal: conversation, spending and counters. Feed it every entry once, in order. Entries of other scopes count as
+ * spending and as nothing else.
+ */
 export class SessionState {
   readonly transcript: Transcript;
+  readonly #nested: NestedState | undefined;
   readonly #begun = new Set<string>();
   #session: Spending = NOTHING;
   #run: Spending = NOTHING;
   #iterations = 0;
   #lastText = "";
 
-  constructor() {
-    this.transcript = new Transcript((call: ToolUseBlock) =>
-      this.#begun.has(call.id) ? OUTCOME_UNKNOWN : NEVER_RAN,
+  constructor(nested?: NestedState) {
+    this.#nested = nested;
+    this.transcript = new Transcript(
+      (call: ToolUseBlock) => (this.#begun.has(call.id) ? OUTCOME_UNKNOWN : NEVER_RAN),
+      nested?.parent.transcript.callIds,
     );
   }
 
-  /** Of all runs. */
+  /** Of all runs of the session, those outside a nested one included. */
   get session(): Spending {
-    return this.#session;
+    return this.#nested?.parent.session ?? this.#session;
   }
 
   /** Of the newest run. */
@@ -48,6 +60,12 @@ export class SessionState {
   }
 
   apply(entry: JournalEntry): void {
+    this.#nested?.parent.apply(entry);
+    if (entry.scope === this.#nested?.scope) this.#fold(entry);
+    else if (entry.type === "assistant_message") this.#spend(entry);
+  }
+
+  #fold(entry: JournalEntry): void {
     switch (entry.type) {
       case "run_start":
         this.#run = NOTHING;
@@ -84,11 +102,15 @@ export class SessionState {
 
   #answer(entry: AssistantEntry): void {
     this.transcript.addAssistant(entry.message);
-    this.#session = spend(this.#session, entry);
-    this.#run = spend(this.#run, entry);
+    this.#spend(entry);
     this.#iterations++;
     const text = textOf(entry.message.content);
     if (text !== "") this.#lastText = text;
+  }
+
+  #spend(entry: AssistantEntry): void {
+    this.#session = spend(this.#session, entry);
+    this.#run = spend(this.#run, entry);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createIds, newId } from "./ids.ts";
+import { createIds, newId, newUuid } from "./ids.ts";
 
 describe("createIds", () => {
   it("makes ids that differ, sort by age and hold only safe characters", () => {
@@ -24,4 +24,11 @@ describe("newId", () => {
   it("makes a single id with the prefix", () => {
     expect(newId("session")).toMatch(/^session_[0-9a-z]{22}$/);
   });
+});
+
+it("makes UUIDs of version 4, each another", () => {
+  const uuids = Array.from({ length: 1000 }, newUuid);
+  expect(new Set(uuids).size).toBe(1000);
+  for (const uuid of uuids)
+    expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });

@@ -84,6 +84,11 @@ describe("compileValidator: reports", () => {
       ": must not hold the same item twice",
     ],
     [{ contains: { type: "string" } }, [1], ": must have at least 1 item of the wanted form, got 0"],
+    [
+      { prefixItems: [true], contains: { type: "string" } },
+      [],
+      ": must have at least 1 item of the wanted form, got 0",
+    ],
     [{ minProperties: 1 }, {}, ": must have at least 1 field, got 0"],
     [{ propertyNames: { pattern: "^a" } }, { b: 1 }, ': property name "b" is not allowed'],
     [{ not: { type: "string" } }, "a", ": has a form that is not allowed here"],
@@ -316,8 +321,6 @@ describe("compileValidator: against another validator", () => {
       maxProperties: fc.nat(2),
       items: node,
       prefixItems: list,
-      // Not any schema: ajv takes an empty array for one that contains what `false` allows.
-      contains: type.map((name) => ({ type: name })),
       minItems: fc.nat(2),
       maxItems: fc.nat(2),
       uniqueItems: fc.boolean(),
@@ -356,6 +359,7 @@ describe("compileValidator: against another validator", () => {
     .record({ schema, x: leaf, y: leaf })
     .map(({ schema: inner, x, y }): JsonSchema => ({ allOf: [inner], $defs: { x, y } }));
 
+  // Not `contains`: beside `prefixItems` the other validator takes an empty array, against the specification.
   it("accepts what the other accepts; what it repairs, the other accepts", () => {
     fc.assert(
       fc.property(root, fc.array(value, { minLength: 1, maxLength: 5 }), (document, values) => {

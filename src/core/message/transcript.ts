@@ -15,12 +15,16 @@ export class Transcript {
   /** Calls of the last assistant message, in order; empty when there are none. */
   #calls: readonly ToolUseBlock[] = [];
   readonly #results = new Map<string, ToolResultBlock>();
-  readonly #callIds = new Set<string>();
+  readonly #callIds: Set<string>;
   readonly #closeWith: (call: ToolUseBlock) => string;
 
-  /** `closeWith` gives the text of the error result an unanswered call gets. */
-  constructor(closeWith: (call: ToolUseBlock) => string = () => NEVER_RAN) {
+  /**
+   * `closeWith` gives the text of the error result an unanswered call gets. `callIds` are ids in use elsewhere; the set is kept and
+   * added to, so that two transcripts that share one give every call its own id.
+   */
+  constructor(closeWith: (call: ToolUseBlock) => string = () => NEVER_RAN, callIds: Set<string> = new Set()) {
     this.#closeWith = closeWith;
+    this.#callIds = callIds;
   }
 
   /** The conversation as far as it is complete: an assistant message with unanswered calls is the last one. */
@@ -29,7 +33,7 @@ export class Transcript {
   }
 
   /** Ids of every call so far. */
-  get callIds(): ReadonlySet<string> {
+  get callIds(): Set<string> {
     return this.#callIds;
   }
 

@@ -1,6 +1,6 @@
 import { compileSchema } from "../base/compile-schema.ts";
 import { NanoAgentError } from "../base/errors.ts";
-import type { InferSchema, JsonSchema, SchemaInput } from "../base/schema.ts";
+import type { JsonSchema, SchemaInput } from "../base/schema.ts";
 import type { Tool, ToolDefinition } from "./tool.ts";
 
 /** What every provider accepts as a tool name. */
@@ -52,6 +52,3 @@ export function assertToolName(name: unknown): asserts name is string {
     `Tool name ${JSON.stringify(name)} is not usable: providers accept 1 to 64 letters, digits, "_" and "-", not starting with a digit or "-".`,
   );
 }
-
-/** The input type of a schema, for code that keeps a definition apart from its `execute`. */
-export type ToolInputOf<S extends SchemaInput> = InferSchema<S>;

@@ -8,7 +8,10 @@ export interface CommandWords {
 }
 
 /** Takes the words after a sub-command apart. Throws `invalid_argument` for an option other than `--json` and for too many words. */
-export function commandWords(args: readonly string[], command: { readonly name: string; readonly max: number }): CommandWords {
+export function commandWords(
+  args: readonly string[],
+  command: { readonly name: string; readonly max: number },
+): CommandWords {
   const words: string[] = [];
   let json = false;
   for (const word of args) {

@@ -24,27 +24,39 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "models",
     usage: "[PROVIDER] [--json]",
     help: "List the providers, which of them have a key, and the models known of them.",
-    load: async () => (await import("./commands/models.ts")).models,
+    load: async () => (await import("./small-commands.ts")).models,
+  },
+  {
+    name: "sessions",
+    usage: "list|show|export|verify|rm …",
+    help: "List the sessions of this folder (--all: of every folder), show or export one, check session files, remove one.",
+    load: async () => (await import("./small-commands.ts")).sessions,
   },
   {
     name: "auth",
     usage: "check [PROVIDER] [--json]",
     help: "Ask the provider whether the key in use is accepted.",
-    load: async () => (await import("./commands/auth.ts")).auth,
+    load: async () => (await import("./small-commands.ts")).auth,
   },
   {
     name: "config",
     usage: "[--json]",
     help: "Show the settings in force and where each comes from.",
-    load: async () => (await import("./commands/config.ts")).config,
+    load: async () => (await import("./small-commands.ts")).config,
+  },
+  {
+    name: "permissions",
+    usage: "check|defaults [--json]",
+    help: "Answer JSON lines { tool, input, rules? } with what the permission rules say, or list the built-in rules.",
+    load: async () => (await import("./commands/permissions.ts")).permissions,
   },
   {
     name: "doctor",
     usage: "[--json]",
     help: "Check what a run needs: Node, tools, settings, keys, local model servers.",
-    load: async () => (await import("./commands/doctor.ts")).doctor,
+    load: async () => (await import("./small-commands.ts")).doctor,
   },
 ];
 
 /** First words that later versions use. They are refused, so that a script does not start a run by accident. */
-export const LATER_COMMANDS: readonly string[] = ["sessions", "permissions", "acp", "serve", "mcp", "trust"];
+export const LATER_COMMANDS: readonly string[] = ["acp", "serve", "mcp", "trust"];

@@ -17,7 +17,10 @@ export class EndingSignals {
   readonly #listeners: readonly (readonly [EndingSignal, () => void])[];
 
   constructor() {
-    this.#listeners = (Object.keys(SIGNAL_EXITS) as EndingSignal[]).map((name) => [name, () => this.#on(name)]);
+    this.#listeners = (Object.keys(SIGNAL_EXITS) as EndingSignal[]).map((name) => [
+      name,
+      () => this.#on(name),
+    ]);
     for (const [name, listener] of this.#listeners) process.on(name, listener);
   }
 

@@ -53,6 +53,23 @@ export interface RetryLine extends LineBase {
   readonly error: { readonly code: string; readonly message: string };
 }
 
+/** A session was damaged or cut, and what had to be put right to go on with it. */
+export interface RepairLine extends LineBase {
+  readonly type: "system";
+  readonly subtype: "journal_repair";
+  readonly file: string;
+  /** Lines that cannot be used as they stand; they stay in the file. */
+  readonly damaged: readonly { readonly line: number; readonly reason: string }[];
+  /** Ids of calls whose result was left out because the call itself is gone. */
+  readonly dropped_results: readonly string[];
+  /** Calls without a result; each gets one that says so. */
+  readonly interrupted: readonly {
+    readonly tool_use_id: string;
+    readonly name: string;
+    readonly outcome: "unknown" | "never_ran";
+  }[];
+}
+
 /** An answer of the model. */
 export interface AssistantLine extends LineBase {
   readonly type: "assistant";
@@ -136,7 +153,18 @@ export interface ResultLine extends LineBase {
 }
 
 /** One line of `stream-json`. */
-export type EventLine = InitLine | RetryLine | AssistantLine | UserLine | StreamEventLine | ResultLine;
+export type EventLine =
+  | InitLine
+  | RepairLine
+  | RetryLine
+  | AssistantLine
+  | UserLine
+  | StreamEventLine
+  | ResultLine;
 
 /** A line before `uuid` and `session_id` are put on it. */
-export type NewLine = EventLine extends infer L ? (L extends EventLine ? Omit<L, keyof LineBase> : never) : never;
+export type NewLine = EventLine extends infer L
+  ? L extends EventLine
+    ? Omit<L, keyof LineBase>
+    : never
+  : never;

@@ -1,7 +1,7 @@
 import type { AssistantEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { NO_USAGE } from "../../core/message/usage.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
+import { NO_USAGE } from "../../core/message/usage.ts";
 import type { NewLine } from "./event-line.ts";
 import { lineBlocks, lineUsage, stopReasonOf } from "./line-content.ts";
 import { PartialEvents } from "./partial-events.ts";

@@ -1,5 +1,5 @@
-import type { StopReason } from "../../core/agent/stop-reason.ts";
 import type { BudgetLimit } from "../../core/agent/result.ts";
+import type { StopReason } from "../../core/agent/stop-reason.ts";
 import type { ErrorCode } from "../../core/base/errors.ts";
 
 /** What the program's exit code says. */

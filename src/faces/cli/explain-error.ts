@@ -21,7 +21,9 @@ export function explainError(error: NanoAgentError, place: ErrorPlace): string {
     case "unknown_model":
       return `${message}${knownModels(place)}`;
     case "missing_credentials":
-      return message.includes("nano-agent demo") ? message : `${message} "nano-agent demo" runs without a key.`;
+      return message.includes("nano-agent demo")
+        ? message
+        : `${message} "nano-agent demo" runs without a key.`;
     case "internal":
       return `${message} This is a defect of nano-agent; please report it.`;
     default:

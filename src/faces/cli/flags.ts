@@ -2,8 +2,13 @@
 export type FlagName =
   | "print"
   | "model"
+  | "pattern"
   | "system-prompt"
   | "append-system-prompt"
+  | "continue"
+  | "resume"
+  | "fork-session"
+  | "session-id"
   | "no-session"
   | "output-format"
   | "json"
@@ -27,11 +32,11 @@ export type FlagName =
 export interface FlagSpec {
   readonly name: FlagName;
   readonly short?: string;
-  /** `list`: may be given several times. */
-  readonly type: "boolean" | "text" | "list";
+  /** `list`: may be given several times. `optional`: a value may follow. */
+  readonly type: "boolean" | "text" | "list" | "optional";
   /** Placeholder of the value in the help. */
   readonly value?: string;
-  readonly group: "Run" | "Input and output" | "Permission" | "Limits" | "Place" | "Other";
+  readonly group: "Run" | "Session" | "Input and output" | "Permission" | "Limits" | "Place" | "Other";
   readonly help: string;
 }
 
@@ -53,6 +58,13 @@ export const FLAGS: readonly FlagSpec[] = [
     help: "Model to use, e.g. anthropic/claude-sonnet-4-5 or openai/gpt-5:high. Effort: none, minimal, low, medium, high, xhigh.",
   },
   {
+    name: "pattern",
+    type: "text",
+    value: "NAME",
+    group: "Run",
+    help: "How to work: simple, react, plan or reflection. Default: the plain loop.",
+  },
+  {
     name: "system-prompt",
     type: "text",
     value: "TEXT|@FILE",
@@ -67,10 +79,38 @@ export const FLAGS: readonly FlagSpec[] = [
     help: "Added to the system prompt.",
   },
   {
+    name: "continue",
+    short: "c",
+    type: "boolean",
+    group: "Session",
+    help: "Go on with the newest session of the working folder.",
+  },
+  {
+    name: "resume",
+    short: "r",
+    type: "optional",
+    value: "[ID]",
+    group: "Session",
+    help: "Go on with the session of this id, or the only one whose id begins so (see nano-agent sessions list); without an id, with the newest.",
+  },
+  {
+    name: "fork-session",
+    type: "boolean",
+    group: "Session",
+    help: "With --continue or --resume: go on in a copy and leave the session as it is.",
+  },
+  {
+    name: "session-id",
+    type: "text",
+    value: "ID",
+    group: "Session",
+    help: "Id of the new session or copy: letters, digits, _ and -. Default: a new UUID.",
+  },
+  {
     name: "no-session",
     type: "boolean",
-    group: "Run",
-    help: "Keep nothing of the run on disk. This version never does.",
+    group: "Session",
+    help: "Keep nothing of the run on disk.",
   },
   {
     name: "output-format",
@@ -79,7 +119,12 @@ export const FLAGS: readonly FlagSpec[] = [
     group: "Input and output",
     help: "text: the answer. json: one result object. stream-json: one JSON object a line as things happen.",
   },
-  { name: "json", type: "boolean", group: "Input and output", help: "The same as --output-format stream-json." },
+  {
+    name: "json",
+    type: "boolean",
+    group: "Input and output",
+    help: "The same as --output-format stream-json.",
+  },
   {
     name: "include-partial-messages",
     type: "boolean",
@@ -126,16 +171,22 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "list",
     value: "NAMES",
     group: "Permission",
-    help: "Tools that may run without being asked about, e.g. bash,edit.",
+    help: "Tools that may run without being asked about, e.g. bash,edit, or a part of one: 'bash(npm test*),edit(src/**)'.",
   },
   {
     name: "disallowed-tools",
     type: "list",
     value: "NAMES",
     group: "Permission",
-    help: "Tools that never run. Wins over everything else.",
+    help: "Tools, or parts of them, that never run. Wins over everything else.",
   },
-  { name: "max-turns", type: "text", value: "N", group: "Limits", help: "Model requests the run may make. Exit 53 when they are used up." },
+  {
+    name: "max-turns",
+    type: "text",
+    value: "N",
+    group: "Limits",
+    help: "Model requests the run may make; with a plan or reflection, each phase. Exit 53 when they are used up.",
+  },
   {
     name: "max-budget-usd",
     type: "text",
@@ -164,14 +215,7 @@ export const FLAGS: readonly FlagSpec[] = [
 
 /** Options that belong to what a later version brings. They are refused by name, not taken for typing errors. */
 export const LATER_FLAGS: { readonly [name: string]: "boolean" | "text" } = {
-  continue: "boolean",
-  resume: "text",
-  "fork-session": "boolean",
-  "session-id": "text",
   sandbox: "text",
   "mcp-config": "text",
   pattern: "text",
 };
-
-/** Short forms of {@link LATER_FLAGS}. */
-export const LATER_SHORTS: { readonly [short: string]: string } = { c: "continue", r: "resume" };

@@ -1,22 +1,25 @@
-import { randomUUID } from "node:crypto";
 import { type ComposedAgent, composeAgent } from "../../app/compose.ts";
 import { existingFolder } from "../../app/config/paths.ts";
+import { findSession, type OpenSession } from "../../app/open-session.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/message.ts";
+import { hasRepairs } from "../../session/repair-report.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
 import { EXIT } from "./exit-code.ts";
 import { explainError } from "./explain-error.ts";
 import { readInputMessages } from "./input-messages.ts";
 import { assertWritable, writeLastMessage } from "./last-message-file.ts";
-import { failedOutcome, type Outcome, outcomeOf } from "./outcome.ts";
+import { failedOutcome, goOnText, type Outcome, outcomeOf } from "./outcome.ts";
 import { Progress, seconds } from "./progress.ts";
 import { readPrompt, textOrFile } from "./prompt.ts";
 import { readSchema } from "./read-schema.ts";
 import { stdinKind } from "./read-stdin.ts";
+import { repairText } from "./repair-text.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { RunTally } from "./run-tally.ts";
@@ -34,13 +37,14 @@ export function runHeadless(context: CommandContext, flags: RunFlags): Promise<n
 class HeadlessRun {
   readonly #context: CommandContext;
   readonly #flags: RunFlags;
-  readonly #sessionId = randomUUID();
+  #sessionId: string;
   readonly #signals = new EndingSignals();
   readonly #broken = new AbortController();
   readonly #reporter: Reporter;
   readonly #progress: Progress;
   #cwd = process.cwd();
   #settings: Settings | undefined;
+  #session: OpenSession | undefined;
   #composed: ComposedAgent | undefined;
   #tally = new RunTally();
   #startedAt = performance.now();
@@ -49,12 +53,13 @@ class HeadlessRun {
   constructor(context: CommandContext, flags: RunFlags) {
     this.#context = context;
     this.#flags = flags;
+    this.#sessionId = flags.session.sessionId ?? newUuid();
     const { stdout, stderr, environment } = context;
     const live = this.#isLive();
     this.#reporter = createReporter({
       format: flags.outputFormat,
       stdout,
-      sessionId: this.#sessionId,
+      sessionId: () => this.#sessionId,
       partial: flags.partialMessages,
       live,
     });
@@ -79,6 +84,7 @@ class HeadlessRun {
     if (ended === "forced") {
       this.#composed?.killNow();
       this.#fail(undefined);
+      this.#session?.release();
     }
     this.#signals.close();
     await this.#context.stdout.drain();
@@ -94,21 +100,58 @@ class HeadlessRun {
     const settings = await this.#loadSettings();
     const prompt = flags.inputFormat === "text" ? await this.#prompt() : undefined;
     if (prompt === undefined && flags.words.length > 0) throw promptBesideLines();
+    try {
+      const composed = await this.#compose(settings);
+      this.#signals.allowGrace();
+      if (prompt !== undefined) await this.#answer(composed, prompt, schema);
+      else await this.#answerLines(composed, schema);
+    } finally {
+      await this.#composed?.dispose();
+      await this.#closeSession();
+    }
+  }
+
+  async #closeSession(): Promise<void> {
+    try {
+      await this.#session?.close();
+    } catch (error) {
+      // A run that could not be recorded has said so already.
+      if (this.#exitCode !== EXIT.done) return;
+      this.#say(toNanoAgentError(error).message);
+      this.#exitCode = EXIT.session;
+    }
+  }
+
+  async #compose(settings: Settings): Promise<ComposedAgent> {
+    const { addDirs, session } = this.#flags;
+    const { paths, cwd } = settings;
+    const found = findSession(session, { paths, cwd, newId: this.#sessionId });
+    this.#sessionId = found.sessionId;
     const composed = await composeAgent({
       settings,
-      addDirs: flags.addDirs,
-      sessionId: this.#sessionId,
+      addDirs,
+      openJournal: async () => {
+        this.#session = await found.open();
+        return this.#session.journal;
+      },
       onNotice: (message) => this.#say(message),
     });
     this.#composed = composed;
     this.#begin(composed);
-    this.#signals.allowGrace();
-    try {
-      if (prompt !== undefined) await this.#answer(composed, prompt, schema);
-      else await this.#answerLines(composed, schema);
-    } finally {
-      await composed.dispose();
+    const { repairs, path } = this.#session ?? {};
+    if (repairs !== undefined && path !== undefined && hasRepairs(repairs)) {
+      this.#reporter.repair(repairs, path);
+      this.#say(repairText(repairs, path));
     }
+    return composed;
+  }
+
+  /** The command that goes on with what this run has kept; undefined when it has kept nothing. */
+  #goOn(): string | undefined {
+    const options = this.#session?.goOn();
+    if (options === undefined) return undefined;
+    const { cwd } = this.#flags;
+    return `nano-agent -p ${options}${cwd === undefined ? "" : ` -C ${this.#cwd}`} "…"`;
   }
 
   async #loadSettings(): Promise<Settings> {
@@ -164,6 +207,7 @@ class HeadlessRun {
         denials: denials.length,
         firstDenial: denials[0] && `${denials[0].tool_name}: ${denials[0].reason}`,
         signal: this.#signals.received,
+        goOn: this.#goOn(),
         wantsOutput: schema !== undefined,
         turns,
       });
@@ -176,6 +220,8 @@ class HeadlessRun {
   #onEvent(event: AgentEvent): void {
     // While the model still writes the command, what it needs can be made ready.
     if (event.type === "tool_call_start" && event.name === "bash") void this.#composed?.prepare();
+    // With the first turn, while the request is under way: a start need not wait for it.
+    if (event.type === "turn_start" && event.iteration === 1) void this.#composed?.tidy();
     this.#tally.add(event);
     this.#progress.show(event);
     this.#reporter.event(event);
@@ -185,7 +231,8 @@ class HeadlessRun {
   #fail(thrown: unknown): void {
     const error = toNanoAgentError(thrown ?? this.#signals.signal.reason ?? "interrupted", "internal");
     this.#begin(undefined);
-    this.#end(failedOutcome(error, { signal: this.#signals.received }, this.#tally.partialText));
+    const facts = { signal: this.#signals.received, goOn: this.#goOn() };
+    this.#end(failedOutcome(error, facts, this.#tally.partialText));
   }
 
   #begin(composed: ComposedAgent | undefined): void {
@@ -212,9 +259,10 @@ class HeadlessRun {
     }
     if (this.#broken.signal.aborted) return;
     this.#summarise(durationMs);
-    if (outcome.error !== undefined && outcome.subtype === "error_during_execution")
-      this.#say(explainError(outcome.error, { settings: this.#settings, model: this.#composed?.model }));
-    else if (outcome.advice !== undefined) this.#say(outcome.advice);
+    if (outcome.error !== undefined && outcome.subtype === "error_during_execution") {
+      const place = { settings: this.#settings, model: this.#composed?.model };
+      this.#say(`${explainError(outcome.error, place)}${goOnText(this.#goOn())}`);
+    } else if (outcome.advice !== undefined) this.#say(outcome.advice);
   }
 
   #summarise(durationMs: number): void {
@@ -238,7 +286,9 @@ class HeadlessRun {
   /** The answer is shown while it is written only where a person sees both streams; a value for a schema is one piece. */
   #isLive(): boolean {
     const { stdout, stderr } = this.#context;
-    const { outputFormat, jsonSchema } = this.#flags;
+    const { outputFormat, jsonSchema, config } = this.#flags;
+    // What phases say is work on the answer, and the last thing said need not be the answer.
+    if (config.pattern === "plan" || config.pattern === "reflection") return false;
     return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal && stderr.isTerminal;
   }
 }

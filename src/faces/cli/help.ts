@@ -13,7 +13,8 @@ export function helpText(): string {
   ];
   for (const group of groups()) {
     lines.push("", `${group}:`);
-    for (const flag of FLAGS.filter((each) => each.group === group)) lines.push(...row(flagForm(flag), flag.help));
+    for (const flag of FLAGS.filter((each) => each.group === group))
+      lines.push(...row(flagForm(flag), flag.help));
   }
   lines.push("", "Commands:");
   for (const { name, usage, help } of COMMANDS) lines.push(...row(`${name} ${usage}`, help));

@@ -1,6 +1,6 @@
-import type { UserMessage } from "../../core/message/message.ts";
-import type { UserBlock } from "../../core/message/block.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
+import type { UserBlock } from "../../core/message/block.ts";
+import type { UserMessage } from "../../core/message/message.ts";
 import { usageError } from "./usage-error.ts";
 
 /** Longest line of input. */
@@ -10,7 +10,9 @@ const MAX_LINE_CHARS = 50_000_000;
  * User messages from JSON lines: `{"type":"user","message":{"role":"user","content":"…"}}`, where the content may be blocks of text
  * and images. Lines end with LF and nothing else; empty ones are skipped. Throws `invalid_argument`, naming the line, for any other.
  */
-export async function* readInputMessages(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<UserMessage> {
+export async function* readInputMessages(
+  chunks: AsyncIterable<Buffer | string>,
+): AsyncGenerator<UserMessage> {
   const decoder = new TextDecoder();
   let rest = "";
   let number = 0;
@@ -36,7 +38,8 @@ export function parseInputLine(line: string, number: number): UserMessage {
   if (!isRecord(value) || value["type"] !== "user")
     throw badLine(number, 'has no "type": "user", the only kind of line this version reads');
   const { message } = value;
-  if (!isRecord(message) || message["role"] !== "user") throw badLine(number, 'has no "message" with the role "user"');
+  if (!isRecord(message) || message["role"] !== "user")
+    throw badLine(number, 'has no "message" with the role "user"');
   const { content } = message;
   const blocks: unknown = typeof content === "string" ? [{ type: "text", text: content }] : content;
   if (!Array.isArray(blocks) || blocks.length === 0 || !blocks.every(isInputBlock))

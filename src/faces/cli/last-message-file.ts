@@ -11,7 +11,10 @@ export function assertWritable(path: string, cwd: string): void {
     if (stats?.isDirectory() === true) throw new Error(`${target} is a folder`);
     accessSync(stats === undefined ? dirname(target) : target, constants.W_OK);
   } catch (error) {
-    throw usageError(`--output-last-message: ${errorMessage(error)}. Name a file that can be written.`, error);
+    throw usageError(
+      `--output-last-message: ${errorMessage(error)}. Name a file that can be written.`,
+      error,
+    );
   }
 }
 

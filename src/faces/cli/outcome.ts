@@ -19,6 +19,8 @@ export interface OutcomeFacts {
   readonly denials: number;
   readonly firstDenial?: string | undefined;
   readonly signal?: EndingSignal | undefined;
+  /** The command that goes on with the session; absent when nothing is kept. */
+  readonly goOn?: string | undefined;
   readonly wantsOutput: boolean;
   readonly turns: number;
 }
@@ -48,19 +50,30 @@ export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
 }
 
 /** The outcome of a run that threw, or never began. */
-export function failedOutcome(error: NanoAgentError, facts: Pick<OutcomeFacts, "signal">, text = ""): Outcome {
+export function failedOutcome(
+  error: NanoAgentError,
+  facts: Pick<OutcomeFacts, "signal" | "goOn">,
+  text = "",
+): Outcome {
   const { signal } = facts;
   return {
     subtype: signal === undefined ? "error_during_execution" : "error_interrupted",
     exitCode: signal === undefined ? exitCodeOfError(error.code) : signalExit(signal),
     text,
     error,
-    advice: signal === undefined ? error.message : INTERRUPTED,
+    advice: signal === undefined ? error.message : interrupted(facts),
   };
 }
 
-const INTERRUPTED =
-  "Interrupted. What was changed so far is kept; run again and say what is left to do.";
+/** One more sentence that says how to go on; empty when nothing is kept. */
+export function goOnText(goOn: string | undefined): string {
+  return goOn === undefined ? "" : ` Go on with ${goOn}.`;
+}
+
+function interrupted({ goOn }: Pick<OutcomeFacts, "goOn">): string {
+  const next = nextStep({ goOn }, "run again and say what is left to do");
+  return `Interrupted. What was changed so far is kept; ${next}.`;
+}
 
 function signalExit(signal: EndingSignal): number {
   return exitCodeOfRun({ stopReason: "aborted", signal, denials: 0, missesOutput: false });
@@ -98,37 +111,42 @@ interface Told {
   readonly subtype: ResultSubtype;
 }
 
-const AGAIN = "What was changed so far is kept; run again to go on";
-
 function adviceFor({ result, facts, subtype }: Told): string | undefined {
+  const again = `What was changed so far is kept; ${nextStep(facts, "run again to go on")}`;
+  const goOn = goOnText(facts.goOn);
   switch (subtype) {
     case "success":
       return facts.denials === 0 ? undefined : denialAdvice(facts);
     case "error_denied":
       return denialAdvice(facts);
     case "error_max_turns":
-      return `Turn limit: ${facts.turns} model requests were made. ${AGAIN}, with a higher --max-turns.`;
+      return `Turn limit: ${facts.turns} model requests were made. ${again}, with a higher --max-turns.`;
     case "error_max_budget_usd":
-      return `The budget is used up. ${AGAIN}, with a higher --max-budget-usd.`;
+      return `The budget is used up. ${again}, with a higher --max-budget-usd.`;
     case "error_max_wall_time":
-      return `The time is over. ${AGAIN}, with a longer --max-wall-time.`;
+      return `The time is over. ${again}, with a longer --max-wall-time.`;
     case "error_max_structured_output_retries":
-      return "The model gave no value that fits the schema. Run again, simplify --json-schema, or use another model.";
+      return `The model gave no value that fits the schema. Run again, simplify --json-schema, or use another model.${goOn}`;
     case "error_loop_detected":
-      return `The model repeated itself without getting anywhere. ${AGAIN}, with a different prompt or model.`;
+      return `The model repeated itself without getting anywhere. ${again}, with a different prompt or model.`;
     case "error_output_limit":
-      return `The answer was cut at the model's output limit. ${AGAIN}, and ask for less at once.`;
+      return `The answer was cut at the model's output limit. ${again}, and ask for less at once.`;
     case "error_refusal":
-      return "The model refused, or a filter of its provider did. Rephrase the prompt or use another model.";
+      return `The model refused, or a filter of its provider did. Rephrase the prompt or use another model.${goOn}`;
     case "error_interrupted":
-      return INTERRUPTED;
+      return interrupted(facts);
     case "error_during_execution":
       return result.error?.message ?? "The run failed.";
   }
 }
 
-function denialAdvice({ denials, firstDenial }: OutcomeFacts): string {
+/** What to do next: go on where something is kept, else `otherwise`. */
+function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): string {
+  return goOn === undefined ? otherwise : `go on with ${goOn}`;
+}
+
+function denialAdvice({ denials, firstDenial, goOn }: OutcomeFacts): string {
   const count = denials === 1 ? "A tool call was refused" : `${denials} tool calls were refused`;
   const why = firstDenial === undefined ? "" : `: ${firstDenial}`;
-  return `${count}${why}. Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo, and run again.`;
+  return `${count}${why}. Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo, and ${nextStep({ goOn }, "run again")}.`;
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../../core/base/text.ts";
-import { FLAGS, type FlagName, type FlagSpec, LATER_FLAGS, LATER_SHORTS } from "./flags.ts";
+import { FLAGS, type FlagName, type FlagSpec, LATER_FLAGS } from "./flags.ts";
 import { usageError } from "./usage-error.ts";
 
 /** A command line, taken apart. */
@@ -21,7 +21,7 @@ export interface ParsedFlags {
 export function parseFlags(args: readonly string[], only?: readonly FlagName[]): ParsedFlags {
   const known: readonly FlagSpec[] = FLAGS.filter(({ name }) => only?.includes(name) ?? true);
   const { tokens, positionals } = parseArgs({
-    args: [...args],
+    args: withEmptyValues(args, known),
     options: parserOptions(known),
     allowPositionals: true,
     strict: false,
@@ -43,13 +43,28 @@ export function parseFlags(args: readonly string[], only?: readonly FlagName[]):
   };
 }
 
+/** What an option has whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a mistake, not this. */
+export const NO_VALUE = "\0";
+
+/** Writes out that an option with an optional value has none: at the end, or before another option. */
+function withEmptyValues(args: readonly string[], known: readonly FlagSpec[]): string[] {
+  const end = args.indexOf("--");
+  return args.map((arg, at) => {
+    const flag = known.find(
+      ({ name, short }) => arg === `--${name}` || (short !== undefined && arg === `-${short}`),
+    );
+    if (flag?.type !== "optional" || (end !== -1 && at > end)) return arg;
+    const next = args[at + 1];
+    return next === undefined || (next.startsWith("-") && next !== "-") ? `--${flag.name}=${NO_VALUE}` : arg;
+  });
+}
+
 type ParserOption = { type: "boolean" | "string"; short?: string };
 
 function parserOptions(known: readonly FlagSpec[]): Record<string, ParserOption> {
   const options: Record<string, ParserOption> = {};
   for (const [name, type] of Object.entries(LATER_FLAGS))
     options[name] = { type: type === "text" ? "string" : "boolean" };
-  for (const [short, name] of Object.entries(LATER_SHORTS)) options[name] = { type: "boolean", short };
   for (const { name, type, short } of known)
     options[name] = {
       type: type === "boolean" ? "boolean" : "string",
@@ -67,8 +82,15 @@ interface OptionToken {
 
 function valueOf(flag: FlagSpec, token: OptionToken, known: readonly FlagSpec[]): string {
   if (flag.type === "boolean") {
-    if (token.value !== undefined) throw usageError(`${token.rawName} takes no value. Leave "=${token.value}" out.`);
+    if (token.value !== undefined)
+      throw usageError(`${token.rawName} takes no value. Leave "=${token.value}" out.`);
     return "";
+  }
+  if (flag.type === "optional") {
+    // Most likely a variable that is not set: to take it for a value left out would go on with another session.
+    if (token.value === "")
+      throw usageError(`${token.rawName} is followed by an empty text. Leave it out, or name a value.`);
+    return token.value ?? NO_VALUE;
   }
   const missing = token.value === undefined || (token.inlineValue !== true && isFlag(token.value, known));
   if (missing) throw usageError(`${token.rawName} needs a value: ${token.rawName} ${flag.value ?? "VALUE"}.`);
@@ -77,7 +99,9 @@ function valueOf(flag: FlagSpec, token: OptionToken, known: readonly FlagSpec[])
 
 /** A value that is spelled like one of our options was most likely forgotten. */
 function isFlag(text: string, known: readonly FlagSpec[]): boolean {
-  return known.some(({ name, short }) => text === `--${name}` || (short !== undefined && text === `-${short}`));
+  return known.some(
+    ({ name, short }) => text === `--${name}` || (short !== undefined && text === `-${short}`),
+  );
 }
 
 function unknownFlag(name: string, rawName: string, known: readonly FlagSpec[]): Error {

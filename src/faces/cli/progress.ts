@@ -1,5 +1,5 @@
 import type { ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import type { Output } from "./output.ts";
@@ -54,6 +54,9 @@ export class Progress {
         return;
       case "tool_result":
         this.#line(resultLine(event, this.#options.style));
+        return;
+      case "phase":
+        this.#line(this.#options.style.dim(phaseLine(event)));
         return;
       case "retry":
         this.#retry(event);
@@ -118,9 +121,17 @@ export class Progress {
   }
 }
 
+function phaseLine({ phase, round, step, plan }: PhaseEvent): string {
+  const name = phase.replace("_", " ");
+  if (step === undefined) return `── ${name}${round === undefined || round === 1 ? "" : ` ${round}`}`;
+  const text = plan?.[step - 1] ?? "";
+  return `── step ${step} of ${plan?.length ?? step}: ${terminalLine(text, MAX_COLUMNS)}`;
+}
+
 function callLine(event: ToolIntentEntry, style: Style): string {
   const indent = event.parentCallId === undefined ? "" : "  ";
-  return `${indent}${style.bold(`● ${event.name}`)} ${terminalLine(describeInput(event.input), MAX_COLUMNS)}`;
+  const input = terminalLine(describeInput(event.input), MAX_COLUMNS);
+  return `${indent}${style.bold(`● ${event.name}`)}${input === "" ? "" : ` ${input}`}`;
 }
 
 function resultLine(event: ToolResultEntry, style: Style): string {
@@ -129,7 +140,8 @@ function resultLine(event: ToolResultEntry, style: Style): string {
   const time = seconds(event.durationMs);
   if (event.status === "denied")
     return `${indent}${style.red(`✗ ${event.name}: ${terminalLine(text, MAX_COLUMNS * 3)}`)}`;
-  if (event.status !== "ok") return `${indent}${style.red(`✗ ${terminalLine(text, MAX_COLUMNS)}`)} ${style.dim(time)}`;
+  if (event.status !== "ok")
+    return `${indent}${style.red(`✗ ${terminalLine(text, MAX_COLUMNS)}`)} ${style.dim(time)}`;
   const title = event.title === undefined ? "" : `${terminalLine(event.title, 60)} · `;
   return `${indent}${style.dim(`└ ${title}${size(text)} · ${time}`)}`;
 }
@@ -141,7 +153,9 @@ function describeInput(input: ToolInput): string {
   if (first === undefined) return "";
   const [, value] = first;
   const rest = fields.slice(1).map(([key, item]) => `${key}: ${clipped(item)}`);
-  return [typeof value === "string" ? value.slice(0, 1_000) : `${first[0]}: ${clipped(value)}`, ...rest].join("  ");
+  return [typeof value === "string" ? value.slice(0, 1_000) : `${first[0]}: ${clipped(value)}`, ...rest].join(
+    " ",
+  );
 }
 
 function clipped(value: unknown): string {

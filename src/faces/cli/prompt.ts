@@ -25,16 +25,19 @@ export interface PromptSources {
 export async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promise<string> {
   if (words.includes("-")) {
     if (words.length > 1)
-      throw usageError('"-" reads the whole prompt from standard input. Leave the other words out, or leave "-" out.');
+      throw usageError(
+        '"-" reads the whole prompt from standard input. Leave the other words out, or leave "-" out.',
+      );
     return notEmpty(await readStdin(stdin, { optional: false }), "Standard input is empty");
   }
   const text = words.length === 1 ? textOrFile(words[0] ?? "", { what: "the prompt", cwd }) : words.join(" ");
   const given = text.trim() !== "";
-  if (words.length > 0 && !given) throw usageError("The prompt is empty. Say what to do: nano-agent -p \"…\"");
+  if (words.length > 0 && !given) throw usageError('The prompt is empty. Say what to do: nano-agent -p "…"');
   if (stdin === "terminal") return notEmpty(text, "There is no prompt");
   const piped = await readStdin(stdin, {
     optional: given,
-    onSilence: () => onNotice("standard input stayed silent and was left alone; use </dev/null to start at once"),
+    onSilence: () =>
+      onNotice("standard input stayed silent and was left alone; use </dev/null to start at once"),
   });
   if (piped.trim() === "") return notEmpty(text, "There is no prompt, and standard input is empty");
   return given ? `<stdin>\n${piped.replace(/\n$/, "")}\n</stdin>\n\n${text}` : piped;
@@ -49,22 +52,32 @@ export function textOrFile(
 }
 
 /** The text of a file the command line names. Throws `invalid_argument`, saying what the file was for, when it has none. */
-export function readTextFile(path: string, { what, cwd }: { readonly what: string; readonly cwd: string }): string {
+export function readTextFile(
+  path: string,
+  { what, cwd }: { readonly what: string; readonly cwd: string },
+): string {
   const absolute = resolve(cwd, path);
   let file: number;
   try {
     // Non-blocking, so that a pipe in the file's place is noticed instead of waited for.
     file = openSync(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    throw usageError(`The file for ${what} cannot be read: ${errorMessage(error)}. Name a readable text file.`, error);
+    throw usageError(
+      `The file for ${what} cannot be read: ${errorMessage(error)}. Name a readable text file.`,
+      error,
+    );
   }
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile()) throw usageError(`The file for ${what}, ${absolute}, is no regular file. Name a text file.`);
+    if (!stats.isFile())
+      throw usageError(`The file for ${what}, ${absolute}, is no regular file. Name a text file.`);
     if (stats.size > MAX_FILE_BYTES)
-      throw usageError(`The file for ${what}, ${absolute}, has ${stats.size} bytes, more than ${MAX_FILE_BYTES}.`);
+      throw usageError(
+        `The file for ${what}, ${absolute}, has ${stats.size} bytes, more than ${MAX_FILE_BYTES}.`,
+      );
     const bytes = readFileSync(file);
-    if (bytes.includes(0)) throw usageError(`The file for ${what}, ${absolute}, is not text: it contains NUL bytes.`);
+    if (bytes.includes(0))
+      throw usageError(`The file for ${what}, ${absolute}, is not text: it contains NUL bytes.`);
     return bytes.toString("utf8").replace(/^\uFEFF/, "");
   } finally {
     closeSync(file);
@@ -73,5 +86,7 @@ export function readTextFile(path: string, { what, cwd }: { readonly what: strin
 
 function notEmpty(text: string, complaint: string): string {
   if (text.trim() !== "") return text;
-  throw usageError(`${complaint}. Say what to do: nano-agent -p "…", or pipe a text in. See nano-agent --help.`);
+  throw usageError(
+    `${complaint}. Say what to do: nano-agent -p "…", or pipe a text in. See nano-agent --help.`,
+  );
 }

@@ -11,8 +11,10 @@ export function readSchema(value: string, cwd: string): JsonSchema {
   const text = inline ? value : readTextFile(value, { what: "--json-schema", cwd });
   const where = inline ? "--json-schema" : `--json-schema ${value}`;
   const parsed = safeParse(text);
-  if (!parsed.ok) throw usageError(`${where} is not JSON: ${parsed.error}. Pass a JSON Schema, or a file that holds one.`);
-  if (!isRecord(parsed.value)) throw usageError(`${where} is no JSON object. Pass a JSON Schema such as {"type":"object"}.`);
+  if (!parsed.ok)
+    throw usageError(`${where} is not JSON: ${parsed.error}. Pass a JSON Schema, or a file that holds one.`);
+  if (!isRecord(parsed.value))
+    throw usageError(`${where} is no JSON object. Pass a JSON Schema such as {"type":"object"}.`);
   const schema = parsed.value as JsonSchema;
   try {
     compileSchema(schema);

@@ -90,7 +90,9 @@ function collect(wait: ReadStdinOptions | undefined): Promise<readonly Buffer[]>
 function toText(chunks: readonly Buffer[]): string {
   const bytes = Buffer.concat(chunks);
   if (bytes.includes(0)) {
-    throw usageError("Standard input is not text: it contains NUL bytes. Pipe text, or name the file in the prompt.");
+    throw usageError(
+      "Standard input is not text: it contains NUL bytes. Pipe text, or name the file in the prompt.",
+    );
   }
   return bytes.toString("utf8").replace(/^\uFEFF/, "");
 }

@@ -1,6 +1,7 @@
-import { randomUUID } from "node:crypto";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Json } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
+import type { RepairReport } from "../../session/repair-report.ts";
 import type { InitLine, NewLine, ResultLine } from "./event-line.ts";
 import { EventLines } from "./event-lines.ts";
 import type { Outcome } from "./outcome.ts";
@@ -16,6 +17,8 @@ export type InitFacts = Pick<InitLine, "cwd" | "tools" | "model" | "permissionMo
 export interface Reporter {
   /** Once, before the first event. Later calls are ignored. */
   readonly begin: (facts: InitFacts) => void;
+  /** What had to be put right to go on with the session kept at `path`. */
+  readonly repair: (repairs: RepairReport, path: string) => void;
   readonly event: (event: AgentEvent) => void;
   /** Once for each input: how it ended. */
   readonly end: (ended: Ended) => void;
@@ -32,7 +35,8 @@ export interface Ended {
 export interface ReporterOptions {
   readonly format: OutputFormat;
   readonly stdout: Output;
-  readonly sessionId: string;
+  /** Asked for each line: a session to go on with is found after the reporter is made. */
+  readonly sessionId: () => string;
   readonly partial: boolean;
   /** True when the answer is shown while it is written (text on a terminal). */
   readonly live: boolean;
@@ -53,6 +57,7 @@ export function createReporter(options: ReporterOptions): Reporter {
 function textReporter({ stdout, live }: ReporterOptions): Reporter {
   return {
     begin: () => undefined,
+    repair: () => undefined,
     event: () => undefined,
     end: ({ outcome }) => {
       if (live || outcome.text === "") return;
@@ -65,8 +70,9 @@ function textReporter({ stdout, live }: ReporterOptions): Reporter {
 function jsonReporter({ stdout, sessionId }: ReporterOptions): Reporter {
   return {
     begin: () => undefined,
+    repair: () => undefined,
     event: () => undefined,
-    end: (ended) => stdout.write(serialise(resultLine(ended), sessionId)),
+    end: (ended) => stdout.write(serialise(resultLine(ended), sessionId())),
   };
 }
 
@@ -94,6 +100,17 @@ class LineReporter implements Reporter {
     });
   };
 
+  readonly repair = ({ damaged, droppedResults, interrupted }: RepairReport, path: string): void => {
+    this.#write({
+      type: "system",
+      subtype: "journal_repair",
+      file: path,
+      damaged,
+      dropped_results: droppedResults,
+      interrupted: interrupted.map(({ callId, name, outcome }) => ({ tool_use_id: callId, name, outcome })),
+    });
+  };
+
   readonly event = (event: AgentEvent): void => {
     for (const line of this.#lines.lines(event)) this.#write(line);
   };
@@ -104,13 +121,13 @@ class LineReporter implements Reporter {
   };
 
   #write(line: NewLine): void {
-    this.#options.stdout.write(serialise(line, this.#options.sessionId));
+    this.#options.stdout.write(serialise(line, this.#options.sessionId()));
   }
 }
 
 /** One LF line. U+2028 and U+2029 are escaped: some readers split lines at them. */
 function serialise(line: NewLine, sessionId: string): string {
-  const text = JSON.stringify({ ...line, session_id: sessionId, uuid: randomUUID() });
+  const text = JSON.stringify({ ...line, session_id: sessionId, uuid: newUuid() });
   return `${text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
 }
 

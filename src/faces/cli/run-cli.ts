@@ -55,7 +55,11 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
   return runHeadless(context, run);
 }
 
-async function runCommand(context: CommandContext, command: CommandSpec, args: readonly string[]): Promise<number> {
+async function runCommand(
+  context: CommandContext,
+  command: CommandSpec,
+  args: readonly string[],
+): Promise<number> {
   if (args.includes("--help") || args.includes("-h")) {
     context.stdout.write(`nano-agent ${command.name} ${command.usage}\n\n${command.help}\n`);
     return EXIT.done;

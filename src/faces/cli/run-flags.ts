@@ -1,9 +1,12 @@
 import type { ConfigFile } from "../../app/config/config-schema.ts";
 import { DURATION_FORM, parseDuration } from "../../app/config/duration.ts";
+import { PATTERN_NAMES } from "../../app/config/pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
+import type { SessionChoice } from "../../app/open-session.ts";
 import { nearest } from "../../core/base/text.ts";
 import type { FlagName } from "./flags.ts";
 import type { ParsedFlags } from "./parse-flags.ts";
+import { readSessionFlags } from "./session-flags.ts";
 import { usageError } from "./usage-error.ts";
 
 /** How a run's output looks. */
@@ -20,6 +23,7 @@ export interface RunFlags {
   readonly outputFile: string | undefined;
   readonly cwd: string | undefined;
   readonly addDirs: readonly string[];
+  readonly session: SessionChoice;
   /** What the options say in the words of a config file; texts may still be `@FILE`. */
   readonly config: ConfigFile;
 }
@@ -43,6 +47,7 @@ export function readRunFlags(flags: ParsedFlags): RunFlags {
     outputFile: flags.text("output-last-message"),
     cwd: flags.text("cwd"),
     addDirs: flags.list("add-dir"),
+    session: readSessionFlags(flags),
     config: configOf(flags),
   };
 }
@@ -51,11 +56,14 @@ function outputFormatOf(flags: ParsedFlags): OutputFormat {
   const named = choice(flags, "output-format", ["text", "json", "stream-json"]);
   if (!flags.has("json")) return named ?? "text";
   if (named === undefined || named === "stream-json") return "stream-json";
-  throw usageError(`--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`);
+  throw usageError(
+    `--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`,
+  );
 }
 
 function configOf(flags: ParsedFlags): ConfigFile {
   const mode = permissionModeOf(flags);
+  const pattern = choice(flags, "pattern", PATTERN_NAMES);
   const maxTurns = wholeNumber(flags, "max-turns");
   const maxBudgetUsd = amount(flags, "max-budget-usd");
   const maxWallTime = duration(flags, "max-wall-time");
@@ -69,6 +77,7 @@ function configOf(flags: ParsedFlags): ConfigFile {
   if (texts.model?.trim() === "") throw usageError("--model is empty. Write provider/id.");
   return {
     ...present(texts),
+    ...(pattern === undefined ? {} : { pattern }),
     ...(mode === undefined ? {} : { permissionMode: mode }),
     ...(allowed.length === 0 ? {} : { allowedTools: allowed }),
     ...(disallowed.length === 0 ? {} : { disallowedTools: disallowed }),
@@ -90,7 +99,9 @@ function permissionModeOf(flags: ParsedFlags): PermissionMode | undefined {
   const named = choice(flags, "permission-mode", PERMISSION_MODES);
   if (!flags.has("yolo")) return named;
   if (named === undefined || named === "bypassPermissions") return "bypassPermissions";
-  throw usageError(`--yolo means --permission-mode bypassPermissions, and --permission-mode says ${named}. Leave one out.`);
+  throw usageError(
+    `--yolo means --permission-mode bypassPermissions, and --permission-mode says ${named}. Leave one out.`,
+  );
 }
 
 function choice<const T extends string>(

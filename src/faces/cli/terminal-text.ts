@@ -11,7 +11,9 @@ export function terminalText(text: string): string {
 
 /** {@link terminalText} on one line of at most `maxChars` characters. */
 export function terminalLine(text: string, maxChars: number): string {
-  const line = terminalText(text.length > maxChars * 4 ? text.slice(0, maxChars * 4) : text).replaceAll(/\s+/g, " ").trim();
+  const line = terminalText(text.length > maxChars * 4 ? text.slice(0, maxChars * 4) : text)
+    .replaceAll(/\s+/g, " ")
+    .trim();
   const characters = [...line];
   return characters.length <= maxChars ? line : `${characters.slice(0, Math.max(0, maxChars - 1)).join("")}…`;
 }

@@ -61,9 +61,20 @@ export function toolUseId(id: string): string {
   return `${id.replaceAll(/[^\w-]/g, "_")}_${(hash >>> 0).toString(36)}`;
 }
 
+/** Results, then the images of error results, which the API takes as text only, then the rest. */
 function resultsFirst(content: readonly ContentBlock[]): readonly ContentBlock[] {
-  const isResult = (block: ContentBlock): boolean => block.type === "tool_result";
-  return [...content.filter(isResult), ...content.filter((block) => !isResult(block))];
+  const results: ContentBlock[] = [];
+  const images: ContentBlock[] = [];
+  const rest: ContentBlock[] = [];
+  for (const block of content) {
+    if (block.type !== "tool_result") rest.push(block);
+    else if (block.is_error !== true || typeof block.content === "string") results.push(block);
+    else {
+      results.push({ ...block, content: block.content.filter((part) => part.type === "text") });
+      images.push(...block.content.filter((part) => part.type === "image"));
+    }
+  }
+  return [...results, ...images, ...rest];
 }
 
 function encodeBlock(block: ContentBlock): object | undefined {

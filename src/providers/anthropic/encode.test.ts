@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { checkRequest } from "../../testing/check-request.ts";
 import type { WireTarget } from "../wire.ts";
 import { createAnthropicEncoder } from "./encode.ts";
 import { toolUseId } from "./encode-message.ts";
@@ -116,6 +117,7 @@ describe("createAnthropicEncoder", () => {
       if (turn % 3 === 0) messages.push(user(`steer ${turn}`));
       const request = { messages: [hi, ...messages], tools: [tool("f")] };
       expect(grown(request)).toEqual(createAnthropicEncoder(target)(request));
+      expect(checkRequest("anthropic", JSON.parse(grown(request).body))).toEqual([]);
       const count = JSON.stringify(JSON.parse(grown(request).body)).split('"cache_control"').length - 1;
       expect(count).toBe(3);
     }
@@ -166,7 +168,7 @@ describe("createAnthropicEncoder", () => {
     ]);
   });
 
-  it("sends images in messages and in error results", () => {
+  it("sends images in messages and results, and those of an error result behind it, for it may hold text only", () => {
     const image = {
       type: "image",
       source: { type: "base64", media_type: "image/png", data: "AAAA" },
@@ -178,8 +180,13 @@ describe("createAnthropicEncoder", () => {
       content: [{ type: "text", text: "a" }, image],
       is_error: true,
     } as const;
+    const { is_error: _, ...fine } = result;
+    expect(messagesOf({ role: "user", content: [fine, linked] })).toEqual([
+      { role: "user", content: [fine, linked] },
+    ]);
+    const text = { ...result, content: [{ type: "text", text: "a" }] };
     expect(messagesOf({ role: "user", content: [result, linked] })).toEqual([
-      { role: "user", content: [result, linked] },
+      { role: "user", content: [text, image, linked] },
     ]);
   });
 

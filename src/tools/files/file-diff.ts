@@ -6,7 +6,7 @@ export interface FileDiff {
   readonly deletions?: number;
 }
 
-/** Compares two texts within bounds of size and time (2 MB together, half a second, 200 KB of diff). */
+/** Compares two texts within bounds of size and time (2 MB together, 200 ms, 200 KB of diff). */
 export async function diffFile(path: string, before: string, after: string): Promise<FileDiff> {
   if (before.length + after.length > MAX_COMPARED_CHARS) return {};
   const { formatPatch, structuredPatch } = await import("diff");
@@ -25,4 +25,4 @@ export async function diffFile(path: string, before: string, after: string): Pro
 
 const MAX_COMPARED_CHARS = 2_000_000;
 const MAX_DIFF_CHARS = 200_000;
-const TIMEOUT_MS = 500;
+const TIMEOUT_MS = 200;

@@ -1,7 +1,8 @@
 import { type BigIntStats, constants, type Stats } from "node:fs";
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { errorCode, FileRefusal } from "./file-error.ts";
 import { type FileStamp, type FileState, isUnchanged, stampOf } from "./file-state.ts";
+import type { OpenFile } from "./open-file.ts";
 import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
@@ -42,9 +43,9 @@ export async function openForChange(
       `${shown} is there already and was not read in this session. Read it first, then change it.`,
     );
   }
-  const file = await openRegularFile(path, shown);
+  const file = openRegularFile(path, shown);
   try {
-    const now = await file.stat({ bigint: true });
+    const now = file.stat();
     const needed = known.sha256 !== undefined && known.size === now.size ? Number(now.size) : maxBytes;
     const content = await contentOf(file, now, Math.max(needed, maxBytes));
     const stamp = stampOf(now, content);
@@ -55,7 +56,7 @@ export async function openForChange(
     }
     return { stats, stamp, content };
   } finally {
-    await file.close();
+    file.close();
   }
 }
 
@@ -102,12 +103,8 @@ async function assertWritable(path: string, shown: string, stats: Stats): Promis
   await file.close();
 }
 
-async function contentOf(
-  file: FileHandle,
-  stats: BigIntStats,
-  maxBytes: number,
-): Promise<Buffer | undefined> {
-  return stats.size > BigInt(maxBytes) ? undefined : file.readFile();
+async function contentOf(file: OpenFile, stats: BigIntStats, maxBytes: number): Promise<Buffer | undefined> {
+  return stats.size > BigInt(maxBytes) ? undefined : file.readAll();
 }
 
 async function assertStillSame(target: ChangeTarget, before: FileUnderChange | undefined): Promise<void> {

@@ -1,24 +1,21 @@
-import { constants, type Stats } from "node:fs";
-import { type FileHandle, open, realpath, stat } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, realpathSync, type Stats, statSync } from "node:fs";
 import { FileRefusal } from "./file-error.ts";
+import { OpenFile } from "./open-file.ts";
 
 /**
  * Opens a regular file for reading and nothing else: never waits for the other end of a FIFO, never wakes a device. `path` must be
  * canonical; when a link has been put in its place meanwhile, the file is refused. `shown` is the path for messages.
  */
-export async function openRegularFile(path: string, shown: string): Promise<FileHandle> {
-  assertRegularFile(await stat(path), shown);
-  const file = await open(
-    path,
-    constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
-  );
+export function openRegularFile(path: string, shown: string): OpenFile {
+  assertRegularFile(statSync(path), shown);
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   try {
-    assertRegularFile(await file.stat(), shown);
-    if ((await realpath(path)) !== path)
+    assertRegularFile(fstatSync(fd), shown);
+    if (realpathSync.native(path) !== path)
       throw new FileRefusal(`${shown}: a link took its place meanwhile. Try again.`);
-    return file;
+    return new OpenFile(fd);
   } catch (error) {
-    await file.close();
+    closeSync(fd);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { FileHandle } from "node:fs/promises";
+import type { OpenFile } from "./open-file.ts";
 import { detectEncoding, type TextEncoding } from "./text-encoding.ts";
 
 /** Which part of a text file to read. */
@@ -29,7 +29,7 @@ export interface Page {
 }
 
 /** Reads lines from a file in chunks: memory and, after the page, time do not depend on the size of the file. */
-export async function readPage(file: FileHandle, options: PageOptions): Promise<Page> {
+export async function readPage(file: OpenFile, options: PageOptions): Promise<Page> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   const first = await fill(file, buffer);
   const content = first.length < buffer.length ? Uint8Array.from(first) : undefined;
@@ -42,7 +42,7 @@ export async function readPage(file: FileHandle, options: PageOptions): Promise<
     options.signal.throwIfAborted();
     const bytes = decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }));
     if (builder.add(bytes)) return { ...builder.page(true), encoding, content };
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+    const bytesRead = await file.read(buffer, 0, buffer.length, null);
     chunk = buffer.subarray(0, bytesRead);
   }
   builder.end();
@@ -58,10 +58,10 @@ const MAX_PAGE_LINE_BYTES = 16 * 1024 * 1024;
 const LF = 10;
 
 /** Fills the buffer as far as the file goes. */
-async function fill(file: FileHandle, buffer: Buffer): Promise<Buffer> {
+async function fill(file: OpenFile, buffer: Buffer): Promise<Buffer> {
   let length = 0;
   while (length < buffer.length) {
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
+    const bytesRead = await file.read(buffer, length, buffer.length - length, null);
     if (bytesRead === 0) break;
     length += bytesRead;
   }

@@ -38,7 +38,8 @@ export interface RipgrepEnd {
 
 /**
  * Runs ripgrep, which reads no configuration file and no standard input, and hands over its output record by record; `onRecord`
- * returns false when it has enough. Resolves when the process is gone.
+ * returns false when it has enough. Resolves when the process is gone; rejects with what
+ * `onRecord` throws.
  */
 export async function runRipgrep(
   command: string,
@@ -55,14 +56,21 @@ export async function runRipgrep(
   if (options.signal.aborted) kill();
   const splitter = new RecordSplitter(options.separator, options.onRecord);
   let stderr = "";
+  let failure: { readonly error: unknown } | undefined;
   child.stdout.on("data", (chunk: Buffer) => {
-    if (!splitter.add(chunk)) kill();
+    try {
+      if (failure !== undefined || !splitter.add(chunk)) kill();
+    } catch (error) {
+      failure = { error };
+      kill();
+    }
   });
   child.stderr.on("data", (chunk: Buffer) => {
     if (stderr.length < MAX_STDERR_CHARS) stderr += chunk.toString("utf8");
   });
   try {
     const exitCode = await closed(child);
+    if (failure !== undefined) throw failure.error;
     splitter.end();
     return { exitCode, stderr };
   } finally {

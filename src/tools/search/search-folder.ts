@@ -1,5 +1,5 @@
 import { opendir, stat } from "node:fs/promises";
-import { relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { errorCode, FileRefusal } from "../files/file-error.ts";
 import { describeNearestNames } from "../files/nearest-names.ts";
 
@@ -24,4 +24,26 @@ export function shownPath(path: string, cwd: string): string {
   const shown = relative(cwd, path);
   if (shown === "") return ".";
   return shown === ".." || shown.startsWith(`..${sep}`) ? path : shown.split(sep).join("/");
+}
+
+/** A check whether a path below `folder` is left out, which asks only once for lines of the same file. */
+export function exclusionBelow(
+  folder: string,
+  excludes: ((path: string) => boolean) | undefined,
+): (path: string) => boolean {
+  let last: { readonly path: string; readonly isExcluded: boolean } | undefined;
+  return (path) => {
+    if (excludes === undefined) return false;
+    if (last?.path !== path) last = { path, isExcluded: isExcluded(excludes, join(folder, path)) };
+    return last.isExcluded;
+  };
+}
+
+/** A check that fails must not show what it may have been there to hide. */
+function isExcluded(excludes: (path: string) => boolean, path: string): boolean {
+  try {
+    return excludes(path);
+  } catch {
+    return true;
+  }
 }

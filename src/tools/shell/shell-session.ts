@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { NanoAgentError } from "../../core/base/errors.ts";
+import { newId } from "../../core/base/ids.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import { type Job, JobTable } from "./job-table.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
@@ -51,7 +51,7 @@ export class ShellSession {
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
   /** Part of every mark of this session, so that one look at the process table finds all its processes. */
-  readonly #token = randomBytes(9).toString("base64url");
+  readonly #token = newId("s");
   readonly #calls = new Set<RunningCommand>();
   #shell: string | undefined;
   #count = 0;

@@ -35,7 +35,11 @@ export async function auth(context: CommandContext, args: readonly string[]): Pr
     stdout.write(json ? `${JSON.stringify(facts)}\n` : `${name}: ${terminalLine(message, 2_000)}\n`);
   };
   try {
-    const values = { ...config.values, network: { ...config.values.network, maxRetries: 0 }, fallbackModels: [] };
+    const values = {
+      ...config.values,
+      network: { ...config.values.network, maxRetries: 0 },
+      fallbackModels: [],
+    };
     const model = await openModel(name, { environment, config: values, onNotice: () => undefined });
     await collect(model.stream({ messages: [userMessage("Say ok.")], maxOutputTokens: 16 }));
     report(true, key === undefined ? "it answers." : `the key from ${key} is accepted.`);

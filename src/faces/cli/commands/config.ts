@@ -19,7 +19,9 @@ export async function config(context: CommandContext, args: readonly string[]): 
     return EXIT.done;
   }
   if (rows.length === 0)
-    stdout.write(`Nothing is set. Your own settings go to ${paths.configFolder}/config.json, a project's to nano-agent.json.\n`);
+    stdout.write(
+      `Nothing is set. Your own settings go to ${paths.configFolder}/config.json, a project's to nano-agent.json.\n`,
+    );
   for (const { key, value, source } of rows)
     stdout.write(`${key} = ${terminalLine(JSON.stringify(value), 200)}  (${terminalLine(source, 300)})\n`);
   return EXIT.done;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { delimiter, dirname } from "node:path";
 import { type ComposedAgent, composeAgent } from "../../../app/compose.ts";
 import type { ConfigFile } from "../../../app/config/config-schema.ts";
@@ -6,6 +5,7 @@ import type { Environment } from "../../../app/config/env.ts";
 import { mergeConfig } from "../../../app/config/merge-config.ts";
 import { userPaths } from "../../../app/config/paths.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
+import { MemoryJournal } from "../../../core/agent/memory-journal.ts";
 import type { RunResult } from "../../../core/agent/result.ts";
 import { systemClock } from "../../../core/base/clock.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
@@ -93,7 +93,7 @@ class DemoRun {
     const { folder } = this.#project;
     const composed = await composeAgent({
       settings: await this.#settings(),
-      sessionId: randomUUID(),
+      openJournal: async () => new MemoryJournal(),
       ...(this.#options.model === undefined ? { model: scriptedModel(stdout.isTerminal) } : {}),
       onNotice: (message) => stderr.write(`nano-agent: ${message}\n`),
     });

@@ -47,7 +47,11 @@ async function runChecks({ environment }: CommandContext): Promise<readonly Chec
     return [...checks, { name: "Settings", state: "bad", message: errorMessage(error) }];
   }
   const { notices, sources } = settings.config;
-  checks.push({ name: "Settings", state: "ok", message: `${sources.size} values set; see nano-agent config` });
+  checks.push({
+    name: "Settings",
+    state: "ok",
+    message: `${sources.size} values set; see nano-agent config`,
+  });
   for (const message of notices) checks.push({ name: "Settings", state: "warn", message });
   const servers = await probeLocalServers();
   for (const { provider, baseUrl, models } of servers)
@@ -60,7 +64,11 @@ async function modelCheck({ config, environment }: Settings): Promise<Check> {
   try {
     const { name, source } = await chooseModel({ config, environment });
     await openModel(name, { environment, config: config.values, onNotice: () => undefined });
-    return { name: "Model", state: "ok", message: `${name}, because of ${source}. nano-agent auth check tries it` };
+    return {
+      name: "Model",
+      state: "ok",
+      message: `${name}, because of ${source}. nano-agent auth check tries it`,
+    };
   } catch (error) {
     return { name: "Model", state: "bad", message: errorMessage(error) };
   }

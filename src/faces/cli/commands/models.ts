@@ -26,14 +26,14 @@ export async function models(context: CommandContext, args: readonly string[]): 
   const settings = await loadSettings({ environment, cwd: process.cwd() });
   const custom = Object.entries(settings.config.values.providers ?? {});
   const [only] = words;
-  const chosen =
-    only === undefined || custom.some(([name]) => name === only) ? only : findPreset(only).name;
+  const chosen = only === undefined || custom.some(([name]) => name === only) ? only : findPreset(only).name;
   const servers = await probeLocalServers();
   const rows = [
     ...custom.map(
       ([provider, { apiKeyEnv, models = {} }]): ProviderRow => ({
         provider,
-        credentials: apiKeyEnv === undefined ? "local" : environment[apiKeyEnv] === undefined ? "none" : "key",
+        credentials:
+          apiKeyEnv === undefined ? "local" : environment[apiKeyEnv] === undefined ? "none" : "key",
         ...(apiKeyEnv === undefined ? {} : { variable: apiKeyEnv }),
         models: Object.entries(models).map(([id, info]) => ({ id, info })),
       }),
@@ -69,7 +69,8 @@ function withInfo(provider: string, id: string): ProviderRow["models"][number] {
 function describe(row: ProviderRow): string {
   const lines = [`${row.provider}  ${credentialsLine(row)}`];
   if (row.note !== undefined) lines.push(`    ${row.note}`);
-  for (const { id, info } of row.models) lines.push(`  ${`${row.provider}/${id}`.padEnd(40)} ${infoLine(info)}`.trimEnd());
+  for (const { id, info } of row.models)
+    lines.push(`  ${`${row.provider}/${id}`.padEnd(40)} ${infoLine(info)}`.trimEnd());
   return `${lines.join("\n")}\n`;
 }
 

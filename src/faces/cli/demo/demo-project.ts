@@ -70,4 +70,5 @@ test("anything else is refused", () => {
 export const FAULTY_FILE = "src/parse-duration.js";
 
 /** What the demo asks the agent. */
-export const DEMO_PROMPT = "A test of this project fails. Find out why, fix the code (not the test), and check that all tests pass.";
+export const DEMO_PROMPT =
+  "A test of this project fails. Find out why, fix the code (not the test), and check that all tests pass.";

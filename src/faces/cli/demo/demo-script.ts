@@ -9,22 +9,34 @@ import { FAULTY_FILE } from "./demo-project.ts";
  * it should (no `node` on the PATH, say), it stops and says what it saw.
  */
 export const DEMO_SCRIPT: readonly ScriptStep[] = [
-  [thinks("I should see the failure before I read any code."), says("I run the tests first."), calls("bash", { command: "node --test" })],
+  [
+    thinks("I should see the failure before I read any code."),
+    says("I run the tests first."),
+    calls("bash", { command: "node --test" }),
+  ],
   (request) =>
     unless(lastResult(request).includes("250"), request, [
-      says("Two tests fail, both with milliseconds: 250ms comes out as 15000000, which is 250 minutes. I look at the parser, and at what else uses the units."),
+      says(
+        "Two tests fail, both with milliseconds: 250ms comes out as 15000000, which is 250 minutes. I look at the parser, and at what else uses the units.",
+      ),
       calls("read", { path: FAULTY_FILE }),
       calls("grep", { pattern: "UNITS", path: "src", mode: "content" }),
     ]),
   (request) =>
     unless(lastResult(request).includes("UNITS"), request, [
-      says("The pattern offers m before ms, so the s of ms is never reached. The longer unit has to come first."),
+      says(
+        "The pattern offers m before ms, so the s of ms is never reached. The longer unit has to come first.",
+      ),
       calls("edit", {
         path: FAULTY_FILE,
         edits: [{ old_string: "(d|h|m|s|ms)", new_string: "(d|h|ms|m|s)" }],
       }),
     ]),
-  (request) => unless(!lastFailed(request), request, [says("Now the tests again."), calls("bash", { command: "node --test" })]),
+  (request) =>
+    unless(!lastFailed(request), request, [
+      says("Now the tests again."),
+      calls("bash", { command: "node --test" }),
+    ]),
   (request) =>
     unless(!lastFailed(request), request, [
       says(
@@ -36,7 +48,11 @@ export const DEMO_SCRIPT: readonly ScriptStep[] = [
 type Answer = Exclude<ScriptStep, (...args: never[]) => unknown>;
 
 function unless(asExpected: boolean, request: ModelRequest, answer: Answer): Answer {
-  return asExpected ? answer : says(`This is not what the demo expects, so it ends here. The last result was:\n${lastResult(request)}`);
+  return asExpected
+    ? answer
+    : says(
+        `This is not what the demo expects, so it ends here. The last result was:\n${lastResult(request)}`,
+      );
 }
 
 function results(request: ModelRequest): readonly ToolResultBlock[] {

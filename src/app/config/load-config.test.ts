@@ -1,0 +1,111 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../../test/temp-folder.ts";
+import { isNanoAgentError } from "../../core/base/errors.ts";
+import { loadConfigFile, loadProjectConfig } from "./load-config.ts";
+
+async function faultOf(text: string): Promise<string> {
+  const folder = tempFolder({ "c.json": text });
+  const path = join(folder, "c.json");
+  try {
+    return JSON.stringify((await loadConfigFile(path))?.config);
+  } catch (error) {
+    if (!isNanoAgentError(error, "invalid_config")) throw error;
+    return error.message.replace(path, "c.json");
+  }
+}
+
+test("comments, trailing commas and a byte order mark are fine", async () => {
+  const text = '\uFEFF{\n  // which\n  "model": "openai/gpt-5", /* how long */ "maxTurns": 3,\n}';
+  expect(await faultOf(text)).toBe('{"model":"openai/gpt-5","maxTurns":3}');
+});
+
+test("an empty file sets nothing", async () => {
+  expect(await faultOf("")).toBe("{}");
+});
+
+test("a file that is not there is no config", async () => {
+  expect(await loadConfigFile(join(tempFolder(), "none.json"))).toBeUndefined();
+});
+
+test.each([
+  ['{\n "model": }', "c.json:2: not valid JSON (value expected). Mend it."],
+  ["[]", "c.json:1: the file must be an object, not a list."],
+  ['{\n\n "modle": "x" }', 'c.json:3: unknown key "modle". Did you mean "model"?'],
+  ['{ "maxTurns": "3" }', 'c.json:1: "maxTurns" must be a whole number from 1, not "3".'],
+  ['{ "maxTurns": 0 }', 'c.json:1: "maxTurns" must be a whole number from 1, not 0.'],
+  ['{ "maxBudgetUsd": -1 }', 'c.json:1: "maxBudgetUsd" must be a number above 0, not -1.'],
+  [
+    '{ "maxWallTime": "10" }',
+    'c.json:1: "maxWallTime" must be a time such as "90s", "10m" or "1h", not "10".',
+  ],
+  ['{ "allowedTools": "bash" }', 'c.json:1: "allowedTools" must be a list of texts, not "bash".'],
+  ['{ "permissionMode": "yolo" }', 'c.json:1: "permissionMode" must be one of "plan", "dontAsk",'],
+  ['{ "model": "a", "model": "b" }', 'c.json:1: the key "model" stands here a second time. Remove it.'],
+  [
+    '{ "__proto__": { "permissionMode": "bypassPermissions" } }',
+    'c.json:1: the key "__proto__" is not allowed.',
+  ],
+  ['{ "constructor": {} }', 'c.json:1: unknown key "constructor".'],
+  [
+    '{\n "providers": {\n  "x": {\n "baseUrl": "ftp://x" } } }',
+    'c.json:4: "providers.x.baseUrl" must be an http:// or https://',
+  ],
+  [
+    '{ "providers": { "x": { "headers": { "a b": "c" } } } }',
+    'c.json:1: "a b" is no name for an entry of "providers.x.headers".',
+  ],
+  [
+    '{ "providers": { "x": { "headers": { "a": "b\\r\\nc: d" } } } }',
+    '"providers.x.headers.a" must be one line of text',
+  ],
+  ["[".repeat(5_000), "c.json: is nested 5000 levels deep, more than 32."],
+  [" ".repeat(1_000_001), "c.json: has 1000001 bytes, more than 1000000."],
+])("%.60s is refused with its place and what is expected", async (text, message) => {
+  expect(await faultOf(text)).toContain(message);
+});
+
+test("a secret in the wrong place is not repeated", async () => {
+  expect(await faultOf('{ "maxTurns": "sk-1234567890abcdefghijklmnop" }')).toContain("not a string.");
+});
+
+test("folders in the place of a file are refused, and a broken link is no file", async () => {
+  const folder = tempFolder();
+  mkdirSync(join(folder, "folder.json"));
+  symlinkSync("nowhere", join(folder, "link.json"));
+  await expect(loadConfigFile(join(folder, "folder.json"))).rejects.toMatchObject({ code: "invalid_config" });
+  expect(await loadConfigFile(join(folder, "link.json"))).toBeUndefined();
+});
+
+test("the nearest folder with a config speaks, and its inner file wins", async () => {
+  const root = tempFolder({ "nano-agent.json": '{ "maxTurns": 1 }' });
+  const inner = join(root, "a");
+  mkdirSync(join(inner, ".nano-agent"), { recursive: true });
+  expect((await loadProjectConfig([root, inner])).map(({ config }) => config)).toEqual([{ maxTurns: 1 }]);
+  writeFileSync(join(inner, ".nano-agent/config.json"), '{ "maxTurns": 2 }');
+  writeFileSync(join(inner, "nano-agent.json"), '{ "maxTurns": 3 }');
+  expect((await loadProjectConfig([root, inner])).map(({ config }) => config)).toEqual([
+    { maxTurns: 3 },
+    { maxTurns: 2 },
+  ]);
+});
+
+test("whatever stands in a file, it is read or refused as a config error", async () => {
+  const folder = tempFolder();
+  const path = join(folder, "c.json");
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.string(), fc.json()), async (text) => {
+      writeFileSync(path, text);
+      try {
+        expect([null, Object.prototype]).toContain(
+          Object.getPrototypeOf((await loadConfigFile(path))?.config),
+        );
+      } catch (error) {
+        expect(isNanoAgentError(error, "invalid_config")).toBe(true);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

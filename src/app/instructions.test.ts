@@ -1,0 +1,56 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../test/temp-folder.ts";
+import { readInstructions } from "./instructions.ts";
+import { CODING_PROMPT, systemPrompt } from "./system-prompt.ts";
+
+test("each folder speaks through AGENTS.md, else CLAUDE.md, the nearest last", () => {
+  const root = tempFolder({
+    "AGENTS.md": "root\n",
+    "CLAUDE.md": "not read",
+    "a/CLAUDE.md": "inner",
+    "a/b/x": "",
+  });
+  const folders = [root, join(root, "a"), join(root, "a/b")];
+  expect(readInstructions(folders)).toEqual([
+    { path: join(root, "AGENTS.md"), text: "root", cut: false },
+    { path: join(root, "a/CLAUDE.md"), text: "inner", cut: false },
+  ]);
+});
+
+test("a long file is cut at a whole character, and far files are left out when all are too long", () => {
+  const root = tempFolder({
+    "AGENTS.md": "far",
+    "a/AGENTS.md": "é".repeat(20_000),
+    "a/b/AGENTS.md": `x${"é".repeat(20_000)}`,
+    "a/b/c/AGENTS.md": "é".repeat(40_000),
+  });
+  const folders = ["", "a", "a/b", "a/b/c"].map((folder) => join(root, folder));
+  const found = readInstructions(folders);
+  expect(found.map(({ path, text, cut }) => [path, text.length, cut])).toEqual([
+    [join(root, "AGENTS.md"), 3, false],
+    [join(root, "a/AGENTS.md"), 16_384, true],
+    [join(root, "a/b/AGENTS.md"), 16_384, true],
+    [join(root, "a/b/c/AGENTS.md"), 16_384, true],
+  ]);
+});
+
+test("what is no readable file is passed over", () => {
+  const root = tempFolder({ "CLAUDE.md": "used" });
+  mkdirSync(join(root, "AGENTS.md"));
+  expect(readInstructions([root]).map(({ text }) => text)).toEqual(["used"]);
+});
+
+test("the system prompt is the same bytes each time, with the place at its end", () => {
+  const parts = {
+    append: "Be brief.",
+    instructions: [{ path: "/w/AGENTS.md", text: "Use tabs.", cut: false }],
+    cwd: "/w",
+    platform: "linux",
+  };
+  expect(systemPrompt(parts)).toBe(
+    `${CODING_PROMPT}\n\n# Instructions from /w/AGENTS.md\n\nUse tabs.\n\nBe brief.\n\nWorking folder: /w\nPlatform: linux`,
+  );
+  expect(systemPrompt({ ...parts, base: "Only this." })).toMatch(/^Only this\.\n\n# Instructions/);
+});

@@ -1,0 +1,105 @@
+import { join } from "node:path";
+import type { Journal } from "../core/agent/journal.ts";
+import { MemoryJournal } from "../core/agent/memory-journal.ts";
+import type { JsonlJournal } from "../session/jsonl-journal.ts";
+import type { RepairReport } from "../session/repair-report.ts";
+import { type SessionFile, SessionStore } from "../session/session-store.ts";
+import type { UserPaths } from "./config/paths.ts";
+
+/** Which session a run belongs to. */
+export interface SessionChoice {
+  /** False: nothing of the run is kept on disk. */
+  readonly keep: boolean;
+  /** Session to go on with: the newest of the working folder, or one by its id or the beginning of it. Default: a new one. */
+  readonly from?: { readonly type: "newest" } | { readonly type: "id"; readonly id: string };
+  /** Goes on in a copy and leaves the session as it is. */
+  readonly fork: boolean;
+  /** Id of the new session or copy. Default: made up. */
+  readonly sessionId?: string;
+}
+
+/** A session at work. */
+export interface OpenSession {
+  readonly journal: Journal;
+  /** Where it is kept; undefined when it is not. */
+  readonly path: string | undefined;
+  /** What had to be put right to go on with it. */
+  readonly repairs: RepairReport | undefined;
+  /** Options that go on with it from the same folder; undefined as long as nothing is stored. */
+  readonly goOn: () => string | undefined;
+  /** Brings everything to the disk and gives the session back. */
+  readonly close: () => Promise<void>;
+  /** Gives it back at once, for the moment before the process ends. */
+  readonly release: () => void;
+}
+
+/** The sessions of a user. */
+export function sessionStore({ stateFolder }: UserPaths): SessionStore {
+  return new SessionStore(join(stateFolder, "sessions"));
+}
+
+/** A choice whose session, if there is to be one already, was found. */
+export interface FoundSession {
+  readonly sessionId: string;
+  /** Opens it for writing. Throws `journal` when that cannot be. */
+  readonly open: () => Promise<OpenSession>;
+}
+
+/** Where a run happens. */
+export interface SessionPlace {
+  readonly paths: UserPaths;
+  readonly cwd: string;
+  /** Id of a new session that has none by choice. */
+  readonly newId: string;
+}
+
+/** Finds the session of a choice and writes nothing yet. Throws `journal` when there is none to go on with. */
+export function findSession(choice: SessionChoice, { paths, cwd, newId }: SessionPlace): FoundSession {
+  const { keep, from, fork } = choice;
+  const sessionId = choice.sessionId ?? newId;
+  if (!keep) return { sessionId, open: async () => unkept(sessionId) };
+  const store = sessionStore(paths);
+  const origin =
+    from === undefined ? undefined : from.type === "newest" ? store.newest(cwd) : store.find(from.id, cwd);
+  if (origin !== undefined && !fork)
+    return { sessionId: origin.sessionId, open: () => resumed(store, origin, cwd) };
+  return {
+    sessionId,
+    open: () => started(store, cwd, { sessionId, ...(origin === undefined ? {} : { copyOf: origin }) }),
+  };
+}
+
+function unkept(sessionId: string): OpenSession {
+  return {
+    journal: new MemoryJournal({ sessionId }),
+    path: undefined,
+    repairs: undefined,
+    goOn: () => undefined,
+    close: async () => undefined,
+    release: () => undefined,
+  };
+}
+
+async function resumed(store: SessionStore, origin: SessionFile, cwd: string): Promise<OpenSession> {
+  const isOfFolder = store.list(cwd).some(({ path }) => path === origin.path);
+  return opened(await store.resume(origin), isOfFolder ? "-c" : `-r ${origin.sessionId}`);
+}
+
+async function started(
+  store: SessionStore,
+  cwd: string,
+  options: { readonly sessionId: string; readonly copyOf?: SessionFile },
+): Promise<OpenSession> {
+  return opened(await store.start(cwd, options), "-c");
+}
+
+function opened(journal: JsonlJournal, goOn: string): OpenSession {
+  return {
+    journal,
+    path: journal.path,
+    repairs: journal.repairs,
+    goOn: () => (journal.stored > 0 ? goOn : undefined),
+    close: () => journal.close(),
+    release: () => journal.release(),
+  };
+}

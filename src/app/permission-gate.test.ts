@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { tool } from "../../test/scenarios/conversation.ts";
+import { tempFolder } from "../../test/temp-folder.ts";
+import type { GateDecision } from "../core/agent/gate.ts";
+import type { ToolInput } from "../core/message/block.ts";
+import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
+
+const KNOWN = ["read", "write", "edit", "bash"];
+
+function gateIn(cwd: string, options: Partial<PermissionGateOptions> = {}) {
+  const gate = createPermissionGate({
+    mode: "default",
+    allowed: [],
+    disallowed: [],
+    known: KNOWN,
+    workspace: [cwd],
+    cwd,
+    home: cwd,
+    ...options,
+  });
+  return (name: string, input: ToolInput): Promise<GateDecision> =>
+    Promise.resolve(
+      gate.check({
+        callId: "c",
+        tool: tool(name),
+        name,
+        input,
+        cwd,
+        sessionId: "s",
+        signal: new AbortController().signal,
+      }),
+    );
+}
+
+const action = async (decision: Promise<GateDecision>): Promise<string> => (await decision).action;
+
+test("a name trusts the whole tool, a rule only what it describes, and what is forbidden stays so", async () => {
+  const cwd = tempFolder({ "a.ts": "" });
+  const named = gateIn(cwd, { allowed: ["bash, Edit"], disallowed: ["bash(rm *)", "write"] });
+  const ruled = gateIn(cwd, { allowed: ["bash(npm test*), edit(src/**)"] });
+  expect([
+    await action(named("bash", { command: "make > log" })),
+    await action(named("bash", { command: "ls; rm x" })),
+    await action(named("edit", { path: "a.ts" })),
+    await action(named("write", { path: "a.ts" })),
+    await action(ruled("bash", { command: "npm test -- -t x" })),
+    await action(ruled("bash", { command: "npm test && make" })),
+    await action(ruled("edit", { path: "src/b.ts" })),
+    await action(ruled("edit", { path: "a.ts" })),
+  ]).toEqual(["allow", "deny", "allow", "deny", "allow", "ask", "allow", "ask"]);
+});
+
+test("rules of the configuration take part, and those that cannot be read are refused at once", async () => {
+  const cwd = tempFolder();
+  const ask = gateIn(cwd, { permissions: { allow: ["bash(make*)"], deny: ["bash(make clean)"] } });
+  expect([
+    await action(ask("bash", { command: "make all" })),
+    await action(ask("bash", { command: "make clean" })),
+  ]).toEqual(["allow", "deny"]);
+  expect(() => gateIn(cwd, { permissions: { allow: ["bash("] } })).toThrow("closing bracket");
+});
+
+test("a question says which flag would have answered it", async () => {
+  const ask = gateIn(tempFolder());
+  expect((await ask("bash", { command: "make all" })).reason).toContain(
+    "(--allowed-tools 'bash(make all)' would allow it)",
+  );
+  expect((await ask("write", { path: "a.ts" })).reason).toContain(
+    "(--permission-mode acceptEdits or --allowed-tools 'write(a.ts)' would allow it)",
+  );
+});
+
+test("each mode allows what it says", async () => {
+  const cwd = tempFolder({ "a.ts": "" });
+  const table: Record<string, readonly string[]> = {};
+  for (const mode of ["plan", "dontAsk", "default", "acceptEdits", "bypassPermissions"] as const) {
+    const ask = gateIn(cwd, { mode });
+    table[mode] = [
+      await action(ask("read", { path: "a.ts" })),
+      await action(ask("read", { path: "/etc/shadow" })),
+      await action(ask("edit", { path: "a.ts" })),
+      await action(ask("edit", { path: "../b.ts" })),
+      await action(ask("bash", { command: "make" })),
+    ];
+  }
+  expect(table).toEqual({
+    plan: ["allow", "ask", "deny", "deny", "deny"],
+    dontAsk: ["allow", "deny", "deny", "deny", "deny"],
+    default: ["allow", "ask", "ask", "ask", "ask"],
+    acceptEdits: ["allow", "ask", "allow", "ask", "ask"],
+    bypassPermissions: ["allow", "allow", "allow", "allow", "allow"],
+  });
+});
+
+test.each([
+  [["bahs"], "Did you mean bash?"],
+  [["bahs(git *)"], "Did you mean bash?"],
+  [["bash(git *"], "expected a closing bracket"],
+  [["bash()"], "expected a pattern between the brackets"],
+])("a list that cannot be read is refused at once: %j", (allowed, message) => {
+  expect(() => gateIn(tempFolder(), { allowed })).toThrow(message);
+});

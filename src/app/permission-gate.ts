@@ -1,0 +1,103 @@
+import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
+import { parseRule, parseRules } from "../permission/parse-rule.ts";
+import type { PolicyGate } from "../permission/policy-gate.ts";
+import type { Rule, RuleAction } from "../permission/rule.ts";
+import type { PermissionConfig } from "./config/config-schema.ts";
+import type { PermissionMode } from "./config/permission-mode.ts";
+import { parseToolNames } from "./tool-names.ts";
+
+/** What the gate of the command decides by. */
+export interface PermissionGateOptions {
+  readonly mode: PermissionMode;
+  /** Names of tools that may run (`bash`) and rules (`bash(git status*)`), several in one text parted by commas. */
+  readonly allowed: readonly string[];
+  /** The same for what never runs. */
+  readonly disallowed: readonly string[];
+  /** Rules of the configuration. */
+  readonly permissions?: PermissionConfig | undefined;
+  /** Names of all tools, for messages. */
+  readonly known: readonly string[];
+  /** Folders tools may work in, the working folder first. */
+  readonly workspace: readonly string[];
+  readonly cwd: string;
+  /** What `~` stands for. */
+  readonly home: string;
+}
+
+/**
+ * The permission policy as the command uses it. Names and rules are read now (`invalid_argument`, `invalid_config`); the policy with its
+ * shell parser is loaded with the first call that is judged, for a start pays for everything it loads.
+ */
+export function createPermissionGate(options: PermissionGateOptions): Gate {
+  const allowed = readList(options.allowed, {
+    action: "allow",
+    known: options.known,
+    option: "allowed tool",
+  });
+  const denied = readList(options.disallowed, {
+    action: "deny",
+    known: options.known,
+    option: "disallowed tool",
+  });
+  const configured = parseRules(options.permissions ?? {}, "permissions");
+  const { mode, workspace, cwd, home } = options;
+  let loading: Promise<PolicyGate> | undefined;
+  const load = async (): Promise<PolicyGate> => {
+    const { PolicyGate: Loaded } = await import("../permission/policy-gate.ts");
+    const rules = [
+      ...configured,
+      ...allowed.rules,
+      ...denied.rules,
+      ...denied.names.map((tool): Rule => ({ tool, action: "deny" })),
+    ];
+    return new Loaded({ rules, trusted: allowed.names, mode, workspace, cwd, home });
+  };
+  return {
+    check: async (request: GateRequest): Promise<GateDecision> => {
+      loading ??= load();
+      return withHint((await loading).check(request), request.name, mode);
+    },
+  };
+}
+
+/** Names of whole tools, and rules. */
+interface ToolList {
+  readonly names: readonly string[];
+  readonly rules: readonly Rule[];
+}
+
+function readList(
+  list: readonly string[],
+  {
+    action,
+    known,
+    option,
+  }: { readonly action: RuleAction; readonly known: readonly string[]; readonly option: string },
+): ToolList {
+  const items = list.flatMap(itemsOf);
+  const names = parseToolNames(
+    items.filter((item) => !item.includes("(")),
+    { known, option },
+  );
+  const rules = items
+    .filter((item) => item.includes("("))
+    .flatMap((item) => {
+      parseToolNames([item.slice(0, item.indexOf("("))], { known, option });
+      return parseRule(item, action);
+    });
+  return { names: [...names], rules };
+}
+
+/** The items of a list in one text: parted by commas and blanks, except inside brackets. */
+function itemsOf(text: string): readonly string[] {
+  return text.match(/[^\s,(]+(?:\((?:[^()]|\([^()]*\))*\))?|\([^,]*/g) ?? [];
+}
+
+/** Tells how the person who started the run could have allowed the call. */
+function withHint(decision: GateDecision, name: string, mode: PermissionMode): GateDecision {
+  const { action, reason, suggestion } = decision;
+  if (action !== "ask" || suggestion === undefined) return decision;
+  const edits = (name === "write" || name === "edit") && mode !== "acceptEdits";
+  const flags = `${edits ? "--permission-mode acceptEdits or " : ""}--allowed-tools '${suggestion}'`;
+  return { ...decision, reason: `${reason ?? "no rule allows it."} (${flags} would allow it)` };
+}

@@ -1,0 +1,67 @@
+import type { Message, UserMessage } from "../message/message.ts";
+import type { ToolChoice } from "../model/model.ts";
+import { errorResult } from "../tool/output.ts";
+import { ToolRegistry } from "../tool/registry.ts";
+import { resultOf, runTurns } from "./loop.ts";
+import type { OnMaxIterations } from "./options.ts";
+import type { RunResult } from "./result.ts";
+import { type RunContext, record } from "./run-context.ts";
+import { SessionState } from "./session-state.ts";
+
+/** What is different in a nested run. Model, limits, permission, journal, abort and steering are those of the run around it. */
+export interface NestedRun {
+  /** Tags its entries in the journal, below the scope of the run around it. */
+  readonly scope: string;
+  /** The conversation it starts from, which can be sent as it is. Default: none. Not recorded again. */
+  readonly history?: readonly Message[];
+  /** What it is asked, added to the history. Default: the history ends with the question. */
+  readonly message?: UserMessage;
+  readonly tools: ToolRegistry;
+  /** Name of the tool that must end it, one of `tools`. */
+  readonly finishTool?: string | undefined;
+  /** For its first request. */
+  readonly toolChoice?: ToolChoice | undefined;
+  /** Default: that of the run around it. */
+  readonly maxIterations?: number;
+  /** Default: that of the run around it. */
+  readonly onMaxIterations?: OnMaxIterations;
+}
+
+/**
+ * Runs the loop on a transcript of its own inside another run. What it spends counts for the budget of the session; its entries
+ * stand in the same journal, tagged, and are no part of the conversation. A tool that waits for the caller is answered with an error,
+ * for nothing could bring the answer in. Throws only for the journal; `onMaxIterations: "throw"` is for the run around it to keep.
+ */
+export async function runNested(run: RunContext, nested: NestedRun): Promise<RunResult> {
+  const scope = run.scope === undefined ? nested.scope : `${run.scope}/${nested.scope}`;
+  const inner: RunContext = {
+    ...run,
+    scope,
+    state: new SessionState({ scope, parent: run.state }),
+    tools: answerable(nested.tools),
+    finishTool: nested.finishTool,
+    toolChoice: nested.toolChoice,
+    maxIterations: nested.maxIterations ?? run.maxIterations,
+    onMaxIterations: nested.onMaxIterations ?? run.onMaxIterations,
+  };
+  inner.state.transcript.addHistory(nested.history ?? []);
+  if (nested.message !== undefined)
+    await record(inner, { type: "user_message", message: nested.message, source: "system" });
+  return resultOf(inner, await runTurns(inner));
+}
+
+/** The registry itself, so that later changes count, unless one of its tools could never be answered. */
+function answerable(tools: ToolRegistry): ToolRegistry {
+  const list = tools.list();
+  if (list.every(({ execute }) => execute !== undefined)) return tools;
+  return new ToolRegistry(
+    list.map((tool) =>
+      tool.execute === undefined
+        ? {
+            ...tool,
+            execute: () => errorResult(`${tool.name} is answered by the caller and cannot be nested.`),
+          }
+        : tool,
+    ),
+  );
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { CLI_REFERENCE, cliReference } from "../../../scripts/gen-cli-docs.ts";
+import { FLAGS } from "./flags.ts";
+import { helpText } from "./help.ts";
+
+test("the command reference is what the program's own tables say", () => {
+  expect(readFileSync(CLI_REFERENCE, "utf8")).toBe(cliReference());
+});
+
+test("the help names every option and fits a terminal", () => {
+  const help = helpText();
+  for (const { name } of FLAGS) expect(help).toContain(`--${name}`);
+  expect(help.split("\n").filter((line) => line.length > 130)).toEqual([]);
+});

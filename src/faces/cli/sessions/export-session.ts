@@ -1,0 +1,76 @@
+import { SessionState } from "../../../core/agent/session-state.ts";
+import type { ContentBlock } from "../../../core/message/block.ts";
+import type { Message } from "../../../core/message/message.ts";
+import { readSession, type SessionContent } from "../../../session/read-session.ts";
+import type { SessionFile } from "../../../session/session-store.ts";
+import { EXIT } from "../exit-code.ts";
+import type { Output } from "../output.ts";
+import { terminalText } from "../terminal-text.ts";
+
+/** Writes the conversation of a session, as it would be sent, to standard output: Markdown, or one JSON object. */
+export function exportSession(
+  stdout: Output,
+  { path }: SessionFile,
+  { json }: { readonly json: boolean },
+): number {
+  const content = readSession(path);
+  const state = new SessionState();
+  for (const entry of content.entries) state.apply(entry);
+  state.transcript.closeOpenCalls();
+  const { messages } = state.transcript;
+  if (json) stdout.write(`${JSON.stringify(asJson(content, state), undefined, 2)}\n`);
+  else {
+    const text = asMarkdown(content, messages);
+    stdout.write(stdout.isTerminal ? terminalText(text) : text);
+  }
+  return EXIT.done;
+}
+
+function asJson({ sessionId, header }: SessionContent, { transcript, session }: SessionState): object {
+  return {
+    session_id: sessionId,
+    cwd: header?.cwd ?? null,
+    started_at: header === undefined ? null : new Date(header.time).toISOString(),
+    usage: session.usage,
+    total_cost_usd: session.costUsd ?? null,
+    messages: transcript.messages,
+  };
+}
+
+function asMarkdown({ sessionId, header }: SessionContent, messages: readonly Message[]): string {
+  const parts = [`# Session ${sessionId}`];
+  if (header !== undefined) parts.push(`${new Date(header.time).toISOString()}, in \`${header.cwd}\``);
+  for (const { role, content } of messages) {
+    const isResults = (content as readonly ContentBlock[]).every((block) => block.type === "tool_result");
+    if (!isResults) parts.push(role === "user" ? "## User" : "## Assistant");
+    parts.push(...content.map(blockMarkdown).filter((text) => text !== ""));
+  }
+  return `${parts.join("\n\n")}\n`;
+}
+
+function blockMarkdown(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return block.text.trim();
+    case "thinking":
+      return block.thinking.trim().replaceAll(/^/gm, "> ");
+    case "image":
+      return block.source.type === "url"
+        ? `![image](${block.source.url})`
+        : `*image, ${block.source.media_type}*`;
+    case "tool_use":
+      return `**${block.name}**\n\n${fenced(JSON.stringify(block.input, undefined, 2), "json")}`;
+    case "tool_result": {
+      const { content } = block;
+      const text = typeof content === "string" ? fenced(content) : content.map(blockMarkdown).join("\n\n");
+      return `${block.is_error === true ? "*failed*" : "*result*"}\n\n${text}`;
+    }
+  }
+}
+
+/** A fence longer than any run of backticks inside. */
+function fenced(text: string, language = ""): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
+}

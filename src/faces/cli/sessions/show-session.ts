@@ -1,0 +1,94 @@
+import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
+import type { SessionFile } from "../../../session/session-store.ts";
+import { EXIT } from "../exit-code.ts";
+import type { Output } from "../output.ts";
+import { seconds } from "../progress.ts";
+import { terminalLine } from "../terminal-text.ts";
+import { type SessionStats, sessionStats } from "./session-stats.ts";
+
+/** Writes what a session is about and what it has used up, by model and by tool. */
+export function showSession(
+  stdout: Output,
+  { path }: SessionFile,
+  { json }: { readonly json: boolean },
+): number {
+  const content = readSession(path);
+  const stats = sessionStats(content.entries);
+  const title = sessionTitle(path);
+  stdout.write(
+    json ? `${JSON.stringify(facts(content, { stats, title }))}\n` : text(content, { stats, title }),
+  );
+  return EXIT.done;
+}
+
+interface Told {
+  readonly stats: SessionStats;
+  readonly title: string | undefined;
+}
+
+function facts(
+  { sessionId, path, header, damaged, records, entries }: SessionContent,
+  { stats, title }: Told,
+): object {
+  return {
+    session_id: sessionId,
+    file: path,
+    cwd: header?.cwd ?? null,
+    forked_from: header?.forkedFrom?.sessionId ?? null,
+    title: title ?? null,
+    started_at: timeOf(header?.time ?? entries[0]?.time),
+    changed_at: timeOf(entries.at(-1)?.time),
+    records,
+    damaged,
+    runs: stats.runs,
+    stop_reason: stats.stopReason ?? null,
+    models: stats.models,
+    tools: stats.tools,
+  };
+}
+
+function text(
+  { sessionId, path, header, damaged, records, entries }: SessionContent,
+  { stats, title }: Told,
+): string {
+  const rows: Row[] = [
+    ["session", sessionId],
+    ["file", path],
+    ["folder", header?.cwd ?? "unknown"],
+    ["copy of", header?.forkedFrom?.sessionId ?? ""],
+    ["began", timeOf(header?.time ?? entries[0]?.time) ?? "unknown"],
+    ["last", timeOf(entries.at(-1)?.time) ?? "unknown"],
+    ["first", title ?? "(no text)"],
+    ["records", `${records}${damaged.length === 0 ? "" : `, ${damaged.length} damaged`}`],
+    ["runs", `${stats.runs}, the last one: ${stats.stopReason ?? "cut or still at work"}`],
+  ];
+  return [...rows, ...usageRows(stats)]
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 200)}\n`)
+    .join("");
+}
+
+type Row = readonly [name: string, value: string];
+
+function usageRows({ models, tools }: SessionStats): readonly Row[] {
+  const rows: Row[] = [];
+  for (const [model, used] of Object.entries(models)) {
+    const tokens = `${used.inputTokens} tokens in (${used.cacheReadTokens} cached), ${used.outputTokens} out`;
+    const cost = used.costUsd === null ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
+    rows.push([
+      "model",
+      `${model}: ${used.requests} requests, ${tokens}, ${cost}, ${seconds(used.durationMs)}`,
+    ]);
+  }
+  for (const [tool, { calls, failed, refused, durationMs }] of Object.entries(tools))
+    rows.push([
+      "tool",
+      `${tool}: ${calls} calls, ${failed} failed, ${refused} refused, ${seconds(durationMs)}`,
+    ]);
+  return rows;
+}
+
+function timeOf(time: number | undefined): string | null {
+  const date = new Date(time ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}

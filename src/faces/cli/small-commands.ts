@@ -1,0 +1,6 @@
+// One module for all: each module that is loaded on its own splits the code it shares with a run into one more file to load.
+export { auth } from "./commands/auth.ts";
+export { config } from "./commands/config.ts";
+export { doctor } from "./commands/doctor.ts";
+export { models } from "./commands/models.ts";
+export { sessions } from "./commands/sessions.ts";

@@ -1,0 +1,25 @@
+export type { ConversationMemory, LoopPatternOptions } from "./conduct-loop.ts";
+export {
+  type DiscussOptions,
+  type HubResult,
+  type HubTurn,
+  MessageHub,
+} from "./message-hub.ts";
+export type { AskPerson, LineReader, PersonInput } from "./person-input.ts";
+export {
+  fanoutPipeline,
+  type PipelineOptions,
+  type SequentialResult,
+  sequentialPipeline,
+} from "./pipelines.ts";
+export { PlanAndSolveAgent, type PlanAndSolveAgentOptions } from "./plan-and-solve-agent.ts";
+export type { ExecutorContext, FinishedStep, PlannerContext, SynthesisContext } from "./plan-prompts.ts";
+export { ReActAgent, type ReActAgentOptions } from "./react-agent.ts";
+export {
+  ReflectionAgent,
+  type ReflectionAgentOptions,
+  type ReflectionPrompts,
+  type ReflectionRecord,
+} from "./reflection-agent.ts";
+export { SimpleAgent, type SimpleAgentOptions } from "./simple-agent.ts";
+export { UserAgent, type UserAgentOptions } from "./user-agent.ts";

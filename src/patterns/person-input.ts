@@ -1,0 +1,49 @@
+import { orAborted } from "../core/base/abort.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+
+/** Asks a person one question; the answer is one text. */
+export type AskPerson = (
+  question: string,
+  options: { readonly signal: AbortSignal },
+) => string | Promise<string>;
+
+/** What reads lines from a terminal: the interface of `node:readline/promises` is one. */
+export interface LineReader {
+  question(query: string, options: { readonly signal: AbortSignal }): Promise<string>;
+}
+
+/** Where a person's answers come from: a function, a line reader, or a queue of answers (any async iterable of texts). */
+export type PersonInput = AskPerson | LineReader | AsyncIterable<string>;
+
+/** A question and the signal that takes it back. Rejects with `aborted` when the person left or the signal fired. */
+export type Ask = (question: string, signal: AbortSignal) => Promise<string>;
+
+/** One way to ask, whatever the answers come from. Throws `invalid_argument` for something that cannot be asked. */
+export function toAsk(input: PersonInput): Ask {
+  if (typeof input === "function")
+    return (question, signal) => orAborted(Promise.resolve(input(question, { signal })), signal);
+  if (typeof input === "object" && input !== null) {
+    if ("question" in input)
+      return (question, signal) => orAborted(input.question(`${question}\n> `, { signal }), signal);
+    if (Symbol.asyncIterator in input) return queueAsk(input);
+  }
+  throw new NanoAgentError(
+    "invalid_argument",
+    `input is ${input === null ? "null" : typeof input}: pass a function, an async iterable of texts, or something with question().`,
+  );
+}
+
+function queueAsk(answers: AsyncIterable<string>): Ask {
+  let iterator: AsyncIterator<string> | undefined;
+  /** Kept over an abort, so that the answer that comes later is not lost. */
+  let pending: Promise<IteratorResult<string>> | undefined;
+  return async (_question, signal) => {
+    iterator ??= answers[Symbol.asyncIterator]();
+    pending ??= iterator.next();
+    const step = await orAborted(pending, signal);
+    pending = undefined;
+    if (step.done === true)
+      throw new NanoAgentError("aborted", "The person's input ended before there was an answer.");
+    return step.value;
+  };
+}

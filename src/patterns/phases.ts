@@ -1,0 +1,86 @@
+import type { PhaseEvent } from "../core/agent/event.ts";
+import { type Ending, endRun } from "../core/agent/loop.ts";
+import { type NestedRun, runNested } from "../core/agent/nested-run.ts";
+import type { RunResult } from "../core/agent/result.ts";
+import type { RunContext } from "../core/agent/run-context.ts";
+import type { StopReason } from "../core/agent/stop-reason.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import type { UserBlock } from "../core/message/block.ts";
+import { type Message, messageText } from "../core/message/message.ts";
+
+/** Endings after which there is an answer to go on with. */
+const ANSWERED: ReadonlySet<StopReason> = new Set([
+  "completed",
+  "finish_tool",
+  "structured_output",
+  "max_iterations",
+  "output_limit",
+]);
+
+/**
+ * The phases of one run of a pattern: each a nested run that sees the conversation before the question, and is asked what the
+ * pattern makes of the question. The conversation gets the question and, at the end, the answer.
+ */
+export class Phases {
+  /** Text of the message that is to be answered. */
+  readonly question: string;
+  readonly #run: RunContext;
+  readonly #history: readonly Message[];
+  /** What the question holds beside text, e.g. images; every phase sees it. */
+  readonly #attachments: readonly UserBlock[];
+  #iterations = 0;
+
+  /** Throws `invalid_argument` for a conversation in which nobody asked anything. */
+  constructor(run: RunContext) {
+    const { messages } = run.state.transcript;
+    const at = messages.findLastIndex(({ role }) => role === "user");
+    const asked = messages[at];
+    if (asked?.role !== "user")
+      throw new NanoAgentError("invalid_argument", "There is no question to work on: pass an input.");
+    this.#run = run;
+    this.#history = messages.slice(0, at);
+    this.#attachments = asked.content.filter((block) => block.type === "image");
+    this.question = messageText(asked, "\n");
+  }
+
+  /** Announces a phase and runs it. */
+  async run(
+    phase: Omit<PhaseEvent, "type">,
+    prompt: string,
+    options: Omit<NestedRun, "scope" | "history" | "message">,
+  ): Promise<RunResult> {
+    const number = phase.step ?? phase.round;
+    this.#run.emit({ type: "phase", ...phase });
+    const result = await runNested(this.#run, {
+      ...options,
+      scope: number === undefined ? phase.phase : `${phase.phase}/${number}`,
+      history: this.#history,
+      message: { role: "user", content: [...this.#attachments, { type: "text", text: prompt }] },
+    });
+    this.#iterations += result.iterations;
+    return result;
+  }
+
+  /** Whether the pattern can go on with what a phase came to. Where not, the run ends as the phase did. */
+  hasAnswer({ stopReason }: RunResult): boolean {
+    if (stopReason === "max_iterations" && this.#run.onMaxIterations === "throw") return false;
+    return ANSWERED.has(stopReason);
+  }
+
+  /** Ends the run; a text that is not empty becomes the answer in the conversation. */
+  end(ending: Ending): Promise<RunResult> {
+    return endRun(this.#run, { ...ending, addsText: true, iterations: this.#iterations });
+  }
+}
+
+/** Ends as `result` did, with another text where one is given. */
+export function endingOf(result: RunResult, text: string = result.text): Ending {
+  const { stopReason, output, limit, error } = result;
+  return {
+    stopReason,
+    text,
+    ...(output === undefined ? {} : { output }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(error === undefined ? {} : { error }),
+  };
+}

@@ -1,0 +1,178 @@
+import { Agent } from "../core/agent/agent.ts";
+import type { Ending } from "../core/agent/loop.ts";
+import type { AgentOptions } from "../core/agent/options.ts";
+import type { RunResult } from "../core/agent/result.ts";
+import type { RunContext } from "../core/agent/run-context.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import { ToolRegistry } from "../core/tool/registry.ts";
+import { assertCount } from "./assert-count.ts";
+import { cleanSteps, parsePlan } from "./parse-plan.ts";
+import { endingOf, Phases } from "./phases.ts";
+import {
+  type ExecutorContext,
+  executorPrompt,
+  type FinishedStep,
+  type PlannerContext,
+  plannerPrompt,
+  type SynthesisContext,
+  synthesisPrompt,
+} from "./plan-prompts.ts";
+import { planTool, stepFailedTool } from "./plan-tools.ts";
+
+/** Model requests one round of planning may make: the plan, and a second try when it had too many steps. */
+const PLANNER_ITERATIONS = 2;
+const NO_PLAN = "I could not make a plan for this, so nothing was done.";
+
+/** How a {@link PlanAndSolveAgent} is made. `maxIterations` holds for each step, budgets for the whole. */
+export interface PlanAndSolveAgentOptions extends AgentOptions {
+  /** True asks once more for an answer made from all results; false takes the result of the last step. Default false. */
+  readonly synthesize?: boolean;
+  /**
+   * New plans one run may make after a step failed, from 0. A step fails when its model requests are used up, or when the model says
+   * so by a tool `step_failed { reason }` that it gets while there is a new plan left. Default 0.
+   */
+  readonly maxReplans?: number;
+  /** Steps of a plan, from 1; what is longer goes back to the model once. Default 50. */
+  readonly maxSteps?: number;
+  /** Text of the answer when there is no usable plan. Default: one English sentence. */
+  readonly noPlanAnswer?: string;
+  /** The request for a plan. */
+  readonly plannerPrompt?: (context: PlannerContext) => string;
+  /** The request for one step. */
+  readonly executorPrompt?: (context: ExecutorContext) => string;
+  /** The request for the final answer, with `synthesize`. */
+  readonly synthesisPrompt?: (context: SynthesisContext) => string;
+}
+
+type PlanOptions = Required<Omit<PlanAndSolveAgentOptions, keyof AgentOptions>>;
+
+/** Where the execution of a plan came to. */
+type Executed =
+  | { readonly type: "done"; readonly last: RunResult }
+  | { readonly type: "stopped"; readonly last: RunResult }
+  | { readonly type: "failed"; readonly failure: string };
+
+/**
+ * Plans first, then carries out one step after the other, each with a loop and tools of its own, knowing the question, the plan and
+ * earlier results. Plan and steps are nested runs: the conversation keeps the question and the answer.
+ */
+export class PlanAndSolveAgent extends Agent {
+  readonly #plan: PlanOptions;
+
+  /** Throws `invalid_argument` for options that cannot work. */
+  constructor(options: PlanAndSolveAgentOptions) {
+    const { synthesize, maxReplans, maxSteps, noPlanAnswer, ...rest } = options;
+    const { plannerPrompt: planner, executorPrompt: executor, synthesisPrompt: synthesis, ...own } = rest;
+    super(own);
+    this.#plan = {
+      synthesize: synthesize ?? false,
+      maxReplans: assertCount("maxReplans", maxReplans ?? 0, 0),
+      maxSteps: assertCount("maxSteps", maxSteps ?? 50, 1),
+      noPlanAnswer: noPlanAnswer ?? NO_PLAN,
+      plannerPrompt: planner ?? plannerPrompt,
+      executorPrompt: executor ?? executorPrompt,
+      synthesisPrompt: synthesis ?? synthesisPrompt,
+    };
+  }
+
+  protected override async conduct(run: RunContext): Promise<RunResult> {
+    const phases = new Phases(run);
+    const finished: FinishedStep[] = [];
+    let failure: string | undefined;
+    for (let round = 1; ; round++) {
+      const planned = await this.#makePlan(phases, { round, finished, failure });
+      if ("stopReason" in planned)
+        return phases.end({ ...planned, text: lastText(finished) || (planned.text ?? "") });
+      const mayFail = round <= this.#plan.maxReplans;
+      const executed = await this.#execute({ run, phases, finished, mayFail }, planned.steps);
+      if (executed.type === "stopped")
+        return phases.end(endingOf(executed.last, lastText(finished, executed.last.text)));
+      if (executed.type === "done") return this.#answer({ run, phases, finished }, executed.last);
+      failure = executed.failure;
+    }
+  }
+
+  /** The steps to do, or how the run ends without them. */
+  async #makePlan(
+    phases: Phases,
+    work: {
+      readonly round: number;
+      readonly finished: readonly FinishedStep[];
+      readonly failure: string | undefined;
+    },
+  ): Promise<{ readonly steps: readonly string[] } | Ending> {
+    const { round, finished, failure } = work;
+    const { maxSteps, noPlanAnswer } = this.#plan;
+    const context = { question: phases.question, finished, ...(failure === undefined ? {} : { failure }) };
+    const tool = planTool(maxSteps);
+    const result = await phases.run({ phase: "planning", round }, this.#plan.plannerPrompt(context), {
+      tools: new ToolRegistry([tool]),
+      toolChoice: { type: "tool", name: tool.name },
+      maxIterations: PLANNER_ITERATIONS,
+      onMaxIterations: "last",
+    });
+    if (result.stopReason !== "max_iterations" && !phases.hasAnswer(result)) return endingOf(result);
+    const steps = Array.isArray(result.output) ? cleanSteps(result.output) : parsePlan(result.text);
+    if (steps.length > 0 && steps.length <= maxSteps) return { steps };
+    const why =
+      steps.length === 0
+        ? `The model made no plan of 1 to ${maxSteps} steps. Ask for something that takes steps, or use a model that follows tool calls.`
+        : `The model's plan has ${steps.length} steps, which is more than ${maxSteps}. Raise maxSteps, or ask for less at once.`;
+    const error = new NanoAgentError("invalid_response", why, { details: { maxSteps } });
+    return { stopReason: "error", text: noPlanAnswer, error };
+  }
+
+  async #execute(
+    work: {
+      readonly run: RunContext;
+      readonly phases: Phases;
+      readonly finished: FinishedStep[];
+      readonly mayFail: boolean;
+    },
+    steps: readonly string[],
+  ): Promise<Executed> {
+    const { run, phases, finished, mayFail } = work;
+    const plan = [...finished.map(({ step }) => step), ...steps];
+    for (;;) {
+      const step = plan[finished.length] ?? "";
+      let failure: string | undefined;
+      const failed = stepFailedTool((reason) => {
+        failure = reason;
+      });
+      const isLast = finished.length === plan.length - 1;
+      const withValue = isLast && !this.#plan.synthesize && run.finishTool !== undefined;
+      const tools = withValue ? run.tools : this.tools;
+      const prompt = this.#plan.executorPrompt({ question: phases.question, plan, finished, step });
+      const last = await phases.run({ phase: "execution", step: finished.length + 1, plan }, prompt, {
+        tools: mayFail ? new ToolRegistry([...tools.list(), failed]) : tools,
+        finishTool: withValue ? run.finishTool : undefined,
+        toolChoice: run.toolChoice,
+      });
+      if (mayFail && last.stopReason === "max_iterations") failure ??= "Its model requests were used up.";
+      if (failure !== undefined) return { type: "failed", failure: `${step}\n${failure}` };
+      if (!phases.hasAnswer(last)) return { type: "stopped", last };
+      finished.push({ step, result: last.text });
+      if (isLast) return { type: "done", last };
+    }
+  }
+
+  async #answer(
+    work: { readonly run: RunContext; readonly phases: Phases; readonly finished: readonly FinishedStep[] },
+    last: RunResult,
+  ): Promise<RunResult> {
+    const { run, phases, finished } = work;
+    if (!this.#plan.synthesize) return phases.end(endingOf(last, lastText(finished)));
+    const finish = run.finishTool === undefined ? undefined : run.tools.get(run.finishTool);
+    const prompt = this.#plan.synthesisPrompt({ question: phases.question, finished });
+    const answer = await phases.run({ phase: "final_answer" }, prompt, {
+      tools: new ToolRegistry(finish === undefined ? [] : [finish]),
+      finishTool: finish?.name,
+    });
+    return phases.end(endingOf(answer, lastText(finished, answer.text)));
+  }
+}
+
+/** `text`, or where it is empty the newest result that is not. */
+function lastText(finished: readonly FinishedStep[], text = ""): string {
+  return text === "" ? (finished.findLast(({ result }) => result !== "")?.result ?? "") : text;
+}

@@ -1,0 +1,53 @@
+import { defineTool } from "../core/tool/define-tool.ts";
+import { errorResult } from "../core/tool/output.ts";
+import type { Tool } from "../core/tool/tool.ts";
+import { cleanSteps } from "./parse-plan.ts";
+import { formatPlan } from "./plan-prompts.ts";
+
+/** The tool through which the planner gives its steps; they are the output of the run it ends. */
+export function planTool(maxSteps: number): Tool {
+  return defineTool({
+    name: "generate_plan",
+    description: "Gives the plan that solves the task, step by step.",
+    parameters: {
+      type: "object",
+      properties: {
+        steps: {
+          type: "array",
+          items: { type: "string" },
+          description: `The steps in the order in which they are done, at most ${maxSteps}.`,
+        },
+      },
+      required: ["steps"],
+    },
+    readOnly: true,
+    execute: ({ steps }) => {
+      const clean = cleanSteps(steps);
+      if (clean.length > maxSteps) {
+        return errorResult(
+          `The plan has ${clean.length} steps, which is more than ${maxSteps}. Join steps, and give the whole plan again.`,
+        );
+      }
+      const text = formatPlan(clean);
+      return { content: text, title: `${clean.length} steps`, finish: { text, output: clean } };
+    },
+  });
+}
+
+/** The tool through which the executor gives a step up. */
+export function stepFailedTool(onFailure: (reason: string) => void): Tool {
+  return defineTool({
+    name: "step_failed",
+    description: "Gives the current step up when it cannot be done; a new plan will be made.",
+    parameters: {
+      type: "object",
+      properties: { reason: { type: "string", description: "What was tried and why it cannot work." } },
+      required: ["reason"],
+    },
+    readOnly: true,
+    execute: ({ reason }) => {
+      onFailure(reason);
+      return { content: reason, finish: { text: reason } };
+    },
+  });
+}

@@ -1,0 +1,136 @@
+import { Agent } from "../core/agent/agent.ts";
+import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentOptions } from "../core/agent/options.ts";
+import type { RunResult } from "../core/agent/result.ts";
+import type { RunContext } from "../core/agent/run-context.ts";
+import type { CompiledSchema } from "../core/base/schema.ts";
+import type { AssistantMessage } from "../core/message/message.ts";
+import { defineTool } from "../core/tool/define-tool.ts";
+import type { Tool } from "../core/tool/tool.ts";
+import { conductLoop, type LoopPatternOptions } from "./conduct-loop.ts";
+import { answerTool, extendedFinishTool } from "./finish.ts";
+
+/** Name of the tool of {@link ReActAgentOptions.thoughtTool}. */
+const THOUGHT = "Thought";
+
+/** How a {@link ReActAgent} is made. */
+export interface ReActAgentOptions extends AgentOptions, LoopPatternOptions {
+  /**
+   * True adds a tool `Thought { reasoning }` in which the model can write down what it thinks, for models without reasoning of their
+   * own. Its calls are shown as thinking, and answered with the thought itself. Default false.
+   */
+  readonly thoughtTool?: boolean;
+  /**
+   * What ends a run. `text`: an answer without tool calls. `tool`: a call of the finish tool; a model that answers in text is
+   * reminded and then forced. Default `text`.
+   */
+  readonly finish?: "text" | "tool";
+  /** Name of the finish tool. Its argument is `answer`, and the fields of the schema where a run has one. Default `Finish`. */
+  readonly finishToolName?: string;
+}
+
+/**
+ * Reasoning and acting in turns: the loop, with the two tools that older descriptions of this pattern give the model. Calls beside a
+ * finish call run like all others and get their results; then the run ends.
+ */
+export class ReActAgent extends Agent {
+  readonly #loop: LoopPatternOptions;
+  readonly #thoughts: boolean;
+  readonly #finishName: string | undefined;
+
+  /** Throws `invalid_argument` for options that cannot work, a tool that has one of the two names included. */
+  constructor(options: ReActAgentOptions) {
+    const {
+      thoughtTool = false,
+      finish = "text",
+      finishToolName = "Finish",
+      fallbackAnswer,
+      memory,
+      ...own
+    } = options;
+    const finishName = finish === "tool" ? finishToolName : undefined;
+    const systemPrompt = own.systemPrompt ?? instructions(thoughtTool, finishName);
+    super({
+      ...own,
+      ...(thoughtTool ? { tools: [thought(), ...(own.tools ?? [])] } : {}),
+      ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    });
+    this.#thoughts = thoughtTool;
+    this.#finishName = finishName;
+    this.#loop = {
+      ...(fallbackAnswer === undefined ? {} : { fallbackAnswer }),
+      ...(memory === undefined ? {} : { memory }),
+    };
+  }
+
+  protected override conduct(run: RunContext): Promise<RunResult> {
+    const shown = { thought: this.#thoughts ? THOUGHT : undefined, finish: this.#finishName };
+    return conductLoop({ ...run, emit: showing(shown, run.emit) }, this.#loop);
+  }
+
+  protected override finishToolFor(schema: CompiledSchema | undefined): Tool | undefined {
+    if (this.#finishName === undefined) return super.finishToolFor(schema);
+    return schema === undefined ? answerTool(this.#finishName) : extendedFinishTool(schema, this.#finishName);
+  }
+}
+
+function thought(): Tool {
+  return defineTool({
+    name: THOUGHT,
+    description: "Writes down what you think about the task so far and what to do next.",
+    parameters: {
+      type: "object",
+      properties: { reasoning: { type: "string", description: "Your thoughts." } },
+      required: ["reasoning"],
+    },
+    readOnly: true,
+    execute: ({ reasoning }) => ({ content: reasoning, title: "thought" }),
+  });
+}
+
+function instructions(thoughtTool: boolean, finishName: string | undefined): string | undefined {
+  const lines = [
+    ...(thoughtTool
+      ? [`- ${THOUGHT}: call it to reason before you act and after you learned something.`]
+      : []),
+    "- The other tools: call them to find out and to do things, as often as the task needs.",
+    ...(finishName === undefined
+      ? []
+      : [`- ${finishName}: call it with the final answer, and only once you know enough to give it.`]),
+  ];
+  if (lines.length === 1) return undefined;
+  return `You solve tasks by reasoning and acting in turns, with these tools:\n${lines.join("\n")}`;
+}
+
+/** Names of the calls that are shown as something else. */
+interface ShownNames {
+  readonly thought: string | undefined;
+  readonly finish: string | undefined;
+}
+
+/** Shows thoughts as thinking, and the answer of a finish call as text, at the end of the deltas of their answer. */
+function showing(names: ShownNames, emit: RunContext["emit"]): RunContext["emit"] {
+  let last = -1;
+  return (event) => {
+    if (event.type === "turn_start") last = -1;
+    if ("index" in event) last = Math.max(last, event.index);
+    if (event.type === "assistant_message") {
+      for (const shown of shownCalls(event.message, names)) emit({ ...shown, index: ++last });
+    }
+    emit(event);
+  };
+}
+
+type Shown = Extract<AgentEvent, { readonly type: "text_delta" | "thinking_delta" }>;
+
+function shownCalls(message: AssistantMessage, names: ShownNames): readonly Omit<Shown, "index">[] {
+  return message.content.flatMap((block): readonly Omit<Shown, "index">[] => {
+    if (block.type !== "tool_use") return [];
+    const { reasoning, answer } = block.input;
+    if (block.name === names.thought && typeof reasoning === "string")
+      return [{ type: "thinking_delta", text: reasoning }];
+    if (block.name === names.finish && typeof answer === "string")
+      return [{ type: "text_delta", text: answer }];
+    return [];
+  });
+}

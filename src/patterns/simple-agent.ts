@@ -1,0 +1,57 @@
+import { Agent } from "../core/agent/agent.ts";
+import type { AgentOptions } from "../core/agent/options.ts";
+import type { RunResult } from "../core/agent/result.ts";
+import type { RunContext } from "../core/agent/run-context.ts";
+import { ToolRegistry } from "../core/tool/registry.ts";
+import type { Tool } from "../core/tool/tool.ts";
+import { conductLoop, type LoopPatternOptions } from "./conduct-loop.ts";
+
+/** How a {@link SimpleAgent} is made. */
+export interface SimpleAgentOptions extends AgentOptions, LoopPatternOptions {
+  /** False makes it a plain chat: tools are kept, and none is offered to the model. Default true. */
+  readonly enableToolCalling?: boolean;
+}
+
+/**
+ * A chat with or without tools. Without tools a run is one model request; with tools it is the loop, and at `maxIterations` one more
+ * request in which tools are forbidden gives the answer (`onMaxIterations`).
+ */
+export class SimpleAgent extends Agent {
+  readonly #ownTools: ToolRegistry;
+  readonly #loop: LoopPatternOptions;
+
+  /** Throws `invalid_argument` for options that cannot work. */
+  constructor(options: SimpleAgentOptions) {
+    const { enableToolCalling = true, fallbackAnswer, memory, ...own } = options;
+    super(enableToolCalling ? own : { ...own, tools: [] });
+    this.#ownTools = enableToolCalling ? this.tools : new ToolRegistry(own.tools);
+    this.#loop = {
+      ...(fallbackAnswer === undefined ? {} : { fallbackAnswer }),
+      ...(memory === undefined ? {} : { memory }),
+    };
+  }
+
+  /** Adds a tool; it counts from the next model request on. Throws `invalid_argument` when its name is taken. */
+  addTool(tool: Tool): void {
+    this.#ownTools.add(tool);
+  }
+
+  /** Removes a tool; false when there was none of that name. */
+  removeTool(name: string): boolean {
+    return this.#ownTools.remove(name);
+  }
+
+  /** Names of the tools, in the order in which they were added. */
+  listTools(): readonly string[] {
+    return this.#ownTools.names();
+  }
+
+  /** Whether the model is offered any tool. */
+  hasTools(): boolean {
+    return this.tools.names().length > 0;
+  }
+
+  protected override conduct(run: RunContext): Promise<RunResult> {
+    return conductLoop(run, this.#loop);
+  }
+}

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { checkLine } from "./check-lines.ts";
+
+const base = { cwd: "/work", home: "/home/me" };
+const call = { tool: "bash", input: { command: "make x" } };
+
+test("a line is answered with a decision", () => {
+  const line = JSON.stringify({
+    ...call,
+    rules: { allow: ["bash(make *)"] },
+    defaults: false,
+    cwd: "/work/sub",
+    workspace: ["/work"],
+    home: "/home/me",
+    mode: "default",
+    id: 7,
+  });
+  expect(checkLine(line, base)).toEqual({
+    decision: "allow",
+    part: "make x",
+    rule: "bash(make *)",
+    reason: "The rule bash(make *) allows make x.",
+  });
+});
+
+const BAD: readonly (readonly [line: string, error: string])[] = [
+  ["", "The line is not JSON: "],
+  ["{", "The line is not JSON: "],
+  ["[]", "the line is malformed: expected an object with tool and input."],
+  ["{}", "tool is malformed: expected the name of a tool."],
+  ['{"tool":"bash"}', "input is malformed: expected the arguments of the call, an object."],
+  ['{"tool":"bash","input":"ls"}', "input is malformed"],
+  ['{"tool":"bash","input":{},"rules":"bash"}', 'rules is "bash": expected a list of rules'],
+  ['{"tool":"bash","input":{},"rules":{"allow":["bash("]}}', 'The permission rule "bash(" is malformed'],
+  ['{"tool":"bash","input":{},"defaults":"no"}', "defaults is malformed: expected true or false."],
+  ['{"tool":"bash","input":{},"mode":"yolo"}', "mode is malformed: expected one of default, acceptEdits"],
+  ['{"tool":"bash","input":{},"cwd":1}', "cwd is malformed: expected a folder."],
+  ['{"tool":"bash","input":{},"workspace":[]}', "workspace is malformed: expected at least one folder."],
+  [
+    '{"tool":"bash","input":{},"workspace":[1]}',
+    "workspace is malformed: expected a folder or a list of folders.",
+  ],
+  ['{"tool":"bash","input":{},"defualts":false}', '"defualts" is malformed: expected one of tool, input'],
+  ['{"__proto__":{"tool":"bash","input":{"command":"ls"}}}', "tool is malformed"],
+];
+
+test.each(BAD)("%s is answered with an error, never with a decision", (line, error) => {
+  const answer = checkLine(line, base);
+  expect("error" in answer && answer.error.startsWith(error) ? error : answer).toBe(error);
+});

@@ -1,0 +1,122 @@
+import { isMachinery, type JudgedPath, type PathSpace } from "./paths/path-space.ts";
+import type { PolicyMode } from "./permission-mode.ts";
+import type { RuleSet } from "./rule-set.ts";
+import { secretInWord, secretPattern } from "./secret-files.ts";
+import { isEditTool } from "./tool-names.ts";
+import { byRule, shown, type Verdict } from "./verdict.ts";
+
+/** A call of a tool for files, and what it is judged by. */
+export interface PathCall {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly rules: RuleSet;
+  readonly space: PathSpace;
+  readonly mode: PolicyMode;
+  readonly defaults: boolean;
+}
+
+/** Judges a call of `read`, `grep`, `glob`, `write` or `edit` by the places it would open. */
+export function judgePath(call: PathCall): Verdict {
+  const { tool, rules, space } = call;
+  const paths = targetsOf(call);
+  if (typeof paths === "string")
+    return { decision: rules.whole("deny", tool) === undefined ? "ask" : "deny", reason: paths, by: "guard" };
+  for (const path of paths) {
+    const rule = rules.againstPath("deny", tool, { path, space });
+    if (rule !== undefined) return byRule(rule, path.given);
+  }
+  for (const path of paths) {
+    const verdict = asked(call, path);
+    if (verdict !== undefined) return verdict;
+  }
+  const verdicts = paths.map((path) => judged(call, path));
+  return (
+    verdicts.find(({ decision }) => decision !== "allow") ??
+    verdicts[0] ?? { decision: "ask", reason: "The call names no path.", by: "guard" }
+  );
+}
+
+/** What is asked about whatever rules allow. */
+function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPath): Verdict | undefined {
+  const part = path.given;
+  if (path.odd !== undefined)
+    return { decision: "ask", part, reason: `${shown(part)} is no plain path: ${path.odd}.`, by: "guard" };
+  if (isEditTool(tool) && [path.resolved, ...path.written].some(isMachinery)) {
+    const reason = `${shown(part)} is part of a repository's or nano-agent's own machinery: writing there is always asked about.`;
+    return { decision: "ask", part, reason, by: "guard" };
+  }
+  const rule = rules.againstPath("ask", tool, { path, space });
+  if (rule !== undefined) return byRule(rule, part);
+  const glob = tool === "glob" ? input["pattern"] : tool === "grep" ? input["glob"] : undefined;
+  const secret =
+    [path.resolved, ...path.written].map(secretPattern).find((found) => found !== undefined) ??
+    (typeof glob === "string" ? secretInWord(glob, true) : undefined);
+  if (secret === undefined) return undefined;
+  if (!defaults && rules.forPath(tool, { path, space }) !== undefined) return undefined;
+  return {
+    decision: "ask",
+    part,
+    rule: `built-in: ${secret}`,
+    reason: `${shown(part)} may hold keys (${secret}).`,
+    by: "built-in",
+  };
+}
+
+function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdict {
+  const part = path.given;
+  const isEdit = isEditTool(tool);
+  if (mode === "plan" && isEdit)
+    return { decision: "deny", part, reason: `Plan mode only reads, and ${tool} changes files.`, by: "mode" };
+  const rule = rules.forPath(tool, { path, space });
+  if (rule !== undefined) return byRule(rule, part);
+  const inside = space.isInside(path.resolved);
+  const suggestion = `${tool}(${inside ? (space.insideForms(path.resolved)[0] ?? path.resolved) : path.resolved})`;
+  if (!inside) {
+    const reason = `${shown(part)} leads to ${shown(path.resolved)}, outside the workspace: only a rule with an absolute or home path allows that.`;
+    return { decision: "ask", part, reason, suggestion, by: "mode" };
+  }
+  if (!isEdit)
+    return {
+      decision: "allow",
+      part,
+      reason: `${shown(part)} is inside the workspace, and ${tool} only reads.`,
+      by: "mode",
+    };
+  if (mode === "acceptEdits")
+    return {
+      decision: "allow",
+      part,
+      reason: `${shown(part)} is inside the workspace, and edits there are accepted.`,
+      by: "mode",
+    };
+  return {
+    decision: "ask",
+    part,
+    reason: `No rule allows ${tool} on ${shown(part)}.`,
+    suggestion,
+    by: "mode",
+  };
+}
+
+/** The places a call works in, or why they cannot be told. */
+function targetsOf({ tool, input, space }: PathCall): readonly JudgedPath[] | string {
+  const path = input["path"];
+  const optional = tool === "grep" || tool === "glob";
+  if (path === undefined && !optional) return `The call of ${tool} names no path.`;
+  if (path !== undefined && typeof path !== "string") return `The path of ${tool} is not a text.`;
+  const folder = space.path(path === undefined || (optional && path === "") ? "." : path);
+  const pattern = tool === "glob" ? input["pattern"] : undefined;
+  if (typeof pattern !== "string") return [folder];
+  return [folder, ...globTargets(pattern).map((part) => space.path(part, folder.resolved))];
+}
+
+/** Folders a file pattern starts from or climbs to: `../x/*` leads out of the workspace as a path would. */
+function globTargets(pattern: string): readonly string[] {
+  // Braces can spell out what a plain look would miss: every `..` and every root or home inside a group counts.
+  if (pattern.includes("..") || /[{,(|]\s*[/\\~]/.test(pattern)) return ["/"];
+  const fixed = pattern.split(/[*?[{(!]/, 1)[0] ?? "";
+  const end = fixed.lastIndexOf("/");
+  return end <= 0 && !fixed.startsWith("/") && !fixed.startsWith("~")
+    ? []
+    : [fixed.slice(0, Math.max(end, 1))];
+}

@@ -1,0 +1,319 @@
+import { hiddenCharacter } from "./hidden-characters.ts";
+import { fold } from "./paths/match-path.ts";
+import { isMachinery, type PathSpace } from "./paths/path-space.ts";
+import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
+import type { OriginRule } from "./rule.ts";
+import type { RuleSet } from "./rule-set.ts";
+import { globFits, secretInWord } from "./secret-files.ts";
+import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
+import type { ShellRedirect } from "./shell/shell-command.ts";
+import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
+import { byRule, shown, type Verdict } from "./verdict.ts";
+import { WordRules } from "./word-rules.ts";
+
+/** What a command line is judged by. */
+export interface ShellJudgement {
+  readonly rules: RuleSet;
+  readonly space: PathSpace;
+  /** Whether the built-in rules take part. */
+  readonly defaults: boolean;
+  /** True in plan mode: what may change something is denied. */
+  readonly onlyReads: boolean;
+  /** Tools a person trusts as a whole: redirections and what cannot be read included. */
+  readonly trusted: ReadonlySet<string>;
+}
+
+const TOOL = "bash";
+
+/** Judges a command line: every command in it, and every file the shell opens for it. */
+export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
+  const { rules } = judgement;
+  const guesses =
+    rules.forTool("deny", TOOL).length + rules.forTool("ask", TOOL).length > 0 || judgement.defaults;
+  const plan = planShell(line, { guesses });
+  const judge = new ShellJudge(line, plan, judgement);
+  const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
+  if (!judgement.onlyReads || verdict.decision === "deny" || judge.onlyReads()) return verdict;
+  const part = verdict.part ?? line;
+  return {
+    decision: "deny",
+    part,
+    reason: `Plan mode only reads, and ${shown(part)} may change things.`,
+    by: "mode",
+  };
+}
+
+class ShellJudge {
+  readonly #line: string;
+  readonly #plan: ShellPlan;
+  readonly #judgement: ShellJudgement;
+  readonly #allow: readonly OriginRule[];
+  readonly #whole: OriginRule | undefined;
+  readonly #words: WordRules;
+  #last: Allowed | undefined;
+  #builtIn = false;
+
+  constructor(line: string, plan: ShellPlan, judgement: ShellJudgement) {
+    this.#line = line;
+    this.#plan = plan;
+    this.#judgement = judgement;
+    this.#allow = judgement.rules.forTool("allow", TOOL);
+    this.#whole = judgement.rules.whole("allow", TOOL);
+    this.#words = new WordRules(judgement.rules, judgement.space);
+  }
+
+  /** The deny rule that fits any reading of the line. */
+  denied(): Verdict | undefined {
+    return this.#against("deny");
+  }
+
+  /** Why the line has to be asked about, in the order a person would want to know. */
+  asked(): Verdict | undefined {
+    const hidden = hiddenCharacter(this.#line);
+    if (hidden !== undefined)
+      return ask(this.#line, `the command has a character in it that does not show (${hidden})`);
+    const rule = this.#against("ask");
+    if (rule !== undefined) return rule;
+    const secret = this.#judgement.defaults ? this.#secret() : undefined;
+    if (secret !== undefined) return secret;
+    if (this.#judgement.trusted.has(TOOL)) return undefined;
+    const obstacle = this.#plan.obstacles[0];
+    if (obstacle !== undefined) return ask(obstacle.part, obstacle.reason);
+    const redirect = this.#plan.redirects.find((each) => !isHarmless(each));
+    if (redirect !== undefined) return ask(redirect.source, redirectReason(redirect));
+    if (this.#plan.units.every(({ judged }) => !judged)) return ask(this.#line, "there is no command in it");
+    for (const unit of this.#plan.units) {
+      const verdict = unit.judged ? this.#unit(unit) : undefined;
+      if (verdict !== undefined) return verdict;
+    }
+    return this.#outsideInput();
+  }
+
+  allowed(): Verdict {
+    const last = this.#last === undefined ? undefined : allowedVerdict(this.#last);
+    if (last !== undefined && this.#plan.units.filter(({ judged }) => judged).length === 1) return last;
+    const rule = last?.rule === undefined ? {} : { rule: last.rule };
+    return {
+      decision: "allow",
+      ...rule,
+      reason: "Every command in the line is allowed.",
+      by: last?.by ?? "user",
+    };
+  }
+
+  onlyReads(): boolean {
+    const context = { space: this.#judgement.space, variables: this.#plan.variables };
+    if (this.#plan.redirects.some((each) => each.writes && !isHarmless(each))) return false;
+    const reads = (unit: ShellUnit): boolean => {
+      const programs = unit.guards.flatMap(({ program }) => program ?? []);
+      const guards = unit.guards.filter(({ program }) => program === undefined || program.length === 0);
+      return (
+        !unit.judged ||
+        (programs.every(reads) && readOnlyRule(withoutPrograms(unit, guards), context) !== undefined)
+      );
+    };
+    return this.#plan.obstacles.length === 0 && this.#plan.units.every(reads);
+  }
+
+  #against(action: "deny" | "ask"): Verdict | undefined {
+    const rules = this.#judgement.rules.forTool(action, TOOL);
+    const whole = rules.find(({ pattern }) => pattern === undefined);
+    if (whole !== undefined) return byRule(whole, this.#line);
+    for (const unit of rules.length === 0 ? [] : allUnits(this.#plan.units)) {
+      const rule = rules.find(({ pattern }) => pattern !== undefined && this.#fits(pattern, unit));
+      if (rule !== undefined) return byRule(rule, unit.text);
+    }
+    const line = rules.find(
+      ({ pattern }) =>
+        pattern !== undefined &&
+        /[|&;<>]/.test(pattern) &&
+        this.#judgement.rules.text(pattern).matches(this.#line.trim()),
+    );
+    return line === undefined ? this.#words.against(action, this.#plan) : byRule(line, this.#line);
+  }
+
+  /** Generous: any spelling of the command, and names that only a glob spells. */
+  #fits(pattern: string, unit: ShellUnit): boolean {
+    const { ignoreCase } = this.#judgement.space;
+    const wanted = this.#judgement.rules.text(ignoreCase ? fold(pattern) : pattern);
+    const fits = (text: string): boolean => wanted.matches(ignoreCase ? fold(text) : text);
+    if (fits(unit.text) || unit.aliases.some(fits)) return true;
+    if (unit.globName !== undefined) {
+      const name = /^[^\s*]+/.exec(pattern)?.[0] ?? "";
+      const rest = unit.text.slice(unit.words[0]?.text.length ?? 0);
+      return name !== "" && globFits(unit.globName, name) && fits(name + rest);
+    }
+    return false;
+  }
+
+  #secret(): Verdict | undefined {
+    for (const unit of this.#plan.units) {
+      const found = secretOf(unit);
+      if (found !== undefined) return secretVerdict(unit.text, found);
+    }
+    for (const { target, source } of this.#plan.redirects) {
+      const found = secretInWord(target.text, target.glob);
+      if (found !== undefined) return secretVerdict(source, found);
+    }
+    return undefined;
+  }
+
+  #unit(unit: ShellUnit): Verdict | undefined {
+    if (unit.blocked !== undefined) return ask(unit.text, unit.blocked);
+    const machinery = this.#machineryOf(unit);
+    if (machinery !== undefined) return machinery;
+    if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
+    if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
+    const guards = unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
+    const rule = this.#allow.find(
+      ({ pattern }) =>
+        pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text, guards),
+    );
+    if (rule !== undefined) return this.#allowedBy(rule, unit);
+    const context = { space: this.#judgement.space, variables: this.#plan.variables };
+    const known = this.#judgement.defaults ? readOnlyRule(withoutPrograms(unit, guards), context) : undefined;
+    if (known !== undefined) {
+      this.#builtIn = true;
+      this.#last = { known, unit };
+      return undefined;
+    }
+    return this.#notAllowed(unit, guards);
+  }
+
+  #allowedBy(rule: OriginRule, unit: ShellUnit): undefined {
+    this.#last = { rule, unit };
+  }
+
+  #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
+    const offer = suggestionFor(unit, guards);
+    const nearly = this.#allow.find(
+      ({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text),
+    );
+    const guard = guards[0];
+    const inner = guard?.program?.find((each) => this.#unit(each) !== undefined);
+    if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
+      const why = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
+      return { ...ask(unit.text, why), ...offer };
+    }
+    if (nearly === undefined || guard === undefined) {
+      const why = guard === undefined ? "no rule allows it" : `no rule allows it, and ${guard.reason}`;
+      return { ...ask(unit.text, why), ...offer };
+    }
+    return {
+      ...ask(
+        unit.text,
+        `${guard.reason}, which the * of ${TOOL}(${shown(nearly.pattern ?? "")}) does not cover`,
+      ),
+      ...offer,
+    };
+  }
+
+  #isProgramAllowed({ program }: TextGuard): boolean {
+    return (
+      program !== undefined &&
+      program.length > 0 &&
+      program.every((unit) => !unit.judged || this.#unit(unit) === undefined)
+    );
+  }
+
+  /** Programs that may write and are given something below `.git` or our own folder. */
+  #machineryOf(unit: ShellUnit): Verdict | undefined {
+    if (isReadOnlyProgram(unit.name) && unit.guards.length === 0) return undefined;
+    for (const { text } of unit.words.slice(1)) {
+      if (!/\.git|\.nano-agent|nano-agent\.json/i.test(text) || text.startsWith("-")) continue;
+      if (!isMachinery(text.replace(/^\w+=/, ""))) continue;
+      return ask(
+        unit.text,
+        `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`,
+      );
+    }
+    return undefined;
+  }
+
+  /** Built-in rules are for the workspace: a file from elsewhere on standard input is outside of it. */
+  #outsideInput(): Verdict | undefined {
+    if (!this.#builtIn) return undefined;
+    const { space } = this.#judgement;
+    const outside = this.#plan.redirects.find(
+      ({ target, writes }) =>
+        !writes &&
+        target.text !== "/dev/null" &&
+        !(target.literal && space.isInside(space.path(target.text).resolved)),
+    );
+    return outside === undefined
+      ? undefined
+      : ask(outside.source, "the file it reads is not in the workspace");
+  }
+}
+
+/** A command that was allowed, and by what. */
+type Allowed = { readonly unit: ShellUnit } & ({ readonly rule: OriginRule } | { readonly known: string });
+
+function allowedVerdict(allowed: Allowed): Verdict {
+  const part = allowed.unit.text;
+  if ("rule" in allowed) return byRule(allowed.rule, part);
+  const { known } = allowed;
+  const reason = `${shown(part)} only looks at files of the workspace (built-in rule: ${known}).`;
+  return { decision: "allow", part, rule: `built-in: ${known}`, reason, by: "built-in" };
+}
+
+function* allUnits(units: readonly ShellUnit[]): Generator<ShellUnit> {
+  for (const unit of units) {
+    yield unit;
+    for (const { program } of unit.guards) if (program !== undefined) yield* allUnits(program);
+  }
+}
+
+/** A command without the words that run programs judged by themselves; `guards` are those that remain. */
+function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUnit {
+  const gone = unit.guards
+    .filter((guard) => !guards.includes(guard))
+    .flatMap(({ words }) => (words === undefined ? [] : [words]));
+  if (gone.length === 0) return { ...unit, guards };
+  const words = unit.words.filter((_, index) => !gone.some(([from, to]) => index >= from && index < to));
+  return { ...unit, words, guards };
+}
+
+/** The narrowest rule for a command; none where it gets arguments that could be anything, options included. */
+function suggestionFor(unit: ShellUnit, guards: readonly TextGuard[]): { readonly suggestion?: string } {
+  if (guards.some(({ from, to }) => from === to)) return {};
+  const last = unit.words.at(-1);
+  return { suggestion: `${TOOL}(${last?.text === "" && !last.literal ? `${unit.text}*` : unit.text})` };
+}
+
+function ask(part: string, why: string): Verdict {
+  return {
+    decision: "ask",
+    part: part.length > 2000 ? `${part.slice(0, 2000).toWellFormed()}…` : part,
+    reason: `${shown(part)}: ${why}.`,
+    by: "guard",
+  };
+}
+
+function secretVerdict(part: string, pattern: string): Verdict {
+  return {
+    decision: "ask",
+    part,
+    rule: `built-in: ${pattern}`,
+    reason: `${shown(part)} names a file that may hold keys (${pattern}).`,
+    by: "built-in",
+  };
+}
+
+/** Nothing is written, and nothing but a file is opened. */
+function isHarmless({ target, writes }: ShellRedirect): boolean {
+  if (target.literal && target.text === "/dev/null") return true;
+  return (
+    !writes &&
+    !/^\/dev\/(?:tcp|udp)\b/.test(target.resolved) &&
+    !target.text.includes("/dev/tcp") &&
+    !target.text.includes("/dev/udp")
+  );
+}
+
+function redirectReason({ target, writes }: ShellRedirect): string {
+  if (!writes) return "it opens a network connection";
+  return isMachinery(target.text)
+    ? "it writes to the machinery of a repository or of nano-agent"
+    : `the shell would write to ${shown(target.text)}`;
+}

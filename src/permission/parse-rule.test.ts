@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { isNanoAgentError } from "../core/base/errors.ts";
+import { parseRule, parseRules } from "./parse-rule.ts";
+import { ruleText } from "./rule.ts";
+
+const GOOD: readonly (readonly [text: string, ...rules: string[]])[] = [
+  ["bash(git status*)", "bash(git status*)"],
+  ["bash(echo (a) b)", "bash(echo (a) b)"],
+  ["edit(src/**)", "edit(src/**)"],
+  ["read(./.env)", "read(./.env)"],
+  ["web_fetch(domain:example.com)", "web_fetch(domain:example.com)"],
+  ["mcp__server__*", "mcp__server__*"],
+  ["mcp__server", "mcp__server"],
+  ["todo", "todo"],
+  ["Bash(git status:*)", "bash(git status)", "bash(git status *)"],
+  ["bash(git status:*)", "bash(git status:*)"],
+  ["Edit(/src/**)", "edit(./src/**)"],
+  ["Edit(//etc/**)", "edit(/etc/**)"],
+  ["Read(~/notes/*)", "read(~/notes/*)"],
+  ["WebFetch(domain:x.org)", "web_fetch(domain:x.org)"],
+  ["skill(review-*)", "skill(review-*)"],
+];
+
+test.each(GOOD)("%s is understood", (text, ...rules) => {
+  expect(parseRule(text, "allow").map(ruleText)).toEqual(rules);
+});
+
+const BAD: readonly string[] = [
+  "",
+  "bash(",
+  "bash(x",
+  "bash()",
+  "bash( )",
+  "bash x",
+  "(x)",
+  "bash(x) y",
+  "web_fetch(https://x)",
+  "web_fetch(domain:)",
+  "web_fetch(domain:a*)",
+  "mcp__a__b(x)",
+  "todo(x)",
+  "bsh(ls*)",
+  "read(\0)",
+  `bash(${"x".repeat(5000)})`,
+  "a b",
+  "bash;",
+];
+
+test.each(BAD)("%j is refused with what was expected", (text) => {
+  expect(() => parseRule(text, "allow")).toThrow(/^The permission rule .* is malformed: expected /s);
+});
+
+const BAD_SETS: readonly (readonly [value: unknown, message: string])[] = [
+  [null, "permissions is null: expected a list of rules, or an object with allow, ask and deny."],
+  ["bash", 'permissions is "bash": expected a list of rules, or an object with allow, ask and deny.'],
+  [{ alow: [] }, 'permissions.alow is "alow": expected one of allow, ask, deny.'],
+  [{ allow: "bash" }, 'permissions.allow is "bash": expected a list of rules such as "bash(git status*)".'],
+  [{ allow: [1] }, 'permissions.allow[0] is 1: expected a rule such as "bash(git status*)".'],
+  [
+    JSON.parse('{"__proto__":["bash"]}'),
+    'permissions.__proto__ is "__proto__": expected one of allow, ask, deny.',
+  ],
+  [["bash"], 'permissions[0] is "bash": expected { tool, pattern?, action }.'],
+  [[{ tool: "bash" }], "permissions[0].action is missing: expected allow, ask or deny."],
+  [[{ tool: "bash", action: "yes" }], 'permissions[0].action is "yes": expected allow, ask or deny.'],
+  [[{ tool: 1, action: "allow" }], "permissions[0].tool is 1: expected the name of a tool."],
+  [
+    [{ tool: "bash", patern: "x", action: "allow" }],
+    'permissions[0].patern is "patern": expected only tool, pattern and action.',
+  ],
+  [
+    [JSON.parse('{"__proto__":{"tool":"bash","action":"allow"}}')],
+    'permissions[0].__proto__ is "__proto__": expected only tool, pattern and action.',
+  ],
+  [
+    [Object.create({ tool: "bash", action: "allow" })],
+    "permissions[0].action is missing: expected allow, ask or deny.",
+  ],
+  [[{ tool: "bash", pattern: ["x"], action: "allow" }], "permissions[0].pattern is a list: expected a text."],
+  [
+    [{ tool: "bash", pattern: "", action: "allow" }],
+    'The permission rule "bash()" is malformed: expected a pattern between the brackets, or bash alone for every call.',
+  ],
+];
+
+test.each(BAD_SETS)("%j is refused", (value, message) => {
+  expect(() => parseRules(value)).toThrow(message);
+});
+
+test("ten thousand rules are the most", () => {
+  expect(() => parseRules({ allow: Array.from({ length: 10_001 }, () => "todo") })).toThrow(
+    "at most 10000 rules",
+  );
+});
+
+test("objects and texts mean the same", () => {
+  const texts = parseRules({ allow: ["bash(ls*)"], ask: ["edit"], deny: ["read(.env)"] });
+  const objects = parseRules([
+    { tool: "bash", pattern: "ls*", action: "allow" },
+    { tool: "edit", action: "ask" },
+    { tool: "read", pattern: ".env", action: "deny" },
+  ]);
+  expect(texts).toEqual(objects);
+});
+
+test("whatever is given, it is either rules or an error of configuration", () => {
+  fc.assert(
+    fc.property(fc.anything({ withNullPrototype: true }), (value) => {
+      try {
+        expect(Array.isArray(parseRules(value))).toBe(true);
+      } catch (error) {
+        expect(isNanoAgentError(error, "invalid_config")).toBe(true);
+      }
+    }),
+  );
+});

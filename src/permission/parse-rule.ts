@@ -1,0 +1,130 @@
+import { NanoAgentError } from "../core/base/errors.ts";
+import { isRecord } from "../core/base/json.ts";
+import type { Rule, RuleAction } from "./rule.ts";
+import { isPeerName, patternKind, toToolName } from "./tool-names.ts";
+
+const ACTIONS: readonly RuleAction[] = ["allow", "ask", "deny"];
+const MAX_RULES = 10_000;
+const MAX_PATTERN = 4096;
+const MAX_NAME = 200;
+const RULE_KEYS = new Set(["tool", "pattern", "action"]);
+
+/**
+ * A rule from its text: `bash(git status*)`, `edit(src/**)`, `web_fetch(domain:x)`, `mcp__server__*`, `todo`. Capitalised names of other
+ * agents are taken with their meaning: `Bash(git status:*)` is the command `git status` and all that begins with `git status `;
+ * `Edit(/src/**)` starts at the workspace and `Edit(//etc/**)` at the root. Throws `invalid_config`.
+ */
+export function parseRule(text: string, action: RuleAction): readonly Rule[] {
+  const open = text.indexOf("(");
+  const name = (open === -1 ? text : text.slice(0, open)).trim();
+  if (open !== -1 && !text.trimEnd().endsWith(")")) throw malformed(text, "a closing bracket at the end");
+  const pattern = open === -1 ? undefined : text.trimEnd().slice(open + 1, -1);
+  const tool = toToolName(checkedName(name, text));
+  if (pattern === undefined) return [{ tool, action }];
+  const patterns = isPeerName(name) ? fromPeer(pattern, tool) : [pattern];
+  return patterns.map((each) => ({ tool, pattern: checkedPattern(tool, each, text), action }));
+}
+
+/**
+ * Rules from what a configuration holds: a list of `{ tool, pattern?, action }`, or `{ allow?, ask?, deny? }` with lists of rule texts.
+ * `where` names the place for messages. Throws `invalid_config` for anything else: a rule that cannot be read is never left out.
+ */
+export function parseRules(value: unknown, where = "permissions"): readonly Rule[] {
+  if (Array.isArray(value)) {
+    checkCount(value.length, where);
+    return value.flatMap((item: unknown, index) => fromObject(item, `${where}[${index}]`));
+  }
+  if (!isRecord(value)) throw wrong(where, value, "a list of rules, or an object with allow, ask and deny");
+  const rules: Rule[] = [];
+  for (const key of Object.keys(value)) {
+    const action = ACTIONS.find((each) => each === key);
+    if (action === undefined) throw wrong(`${where}.${key}`, key, "one of allow, ask, deny");
+    const list = value[key];
+    if (!Array.isArray(list))
+      throw wrong(`${where}.${key}`, list, 'a list of rules such as "bash(git status*)"');
+    checkCount(rules.length + list.length, where);
+    list.forEach((item: unknown, index) => {
+      const place = `${where}.${key}[${index}]`;
+      if (typeof item !== "string") throw wrong(place, item, 'a rule such as "bash(git status*)"');
+      rules.push(...parseRule(item, action));
+    });
+  }
+  return rules;
+}
+
+function fromObject(item: unknown, place: string): readonly Rule[] {
+  if (!isRecord(item)) throw wrong(place, item, "{ tool, pattern?, action }");
+  const stray = Object.keys(item).find((key) => !RULE_KEYS.has(key));
+  if (stray !== undefined) throw wrong(`${place}.${stray}`, stray, "only tool, pattern and action");
+  const own = (key: string): unknown => (Object.hasOwn(item, key) ? item[key] : undefined);
+  const { name, pattern, action } = { name: own("tool"), pattern: own("pattern"), action: own("action") };
+  const known = ACTIONS.find((each) => each === action);
+  if (known === undefined) throw wrong(`${place}.action`, action, "allow, ask or deny");
+  if (typeof name !== "string") throw wrong(`${place}.tool`, name, "the name of a tool");
+  if (pattern !== undefined && typeof pattern !== "string")
+    throw wrong(`${place}.pattern`, pattern, "a text");
+  if (pattern === undefined) return [{ tool: toToolName(checkedName(name, name)), action: known }];
+  return parseRule(`${name}(${pattern})`, known);
+}
+
+function checkedName(name: string, text: string): string {
+  if (name.length > MAX_NAME || !/^[\w.:*/@-]+$/.test(name))
+    throw malformed(text, "the name of a tool, then its pattern in brackets");
+  return name;
+}
+
+function checkedPattern(tool: string, pattern: string, text: string): string {
+  if (pattern.trim() === "")
+    throw malformed(text, `a pattern between the brackets, or ${tool} alone for every call`);
+  if (pattern.length > MAX_PATTERN || pattern.includes("\0"))
+    throw malformed(text, `a pattern of at most ${MAX_PATTERN} characters`);
+  switch (patternKind(tool)) {
+    case "none":
+      throw malformed(text, `no pattern: rules for ${tool} describe every call of it`);
+    case "domain":
+      if (!/^domain:(?:\*\.)?[\w.:[\]-]+$/.test(pattern) && pattern !== "domain:*")
+        throw malformed(text, "web_fetch(domain:HOST) or web_fetch(domain:*.HOST)");
+      return pattern;
+    case "path":
+    case "command":
+    case "name":
+      return pattern;
+  }
+}
+
+/** The patterns another agent's pattern means here. */
+function fromPeer(pattern: string, tool: string): readonly string[] {
+  const kind = patternKind(tool);
+  if (kind === "command" && pattern.endsWith(":*") && pattern.length > 2) {
+    const prefix = pattern.slice(0, -2);
+    return [prefix, `${prefix} *`];
+  }
+  if (kind !== "path") return [pattern];
+  if (pattern.startsWith("//")) return [pattern.slice(1)];
+  return [pattern.startsWith("/") ? `.${pattern}` : pattern];
+}
+
+function checkCount(count: number, where: string): void {
+  if (count > MAX_RULES) throw wrong(where, count, `at most ${MAX_RULES} rules`);
+}
+
+function malformed(text: string, expected: string): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_config",
+    `The permission rule ${shown(text)} is malformed: expected ${expected}.`,
+  );
+}
+
+function wrong(place: string, value: unknown, expected: string): NanoAgentError {
+  return new NanoAgentError("invalid_config", `${place} is ${shown(value)}: expected ${expected}.`);
+}
+
+function shown(value: unknown): string {
+  const text =
+    typeof value === "object" && value !== null
+      ? Array.isArray(value)
+        ? "a list"
+        : "an object"
+      : (JSON.stringify(value) ?? "missing");
+  return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
+}

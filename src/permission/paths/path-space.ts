@@ -1,0 +1,216 @@
+import { lstatSync, readlinkSync } from "node:fs";
+import { posix, win32 } from "node:path";
+import { fold } from "./match-path.ts";
+
+/** Where paths start and how they are spelled. */
+export interface PathSpaceOptions {
+  /** Folder that relative paths refer to. */
+  readonly cwd: string;
+  /** What `~` stands for. */
+  readonly home: string;
+  /** Folders the agent works in. The first is what relative patterns refer to most. */
+  readonly workspace: readonly string[];
+  /** `win32`: drives, UNC and backslashes; `win32` and `darwin`: capitals do not matter. Default: this machine's. */
+  readonly platform?: NodeJS.Platform;
+  /** Target of the link at a path, `undefined` when there is none. Default: looks on disk. */
+  readonly readLink?: (path: string) => string | undefined;
+}
+
+/** A path a call names, in the forms rules look at; all with `/` between folders. */
+export interface JudgedPath {
+  /** As the caller wrote it. */
+  readonly given: string;
+  /** Absolute, links not followed: with `..` taken out, and as it stands. */
+  readonly written: readonly string[];
+  /** The place the system would open. */
+  readonly resolved: string;
+  /** Not a plain file name: a device, another drive's folder, a name with a hole in it. */
+  readonly odd?: string;
+}
+
+/** As many links as Linux follows. */
+const MAX_LINKS = 40;
+
+/** Resolves paths on disk and tells what is inside the workspace. Never throws. */
+export class PathSpace {
+  readonly workspace: readonly string[];
+  readonly home: string;
+  readonly ignoreCase: boolean;
+  readonly #options: PathSpaceOptions;
+  readonly #windows: boolean;
+  /** Links looked at so far: one check asks for the same folders again and again. */
+  readonly #links = new Map<string, string | undefined>();
+  readonly #writtenRoots: readonly string[];
+
+  constructor(options: PathSpaceOptions) {
+    const platform = options.platform ?? process.platform;
+    this.#options = options;
+    this.#windows = platform === "win32";
+    this.ignoreCase = this.#windows || platform === "darwin";
+    this.workspace = options.workspace.map((folder) => this.path(folder).resolved);
+    this.#writtenRoots = options.workspace.flatMap((folder) => this.path(folder).written);
+    this.home = this.path(options.home).resolved;
+  }
+
+  /** Forgets what was looked up: the next check sees the disk as it is then. */
+  refresh(): void {
+    this.#links.clear();
+  }
+
+  /** The forms of a path. `base` replaces the working folder. */
+  path(given: string, base?: string): JudgedPath {
+    const system = this.#windows ? win32 : posix;
+    const expanded = this.#expandHome(given);
+    const cwd = base ?? this.#options.cwd;
+    const rooted =
+      this.#windows && /^[\\/](?![\\/])/.test(expanded)
+        ? win32.parse(cwd).root + expanded.slice(1)
+        : expanded;
+    const absolute = system.isAbsolute(rooted) ? rooted : `${cwd}${system.sep}${rooted}`;
+    const lexical = system.resolve(cwd, expanded);
+    const odd = this.#oddness(expanded);
+    const written = [...new Set([lexical, absolute].map((path) => this.#spell(path)))];
+    return {
+      given,
+      written,
+      resolved: this.#spell(this.#resolve(absolute)),
+      ...(odd === undefined ? {} : { odd }),
+    };
+  }
+
+  /** Whether a resolved path is a folder of the workspace or below one. */
+  isInside(resolved: string): boolean {
+    return this.workspace.some((root) => isWithin(resolved, root));
+  }
+
+  /** A path relative to each workspace folder that holds it. */
+  insideForms(path: string): readonly string[] {
+    const roots = [...this.workspace, ...this.#writtenRoots];
+    return [
+      ...new Set(
+        roots.flatMap((root) =>
+          isWithin(path, root) ? [path === root ? "." : path.slice(prefixOf(root).length)] : [],
+        ),
+      ),
+    ];
+  }
+
+  /** A pattern as an absolute one where it is absolute or starts at home; `undefined` for one relative to the workspace. */
+  absolutePattern(pattern: string): string | undefined {
+    const text = this.slashes(pattern);
+    if (text === "~") return this.home;
+    if (text.startsWith("~/")) return `${prefixOf(this.home)}${text.slice(2)}`;
+    if (text.startsWith("/")) return text;
+    if (this.#windows && /^[A-Za-z]:\//.test(text)) return text;
+    return undefined;
+  }
+
+  /** A pattern with `/` between folders. */
+  slashes(pattern: string): string {
+    return this.#windows ? pattern.replaceAll("\\", "/") : pattern;
+  }
+
+  #expandHome(path: string): string {
+    if (path === "~" || path.startsWith("~/") || (this.#windows && path.startsWith("~\\")))
+      return `${this.#options.home}${path.slice(1)}`;
+    return path;
+  }
+
+  /** With `/` between folders; on Windows without the spellings that mean the same (`\\?\`, trailing dots, streams). */
+  #spell(path: string): string {
+    if (!this.#windows) return path.length > 1 ? path.replaceAll(/\/+/g, "/").replace(/\/$/, "") : path;
+    const plain = path
+      .replaceAll("/", "\\")
+      .replace(/^\\\\[?.]\\UNC\\/i, "\\\\")
+      .replace(/^\\\\[?.]\\(?=[A-Za-z]:)/, "");
+    const drive = /^[A-Za-z]:/.exec(plain)?.[0] ?? "";
+    const rest = plain
+      .slice(drive.length)
+      .split("\\")
+      .map((part) => (/^\.+$/.test(part) ? part : part.replace(/:.*$/s, "").replace(/[. ]+$/, "")));
+    const text = drive.toUpperCase() + rest.join("/");
+    return text.length > drive.length + 1 ? text.replace(/\/$/, "") : text;
+  }
+
+  #oddness(path: string): string | undefined {
+    if (path.includes("\0")) return "it has a null character in it";
+    if (path === "") return "it is empty";
+    if (!this.#windows) return undefined;
+    if (/^[A-Za-z]:(?![\\/])/.test(path)) return "it starts at the working folder of a drive";
+    if (/(?:^|[\\/])(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:[.:][^\\/]*)?$/i.test(path))
+      return "it is a device";
+    if (/^[\\/]{2}[.?][\\/](?!UNC[\\/]|[A-Za-z]:)/i.test(path)) return "it is a device";
+    if (/~\d/.test(path)) return "it may be the short name of another file";
+    return undefined;
+  }
+
+  /** Follows links part by part; `..` is taken after following. What is not there yet is kept as written. */
+  #resolve(absolute: string): string {
+    const system = this.#windows ? win32 : posix;
+    const { root } = system.parse(absolute);
+    const separator = this.#windows ? /[\\/]+/ : /\/+/;
+    const split = (text: string): string[] =>
+      text.split(separator).filter((part) => part !== "" && part !== ".");
+    const pending = split(absolute.slice(root.length)).reverse();
+    let current = root;
+    let links = 0;
+    for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+      if (part === "..") {
+        current = system.join(current, "..");
+        continue;
+      }
+      const next = system.join(current, part);
+      const target = links < MAX_LINKS ? this.#linkAt(next) : undefined;
+      if (target === undefined) {
+        current = next;
+        continue;
+      }
+      links++;
+      const isAbsolute = system.isAbsolute(target);
+      if (isAbsolute) current = system.parse(target).root;
+      pending.push(...split(isAbsolute ? target.slice(system.parse(target).root.length) : target).reverse());
+    }
+    return current;
+  }
+
+  #linkAt(path: string): string | undefined {
+    if (this.#links.has(path)) return this.#links.get(path);
+    const target = (this.#options.readLink ?? linkOnDisk)(path);
+    this.#links.set(path, target);
+    return target;
+  }
+}
+
+/** Whether `path` is `folder` or below it; both resolved and written with `/`. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(prefixOf(folder));
+}
+
+/** Below any of these folders, writing makes something run later, or changes what nano-agent may do. */
+export function isMachinery(path: string): boolean {
+  const parts = fold(path.replaceAll(INVISIBLE, ""))
+    .split("/")
+    .map((part) => part.replace(/[. ]+$/, ""));
+  if (parts.some((part, index) => part === "nano-agent" && parts[index - 1] === ".config")) return true;
+  return parts.some(
+    (part) =>
+      part === ".git" || part === ".nano-agent" || part === "nano-agent.json" || /^git~\d$/.test(part),
+  );
+}
+
+/** Characters that some file systems ignore in names. */
+const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g;
+
+function prefixOf(folder: string): string {
+  return folder.endsWith("/") ? folder : `${folder}/`;
+}
+
+function linkOnDisk(path: string): string | undefined {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
+  } catch {
+    // The system refuses to look (no permission, a file used as a folder): opening it will be refused as well.
+    return undefined;
+  }
+}

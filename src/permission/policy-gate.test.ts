@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { tempFolder } from "../../test/temp-folder.ts";
+import type { GateRequest } from "../core/agent/gate.ts";
+import { defineTool } from "../core/tool/define-tool.ts";
+import { parseRules } from "./parse-rule.ts";
+import { PermissionManager } from "./permission-manager.ts";
+import { PolicyGate } from "./policy-gate.ts";
+import { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule-sets.ts";
+import { SessionRules } from "./session-rules.ts";
+
+function request(cwd: string, name: string, input: object, readOnly = false): GateRequest {
+  const tool = defineTool({ name, description: name, readOnly, execute: () => "" });
+  return {
+    callId: "1",
+    tool,
+    name,
+    input: { ...input },
+    cwd,
+    sessionId: "s",
+    signal: new AbortController().signal,
+  };
+}
+
+test("the gate passes a batch, because its calls come by themselves, unless a rule is against it", () => {
+  const cwd = tempFolder();
+  const options = { cwd, home: cwd, workspace: [cwd] };
+  const actions = [
+    new PolicyGate(options).check(
+      request(cwd, "batch", { calls: [{ tool: "bash", input: { command: "make" } }] }),
+    ).action,
+    new PolicyGate({ ...options, rules: parseRules({ deny: ["batch"] }) }).check(
+      request(cwd, "batch", { calls: [] }),
+    ).action,
+    new PolicyGate({ ...options, mode: "plan", defaults: false }).check(request(cwd, "batch", { calls: [] }))
+      .action,
+  ];
+  expect(actions).toEqual(["allow", "deny", "allow"]);
+});
+
+test("a custom tool that only reads is allowed, one that does not is asked about", () => {
+  const cwd = tempFolder();
+  const gate = new PolicyGate({ cwd, home: cwd, workspace: [cwd] });
+  expect([
+    gate.check(request(cwd, "lookup", {}, true)).action,
+    gate.check(request(cwd, "change", {})).action,
+    gate.check(request(cwd, "bash", { command: "make" }, true)).action,
+  ]).toEqual(["allow", "ask", "ask"]);
+});
+
+test("an answer for the session counts from the next call on, and always returns exactly the shown rule", () => {
+  const cwd = tempFolder();
+  const session = new SessionRules();
+  const gate = new PolicyGate({ cwd, home: cwd, workspace: [cwd], session });
+  const make = request(cwd, "bash", { command: "make test" });
+  const first = gate.check(make);
+  expect(first.suggestion).toBe("bash(make test)");
+  const answers = [
+    session.accept(first.suggestion ?? "", "once"),
+    gate.check(make).action,
+    session.accept(first.suggestion ?? "", "session"),
+    gate.check(make).action,
+  ];
+  expect(answers).toEqual([undefined, "ask", undefined, "allow"]);
+  expect(gate.check(request(cwd, "bash", { command: "make test clean" })).action).toBe("ask");
+  expect(session.accept("bash(make clean)", "always")).toBe("bash(make clean)");
+  expect(gate.check(request(cwd, "bash", { command: "make clean; rm x" }))).toMatchObject({
+    action: "ask",
+    part: "rm x",
+    suggestion: "bash(rm x)",
+  });
+  expect(session.rules).toEqual([
+    { tool: "bash", pattern: "make test", action: "allow", origin: "session" },
+    { tool: "bash", pattern: "make clean", action: "allow", origin: "session" },
+  ]);
+});
+
+test("the manager answers with one word, by the rule set it was given", () => {
+  const cwd = tempFolder();
+  const calls: readonly (readonly [string, object])[] = [
+    ["read", { path: "a" }],
+    ["write", { path: "a" }],
+    ["bash", { command: "make" }],
+    ["task", { agent: "a" }],
+    ["web_fetch", { url: "https://x.org" }],
+  ];
+  const row = (rules: PermissionManager): readonly string[] =>
+    calls.map(([tool, params]) => rules.check({ tool, params: { ...params } }));
+  const managerOf = (rules: typeof DEFAULT_RULES): PermissionManager =>
+    new PermissionManager({ rules, cwd, home: cwd, workspace: [cwd] });
+  expect(
+    [DEFAULT_RULES, READONLY_RULES, TRUSTED_RULES, HIGH_SECURITY_RULES].map((rules) => row(managerOf(rules))),
+  ).toEqual([
+    ["allow", "ask", "ask", "allow", "ask"],
+    ["allow", "deny", "deny", "deny", "ask"],
+    ["allow", "allow", "allow", "allow", "allow"],
+    ["ask", "ask", "deny", "deny", "deny"],
+  ]);
+});
+
+test("the manager judges every pattern it is given, and takes more rules", () => {
+  const cwd = tempFolder();
+  const manager = new PermissionManager({ cwd, home: cwd, workspace: [cwd] });
+  manager.addRule({ tool: "bash", pattern: "rm *", action: "deny" });
+  expect([
+    manager.check({ tool: "read", params: {}, patterns: ["a", "b"] }),
+    manager.check({ tool: "read", params: {}, patterns: ["a", "../b"] }),
+    manager.check({ tool: "bash", params: {}, patterns: ["ls; sudo rm x"] }),
+    manager.check(request(cwd, "bash", { command: "rm x" })).action,
+  ]).toEqual(["allow", "ask", "deny", "deny"]);
+  expect(() => manager.addRule({ tool: "bash", pattern: "", action: "allow" })).toThrow("malformed");
+});

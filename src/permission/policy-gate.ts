@@ -1,0 +1,43 @@
+import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
+import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
+
+/**
+ * The policy as the gate of an agent loop. A batch passes, since each of its calls comes by itself, unless a rule denies or asks about `batch`. Paths
+ * start at the folder of the request. A tool that says it is read-only counts as one.
+ */
+export class PolicyGate implements Gate {
+  readonly #options: PolicyOptions;
+  readonly #policies = new Map<string, Policy>();
+
+  constructor(options: PolicyOptions) {
+    this.#options = options;
+    this.#policy(options.cwd, undefined);
+  }
+
+  check({ name, input, cwd, tool }: GateRequest): GateDecision {
+    const isBuiltIn = NAMED.has(name);
+    const policy = this.#policy(
+      cwd === "" ? this.#options.cwd : cwd,
+      tool.readOnly === true && !isBuiltIn ? name : undefined,
+    );
+    const { decision, ...rest } = policy.check({ tool: name, input });
+    return { action: decision, ...rest };
+  }
+
+  /** One policy per folder and read-only tool; what they share is small. */
+  #policy(cwd: string, reader: string | undefined): Policy {
+    const key = `${cwd}\0${reader ?? ""}`;
+    const known = this.#policies.get(key);
+    if (known !== undefined) return known;
+    const policy = createPolicy({
+      ...this.#options,
+      cwd,
+      batchedCallsFollow: true,
+      ...(reader === undefined ? {} : { readOnlyTools: [reader] }),
+    });
+    this.#policies.set(key, policy);
+    return policy;
+  }
+}
+
+const NAMED = new Set(["bash", "read", "write", "edit", "glob", "grep", "batch", "web_fetch"]);

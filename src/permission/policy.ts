@@ -1,0 +1,224 @@
+import { NanoAgentError } from "../core/base/errors.ts";
+import { isRecord } from "../core/base/json.ts";
+import { BUILT_IN_RULES } from "./built-in-rules.ts";
+import { judgePath } from "./judge-path.ts";
+import { judgeShell } from "./judge-shell.ts";
+import { judgeUrl } from "./judge-url.ts";
+import { matchesText } from "./match-text.ts";
+import { PathSpace, type PathSpaceOptions } from "./paths/path-space.ts";
+import { POLICY_MODES, type PolicyMode } from "./permission-mode.ts";
+import { type OriginRule, type Rule, ruleText } from "./rule.ts";
+import { RuleSet } from "./rule-set.ts";
+import type { SessionRules } from "./session-rules.ts";
+import { isEditTool, isReadTool, patternKind, toToolName } from "./tool-names.ts";
+import { byRule, shown, type Verdict } from "./verdict.ts";
+
+/** What a {@link Policy} decides by. */
+export interface PolicyOptions extends PathSpaceOptions {
+  /** Rules of the user. Default none. */
+  readonly rules?: readonly Rule[];
+  /** Default `default`. */
+  readonly mode?: PolicyMode;
+  /** Whether the built-in rules take part. Default true. */
+  readonly defaults?: boolean;
+  /** Tools a person trusts as a whole for this run: for `bash`, redirections and commands that cannot be read included. Deny and ask rules stand. */
+  readonly trusted?: readonly string[];
+  /** Rules from answers of this session. */
+  readonly session?: SessionRules;
+  /** True when the calls of a batch come here one by one besides: then the batch itself passes. Default false: it is judged by its calls. */
+  readonly batchedCallsFollow?: boolean;
+  /** Tools of others that change nothing outside the agent: the plan and default modes let them read. */
+  readonly readOnlyTools?: readonly string[];
+}
+
+/** A call to judge. */
+export interface PolicyCall {
+  readonly tool: string;
+  readonly input: unknown;
+}
+
+/** What the policy says about a call. */
+export interface PolicyDecision extends Omit<Verdict, "by"> {}
+
+/** Decides about tool calls. Every call passes here, on every path. */
+export interface Policy {
+  /** Judges one call. Never throws: what cannot be judged asks. */
+  check(call: PolicyCall): PolicyDecision;
+}
+
+/** A policy over rules, a mode and a workspace. Throws `invalid_argument` for an unknown mode or a workspace without folders. */
+export function createPolicy(options: PolicyOptions): Policy {
+  const mode = options.mode ?? "default";
+  if (!POLICY_MODES.includes(mode))
+    throw new NanoAgentError(
+      "invalid_argument",
+      `${JSON.stringify(mode)} is no permission mode. Use one of ${POLICY_MODES.join(", ")}.`,
+    );
+  if (options.workspace.length === 0)
+    throw new NanoAgentError("invalid_argument", "A policy needs at least one workspace folder.");
+  return new RulePolicy(options, mode);
+}
+
+const MAX_CALLS = 100;
+
+class RulePolicy implements Policy {
+  readonly #options: PolicyOptions;
+  readonly #mode: PolicyMode;
+  readonly #space: PathSpace;
+  readonly #fixed: readonly OriginRule[];
+  readonly #defaults: boolean;
+  #rules: RuleSet;
+  #sessionCount = 0;
+
+  constructor(options: PolicyOptions, mode: PolicyMode) {
+    this.#options = options;
+    this.#mode = mode;
+    this.#space = new PathSpace(options);
+    this.#defaults = options.defaults !== false;
+    const own = (options.rules ?? []).map(
+      (rule): OriginRule => ({ ...rule, tool: toToolName(rule.tool), origin: "user" }),
+    );
+    const trusted = (options.trusted ?? []).map(
+      (tool): OriginRule => ({ tool: toToolName(tool), action: "allow", origin: "user" }),
+    );
+    this.#fixed = [...own, ...trusted, ...(this.#defaults ? BUILT_IN_RULES : [])];
+    this.#rules = new RuleSet(this.#fixed);
+  }
+
+  check({ tool, input }: PolicyCall): PolicyDecision {
+    this.#space.refresh();
+    this.#refreshRules();
+    try {
+      const { by: _, ...decision } = this.#inMode(this.#judge(toToolName(tool), input), toToolName(tool));
+      return decision;
+    } catch (error) {
+      const reason = `The call could not be judged (${error instanceof Error ? error.message : "unknown failure"}).`;
+      return { decision: this.#mode === "dontAsk" ? "deny" : "ask", reason };
+    }
+  }
+
+  #refreshRules(): void {
+    const session = this.#options.session?.rules ?? [];
+    if (session.length === this.#sessionCount) return;
+    this.#sessionCount = session.length;
+    this.#rules = new RuleSet([...this.#fixed, ...session]);
+  }
+
+  #judge(tool: string, input: unknown): Verdict {
+    if (!isRecord(input)) {
+      const rule = this.#rules.whole("deny", tool);
+      return rule === undefined
+        ? { decision: "ask", reason: `The arguments of ${shown(tool)} are not an object.`, by: "guard" }
+        : byRule(rule, tool);
+    }
+    if (tool === "batch") return this.#batch(input);
+    if (tool === "bash") return this.#shell(input);
+    if (isReadTool(tool) || isEditTool(tool)) {
+      const { rules, space, mode, defaults } = {
+        rules: this.#rules,
+        space: this.#space,
+        mode: this.#mode,
+        defaults: this.#defaults,
+      };
+      return judgePath({ tool, input, rules, space, mode, defaults });
+    }
+    if (tool === "web_fetch") return this.#planned(judgeUrl(input, this.#rules), tool);
+    return this.#other(tool, input);
+  }
+
+  #shell(input: Readonly<Record<string, unknown>>): Verdict {
+    const command = input["command"];
+    if (typeof command !== "string") {
+      const rule = this.#rules.whole("deny", "bash");
+      return rule === undefined
+        ? { decision: "ask", reason: "The call of bash has no command.", by: "guard" }
+        : byRule(rule, "bash");
+    }
+    const trusted = new Set((this.#options.trusted ?? []).map(toToolName));
+    const onlyReads = this.#mode === "plan";
+    return judgeShell(command, {
+      rules: this.#rules,
+      space: this.#space,
+      defaults: this.#defaults,
+      trusted,
+      onlyReads,
+    });
+  }
+
+  /** In plan mode nothing runs that may change something. */
+  #planned(verdict: Verdict, tool: string): Verdict {
+    if (this.#mode !== "plan" || verdict.decision === "deny") return verdict;
+    if (tool === "web_fetch" && verdict.decision === "allow") return verdict;
+    const part = verdict.part ?? tool;
+    return {
+      decision: "deny",
+      part,
+      reason: `Plan mode only reads, and ${shown(part)} may change things.`,
+      by: "mode",
+    };
+  }
+
+  /** A batch is as good as its worst call. */
+  #batch(input: Readonly<Record<string, unknown>>): Verdict {
+    for (const action of ["deny", "ask"] as const) {
+      const rule = this.#rules.whole(action, "batch");
+      if (rule !== undefined) return byRule(rule, "batch");
+    }
+    if (this.#options.batchedCallsFollow === true)
+      return { decision: "allow", reason: "Each call of the batch is judged by itself.", by: "mode" };
+    const calls = input["calls"];
+    if (!Array.isArray(calls) || calls.length === 0 || calls.length > MAX_CALLS)
+      return { decision: "ask", reason: "The batch holds no calls that can be judged.", by: "guard" };
+    const verdicts = calls.map((call: unknown): Verdict => {
+      const tool = isRecord(call) && typeof call["tool"] === "string" ? toToolName(call["tool"]) : undefined;
+      if (!isRecord(call) || tool === undefined || tool === "batch")
+        return { decision: "ask", reason: "The batch holds a call that cannot be judged.", by: "guard" };
+      return this.#inMode(this.#judge(tool, call["input"]), tool);
+    });
+    return (
+      verdicts.find(({ decision }) => decision === "deny") ??
+      verdicts.find(({ decision }) => decision === "ask") ?? {
+        decision: "allow",
+        reason: "Every call of the batch is allowed.",
+        by: "mode",
+      }
+    );
+  }
+
+  /** Tools whose rules describe every call, or a name in it. */
+  #other(tool: string, input: Readonly<Record<string, unknown>>): Verdict {
+    const name = patternKind(tool) === "name" ? input[tool === "skill" ? "name" : "agent"] : undefined;
+    for (const action of ["deny", "ask", "allow"] as const) {
+      const fits = ({ pattern }: OriginRule): boolean =>
+        pattern === undefined || (typeof name === "string" && matchesText(pattern, name));
+      const rule = this.#rules.forTool(action, tool).find(fits);
+      if (rule !== undefined)
+        return action === "allow" && rule.origin !== "built-in"
+          ? this.#planned(byRule(rule, tool), tool)
+          : byRule(rule, tool);
+    }
+    if (this.#options.readOnlyTools?.includes(tool) === true)
+      return { decision: "allow", part: tool, reason: `${shown(tool)} only reads.`, by: "mode" };
+    const suggestion = /^[\w.:/@-]+$/.test(tool) ? { suggestion: ruleText({ tool }) } : {};
+    return this.#planned(
+      { decision: "ask", part: tool, reason: `No rule allows ${shown(tool)}.`, ...suggestion, by: "mode" },
+      tool,
+    );
+  }
+
+  #inMode(verdict: Verdict, tool: string): Verdict {
+    if (verdict.decision !== "ask") return verdict;
+    if (this.#mode === "dontAsk")
+      return { ...verdict, decision: "deny", reason: `${verdict.reason} Nothing is asked in this mode.` };
+    if (this.#mode !== "bypassPermissions" || verdict.by === "user" || verdict.by === "session")
+      return verdict;
+    if (verdict.by === "guard" && isEditTool(tool)) return verdict;
+    const part = verdict.part === undefined ? {} : { part: verdict.part };
+    return {
+      decision: "allow",
+      ...part,
+      reason: "Permissions are bypassed, and no rule denies it.",
+      by: "mode",
+    };
+  }
+}

@@ -1,0 +1,238 @@
+import type { PathSpace } from "./paths/path-space.ts";
+import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
+import { mayShowSecret, secretInWord } from "./secret-files.ts";
+import type { ShellPlan } from "./shell/plan-shell.ts";
+import { findScripts } from "./shell/script-words.ts";
+import { sedEffect } from "./shell/sed-script.ts";
+import type { ShellWord } from "./shell/shell-command.ts";
+import type { ShellUnit } from "./shell/shell-unit.ts";
+
+/** What coverage by the built-in commands depends on. */
+export interface ReadOnlyContext {
+  readonly space: PathSpace;
+  readonly variables: ShellPlan["variables"];
+}
+
+/**
+ * The name of the built-in rule that covers a command: it only looks, with options known to be harmless, at places inside the
+ * workspace. `undefined` when there is none.
+ */
+export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string | undefined {
+  if (
+    unit.guards.length > 0 ||
+    unit.unseen !== undefined ||
+    unit.blocked !== undefined ||
+    unit.words.length === 0
+  )
+    return undefined;
+  if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
+  const program = unit.words[0]?.text ?? "";
+  if (program === "sed") return coversSed(unit.words, context) ? "sed (printing)" : undefined;
+  for (const command of READ_ONLY_BY_PROGRAM.get(program) ?? [])
+    if (covers(command, unit.words, context)) return command.name;
+  return PLAIN_WRAPPERS.has(program) && !unit.words.some(({ text }) => /^(?:-a|--arg-file)/.test(text))
+    ? `${program} (as a wrapper)`
+    : undefined;
+}
+
+/** Whether a program is one of those that only look, whatever its options. */
+export function isReadOnlyProgram(name: string): boolean {
+  return name === "sed" || name === "awk" || READ_ONLY_BY_PROGRAM.has(name);
+}
+
+function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: ReadOnlyContext): boolean {
+  const names = command.name.split(" ");
+  if (!names.every((name, index) => words[index]?.text === name && words[index].literal)) return false;
+  const operands =
+    command.words === undefined
+      ? afterOptions(command, words, names.length)
+      : afterWords(command.words, words);
+  if (operands === undefined || operands.length > (command.max ?? Number.POSITIVE_INFINITY)) return false;
+  if (command.begins !== undefined && !operands.every(({ text }) => text.startsWith(command.begins ?? "")))
+    return false;
+  if (
+    command.name === "jq" &&
+    operands.some(({ text }) => /\benv\b|\$ENV|\binclude\b|\bimport\b|\binput_/.test(text))
+  )
+    return false;
+  switch (command.operands) {
+    case "none":
+      return operands.length === 0;
+    case "texts":
+      return operands.every((word) => isHarmlessText(word, context));
+    case "names":
+      return operands.every((word) => isHarmlessText(word, context) && staysInside(word, context));
+    case "pattern":
+      return isSearchInside(operands, words, context);
+    case "paths":
+      return operands.every((word) => staysInside(word, context));
+  }
+}
+
+/** A search: its first operand is the pattern, unless there is none (`rg --files`). */
+function isSearchInside(
+  operands: readonly ShellWord[],
+  words: readonly ShellWord[],
+  context: ReadOnlyContext,
+): boolean {
+  const first = words.some(({ text }) => text === "--files" || text === "--type-list") ? 0 : 1;
+  return (
+    operands.slice(0, first).every((word) => isHarmlessText(word, context)) &&
+    operands.slice(first).every((word) => staysInside(word, context))
+  );
+}
+
+/** The operands, or `undefined` when an option is not among the known ones. */
+function afterOptions(
+  command: ReadOnlyCommand,
+  words: readonly ShellWord[],
+  from: number,
+): readonly ShellWord[] | undefined {
+  const operands: ShellWord[] = [];
+  for (let at = from; at < words.length; at++) {
+    const word = words[at];
+    if (word === undefined) break;
+    if (isOperand(command.name, word.text)) {
+      operands.push(word);
+      continue;
+    }
+    if (word.text === "--") return [...operands, ...words.slice(at + 1)];
+    const length = word.literal ? optionLength(command, word.text) : undefined;
+    if (length === undefined) return undefined;
+    at += length - 1;
+    if (length === 2 && !isPlainValue(words[at])) return undefined;
+  }
+  return operands;
+}
+
+/** `echo` and `printf` take whatever is no option of theirs for a text. */
+function isOperand(name: string, text: string): boolean {
+  if (name === "printf") return true;
+  return name === "echo" ? !/^-[neE]+$/.test(text) : !text.startsWith("-") || text === "-";
+}
+
+function optionLength(command: ReadOnlyCommand, text: string): 1 | 2 | undefined {
+  return text.startsWith("--") ? longLength(command, text) : shortLength(command, text);
+}
+
+function isPlainValue(word: ShellWord | undefined): boolean {
+  return word !== undefined && word.names.length === 0 && word.substitutions.length === 0;
+}
+
+function longLength({ long = "" }: ReadOnlyCommand, text: string): 1 | 2 | undefined {
+  const [name = "", value] = text.slice(2).split("=", 2);
+  if (value !== undefined) return hasWord(long, `${name}=`) ? 1 : undefined;
+  if (hasWord(long, name)) return 1;
+  return hasWord(long, `${name}=`) ? 2 : undefined;
+}
+
+function shortLength({ short = "", valued = "", numbers }: ReadOnlyCommand, text: string): 1 | 2 | undefined {
+  if (numbers === true && /^-\d+$/.test(text)) return 1;
+  for (let place = 1; place < text.length; place++) {
+    const letter = text.charAt(place);
+    if (short.includes(letter)) continue;
+    if (!valued.includes(letter)) return undefined;
+    return place === text.length - 1 ? 2 : 1;
+  }
+  return 1;
+}
+
+/** Whether a list of words between blanks holds `word`. */
+function hasWord(list: string, word: string): boolean {
+  return word !== "" && !word.includes(" ") && ` ${list} `.includes(` ${word} `);
+}
+
+/** For programs whose options are whole words (`find`, `test`): the words that are none of them. */
+function afterWords(known: string, words: readonly ShellWord[]): readonly ShellWord[] | undefined {
+  const operands: ShellWord[] = [];
+  for (let at = 1; at < words.length; at++) {
+    const word = words[at];
+    if (word === undefined) break;
+    if (hasWord(known, word.text) && word.literal) continue;
+    if (word.literal && hasWord(known, `${word.text}=`)) {
+      at++;
+      if (words[at] === undefined || !isPlainValue(words[at])) return undefined;
+    } else if (word.text.startsWith("-") && !/^-\d+$/.test(word.text)) return undefined;
+    else operands.push(word);
+  }
+  return operands;
+}
+
+/** A text that shows nothing secret: no variable that may hold a key, no value that nobody knows beyond that. */
+function isHarmlessText(word: ShellWord, { variables }: ReadOnlyContext): boolean {
+  return word.names.every(
+    (name) =>
+      variables.has(name) || name === "#" || (/^(?:[?$#@*!0-9]|\w+)$/.test(name) && !SECRET_NAME.test(name)),
+  );
+}
+
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|CRED|AUTH|PRIVATE|SESSION|COOKIE|^!$/i;
+
+/** Whether a word that may be a path leads nowhere but into the workspace. */
+function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
+  const { space } = context;
+  if (word.substitutions.length > 0) return false;
+  if (word.names.length > 0) return expandsInside(word, context);
+  // A quoted tilde is a name, an unquoted one with a name behind it somebody's home.
+  if (word.tilde && !/^~(?:$|\/)/.test(word.text)) return false;
+  if (word.text.startsWith("~") && !word.tilde) return space.isInside(space.path(`./${word.text}`).resolved);
+  if (word.glob && (word.text.includes("..") || /(?:^|\/)\.[*?[]/.test(word.text))) return false;
+  const fixed = word.glob ? (word.text.split(/[*?[({]/, 1)[0] ?? "") : word.text;
+  if (/:(?:\/|\.\.|~)/.test(fixed)) return false;
+  return fixed === "" || fixed === "-" || space.isInside(space.path(fixed).resolved);
+}
+
+/** A word that is one variable of the line, with values that all stay inside; or a substitution the shell hands over as a file. */
+function expandsInside({ names, text }: ShellWord, context: ReadOnlyContext): boolean {
+  if (names.length !== 1) return false;
+  const name = names[0] ?? "";
+  if (name === "/dev/fd") return true;
+  const values = text === `$${name}` || text === `\${${name}}` ? context.variables.get(name) : undefined;
+  return values?.every((value) => value.names.length === 0 && staysInside(value, context)) === true;
+}
+
+/** `sed -n '1,20p' file`: a script that neither runs, writes nor reads other files. */
+function coversSed(words: readonly ShellWord[], context: ReadOnlyContext): boolean {
+  const scripts = findScripts(words, { script: "e", long: "expression", valued: "ls" });
+  const held = new Set(scripts.map(({ index }) => index));
+  if (
+    scripts.length === 0 ||
+    scripts.some(({ text, index }) => words[index]?.literal !== true || sedEffect(text) !== "none")
+  )
+    return false;
+  return words.every((word, index) => {
+    if (index === 0 || held.has(index)) return true;
+    if (word.text.startsWith("-"))
+      return word.literal && (/^-[nErszu]*e?$/.test(word.text) || word.text === "--expression");
+    return staysInside(word, context);
+  });
+}
+
+/** The secret file that a command names, as far as its words show it; programs that only print or test names aside. */
+export function secretOf(unit: ShellUnit): string | undefined {
+  if (NAMES_ONLY.has(unit.name)) return undefined;
+  if (!mayShowSecret(unit.text) && unit.words.every(({ glob, text, resolved }) => !glob && text === resolved))
+    return undefined;
+  for (const word of unit.words.slice(1)) {
+    const found =
+      secretInWord(word.text, word.glob) ??
+      (word.resolved === word.text ? undefined : secretInWord(word.resolved, word.glob));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const NAMES_ONLY = new Set([
+  "echo",
+  "printf",
+  "ls",
+  "stat",
+  "test",
+  "[",
+  "basename",
+  "dirname",
+  "which",
+  "type",
+  "cd",
+  "mkdir",
+]);

@@ -1,0 +1,97 @@
+import { matchesText, TextPattern } from "./match-text.ts";
+import { matchesPath } from "./paths/match-path.ts";
+import type { JudgedPath, PathSpace } from "./paths/path-space.ts";
+import type { OriginRule, Rule, RuleAction } from "./rule.ts";
+import { isEditTool, isReadTool } from "./tool-names.ts";
+
+/** Rules grouped by what they say, with the questions a check asks of them. */
+export class RuleSet {
+  readonly #byAction: Readonly<Record<RuleAction, readonly OriginRule[]>>;
+
+  readonly #patterns = new Map<string, TextPattern>();
+
+  constructor(rules: readonly OriginRule[]) {
+    const of = (action: RuleAction): readonly OriginRule[] => rules.filter((rule) => rule.action === action);
+    this.#byAction = { allow: of("allow"), ask: of("ask"), deny: of("deny") };
+  }
+
+  /** Rules for a tool. Deny and ask rules for `read` also speak of `grep` and `glob`, those for `edit` and `write` of each other. */
+  forTool(action: RuleAction, tool: string): readonly OriginRule[] {
+    return this.#byAction[action].filter(
+      (rule) => namesTool(rule, tool) || (action !== "allow" && isRelated(rule, tool)),
+    );
+  }
+
+  /** A rule's pattern, ready to be compared with the text of commands. */
+  text(pattern: string): TextPattern {
+    const known = this.#patterns.get(pattern) ?? new TextPattern(pattern);
+    this.#patterns.set(pattern, known);
+    return known;
+  }
+
+  /** A rule without a pattern for the tool. */
+  whole(action: RuleAction, tool: string): OriginRule | undefined {
+    return this.#byAction[action].find((rule) => rule.pattern === undefined && namesTool(rule, tool));
+  }
+
+  /** The deny or ask rule that a path falls under, as it was written or as it resolves. */
+  againstPath(action: "deny" | "ask", tool: string, { path, space }: PathQuestion): OriginRule | undefined {
+    return this.forTool(action, tool).find((rule) => {
+      if (rule.pattern === undefined) return namesTool(rule, tool);
+      return [...path.written, path.resolved].some((form) =>
+        describesPath(rule.pattern ?? "", form, { space, generous: true }),
+      );
+    });
+  }
+
+  /** The allow rule that covers the place a path resolves to. */
+  forPath(tool: string, { path, space }: PathQuestion): OriginRule | undefined {
+    if (path.odd !== undefined) return undefined;
+    return this.forTool("allow", tool).find((rule) => {
+      if (rule.pattern === undefined) return space.isInside(path.resolved);
+      return describesPath(rule.pattern, path.resolved, {
+        space,
+        generous: tool === "grep" || tool === "glob",
+      });
+    });
+  }
+}
+
+/** A path, and where it lies. */
+export interface PathQuestion {
+  readonly path: JudgedPath;
+  readonly space: PathSpace;
+}
+
+/** Whether a rule is about a tool: its name, a name with `*`, or the whole of an MCP server (`mcp__server`). */
+export function namesTool({ tool }: Pick<Rule, "tool">, name: string): boolean {
+  if (tool === name || tool === "*") return true;
+  if (tool.includes("*")) return matchesText(tool, name);
+  return /^mcp__[^_]+(?:_[^_]+)*$/.test(tool) && name.startsWith(`${tool}__`);
+}
+
+function isRelated({ tool }: Rule, name: string): boolean {
+  if (tool === "read") return isReadTool(name);
+  return isEditTool(tool) && isEditTool(name);
+}
+
+interface DescribeOptions {
+  readonly space: PathSpace;
+  /** For deny rules, and for tools that look below a folder: `x/**` is also `x`, and capitals may not matter. */
+  readonly generous: boolean;
+}
+
+/** Whether a rule's path pattern describes an absolute path. */
+export function describesPath(pattern: string, path: string, { space, generous }: DescribeOptions): boolean {
+  const compare = (wanted: string, form: string): boolean => {
+    const options = { ignoreCase: generous && space.ignoreCase };
+    if (matchesPath(wanted, form, options)) return true;
+    return generous && wanted.endsWith("/**") && matchesPath(wanted.slice(0, -3), form, options);
+  };
+  const absolute = space.absolutePattern(pattern);
+  if (absolute !== undefined) return compare(absolute, path);
+  const relative = space.slashes(pattern).replace(/^(?:\.\/+)+/, "");
+  return space
+    .insideForms(path)
+    .some((form) => compare(relative === "" ? "." : relative, form) || (form === "." && relative === "**"));
+}

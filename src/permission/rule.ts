@@ -1,0 +1,30 @@
+/** What a rule says about the calls it describes. */
+export type RuleAction = "allow" | "ask" | "deny";
+
+/**
+ * One permission rule. Of all rules that describe a call, deny wins over ask and ask over allow; order and specificity do not matter.
+ * Without a `pattern` it describes every call of the tool.
+ */
+export interface Rule {
+  /** Name of a tool, or several with `*`: `bash`, `mcp__server__*`. */
+  readonly tool: string;
+  /**
+   * `bash`: the text of one command, `*` any run of characters. File tools: a path, `*` within a folder, `**` across folders.
+   * `web_fetch`: `domain:HOST`. `skill` and `task`: the name of the skill or agent.
+   */
+  readonly pattern?: string;
+  readonly action: RuleAction;
+}
+
+/** Where a rule comes from: its user, nano-agent itself, or an answer given in this session. */
+export type RuleOrigin = "user" | "built-in" | "session";
+
+/** A rule together with where it comes from. */
+export interface OriginRule extends Rule {
+  readonly origin: RuleOrigin;
+}
+
+/** A rule as one writes it: `bash(git status*)`. */
+export function ruleText({ tool, pattern }: Pick<Rule, "tool" | "pattern">): string {
+  return pattern === undefined ? tool : `${tool}(${pattern})`;
+}

@@ -1,0 +1,28 @@
+import { parseRule } from "./parse-rule.ts";
+import { type OriginRule, ruleText } from "./rule.ts";
+
+/** How far an answer to a question reaches: this call, the calls of this session, or all to come. */
+export type ApprovalScope = "once" | "session" | "always";
+
+/** Rules that answers of this session brought. Give the same object to the policy: new rules count from the next call on. */
+export class SessionRules {
+  readonly #rules: OriginRule[] = [];
+
+  /** The rules so far, in the order they came. */
+  get rules(): readonly OriginRule[] {
+    return this.#rules;
+  }
+
+  /**
+   * Takes a yes to a question that showed `suggestion`. `once` leaves nothing behind; `session` allows what the shown rule describes from now on;
+   * `always` does too, and returns the rule to be written down: exactly the text that was shown. Throws `invalid_config` for a text that is no rule.
+   */
+  accept(suggestion: string, scope: ApprovalScope): string | undefined {
+    if (scope === "once") return undefined;
+    for (const rule of parseRule(suggestion, "allow")) {
+      if (!this.#rules.some((known) => ruleText(known) === ruleText(rule)))
+        this.#rules.push({ ...rule, origin: "session" });
+    }
+    return scope === "always" ? suggestion : undefined;
+  }
+}

@@ -1,0 +1,61 @@
+import type { ShellWord, SimpleCommand } from "./shell-command.ts";
+
+const EVALUATING = new Set([
+  "test",
+  "[",
+  "printf",
+  "read",
+  "unset",
+  "declare",
+  "typeset",
+  "local",
+  "export",
+  "readonly",
+  "let",
+  "wait",
+  "mapfile",
+  "readarray",
+  "getopts",
+]);
+
+/** Why nobody can see what a builtin runs: it evaluates a text it is given as if that stood in the line, or calls back. */
+export function evaluates(name: string, words: readonly ShellWord[]): string | undefined {
+  const reason = callsBack(name, words);
+  if (reason !== undefined) return reason;
+  if (!EVALUATING.has(name) || name === "printf") return undefined;
+  if (name === "let" && words.some(({ text }) => /\$|`/.test(text))) return "let evaluates a text";
+  const hiding = words.find(
+    ({ text, substitutions }) =>
+      substitutions.length === 0 && /\$\(|`|\$\{/.test(text) && /\[|^[^$]*=/.test(text),
+  );
+  return hiding === undefined ? undefined : `${name} evaluates ${hiding.text}`;
+}
+
+/** Builtins that run commands or set variables with some of their options. */
+const CALLING: ReadonlyMap<string, { readonly option?: RegExp; readonly reason: string }> = new Map([
+  ["fc", { reason: "fc runs commands again" }],
+  ["jobs", { option: /^-x/, reason: "jobs -x runs a command" }],
+  ["mapfile", { option: /^-\w*C/, reason: "mapfile -C runs a command" }],
+  ["readarray", { option: /^-\w*C/, reason: "readarray -C runs a command" }],
+  ["compgen", { reason: "compgen can run commands" }],
+  ["complete", { reason: "complete can run commands" }],
+  ["bind", { reason: "bind can run commands" }],
+  ["printf", { option: /^-v/, reason: "printf -v sets a variable" }],
+]);
+
+function callsBack(name: string, words: readonly ShellWord[]): string | undefined {
+  const calling = CALLING.get(name);
+  if (calling === undefined) return undefined;
+  const { option, reason } = calling;
+  return option === undefined || words.slice(1).some(({ text }) => option.test(text)) ? reason : undefined;
+}
+
+/** Variables that builtins of the line set to something nobody knows. */
+export function assignedByBuiltins(commands: readonly SimpleCommand[]): [string, undefined][] {
+  return commands.flatMap(({ words }) => {
+    const name = words[0]?.text ?? "";
+    if (!EVALUATING.has(name) || name === "test" || name === "[") return [];
+    const names = words.slice(1).map(({ text }) => /^([A-Za-z_]\w*)(?:=|$)/.exec(text)?.[1]);
+    return names.flatMap((each): [string, undefined][] => (each === undefined ? [] : [[each, undefined]]));
+  });
+}

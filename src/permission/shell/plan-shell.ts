@@ -1,0 +1,288 @@
+import { evaluates } from "./evaluating-builtins.ts";
+import { readShell } from "./read-shell.ts";
+import {
+  literalWord,
+  type ShellObstacle,
+  type ShellReading,
+  type ShellRedirect,
+  type ShellWord,
+  type SimpleCommand,
+  textOf,
+} from "./shell-command.ts";
+import type { ShellUnit } from "./shell-unit.ts";
+import { assignmentGuards, textGuards } from "./text-guards.ts";
+import { unwrap } from "./unwrap.ts";
+import type { Unwrapped } from "./unwrapped.ts";
+import { PASSING_PROGRAMS } from "./wrappers.ts";
+
+/** Everything a command line runs or opens. */
+export interface ShellPlan {
+  readonly units: readonly ShellUnit[];
+  readonly redirects: readonly ShellRedirect[];
+  readonly obstacles: readonly ShellObstacle[];
+  /** Variables of the line itself, with their values where they are known. */
+  readonly variables: ShellReading["variables"];
+}
+
+/** Works out what a command line runs, wrappers and nested command lines included. Never throws. */
+export function planShell(line: string, { guesses = true }: PlanShellOptions = {}): ShellPlan {
+  const planner = new Planner(guesses);
+  planner.line(line, { judged: true, depth: 0 });
+  return planner.plan;
+}
+
+/** What {@link planShell} may leave out. */
+export interface PlanShellOptions {
+  /** Whether to look for what may run besides, for deny and ask rules. Default true. */
+  readonly guesses?: boolean;
+}
+
+interface Level {
+  readonly judged: boolean;
+  readonly depth: number;
+}
+
+const MAX_DEPTH = 10;
+/** Command lines read only for deny rules; more would be guessing. */
+const MAX_GUESSES = 400;
+
+class Planner {
+  readonly #units: ShellUnit[] = [];
+  readonly #redirects: ShellRedirect[] = [];
+  readonly #obstacles: ShellObstacle[] = [];
+  readonly #guessed = new Set<string>();
+  /** Plain commands come again and again in long lines. */
+  readonly #seen = new Set<SimpleCommand>();
+  #variables: ReadonlyMap<string, readonly ShellWord[] | undefined> = new Map();
+  readonly #guesses: boolean;
+  #sink: ShellUnit[] = this.#units;
+
+  constructor(guesses: boolean) {
+    this.#guesses = guesses;
+  }
+
+  get plan(): ShellPlan {
+    return {
+      units: this.#units,
+      redirects: this.#redirects,
+      obstacles: this.#obstacles,
+      variables: this.#variables,
+    };
+  }
+
+  line(line: string, level: Level): void {
+    if (level.depth > MAX_DEPTH) {
+      this.#obstacles.push({ part: line, reason: "it is nested too deeply to be read" });
+      return;
+    }
+    const reading = readShell(line);
+    if (level.judged) {
+      this.#redirects.push(...reading.redirects);
+      this.#obstacles.push(...reading.obstacles);
+    } else this.#redirects.push(...reading.redirects.filter(({ writes }) => writes));
+    for (const { part, reason } of reading.changes) this.#change(part, reason, level);
+    if (reading.obstacles.length > 0) for (const text of roughCommands(line)) this.#guess(text, level, true);
+    const outer = this.#variables;
+    this.#variables = new Map([...outer, ...reading.variables]);
+    for (const command of reading.commands) this.#command(command, level);
+    if (level.depth > 0) this.#variables = outer;
+  }
+
+  #change(part: string, reason: string, { judged }: Level): void {
+    const text = part.replaceAll(/\s+/g, " ").trim();
+    const guards = [{ from: 0, to: text.length, reason }];
+    this.#sink.push({ text, name: "", words: [], guards, judged, aliases: [] });
+  }
+
+  /** Reads a text as a command line that deny and ask rules should know of. */
+  #guess(text: string, level: Level, flat = false): void {
+    if (!this.#guesses || this.#guessed.has(text) || text.trim() === "" || this.#guessed.size > MAX_GUESSES)
+      return;
+    this.#guessed.add(text);
+    if (!flat) {
+      this.line(text, { judged: false, depth: level.depth + 1 });
+      return;
+    }
+    const words = text.split(" ").map(literalWord);
+    this.#words(
+      { words, assignments: [], input: [], piped: [], source: text },
+      { ...level, judged: false, depth: level.depth + 1 },
+    );
+  }
+
+  #command(command: SimpleCommand, level: Level): void {
+    if (level.depth === 0 && this.#seen.has(command)) return;
+    if (level.depth === 0) this.#seen.add(command);
+    this.#words(command, level);
+  }
+
+  #words(command: SimpleCommand, level: Level): void {
+    const { words, assignments } = command;
+    const first = words[0];
+    if (first === undefined) {
+      this.#push(assignmentUnit(assignments, level.judged));
+      return;
+    }
+    const blocked = nameProblem(first);
+    if (blocked !== undefined) this.#guessResolved(command, level);
+    const name = first.text.slice(first.text.lastIndexOf("/") + 1);
+    const unwrapped = level.depth > MAX_DEPTH ? { unseen: "it is nested too deeply" } : unwrap(name, command);
+    this.#push(this.#unit(command, { name, unwrapped, blocked, level }));
+    const inner = { judged: level.judged, depth: level.depth + 1 };
+    if (unwrapped?.words !== undefined && unwrapped.file === undefined)
+      this.#words({ ...command, words: unwrapped.words, assignments: [] }, inner);
+    for (const script of unwrapped?.scripts ?? []) {
+      if (unwrapped?.unseen === undefined) this.line(script, inner);
+      else this.#guess(script, level);
+    }
+    this.#guessInside(name, words, level);
+    if (words.some(({ literal }) => !literal)) this.#guessResolved(command, level);
+  }
+
+  #push(unit: ShellUnit): void {
+    this.#sink.push(unit);
+  }
+
+  #unit(
+    command: SimpleCommand,
+    {
+      name,
+      unwrapped,
+      blocked,
+      level,
+    }: { name: string; unwrapped: Unwrapped | undefined; blocked: string | undefined; level: Level },
+  ): ShellUnit {
+    const { words, assignments } = command;
+    const bare = textOf(words);
+    const text = assignments.length === 0 ? bare : `${textOf(assignments)} ${bare}`;
+    const unseen = unwrapped?.unseen ?? evaluates(name, words);
+    const globName = words[0]?.glob === true ? name : undefined;
+    return {
+      text,
+      name,
+      words,
+      guards: textGuards(command, {
+        name,
+        unwrapped,
+        isChosen: (word) => this.#isChosen(word),
+        plan: (program) => this.#separately(program, level),
+      }),
+      ...(unseen === undefined ? {} : { unseen }),
+      ...(blocked === undefined ? {} : { blocked }),
+      ...(globName === undefined ? {} : { globName }),
+      judged: level.judged,
+      aliases: aliasesOf(words, bare, assignments.length > 0),
+    };
+  }
+
+  /** The units of a program that only a guard knows of. */
+  #separately(words: readonly ShellWord[], level: Level): readonly ShellUnit[] {
+    const outer = this.#sink;
+    const units: ShellUnit[] = [];
+    this.#sink = units;
+    this.#words(
+      { words, assignments: [], input: [], piped: [], source: textOf(words) },
+      { ...level, depth: level.depth + 1 },
+    );
+    this.#sink = outer;
+    return units;
+  }
+
+  /** Whether the line itself can choose what a word becomes. */
+  #isChosen(word: ShellWord): boolean {
+    return word.names.some((name) => {
+      if (/^(?:[@*!1-9]|\d\d+)$/.test(name)) return true;
+      if (!this.#variables.has(name)) return false;
+      const values = this.#variables.get(name);
+      return (
+        values?.every(({ text, literal, glob }) => (literal || glob) && !/^[-[?]|\s/.test(text)) !== true
+      );
+    });
+  }
+
+  /** What programs that hand commands on (to a container, another machine, a git alias) may run: for deny and ask rules. */
+  #guessInside(name: string, words: readonly ShellWord[], level: Level): void {
+    if (PASSING_PROGRAMS.has(name)) {
+      for (let at = 1; at < Math.min(words.length, 8); at++) {
+        if (words[at]?.text.startsWith("-") === true) continue;
+        this.#guess(
+          words
+            .slice(at)
+            .map(({ resolved }) => resolved)
+            .join(" "),
+          level,
+        );
+        this.#guess(words[at]?.resolved ?? "", level);
+      }
+    }
+    if (name !== "git") return;
+    for (const { resolved } of words) {
+      const at = resolved.indexOf("!");
+      if (at !== -1 && /^(?:$|[\w.-]+=$)/.test(resolved.slice(0, at)))
+        this.#guess(resolved.slice(at + 1), level);
+    }
+    const run = words.findIndex(({ text }) => text === "run" || text === "foreach");
+    if (run !== -1)
+      this.#guess(
+        words
+          .slice(run + 1)
+          .map(({ resolved }) => resolved)
+          .join(" "),
+        level,
+      );
+  }
+
+  /** Deny rules see a command with its expansions resolved as far as the line tells. */
+  #guessResolved({ words }: SimpleCommand, level: Level): void {
+    if (!this.#guesses || words.length > 2000 || words.every(({ text, resolved }) => text === resolved))
+      return;
+    const resolved = words.flatMap(({ resolved, literal }) => (literal ? [resolved] : resolved.split(/\s+/)));
+    const texts = resolved.filter((text) => text !== "");
+    const key = `= ${texts.join(" ")}`;
+    if (texts.length === 0 || level.depth > MAX_DEPTH || this.#guessed.has(key)) return;
+    this.#guessed.add(key);
+    const source = texts.join(" ");
+    this.#words(
+      { words: texts.map(literalWord), assignments: [], input: [], piped: [], source },
+      { judged: false, depth: level.depth + 1 },
+    );
+  }
+}
+
+function assignmentUnit(assignments: readonly ShellWord[], judged: boolean): ShellUnit {
+  const text = textOf(assignments);
+  return { text, name: "", words: [], guards: assignmentGuards(assignments), judged, aliases: [] };
+}
+
+function nameProblem(word: ShellWord): string | undefined {
+  const fixed =
+    word.literal ||
+    (word.tilde && word.names.length + word.substitutions.length === 0 && !word.glob && !word.braces);
+  if (!fixed || word.assigns !== undefined) return "the name of the program is not a literal word";
+  if (word.text === "" || /\s/.test(word.text))
+    return "the name of the program is empty or has a blank in it";
+  return undefined;
+}
+
+function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean): readonly string[] {
+  const name = words[0]?.text ?? "";
+  const slash = name.lastIndexOf("/");
+  if (slash === -1) return assigned ? [bare] : NO_ALIASES;
+  return [bare, bare.slice(slash + 1)];
+}
+
+const NO_ALIASES: readonly string[] = [];
+
+/** What could be commands in a text that does not parse: cut at every operator, quotes taken away. */
+function roughCommands(line: string): readonly string[] {
+  const texts = line
+    .slice(0, 20_000)
+    .split(/[;&|\n(){}<>`]+|\$\(/)
+    .map((text) =>
+      text
+        .replaceAll(/["'\\]/g, "")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
+    );
+  return [...new Set(texts)].filter((text) => text !== "").slice(0, MAX_GUESSES / 2);
+}

@@ -1,0 +1,233 @@
+import { awkEffect } from "./awk-script.ts";
+import { gitGuards } from "./git-guards.ts";
+import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
+import { findScripts, type ScriptOptions } from "./script-words.ts";
+import { sedEffect } from "./sed-script.ts";
+import type { ShellWord, SimpleCommand } from "./shell-command.ts";
+import type { WordGuard } from "./word-guard.ts";
+
+/** Tells whether a word could take a value that the line chooses, options included. */
+export type IsChosen = (word: ShellWord) => boolean;
+
+/**
+ * The words of a command that make it run a program or write a file: options, sed and awk scripts, actions of `find`. `words[0]` is the
+ * program; `name` its last path component.
+ */
+export function programGuards(
+  name: string,
+  words: readonly ShellWord[],
+  isChosen: IsChosen,
+): readonly WordGuard[] {
+  const guards = [...optionGuards(name, words), ...ownGuards(name, words)];
+  // An expansion may be empty: what is left can be an option all the same.
+  if (words.some(({ text, resolved }) => text !== resolved)) {
+    const left = words.map((word) => ({ ...word, text: word.resolved }));
+    guards.push(...optionGuards(name, left), ...ownGuards(name, left));
+  }
+  const { short, long, word } = PROGRAM_OPTIONS.get(name) ?? {};
+  if (short === undefined && long === undefined && word === undefined && !OWN.has(name)) return guards;
+  words.forEach((word, index) => {
+    if (index === 0 || word.literal || isValue(name, words, index)) return;
+    if (couldBeOption(name, word, isChosen))
+      guards.push({
+        from: index,
+        to: index + 1,
+        reason: `${word.text === "" ? "what is added to it" : word.text} could turn into an option of ${name}`,
+      });
+  });
+  return guards;
+}
+
+/** Options whose next word is a value, whatever it looks like. */
+const VALUE_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
+  ["git", /^(?:-[a-z]*m|--(?:message|author|grep|since|until|before|after|date|trailer|branch))$/],
+  [
+    "find",
+    /^-(?:i?name|i?path|i?regex|newer|type|size|[acm]time|[acm]min|maxdepth|mindepth|user|group|perm)$/,
+  ],
+  ["curl", /^(?:-[a-zA-Z]*[HdXuAbe]|--(?:header|data|data-raw|data-binary|json|request|user|form|url))$/],
+  ["sort", /^-(?:k|t)$/],
+  ["tar", /^-?[a-zA-Z]*f$|^-C$/],
+  ["rg", /^-(?:e|g|A|B|C|m|t)$/],
+]);
+
+function isValue(name: string, words: readonly ShellWord[], index: number): boolean {
+  const [word, before] = [words[index], words[index - 1]];
+  if (word === undefined || word.splits || word.glob || word.braces || before?.literal !== true) return false;
+  return VALUE_OPTIONS.get(name)?.test(before.text) === true;
+}
+
+const OWN = new Set(["find", "gfind", "fd", "fdfind", "git"]);
+
+function ownGuards(name: string, words: readonly ShellWord[]): readonly WordGuard[] {
+  switch (name) {
+    case "find":
+    case "gfind":
+      return findGuards(words);
+    case "fd":
+    case "fdfind":
+      return fdGuards(words);
+    case "git":
+      return gitGuards(words);
+    case "sed":
+    case "gsed":
+      return scriptGuards(words, { script: "e", long: "expression", valued: "ls", effect: sedEffect });
+    case "awk":
+    case "gawk":
+    case "mawk":
+    case "nawk":
+      return scriptGuards(words, { script: "", long: "source", valued: "Fv", effect: awkEffect });
+    default:
+      return [];
+  }
+}
+
+function optionGuards(name: string, words: readonly ShellWord[]): WordGuard[] {
+  const options = PROGRAM_OPTIONS.get(name) ?? {};
+  const guards: WordGuard[] = [];
+  for (let index = 1; index < words.length; index++) {
+    const text = words[index]?.text ?? "";
+    if (text === "--" && options.ends === true) break;
+    const reason = `${text} makes ${name} run a program or write a file`;
+    if (name === "tar" && index > 1 && !text.startsWith("-")) continue;
+    if (isGuardedOption(name, text, options)) guards.push({ from: index, to: index + 1, reason });
+  }
+  return guards;
+}
+
+/** Whether a word is an option that makes a program run another one or write a file. */
+export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {
+  if (options.word?.test(text) === true) return true;
+  if (text.startsWith("--")) return isGuardedLong(name, text.slice(2).split("=", 1)[0] ?? "", options);
+  if (!text.startsWith("-") || options.short === undefined)
+    return text === "-O" && !/^(?:g?cc|[gc]\+\+|clang)/.test(name);
+  for (const letter of text.slice(1)) {
+    if (options.short.includes(letter)) return true;
+    if (options.valued?.includes(letter) === true) return false;
+  }
+  return false;
+}
+
+function isGuardedLong(program: string, name: string, options: ProgramOptions): boolean {
+  if (name === "") return false;
+  if (COMMON_LONG.has(name)) return !OUTPUT_IS_NO_FILE.has(program);
+  if (options.harmless?.includes(name) === true) return false;
+  return options.long?.some((long) => long.startsWith(name)) === true;
+}
+
+/** An expansion that could become an option: not by chance of file names, but because the line can make it one. */
+function couldBeOption(name: string, word: ShellWord, isChosen: IsChosen): boolean {
+  if (word.braces) return true;
+  if (word.glob) return /^[-[?+@!]/.test(word.text);
+  const first = word.text.charAt(0);
+  const begins = first === "$" || first === "`" || first === "-" || first === "<";
+  if (!begins && !word.names.some((each) => isChosen({ ...word, names: [each], substitutions: [] }))) {
+    return word.substitutions.length > 0 && !word.substitutions.every((commands) => reports(name, commands));
+  }
+  if (word.substitutions.some((commands) => !reports(name, commands))) return true;
+  return word.names.length > 0 && isChosen(word);
+}
+
+const REPORTERS = new Set([
+  "pwd",
+  "date",
+  "ls",
+  "find",
+  "which",
+  "nproc",
+  "hostname",
+  "whoami",
+  "id",
+  "uname",
+  "mktemp",
+  "wc",
+  "seq",
+]);
+const GIT_REPORTS = new Set([
+  "merge-base",
+  "rev-parse",
+  "rev-list",
+  "symbolic-ref",
+  "describe",
+  "branch",
+  "ls-files",
+  "diff",
+]);
+
+/** Whether the output of a substitution is facts about the machine, not texts that the line itself spells. */
+function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
+  return (
+    commands.length > 0 &&
+    commands.every(({ words, assignments }) => {
+      const name = words[0]?.text ?? "";
+      const known = name === "git" ? GIT_REPORTS.has(words[1]?.text ?? "") : REPORTERS.has(name);
+      if (!known || assignments.length > 0 || words.some((word) => !word.literal)) return false;
+      if (name === "find" || name === "ls" || name === "date")
+        return words.slice(1).every(({ text }) => /^[\w./]/.test(text));
+      const options = PROGRAM_OPTIONS.get(outer) ?? {};
+      return words
+        .slice(1)
+        .every(({ text }) => !isGuardedOption(outer, text, options) && !/^--?(?:c|o|O|e)/.test(text));
+    })
+  );
+}
+
+const FIND_WRITES = new Set(["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"]);
+const FIND_RUNS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
+
+function findGuards(words: readonly ShellWord[]): readonly WordGuard[] {
+  const guards: WordGuard[] = [];
+  for (let index = 1; index < words.length; index++) {
+    const text = words[index]?.text ?? "";
+    if (FIND_WRITES.has(text)) {
+      const to = Math.min(words.length, index + (text === "-delete" ? 1 : 2));
+      guards.push({ from: index, to, reason: `${text} deletes or writes files` });
+    }
+    if (!FIND_RUNS.has(text)) continue;
+    let end = index + 1;
+    while (end < words.length && !isEndOfExec(words, end)) end++;
+    const program = words.slice(index + 1, end).map(unknownWhere("{}"));
+    guards.push({
+      from: index,
+      to: Math.min(words.length, end + 1),
+      reason: `${text} runs a program`,
+      program,
+    });
+    index = end;
+  }
+  return guards;
+}
+
+function isEndOfExec(words: readonly ShellWord[], index: number): boolean {
+  const text = words[index]?.text;
+  return text === ";" || (text === "+" && words[index - 1]?.text === "{}");
+}
+
+/** Words in which a placeholder will be replaced by something nobody knows yet. */
+export function unknownWhere(placeholder: string): (word: ShellWord) => ShellWord {
+  return (word) => (word.text.includes(placeholder) ? { ...word, literal: false } : word);
+}
+
+function fdGuards(words: readonly ShellWord[]): readonly WordGuard[] {
+  const index = words.findIndex(({ text }) =>
+    /^(?:-[A-Za-z]*[xX]$|--exec$|--exec-batch$|--exec(?:-batch)?=)/.test(text),
+  );
+  if (index < 1) return [];
+  const program = words.slice(index + 1).map(unknownWhere("{"));
+  return [{ from: index, to: words.length, reason: `${words[index]?.text ?? ""} runs a program`, program }];
+}
+
+interface JudgedScripts extends ScriptOptions {
+  readonly effect: (script: string) => "none" | "reads" | "runs";
+}
+
+/** Guards the scripts of sed and awk: the values of an option, or the first operand. */
+function scriptGuards(words: readonly ShellWord[], options: JudgedScripts): readonly WordGuard[] {
+  const found = findScripts(words, options);
+  return found.flatMap(({ index, text }) => {
+    const word = words[index];
+    const seen = word !== undefined && word.names.length === 0 && word.substitutions.length === 0;
+    if (seen && !word.braces && options.effect(text) !== "runs") return [];
+    return [{ from: index, to: index + 1, reason: `the script ${text} may run a program or write a file` }];
+  });
+}

@@ -1,0 +1,358 @@
+import type {
+  ArithmeticExpression,
+  Assignment,
+  Command,
+  CommandNode,
+  CompoundList,
+  ParsedScript,
+  PipelineNode,
+  Redirection,
+  Statement,
+  Word,
+} from "unbash";
+import { assignedByBuiltins } from "./evaluating-builtins.ts";
+import { parseShell } from "./parse-shell.ts";
+import {
+  literalWord,
+  type ShellObstacle,
+  type ShellReading,
+  type ShellRedirect,
+  type ShellWord,
+  type SimpleCommand,
+  type VariableValues,
+} from "./shell-command.ts";
+import { hidesCommand, WordReader } from "./word-reader.ts";
+
+/**
+ * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops, conditions, functions,
+ * substitutions, here-documents, redirection targets), every file the shell opens, and every place that cannot be judged.
+ * Never throws.
+ */
+export function readShell(source: string): ShellReading {
+  const reader = new ShellReader(source);
+  const { script, problem } = parseShell(source);
+  if (problem !== undefined)
+    reader.obstacle({ part: source, reason: `it cannot be read as a command line: ${problem}` });
+  if (script !== undefined) reader.script(script, source);
+  return reader.finish();
+}
+
+const MAX_DEPTH = 200;
+
+class ShellReader {
+  readonly #commands: SimpleCommand[] = [];
+  readonly #redirects: ShellRedirect[] = [];
+  readonly #obstacles: ShellObstacle[] = [];
+  readonly #changes: ShellObstacle[] = [];
+  /** Commands without expansions come again and again in long lines. */
+  readonly #known = new Map<string, SimpleCommand>();
+  readonly #variables = new Map<string, VariableValues>();
+  readonly #evaluated: { readonly name: string; readonly part: string }[] = [];
+  readonly #words: WordReader;
+  #source: string;
+  #depth = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#words = new WordReader({
+      onScript: (script, text) => this.#nestedScript(script, text),
+      onObstacle: (obstacle) => this.obstacle(obstacle),
+      onAssign: (name, part) => this.#assignInside(name, part),
+      onArithmetic: (name, part) => this.#evaluated.push({ name, part }),
+      valueOf: (name) => this.#variables.get(name)?.[0]?.resolved ?? (name === "IFS" ? " " : undefined),
+    });
+  }
+
+  obstacle(obstacle: ShellObstacle): void {
+    this.#obstacles.push(obstacle);
+  }
+
+  finish(): ShellReading {
+    const variables = new Map([...this.#variables, ...assignedByBuiltins(this.#commands)]);
+    for (const { name, part } of this.#evaluated) {
+      const values = variables.get(name);
+      if (variables.has(name) && values?.every(({ text }) => /^[\w.-]*$/.test(text)) !== true)
+        this.obstacle({ part, reason: `it calculates with ${name}, which the line sets to a text` });
+    }
+    return {
+      commands: this.#commands,
+      redirects: this.#redirects,
+      obstacles: this.#obstacles,
+      changes: this.#changes,
+      variables,
+    };
+  }
+
+  script(script: ParsedScript, text: string): void {
+    const error = script.errors?.[0];
+    if (error !== undefined && text !== this.#source)
+      this.obstacle({ part: text, reason: `it cannot be read: ${error.message}` });
+    const outer = this.#source;
+    if (script.source !== undefined) this.#source = script.source;
+    this.#statements(script.commands);
+    this.#source = outer;
+  }
+
+  #nestedScript(script: ParsedScript | undefined, text: string): readonly SimpleCommand[] {
+    if (script === undefined) {
+      this.obstacle({ part: text, reason: "what it runs cannot be read" });
+      return [];
+    }
+    const before = this.#commands.length;
+    this.script(script, text);
+    return this.#commands.slice(before);
+  }
+
+  #statements(statements: readonly Statement[]): void {
+    if (this.#depth > MAX_DEPTH) {
+      this.obstacle({ part: this.#source.slice(0, 200), reason: "it is nested too deeply to be read" });
+      return;
+    }
+    this.#depth++;
+    for (const { command } of statements) {
+      if (command.type === "AndOr") for (const each of command.commands) this.#pipeline(each);
+      else this.#pipeline(command);
+    }
+    this.#depth--;
+  }
+
+  #list(list: CompoundList | undefined): void {
+    if (list !== undefined) this.#statements(list.commands);
+  }
+
+  #pipeline(node: PipelineNode): void {
+    if (node.type !== "Pipeline") {
+      this.#node(node, []);
+      return;
+    }
+    for (const prefix of node.prefixes) {
+      if (prefix.type === "Time") this.#timed(this.#slice({ pos: prefix.pos, end: node.end }));
+      else if (prefix.type !== "Negation") this.#unknown(node);
+    }
+    const before = this.#commands.length;
+    for (const command of node.commands) this.#node(command, this.#commands.slice(before, before + 64));
+  }
+
+  /** The keyword `time` is a wrapper of its own: what it times is judged besides. */
+  #timed(source: string): void {
+    const [keyword = "time", ...rest] = source.trim().split(/\s+/);
+    const words = [keyword, ...rest].map((text) => literalWord(text));
+    this.#commands.push({ words, assignments: [], input: [], piped: [], source });
+  }
+
+  #node(node: CommandNode, piped: readonly SimpleCommand[]): void {
+    switch (node.type) {
+      case "Command":
+        this.#command(node, piped);
+        return;
+      case "Redirected":
+        for (const redirection of node.redirects) this.#redirection(redirection);
+        this.#node(node.command, piped);
+        return;
+      case "Subshell":
+      case "BraceGroup":
+        this.#list(node.body);
+        return;
+      case "If":
+        this.#list(node.clause);
+        this.#list(node.then);
+        for (const each of node.elif) {
+          this.#list(each.clause);
+          this.#list(each.then);
+        }
+        this.#list(node.else);
+        return;
+      case "While":
+        this.#list(node.clause);
+        this.#list(node.body);
+        return;
+      case "For":
+      case "Select":
+        this.#loop(node.name.value, node.wordlist, node.type === "For" ? this.#slice(node) : undefined);
+        this.#list(node.body);
+        return;
+      default:
+        this.#rareNode(node);
+    }
+  }
+
+  #rareNode(node: CommandNode): void {
+    switch (node.type) {
+      case "Case":
+        this.#words.word(node.word);
+        for (const item of node.items) {
+          for (const pattern of item.pattern) this.#words.word(pattern);
+          this.#list(item.body);
+        }
+        return;
+      case "ArithmeticFor":
+        for (const each of [node.initialize, node.test, node.update]) this.#counter(each, this.#slice(node));
+        this.#list(node.body);
+        return;
+      case "ArithmeticCommand":
+        if (node.expression === undefined) this.#unknown(node);
+        else this.#words.arithmetic(node.expression, this.#slice(node));
+        return;
+      case "TestCommand":
+        this.#words.test(node.expression, this.#slice(node));
+        return;
+      case "Function":
+        this.#changes.push({ part: this.#slice(node), reason: "it defines a function" });
+        if (node.body.type === "CompoundList") this.#list(node.body);
+        else this.#node(node.body, []);
+        return;
+      case "Coproc":
+        this.#unknown(node);
+        if (node.body.type === "CompoundList") this.#list(node.body);
+        else this.#node(node.body, []);
+        return;
+      default:
+        this.#unknown(node);
+    }
+  }
+
+  #unknown(node: { readonly pos: number; readonly end: number }): void {
+    this.obstacle({ part: this.#slice(node), reason: "this kind of command cannot be judged" });
+  }
+
+  /** A counting loop may set plain variables: `i=0`, `i++`. */
+  #counter(expression: ArithmeticExpression | undefined, part: string): void {
+    if (expression === undefined) return;
+    if (expression.type === "ArithmeticBinary" && expression.operator === ",") {
+      this.#counter(expression.left, part);
+      this.#counter(expression.right, part);
+      return;
+    }
+    const target =
+      expression.type === "ArithmeticUnary"
+        ? expression.operand
+        : expression.type === "ArithmeticBinary" && expression.operator.endsWith("=")
+          ? expression.left
+          : undefined;
+    const name = target?.type === "ArithmeticWord" ? target.value : undefined;
+    if (name === undefined || !/^[a-z_]\w*$/.test(name)) {
+      this.#words.arithmetic(expression, part);
+      return;
+    }
+    this.#variables.set(name, [literalWord("0")]);
+    this.#words.forget();
+    if (expression.type === "ArithmeticBinary") this.#words.arithmetic(expression.right, part);
+  }
+
+  #loop(name: string, list: readonly Word[] | undefined, part: string | undefined): void {
+    const words = list?.map((word) => this.#words.word(word));
+    const hiding = words?.find(({ text, substitutions }) => substitutions.length === 0 && hidesCommand(text));
+    if (hiding !== undefined && !hiding.names.length) this.#set(name, undefined);
+    this.#set(name, part === undefined ? undefined : words);
+    if (!ORDINARY_NAME.test(name) && !ORDINARY_CAPITALS.has(name))
+      this.#changes.push({ part: `for ${name}`, reason: `it sets ${name}, which programs may look at` });
+  }
+
+  #set(name: string, values: VariableValues): void {
+    this.#words.forget();
+    const known = this.#variables.get(name);
+    if (!this.#variables.has(name)) this.#variables.set(name, values);
+    else
+      this.#variables.set(
+        name,
+        values === undefined || known === undefined ? undefined : [...values, ...known],
+      );
+  }
+
+  #assignInside(name: string, part: string): void {
+    this.#set(name, undefined);
+    this.#changes.push({ part, reason: `it sets ${name}` });
+  }
+
+  #command(node: Command, piped: readonly SimpleCommand[]): void {
+    const source = this.#slice(node);
+    const known = piped.length === 0 ? this.#known.get(source) : undefined;
+    if (known !== undefined) {
+      this.#commands.push(known);
+      return;
+    }
+    const assignments: ShellWord[] = [];
+    const input: string[] = [];
+    for (const each of node.prefix) {
+      if (each.type === "Assignment") assignments.push(this.#assignment(each));
+      else input.push(...this.#redirection(each));
+    }
+    const words: ShellWord[] = [];
+    const add = (read: ShellWord | readonly ShellWord[]): void => {
+      if ("text" in read) words.push(read);
+      else words.push(...read);
+    };
+    if (node.name !== undefined) add(this.#words.words(node.name));
+    for (const each of node.suffix) {
+      if (each.type === "Word") add(this.#words.words(each));
+      else if (each.type === "Assignment") words.push(this.#assignment(each));
+      else input.push(...this.#redirection(each));
+    }
+    if (words.length === 0 && assignments.length === 0) return;
+    const command = { words, assignments, input, piped, source };
+    this.#commands.push(command);
+    const plain =
+      assignments.length + piped.length === 0 &&
+      node.redirects.length === 0 &&
+      words.every(({ literal }) => literal);
+    if (plain) this.#known.set(source, command);
+  }
+
+  #assignment(node: Assignment): ShellWord {
+    const { value, name } = node;
+    if (node.index !== undefined) {
+      const index = this.#words.word(node.index);
+      if (hidesCommand(index.text) && index.substitutions.length === 0)
+        this.obstacle({ part: node.text, reason: "its index runs a command" });
+    }
+    if (value.type === "ArrayValue") {
+      const elements = value.elements.map((element) => this.#words.word(element));
+      this.#set(name, elements);
+      return { ...literalWord(node.text), literal: false, names: ["@"], assigns: name };
+    }
+    const word = this.#words.word(value);
+    this.#set(name, [word]);
+    const head = node.text.slice(0, node.text.indexOf("=") + 1);
+    const text = head + word.text;
+    return { ...word, text, resolved: head + word.resolved, assigns: name };
+  }
+
+  /** Notes what the redirection opens; returns the texts it feeds to standard input. */
+  #redirection(node: Redirection): readonly string[] {
+    const source = this.#slice(node);
+    if (node.type === "HereDoc") return this.#heredoc(node);
+    if (node.target === undefined) {
+      this.obstacle({ part: source, reason: "its target cannot be read" });
+      return [];
+    }
+    const target = this.#words.word(node.target);
+    if (node.type === "HereString") return [target.resolved];
+    const { operator } = node;
+    const copies = operator === "<&" || operator === ">&";
+    if (copies && target.literal && /^(?:\d+-?|-)$/.test(target.text)) return [];
+    const writes = operator !== "<" && operator !== "<&";
+    this.#redirects.push({ target, writes, source });
+    return [];
+  }
+
+  #heredoc(node: Extract<Redirection, { readonly type: "HereDoc" }>): readonly string[] {
+    if (node.closing === undefined || node.delimiter === undefined)
+      this.obstacle({ part: this.#slice(node), reason: "its here-document does not end" });
+    const { body } = node;
+    if (node.delimiter?.quoted === true) return [body.text];
+    const { pos, end, text, parts } = body;
+    this.#words.word({ type: "Word", pos, end, text, value: text, parts });
+    return [body.text];
+  }
+
+  #slice({ pos, end }: { readonly pos: number; readonly end: number }): string {
+    return this.#source.slice(pos, end);
+  }
+}
+
+const ORDINARY_NAME = /^(?!(?:https?|ftp|all|no)_proxy$|npm_|_$)[a-z_]*[a-z]\w*$/;
+const ORDINARY_CAPITALS = new Set(
+  ["FILE", "FILES", "DIR", "LINE", "NAME", "ITEM", "ARG", "PKG", "MODULE", "HOST", "TEST"].concat(
+    Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+  ),
+);

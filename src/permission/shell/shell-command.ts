@@ -1,0 +1,95 @@
+/** One word of a command after quote removal. */
+export interface ShellWord {
+  /** Quotes and escapes taken away; expansions stay as they were written. */
+  readonly text: string;
+  /** Nothing expands: the program gets exactly `text`. */
+  readonly literal: boolean;
+  /** Has an unquoted `*`, `?`, `[…]` or extended pattern. */
+  readonly glob: boolean;
+  /** Begins with an unquoted `~`. */
+  readonly tilde: boolean;
+  /** Braces that could not be expanded. */
+  readonly braces: boolean;
+  /** An unquoted expansion could make several words of it, or none. */
+  readonly splits: boolean;
+  /** Variables whose values become part of it; `!` for one that is named by another. */
+  readonly names: readonly string[];
+  /** The commands of its command substitutions, one list each. */
+  readonly substitutions: readonly (readonly SimpleCommand[])[];
+  /** `name=…` as the shell itself takes it apart (prefix, or argument of `export` and its like). */
+  readonly assigns?: string;
+  /** What it could be when resolved as far as the line itself tells: for deny rules only. */
+  readonly resolved: string;
+}
+
+/** A simple command: words, and what stands before them. */
+export interface SimpleCommand {
+  readonly words: readonly ShellWord[];
+  readonly assignments: readonly ShellWord[];
+  /** Texts that the line itself feeds to standard input (here-documents and here-strings). */
+  readonly input: readonly string[];
+  /** The commands before it in its pipeline. */
+  readonly piped: readonly SimpleCommand[];
+  /** As written, for people. */
+  readonly source: string;
+}
+
+/** A file that the shell opens for a command. */
+export interface ShellRedirect {
+  readonly target: ShellWord;
+  readonly writes: boolean;
+  /** As written, for people. */
+  readonly source: string;
+}
+
+/** A place where the line does something no rule on a command can cover. */
+export interface ShellObstacle {
+  readonly part: string;
+  readonly reason: string;
+}
+
+/** What is known of a variable that the line itself sets: its possible values, or nothing (`undefined`). */
+export type VariableValues = readonly ShellWord[] | undefined;
+
+/** Everything a command line does, taken apart. */
+export interface ShellReading {
+  readonly commands: readonly SimpleCommand[];
+  readonly redirects: readonly ShellRedirect[];
+  readonly obstacles: readonly ShellObstacle[];
+  /** Function definitions and other changes of the shell, as written: only a rule that spells them out covers them. */
+  readonly changes: readonly ShellObstacle[];
+  /** Variables the line sets. */
+  readonly variables: ReadonlyMap<string, VariableValues>;
+}
+
+/** A word that is only text. */
+export function literalWord(text: string): ShellWord {
+  return {
+    text,
+    literal: true,
+    glob: false,
+    tilde: false,
+    braces: false,
+    splits: false,
+    names: [],
+    substitutions: [],
+    resolved: text,
+  };
+}
+
+/** The text of a word, empty behind the last one. */
+export function textAt(words: readonly ShellWord[], index: number): string {
+  return words[index]?.text ?? "";
+}
+
+/** The words joined by one blank. */
+export function textOf(words: readonly ShellWord[]): string {
+  let text = textAt(words, 0);
+  for (let index = 1; index < words.length; index++) text += ` ${textAt(words, index)}`;
+  return text;
+}
+
+/** The words joined by one blank, resolved as far as the line tells. */
+export function resolvedText(words: readonly ShellWord[]): string {
+  return words.map(({ resolved }) => resolved).join(" ");
+}

@@ -1,0 +1,32 @@
+import type { ShellWord } from "./shell-command.ts";
+
+/** Characters of a command's text that only literal characters of an allow rule cover. */
+export interface TextGuard {
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+  /** The guarded words, where they are arguments: the first, and one behind the last. */
+  readonly words?: readonly [from: number, to: number];
+  /** What the guarded words run: nothing is left to guard when all of it is allowed. */
+  readonly program?: readonly ShellUnit[];
+}
+
+/** One command that a line runs, as rules see it. */
+export interface ShellUnit {
+  /** Its words after quote removal joined by one blank, assignments in front. */
+  readonly text: string;
+  /** The program, without its folder. */
+  readonly name: string;
+  readonly words: readonly ShellWord[];
+  readonly guards: readonly TextGuard[];
+  /** Why no pattern covers it: it runs something nobody can see. A rule for the whole tool does. */
+  readonly unseen?: string;
+  /** Why no rule covers it at all. */
+  readonly blocked?: string;
+  /** False: only deny and ask rules look at it, because it may never run like this. */
+  readonly judged: boolean;
+  /** Other spellings of it, for deny and ask rules. */
+  readonly aliases: readonly string[];
+  /** Its name is a pattern of file names. */
+  readonly globName?: string;
+}

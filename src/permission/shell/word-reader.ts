@@ -1,0 +1,334 @@
+import type {
+  ArithmeticExpression,
+  ParameterOperation,
+  ParsedScript,
+  TestExpression,
+  Word,
+  WordPart,
+} from "unbash";
+import { expandBraces } from "./expand-braces.ts";
+import { literalWord, type ShellObstacle, type ShellWord, type SimpleCommand } from "./shell-command.ts";
+
+/** What a {@link WordReader} tells while it reads. */
+export interface WordReaderOptions {
+  /** Reads a nested script and returns its commands. */
+  readonly onScript: (script: ParsedScript | undefined, source: string) => readonly SimpleCommand[];
+  readonly onObstacle: (obstacle: ShellObstacle) => void;
+  readonly onAssign: (name: string, part: string) => void;
+  /** A variable whose value is evaluated as arithmetic: a text in it could hold commands. */
+  readonly onArithmetic: (name: string, part: string) => void;
+  /** Possible texts of a variable, for deny rules. */
+  readonly valueOf: (name: string) => string | undefined;
+}
+
+interface Draft {
+  literal: boolean;
+  glob: boolean;
+  braces: boolean;
+  splits: boolean;
+  readonly names: string[];
+  readonly substitutions: (readonly SimpleCommand[])[];
+  resolved: string;
+  /** Reading it again would tell nothing new. */
+  pure: boolean;
+}
+
+const PLAIN = /^[\w./:=,%+-]*$/;
+
+/** Reads the words, arithmetic and conditions of a script, and hands every script inside them on. */
+export class WordReader {
+  readonly #options: WordReaderOptions;
+  /** Words come again and again in long lines. */
+  readonly #known = new Map<string, ShellWord>();
+
+  constructor(options: WordReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Forgets words that may mean something else now that a variable was set. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  /** The words that `word` becomes: several when it has braces. */
+  words(word: Word): ShellWord | readonly ShellWord[] {
+    const read = this.word(word);
+    if (!read.braces) return read;
+    const texts = expandBraces(word.parts ?? []);
+    return texts === undefined
+      ? [read]
+      : texts.map((text) => ({ ...read, text, resolved: text, braces: false }));
+  }
+
+  /** One word, its braces as they are. */
+  word(word: Word): ShellWord {
+    const known = this.#known.get(word.text);
+    if (known !== undefined) return known;
+    if (!PLAIN.test(word.text)) return this.#read(word);
+    const read = literalWord(word.text);
+    this.#known.set(word.text, read);
+    return read;
+  }
+
+  #read(word: Word): ShellWord {
+    const draft: Draft = {
+      literal: true,
+      glob: false,
+      braces: false,
+      splits: false,
+      names: [],
+      substitutions: [],
+      resolved: "",
+      pure: true,
+    };
+    const parts = word.parts;
+    if (parts === undefined) draft.resolved = word.value;
+    else for (const part of parts) this.#part(part, draft);
+    const tilde = word.text.startsWith("~");
+    const { glob, braces, splits, names, substitutions, resolved } = draft;
+    const literal = draft.literal && !tilde;
+    const read = { text: word.value, literal, glob, tilde, braces, splits, names, substitutions, resolved };
+    if (draft.pure) this.#known.set(word.text, read);
+    return read;
+  }
+
+  #part(part: WordPart, draft: Draft): void {
+    switch (part.type) {
+      case "Literal":
+      case "SingleQuoted":
+      case "AnsiCQuoted":
+        draft.resolved += part.value;
+        return;
+      case "DoubleQuoted":
+      case "LocaleString":
+        if (part.type === "LocaleString") draft.literal = false;
+        this.#quoted(part.parts, draft);
+        return;
+      case "Glob":
+      case "ExtendedGlob":
+        draft.glob = true;
+        draft.literal = false;
+        this.#nested(part.parts, draft);
+        draft.resolved += part.text;
+        return;
+      case "BraceExpansion":
+        draft.braces = true;
+        draft.literal = false;
+        this.#nested(part.parts, draft);
+        draft.resolved += part.text;
+        return;
+      default:
+        draft.literal = false;
+        if (part.type !== "SimpleExpansion") draft.pure = false;
+        draft.splits = true;
+        this.#expansion(part, draft);
+    }
+  }
+
+  #quoted(parts: readonly WordPart[], draft: Draft): void {
+    const { splits } = draft;
+    for (const part of parts) this.#part(part, draft);
+    // All but `"$@"` stay one word.
+    draft.splits = splits || parts.some(({ text }) => /^\$\{?(?:@|\w+\[@\])/.test(text));
+  }
+
+  /** Parts whose text is not a piece of the word by itself. */
+  #nested(parts: readonly WordPart[] | undefined, draft: Draft): void {
+    const { resolved } = draft;
+    for (const part of parts ?? []) this.#part(part, draft);
+    draft.resolved = resolved;
+  }
+
+  #expansion(part: WordPart, draft: Draft): void {
+    switch (part.type) {
+      case "SimpleExpansion":
+        draft.names.push(part.text.slice(1));
+        draft.resolved += this.#options.valueOf(part.text.slice(1)) ?? "";
+        return;
+      case "ParameterExpansion":
+        draft.names.push(part.prefix === "!" ? "!" : part.parameter);
+        // The value names what is read: as an index it could run a command.
+        if (part.prefix === "!") this.#options.onArithmetic(part.parameter, part.text);
+        if (part.index !== undefined) this.#subscript(part.index, part.text);
+        draft.resolved += this.#options.valueOf(part.parameter) ?? "";
+        if (part.operation !== undefined) this.#operation(part.operation, part.parameter, draft);
+        return;
+      case "CommandExpansion":
+        draft.substitutions.push(this.#options.onScript(part.script, part.text));
+        draft.resolved += printedBy(draft.substitutions.at(-1));
+        return;
+      case "ProcessSubstitution":
+        this.#options.onScript(part.script, part.text);
+        draft.names.push("/dev/fd");
+        return;
+      case "ArithmeticExpansion":
+        draft.names.push("#");
+        if (part.expression === undefined) this.#unreadable(part.text);
+        else this.arithmetic(part.expression, part.text);
+        return;
+      default:
+        this.#unreadable(part.text);
+    }
+  }
+
+  #operation(operation: ParameterOperation, name: string, draft: Draft): void {
+    switch (operation.type) {
+      case "Default": {
+        const operand = this.word(operation.operand);
+        draft.names.push(...operand.names);
+        draft.substitutions.push(...operand.substitutions);
+        if (operation.operator.includes("="))
+          this.#options.onAssign(name, `\${${name}${operation.operator}…}`);
+        if (operation.operator.includes("+") || this.#options.valueOf(name) === undefined) {
+          // What stands in the default can be anything: as good as a value the line sets.
+          draft.names.push(...(operand.text === "" ? [] : ["@"]));
+          draft.resolved += operand.resolved;
+        }
+        return;
+      }
+      case "Remove":
+      case "CaseModification":
+        if (operation.operand !== undefined) this.word(operation.operand);
+        return;
+      case "Replace":
+        this.word(operation.pattern);
+        this.word(operation.replacement);
+        draft.names.push("@");
+        return;
+      case "Slice":
+        this.#subscript(operation.offset, name);
+        if (operation.length !== undefined) this.#subscript(operation.length, name);
+        return;
+      case "Transform":
+        // `@P` runs the command substitutions in the value.
+        if (operation.operand.text.includes("P")) this.#unreadable(`\${${name}@P}`);
+        return;
+      case "Names":
+        return;
+      default:
+        this.#unreadable(`\${${name}${operation.operator}…}`);
+    }
+  }
+
+  /** An index: arithmetic, so a quoted substitution in it runs all the same. */
+  #subscript(index: Word, part: string): void {
+    const word = this.word(index);
+    if (hidesCommand(word.text) && word.substitutions.length === 0) this.#unreadable(part);
+    for (const [name] of word.text.matchAll(/[A-Za-z_]\w*/g)) this.#options.onArithmetic(name, part);
+  }
+
+  /** Reads an arithmetic expression. */
+  arithmetic(expression: ArithmeticExpression, part: string): void {
+    switch (expression.type) {
+      case "ArithmeticBinary":
+        if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(expression.operator))
+          this.#arithmeticAssign(expression.left, part);
+        this.arithmetic(expression.left, part);
+        this.arithmetic(expression.right, part);
+        return;
+      case "ArithmeticUnary":
+        if (expression.operator === "++" || expression.operator === "--")
+          this.#arithmeticAssign(expression.operand, part);
+        this.arithmetic(expression.operand, part);
+        return;
+      case "ArithmeticTernary":
+        for (const each of [expression.test, expression.consequent, expression.alternate])
+          this.arithmetic(each, part);
+        return;
+      case "ArithmeticGroup":
+        this.arithmetic(expression.expression, part);
+        return;
+      case "ArithmeticCommandExpansion":
+        this.#options.onScript(expression.script, expression.text);
+        return;
+      case "ArithmeticWord":
+        this.#arithmeticWord(expression.value, expression.parts, part);
+        return;
+      default:
+        this.#unreadable(part);
+    }
+  }
+
+  #arithmeticWord(value: string, parts: readonly WordPart[] | undefined, part: string): void {
+    const draft: Draft = {
+      literal: true,
+      glob: false,
+      braces: false,
+      splits: false,
+      names: [],
+      substitutions: [],
+      resolved: "",
+      pure: false,
+    };
+    for (const each of parts ?? []) {
+      if (each.type !== "Literal" || hidesCommand(each.value)) this.#part(each, draft);
+      const quoted =
+        each.type === "SingleQuoted" || each.type === "AnsiCQuoted" || each.type === "DoubleQuoted";
+      if (quoted && hidesCommand(each.text)) this.#unreadable(part);
+    }
+    if ((parts === undefined || parts.length === 0) && hidesCommand(value)) this.#unreadable(part);
+    for (const [name] of value.matchAll(/[A-Za-z_]\w*/g)) this.#options.onArithmetic(name, part);
+  }
+
+  #arithmeticAssign(target: ArithmeticExpression, part: string): void {
+    const name = target.type === "ArithmeticWord" ? target.value.replace(/\[.*$/s, "") : "?";
+    this.#options.onAssign(name, part);
+  }
+
+  /** Reads a condition of `[[ … ]]`. */
+  test(expression: TestExpression, part: string): void {
+    switch (expression.type) {
+      case "TestUnary":
+        this.#testOperand(expression.operand, expression.operator === "-v", part);
+        return;
+      case "TestBinary": {
+        const numbers = /^-(?:eq|ne|lt|le|gt|ge)$/.test(expression.operator);
+        this.#testOperand(expression.left, numbers, part);
+        this.#testOperand(expression.right, numbers, part);
+        return;
+      }
+      case "TestLogical":
+        for (const operand of expression.operands) this.test(operand, part);
+        return;
+      case "TestNot":
+        this.test(expression.operand, part);
+        return;
+      case "TestGroup":
+        this.test(expression.expression, part);
+        return;
+      default:
+        this.#unreadable(part);
+    }
+  }
+
+  #testOperand(word: Word, evaluated: boolean, part: string): void {
+    const read = this.word(word);
+    if (!evaluated) return;
+    if (hidesCommand(read.text) && read.substitutions.length === 0) this.#unreadable(part);
+    if (/[[\]]/.test(read.text)) this.#unreadable(part);
+    for (const name of [...read.names, ...(read.text.match(/[A-Za-z_]\w*/g) ?? [])])
+      this.#options.onArithmetic(name, part);
+  }
+
+  #unreadable(part: string): void {
+    this.#options.onObstacle({ part, reason: "what this expands to, or runs, cannot be told" });
+  }
+}
+
+/** Whether a text would run something if it were evaluated once more. */
+export function hidesCommand(text: string): boolean {
+  return text.includes("$(") || text.includes("`") || text.includes("${");
+}
+
+/** The text that a substitution prints, when it is a plain `echo` or `printf` or looks a program up. */
+function printedBy(commands: readonly SimpleCommand[] | undefined): string {
+  const words = commands?.[0]?.words ?? [];
+  const name = words[0]?.resolved.split("/").at(-1) ?? "";
+  const rest = words.slice(1).filter(({ resolved }) => !resolved.startsWith("-"));
+  if (name === "echo" || name === "which" || name === "command" || name === "type" || name === "printf") {
+    const texts = rest.map(({ resolved }) => resolved);
+    if (name === "printf" && texts.length > 1) return texts.slice(1).join(" ");
+    return texts.join(" ");
+  }
+  return "";
+}

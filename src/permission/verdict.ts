@@ -1,0 +1,31 @@
+import type { OriginRule, RuleAction } from "./rule.ts";
+import { ruleText } from "./rule.ts";
+
+/** What the policy says about a call, and why. */
+export interface Verdict {
+  readonly decision: RuleAction;
+  /** The part of the call that decided: one command of a line, or a path. */
+  readonly part?: string;
+  /** The rule that decided, as one writes it. */
+  readonly rule?: string;
+  /** One sentence. */
+  readonly reason: string;
+  /** The narrowest rule that would allow the part. Absent where no rule can. */
+  readonly suggestion?: string;
+  /** Who decided: a rule of the user or this session, a built-in one, or the mode with no rule at all. */
+  readonly by: "user" | "session" | "built-in" | "mode" | "guard";
+}
+
+/** A verdict by a rule. */
+export function byRule(rule: OriginRule, part: string, why?: string): Verdict {
+  const text = ruleText(rule);
+  const said = { allow: "allows", ask: "asks before", deny: "forbids" }[rule.action];
+  const reason = why ?? `The rule ${shown(text)} ${said} ${shown(part)}.`;
+  return { decision: rule.action, part, rule: text, reason, by: rule.origin };
+}
+
+/** A text as it stands in a sentence: in one line, and not too long. */
+export function shown(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  return line.length <= 160 ? line : `${line.slice(0, 160).toWellFormed()}…`;
+}

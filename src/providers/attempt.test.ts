@@ -1,0 +1,69 @@
+import { getEventListeners } from "node:events";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
+import { type Answer, type LoopbackServer, startLoopback } from "../testing/loopback-server.ts";
+import { anthropicWire } from "./anthropic/provider.ts";
+import { createTransport } from "./create-transport.ts";
+import type { Wire } from "./wire.ts";
+import { createWireModel } from "./wire-model.ts";
+
+const open: { close: () => unknown }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+});
+
+const REQUEST: ModelRequest = { messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }] };
+const begins: Answer = (response) => {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write(
+    'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hel"}}\n\n',
+  );
+};
+const refuses: Answer = (response) => {
+  response.writeHead(400, { "content-type": "text/plain" });
+  response.write("x".repeat(100_000));
+};
+
+async function modelAt(
+  answers: readonly Answer[],
+  wire: Wire | (() => Promise<Wire>) = anthropicWire,
+): Promise<readonly [Model, LoopbackServer]> {
+  const server = await startLoopback(answers);
+  const transport = createTransport();
+  open.push(transport, server);
+  const target = { provider: "p", modelId: "x", baseUrl: server.url };
+  return [
+    createWireModel({ provider: "p", id: "x", wire, target, transport, network: { maxRetries: 0 } }),
+    server,
+  ];
+}
+
+function ask(model: Model, signal?: AbortSignal): AsyncIterator<StreamPart> {
+  return model.stream(REQUEST, signal === undefined ? {} : { signal })[Symbol.asyncIterator]();
+}
+
+describe("one attempt", () => {
+  it("leaves no listener at the signal, however it ended", async () => {
+    const [model] = await modelAt([begins, refuses]);
+    const { signal } = new AbortController();
+    const left = ask(model, signal);
+    await left.next();
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    await left.return?.();
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    await expect(ask(model, signal).next()).rejects.toMatchObject({ code: "bad_request" });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  it("reads no more than 64 KB of an error", async () => {
+    const [model, server] = await modelAt([refuses]);
+    await expect(ask(model).next()).rejects.toMatchObject({ code: "bad_request" });
+    await server.abandoned;
+  });
+
+  it("loads its wire with the first request and passes on why it could not be loaded", async () => {
+    const [model, server] = await modelAt([], () => Promise.reject(new Error("no such chunk")));
+    await expect(ask(model).next()).rejects.toMatchObject({ code: "internal", message: "no such chunk" });
+    expect(server.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,232 @@
+import { closeSync, unlinkSync } from "node:fs";
+import { dirname } from "node:path";
+import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entry.ts";
+import type { Journal } from "../core/agent/journal.ts";
+import { createIds } from "../core/base/ids.ts";
+import { type AppendCalls, AppendFile } from "./append-file.ts";
+import { idOfPath, inspectSession, lockPath } from "./inspect-session.ts";
+import { readEntries, readRecords } from "./read-entries.ts";
+import { encodeRecord, type SessionEntry } from "./record.ts";
+import { recordPath } from "./record-path.ts";
+import { type RepairReport, repairReport } from "./repair-report.ts";
+import { type JournalScan, scanJournal } from "./scan-journal.ts";
+import { sessionError, systemCode, systemReason } from "./session-error.ts";
+import { openSessionFile } from "./session-file.ts";
+import { type SessionLock, takeLock } from "./session-lock.ts";
+
+/** What a journal is opened with. */
+export interface JsonlJournalOptions {
+  readonly now?: () => number;
+  readonly calls?: AppendCalls;
+}
+
+/** What a new session begins with. */
+export interface NewSession extends JsonlJournalOptions {
+  readonly sessionId: string;
+  readonly cwd: string;
+  /** Folders that got a new entry for this session beside the file's own. */
+  readonly newEntriesIn?: readonly string[];
+  /** Session file to begin with a copy of. */
+  readonly copyOf?: string;
+}
+
+/** Record types that acknowledge nothing: they reach the disk with the next record that does. */
+const UNHURRIED: ReadonlySet<string> = new Set(["run_start", "permission_decision"]);
+
+/**
+ * The journal of a session as a file of JSON lines, written by this one at a time. `append` resolves when the record is on the disk;
+ * `run_start` and `permission_decision` are only handed to the system and reach the disk with the record that follows. The first
+ * failure ends it: every later `append` is refused with the same error, code `journal`.
+ */
+export class JsonlJournal implements Journal {
+  readonly sessionId: string;
+  readonly path: string;
+  /** What was found to be put right when the file was opened. */
+  readonly repairs: RepairReport;
+  readonly #file: AppendFile;
+  readonly #lock: SessionLock;
+  readonly #now: () => number;
+  readonly #ids = createIds();
+  /** What a new file starts with; written with the first record, so that an unused session leaves no file. */
+  #header: SessionEntry | undefined;
+  #newest: string | null;
+  /** What the file was found to hold, until it holds more. */
+  #scan: JournalScan | undefined;
+  /** Records in the file, and those of them known to be on the disk. */
+  #written: number;
+  #stored: number;
+
+  private constructor(opened: OpenedFile, options: JsonlJournalOptions) {
+    const { path, descriptor, lock, newEntriesIn = [] } = opened;
+    this.sessionId = opened.sessionId;
+    this.path = path;
+    this.repairs = opened.repairs;
+    this.#lock = lock;
+    this.#now = options.now ?? Date.now;
+    this.#scan = opened.scan;
+    this.#newest = opened.scan?.records.at(-1)?.id ?? null;
+    this.#written = opened.scan?.records.length ?? 0;
+    this.#stored = this.#written;
+    this.#file = new AppendFile(descriptor, {
+      newEntriesIn,
+      assertOwner: () => {
+        if (!lock.isHeld()) throw sessionError("Another process took the session over.");
+      },
+      ...(options.calls === undefined ? {} : { calls: options.calls }),
+    });
+  }
+
+  /** Starts a session in a file that must not be there yet. Throws `journal`. */
+  static async create(path: string, session: NewSession): Promise<JsonlJournal> {
+    const lock = await takeLock(lockPath(path));
+    try {
+      const { sessionId, newEntriesIn = [] } = session;
+      const descriptor = openSessionFile(path, "create");
+      const journal = new JsonlJournal(
+        { path, descriptor, lock, sessionId, ...NOTHING, newEntriesIn: [dirname(path), ...newEntriesIn] },
+        session,
+      );
+      await journal.#begin(session);
+      return journal;
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** Goes on with a session. Throws `journal` when another process has it, for a newer version, and for links. */
+  static async open(path: string, options: JsonlJournalOptions = {}): Promise<JsonlJournal> {
+    const lock = await takeLock(lockPath(path));
+    try {
+      const descriptor = openSessionFile(path, "append");
+      try {
+        const { scan } = inspectSession(descriptor, path);
+        const sessionId = idOfPath(path);
+        const repairs = repairReport(descriptor, scan);
+        return new JsonlJournal({ path, descriptor, lock, sessionId, repairs, scan }, options);
+      } catch (error) {
+        closeSync(descriptor);
+        throw error;
+      }
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** Records known to be on the disk. */
+  get stored(): number {
+    return this.#stored;
+  }
+
+  *entries(): Iterable<JournalEntry> {
+    const descriptor = openSessionFile(this.path, "read");
+    try {
+      yield* readEntries(descriptor, recordPath(this.#scan ?? scanJournal(descriptor)));
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  append(entry: NewEntry): JournalEntry | Promise<JournalEntry> {
+    if (this.#header !== undefined) {
+      this.#write(this.#header);
+      this.#header = undefined;
+    }
+    const base = { id: this.#ids("entry"), parent: this.#newest, time: this.#now() };
+    const stored = this.#write({ ...base, ...entry });
+    return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
+  }
+
+  /** Brings what is left to the disk, closes the file and gives the session back. A session without a record leaves no file. */
+  async close(): Promise<void> {
+    try {
+      await this.#file.close();
+      if (this.#header !== undefined) unlinkSync(this.path);
+    } catch (error) {
+      throw this.#failure(error);
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  /** Gives the session back at once, for the moment before the process ends. */
+  release(): void {
+    this.#lock.release();
+  }
+
+  async #begin({ sessionId, cwd, copyOf }: NewSession): Promise<void> {
+    const base = { id: this.#ids("entry"), parent: null, time: this.#now(), type: "session" } as const;
+    if (copyOf === undefined) {
+      this.#header = { ...base, sessionId, cwd };
+      this.#newest = base.id;
+      return;
+    }
+    const descriptor = openSessionFile(copyOf, "read");
+    try {
+      const { scan, header } = inspectSession(descriptor, copyOf);
+      const path = recordPath(scan);
+      const origin = header?.sessionId ?? idOfPath(copyOf);
+      this.#write({
+        ...base,
+        sessionId,
+        cwd,
+        forkedFrom: { sessionId: origin, entry: path.at(-1)?.id ?? null },
+      });
+      for (const record of readRecords(
+        descriptor,
+        path.filter(({ type }) => type !== "session"),
+      ))
+        this.#write({ ...record, parent: this.#newest, time: Number(record["time"]) });
+      await this.#sync();
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #write<E extends EntryBase & { readonly type: string }>(entry: E): E {
+    const encoded = encodeRecord(entry);
+    this.#scan = undefined;
+    try {
+      this.#file.write(encoded.bytes);
+    } catch (error) {
+      throw this.#failure(error);
+    }
+    this.#newest = entry.id;
+    this.#written++;
+    return encoded.entry;
+  }
+
+  async #sync(): Promise<void> {
+    const written = this.#written;
+    try {
+      await this.#file.sync();
+    } catch (error) {
+      throw this.#failure(error);
+    }
+    this.#stored = Math.max(this.#stored, written);
+  }
+
+  #failure(cause: unknown): Error {
+    const kept =
+      this.#stored === 0
+        ? "Nothing is stored. Put that right, or run with --no-session."
+        : `${this.#stored} records are stored and kept.`;
+    return sessionError(`${this.path}: ${systemReason(cause)}. ${kept}`, {
+      cause,
+      details: { file: this.path, stored: this.#stored, reason: systemCode(cause) },
+    });
+  }
+}
+
+interface OpenedFile {
+  readonly path: string;
+  readonly descriptor: number;
+  readonly lock: SessionLock;
+  readonly sessionId: string;
+  readonly repairs: RepairReport;
+  readonly scan?: JournalScan;
+  readonly newEntriesIn?: readonly string[];
+}
+
+const NOTHING = { repairs: { damaged: [], droppedResults: [], interrupted: [] } } as const;

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { systemCode } from "./session-error.ts";
+
+/** What tells one process from every other, also after its number went to another one. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** On Linux, ticks from the start of the machine to that of the process; elsewhere the second it was started in. */
+  readonly start: string;
+  /** Name of the machine. */
+  readonly host: string;
+  /** Changes when the machine is started again, where that can be known. */
+  readonly boot: string;
+}
+
+/** The identity of this process. */
+export function ownIdentity(): ProcessIdentity {
+  const { pid } = process;
+  const start = linuxState(pid)?.start ?? String(Math.round(performance.timeOrigin / 1000));
+  return { pid, start, host: hostname(), boot: bootId() };
+}
+
+/** Whether a process still runs. `unknown` for one of another machine. */
+export function processState(identity: ProcessIdentity): "running" | "ended" | "unknown" {
+  if (identity.host !== hostname()) return "unknown";
+  if (identity.boot !== bootId()) return "ended";
+  if (!isTaken(identity.pid)) return "ended";
+  const linux = linuxState(identity.pid);
+  if (linux !== undefined) return linux.start === identity.start && linux.isAlive ? "running" : "ended";
+  if (process.platform === "linux") return isTaken(identity.pid) ? "running" : "ended";
+  return isStartedAt(identity) ? "running" : "ended";
+}
+
+function bootId(): string {
+  return readIfThere("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+}
+
+/** Whether the number belongs to a process. */
+function isTaken(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) === "EPERM";
+  }
+}
+
+/** Place of the start time among the fields behind the name, see proc_pid_stat(5). */
+const START_FIELD = 19;
+
+/** State of a process after proc_pid_stat(5): a zombie has ended and only waits for its parent. */
+function linuxState(pid: number): { readonly start: string; readonly isAlive: boolean } | undefined {
+  const text = readIfThere(`/proc/${pid}/stat`);
+  // The name stands in parentheses and may hold blanks and parentheses itself.
+  const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
+  const start = fields?.[START_FIELD];
+  if (fields === undefined || start === undefined) return undefined;
+  return { start, isAlive: !["Z", "X", "x"].includes(fields[0] ?? "") };
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    // Not Linux, or the process is gone.
+    return undefined;
+  }
+}
+
+/** `ps` and the process itself may round to different seconds. */
+const START_TOLERANCE_S = 2;
+
+function isStartedAt({ pid, start }: ProcessIdentity): boolean {
+  try {
+    const options = {
+      encoding: "utf8",
+      env: { LC_ALL: "C", PATH: "/bin:/usr/bin" },
+      timeout: 2_000,
+    } as const;
+    const { execFileSync } = process.getBuiltinModule("node:child_process");
+    const shown = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], options).trim();
+    const [, state = "", started = ""] = /^(\S+)\s+(.*)$/.exec(shown) ?? [];
+    if (state.startsWith("Z")) return false;
+    return Math.abs(Date.parse(started) / 1000 - Number(start)) <= START_TOLERANCE_S;
+  } catch {
+    // Without ps the number is all there is to go by, and it is taken.
+    return true;
+  }
+}

@@ -1,0 +1,76 @@
+import { readSync } from "node:fs";
+import type { JournalEntry } from "../core/agent/entry.ts";
+import { isRecord } from "../core/base/json.ts";
+import type { StoredEntry } from "./record.ts";
+import type { IndexedRecord } from "./scan-journal.ts";
+
+/** A record of any type, parsed: also one of a type this version does not know. */
+export type AnyRecord = { readonly id: string; readonly type: string; readonly [field: string]: unknown };
+
+/** Reads records from an open file one by one, so that no more than one is held in memory. */
+export function* readRecords(
+  descriptor: number,
+  records: Iterable<IndexedRecord>,
+): Generator<AnyRecord, void, undefined> {
+  let buffer = Buffer.allocUnsafe(64 * 1024);
+  for (const { offset, length } of records) {
+    if (length > buffer.length) buffer = Buffer.allocUnsafe(length * 2);
+    let filled = 0;
+    while (filled < length) {
+      const read = readSync(descriptor, buffer, filled, length - filled, offset + filled);
+      if (read === 0) return;
+      filled += read;
+    }
+    const record = parseRecord(buffer.toString("utf8", 0, length));
+    if (record !== undefined) yield record;
+  }
+}
+
+/** The entries among records: types this version does not know, and the first record of the file, are left out. */
+export function* readEntries(
+  descriptor: number,
+  records: Iterable<IndexedRecord>,
+): Generator<JournalEntry, void, undefined> {
+  for (const record of readRecords(descriptor, records))
+    if (isStoredEntry(record) && record.type !== "session") yield record;
+}
+
+/** The fields of a record from its JSON text; undefined for broken JSON. */
+export function parseRecord(text: string): AnyRecord | undefined {
+  try {
+    const { v: _version, sum: _sum, ...fields } = JSON.parse(text) as AnyRecord;
+    return fields;
+  } catch {
+    // A right checksum over broken JSON: nothing this program wrote, and nothing to be used.
+    return undefined;
+  }
+}
+
+/** Whether a record is of a known type and has the fields that whoever folds it relies on. */
+export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRecord {
+  switch (record.type) {
+    case "session":
+    case "run_start":
+      return typeof record["sessionId"] === "string";
+    case "history":
+      return Array.isArray(record["messages"]) && record["messages"].every(isMessage);
+    case "user_message":
+      return isMessage(record["message"]);
+    case "assistant_message":
+      return isMessage(record["message"]) && isRecord(record["usage"]);
+    case "tool_intent":
+    case "permission_decision":
+      return typeof record["callId"] === "string";
+    case "tool_result":
+      return isRecord(record["result"]) && typeof record["result"]["tool_use_id"] === "string";
+    case "run_end":
+      return typeof record["stopReason"] === "string";
+    default:
+      return false;
+  }
+}
+
+function isMessage(value: unknown): boolean {
+  if (!isRecord(value) || !Array.isArray(value["content"])) return false;
+  return value["content"].every((block) => isRecord(block) && typeof block["type"] === "string");
+}

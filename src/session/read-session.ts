@@ -1,0 +1,71 @@
+import { closeSync } from "node:fs";
+import type { JournalEntry } from "../core/agent/entry.ts";
+import { messageText } from "../core/message/message.ts";
+import { idOfPath, inspectSession } from "./inspect-session.ts";
+import { isStoredEntry, parseRecord, readEntries } from "./read-entries.ts";
+import { type Line, readLines } from "./read-lines.ts";
+import type { SessionEntry } from "./record.ts";
+import { recordPath } from "./record-path.ts";
+import type { DamagedLine } from "./scan-journal.ts";
+import { openSessionFile } from "./session-file.ts";
+
+/** A session, read without holding it: another process may go on writing. */
+export interface SessionContent {
+  readonly sessionId: string;
+  readonly path: string;
+  /** The first record; undefined when it is damaged. */
+  readonly header: SessionEntry | undefined;
+  readonly damaged: readonly DamagedLine[];
+  /** Whole records of the file, those that a rewind left aside included. */
+  readonly records: number;
+  /** Entries from the first to the newest. */
+  readonly entries: readonly JournalEntry[];
+}
+
+/** Reads a session file. Throws `journal` for a link, a newer version, and what the file system refuses. */
+export function readSession(path: string): SessionContent {
+  const descriptor = openSessionFile(path, "read");
+  try {
+    const { scan, header } = inspectSession(descriptor, path);
+    return {
+      sessionId: idOfPath(path),
+      path,
+      header,
+      damaged: scan.damaged,
+      records: scan.records.length,
+      entries: [...readEntries(descriptor, recordPath(scan))],
+    };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Bytes looked at for a title: the first input stands near the beginning. */
+const TITLE_BYTES = 256 * 1024;
+
+/** The first text a person wrote in a session; undefined when there is none near the beginning, or it cannot be read. */
+export function sessionTitle(path: string): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSessionFile(path, "read");
+  } catch {
+    // A list shows what is there; whoever opens the file is told what is wrong with it.
+    return undefined;
+  }
+  try {
+    return titleIn(readLines(descriptor));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function titleIn(lines: Iterable<Line>): string | undefined {
+  for (const { bytes, offset } of lines) {
+    if (offset > TITLE_BYTES) return undefined;
+    const record = parseRecord(Buffer.from(bytes).toString("utf8"));
+    if (record === undefined || !isStoredEntry(record) || record.type !== "user_message") continue;
+    const text = messageText(record.message).trim();
+    if (text !== "") return text;
+  }
+  return undefined;
+}

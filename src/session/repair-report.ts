@@ -1,0 +1,78 @@
+import type { JournalEntry } from "../core/agent/entry.ts";
+import { toolCallsOf } from "../core/message/message.ts";
+import { Transcript } from "../core/message/transcript.ts";
+import { readEntries } from "./read-entries.ts";
+import { recordPath } from "./record-path.ts";
+import type { DamagedLine, IndexedRecord, JournalScan } from "./scan-journal.ts";
+
+/** A tool call that was cut. */
+export interface InterruptedCall {
+  readonly callId: string;
+  readonly name: string;
+  /** `unknown`: it had begun. `never_ran`: it had not. */
+  readonly outcome: "unknown" | "never_ran";
+}
+
+/** What had to be put right to go on with a session. Nothing of it changes the file. */
+export interface RepairReport {
+  readonly damaged: readonly DamagedLine[];
+  /** Ids of calls whose result was left out because the call itself is gone. */
+  readonly droppedResults: readonly string[];
+  /** Calls of the last answer that have no result; each gets one that says so. */
+  readonly interrupted: readonly InterruptedCall[];
+}
+
+/** Whether a report has anything to tell. */
+export function hasRepairs({ damaged, droppedResults, interrupted }: RepairReport): boolean {
+  return damaged.length + droppedResults.length + interrupted.length > 0;
+}
+
+/** What going on with a scanned session file puts right. Reads the whole conversation only where something is damaged. */
+export function repairReport(descriptor: number, scan: JournalScan): RepairReport {
+  const path = recordPath(scan);
+  return {
+    damaged: scan.damaged,
+    droppedResults: scan.damaged.length === 0 ? [] : droppedResults(readEntries(descriptor, path)),
+    interrupted: interruptedCalls(readEntries(descriptor, lastTurn(path))),
+  };
+}
+
+function droppedResults(entries: Iterable<JournalEntry>): string[] {
+  const transcript = new Transcript();
+  const dropped: string[] = [];
+  for (const entry of entries) {
+    if (entry.type === "history") transcript.addHistory(entry.messages);
+    else if (entry.type === "user_message") transcript.addUser(entry.message);
+    else if (entry.type === "assistant_message") transcript.addAssistant(entry.message);
+    else if (entry.type === "tool_result" && entry.parentCallId === undefined)
+      if (!transcript.addResult(entry.result)) dropped.push(entry.callId);
+  }
+  return dropped;
+}
+
+const TURN_STARTS = new Set(["history", "user_message", "assistant_message"]);
+
+/** The records from the last message on. */
+function lastTurn(path: readonly IndexedRecord[]): readonly IndexedRecord[] {
+  return path.slice(
+    Math.max(
+      0,
+      path.findLastIndex(({ type }) => TURN_STARTS.has(type)),
+    ),
+  );
+}
+
+function interruptedCalls(entries: Iterable<JournalEntry>): InterruptedCall[] {
+  const open = new Map<string, InterruptedCall>();
+  for (const entry of entries) {
+    if (entry.type === "assistant_message") {
+      for (const { id, name } of toolCallsOf(entry.message))
+        open.set(id, { callId: id, name, outcome: "never_ran" });
+    } else if (entry.type === "tool_intent") {
+      const call = open.get(entry.callId);
+      if (call !== undefined) open.set(call.callId, { ...call, outcome: "unknown" });
+    } else if (entry.type === "tool_result") open.delete(entry.callId);
+    else if (entry.type === "run_end") open.clear();
+  }
+  return [...open.values()];
+}

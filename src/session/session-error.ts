@@ -1,0 +1,34 @@
+import { errorMessage, type Json, NanoAgentError } from "../core/base/errors.ts";
+
+/** An error for a session that cannot be opened, read or written: code `journal`, with the file and the reason. */
+export function sessionError(
+  message: string,
+  options: { readonly cause?: unknown; readonly details?: { readonly [key: string]: Json | undefined } } = {},
+): NanoAgentError {
+  return new NanoAgentError("journal", message, options);
+}
+
+/** What the file system refused, in words: `No space left on device (ENOSPC)`. */
+export function systemReason(error: unknown): string {
+  const code = systemCode(error);
+  const known = code === undefined ? undefined : REASONS[code];
+  return known === undefined ? errorMessage(error) : `${known} (${code})`;
+}
+
+/** The `code` of a system error; undefined for any other. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+const REASONS: { readonly [code: string]: string } = {
+  ENOSPC: "no space left on the device",
+  EDQUOT: "the disk quota is used up",
+  EROFS: "the file system is read-only",
+  EACCES: "no permission",
+  EPERM: "not permitted",
+  EIO: "the device failed",
+  ELOOP: "it is a symbolic link",
+  ENOTDIR: "a part of the path is no folder",
+  EISDIR: "it is a folder",
+  ENOENT: "it does not exist",
+};

@@ -1,0 +1,109 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  type Stats,
+} from "node:fs";
+import { dirname } from "node:path";
+import { sessionError, systemCode, systemReason } from "./session-error.ts";
+
+/** How a session file is opened: to read it, to go on with it, or as a new one that must not be there yet. */
+export type OpenMode = "read" | "append" | "create";
+
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+
+const FLAGS: { readonly [mode in OpenMode]: number } = {
+  read: O_RDONLY,
+  append: O_RDWR | O_APPEND,
+  create: O_RDWR | O_APPEND | O_CREAT | O_EXCL,
+};
+
+/** Opens a session file by descriptor, mode 0600. Throws `journal` for a link, a second name of a file, anything but a file. */
+export function openSessionFile(path: string, mode: OpenMode): number {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, FLAGS[mode] | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  } catch (error) {
+    throw sessionError(`The session file ${path} cannot be opened: ${systemReason(error)}.${advice(error)}`, {
+      cause: error,
+    });
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    assertPlainFile(path, stats);
+    if (mode !== "read" && (stats.mode & 0o777) !== 0o600) fchmodSync(descriptor, 0o600);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function assertPlainFile(path: string, stats: Stats): void {
+  if (!stats.isFile()) throw sessionError(`The session file ${path} is not a regular file.`);
+  if (stats.nlink > 1)
+    throw sessionError(
+      `The session file ${path} has a second name (a hard link), so it could change unseen. Copy it to a file of its own.`,
+    );
+}
+
+function advice(error: unknown): string {
+  switch (systemCode(error)) {
+    case "ENOENT":
+    case "EEXIST":
+      return "";
+    case "ELOOP":
+      return " Links are not followed: put the file itself there.";
+    default:
+      return " Put that right, or run with --no-session.";
+  }
+}
+
+/**
+ * Makes the folder of a session file and the one around it, mode 0700, where they are missing. Resolves to the folders that got a
+ * new entry by that. Throws `journal` for a link in their place and for what the file system refuses.
+ */
+export function makeSessionFolder(folder: string): readonly string[] {
+  const root = dirname(folder);
+  try {
+    const changed = existsSync(dirname(root)) ? [] : makeAbove(dirname(root));
+    return [...changed, ...[root, folder].flatMap((path) => (makePrivate(path) ? [dirname(path)] : []))];
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    throw sessionError(
+      `The session folder ${folder} cannot be used: ${systemReason(error)}. Put that right, or run with --no-session.`,
+      { cause: error },
+    );
+  }
+}
+
+function makeAbove(folder: string): string[] {
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return first === undefined ? [] : [dirname(first)];
+}
+
+/** Whether the folder had to be made. */
+function makePrivate(path: string): boolean {
+  const isNew = !isFolder(path);
+  if (isNew) mkdirSync(path, { mode: 0o700, recursive: true });
+  if ((lstatSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700);
+  return isNew;
+}
+
+/** Whether there is a folder; throws `journal` for anything else in its place. */
+export function isFolder(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  if (stats.isSymbolicLink())
+    throw sessionError(
+      `The session folder ${path} is a link, which is not followed. Put the folder itself there.`,
+    );
+  if (!stats.isDirectory()) throw sessionError(`${path} is not a folder. Move it away.`);
+  return true;
+}

@@ -1,0 +1,17 @@
+import { NanoAgentError } from "../core/base/errors.ts";
+
+const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
+
+/** Whether a text can name a session: `[A-Za-z0-9][A-Za-z0-9_-]{0,127}`, so that it is a file name and nothing more. */
+export function isSessionId(text: string): boolean {
+  return SESSION_ID.test(text);
+}
+
+/** Throws `invalid_argument` for a text that cannot name a session. `what` says where it came from. */
+export function assertSessionId(text: string, what: string): void {
+  if (isSessionId(text)) return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `${what} ${JSON.stringify(text)} is no session id. Write up to 128 letters, digits, _ and -, a letter or digit first.`,
+  );
+}

@@ -1,0 +1,191 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { systemClock } from "../core/base/clock.ts";
+import { newUuid } from "../core/base/ids.ts";
+import { isRecord, safeParse } from "../core/base/json.ts";
+import { ownIdentity, type ProcessIdentity, processState } from "./process-identity.ts";
+import { sessionError, systemCode, systemReason } from "./session-error.ts";
+
+/** How a lock is taken. */
+export interface LockOptions {
+  /** Called between looking at a lock and taking it over; for tests. */
+  readonly beforeTakeover?: () => void;
+  /** Longest wait for a process that is just ending, in milliseconds. Default 300. */
+  readonly patienceMs?: number;
+}
+
+/** The right to write a session. */
+export class SessionLock {
+  readonly #path: string;
+  readonly #token: string;
+
+  constructor(path: string, token: string) {
+    this.#path = path;
+    this.#token = token;
+  }
+
+  /** Whether the lock is still this one. */
+  isHeld(): boolean {
+    return readHolder(this.#path)?.token === this.#token;
+  }
+
+  /** Gives the lock back; nothing happens when it is another's by now. */
+  release(): void {
+    if (this.isHeld()) rmSync(this.#path, { force: true });
+  }
+}
+
+/**
+ * Takes the lock file at `path`. One of a process that has ended, or whose number went to another one, is taken over. Throws
+ * `journal`, naming the process, when another one holds it, and for a lock that is a link or cannot be written.
+ */
+export async function takeLock(path: string, options: LockOptions = {}): Promise<SessionLock> {
+  const token = newUuid();
+  const text = JSON.stringify({ ...ownIdentity(), token });
+  const rounds = Math.max(1, Math.ceil((options.patienceMs ?? 300) / ROUND_MS));
+  for (let round = 1; ; round++) {
+    if (place(path, text)) return new SessionLock(path, token);
+    const holder = readHolder(path);
+    // Whatever cannot be read was not written by this program, or not to its end: it is given the time to become whole.
+    const isFree = holder === undefined ? round === rounds : processState(holder) === "ended";
+    if (isFree && takeOver(path, { holder, text, before: options.beforeTakeover }))
+      return new SessionLock(path, token);
+    if (round === rounds) throw heldBy(path, readHolder(path) ?? holder);
+    await systemClock.sleep(ROUND_MS);
+  }
+}
+
+const ROUND_MS = 30;
+
+type Holder = ProcessIdentity & { readonly token: string };
+
+/** Makes the file with its whole text at once; false when there is one already. */
+function place(path: string, text: string): boolean {
+  const draft = `${path}.${newUuid()}`;
+  try {
+    writeFileSync(draft, text, { flag: "wx", mode: 0o600 });
+    return linked(draft, path) ?? writtenAlone(path, text);
+  } catch (error) {
+    throw sessionError(
+      `The lock ${path} cannot be written: ${systemReason(error)}. Put that right, or run with --no-session.`,
+      {
+        cause: error,
+      },
+    );
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Undefined where the file system has no hard links. */
+function linked(draft: string, path: string): boolean | undefined {
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "EEXIST") return false;
+    if (code === "EPERM" || code === "ENOTSUP" || code === "EOPNOTSUPP" || code === "ENOSYS")
+      return undefined;
+    throw error;
+  }
+}
+
+function writtenAlone(path: string, text: string): boolean {
+  try {
+    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+interface Takeover {
+  readonly holder: Holder | undefined;
+  readonly text: string;
+  readonly before: (() => void) | undefined;
+}
+
+/**
+ * Replaces the lock of an ended process. Only who holds the guard beside it may remove one, and looks again under it: of two that
+ * saw the same dead holder, the slower one would else remove the lock of the faster.
+ */
+function takeOver(path: string, { holder, text, before }: Takeover): boolean {
+  before?.();
+  const guard = `${path}.takeover`;
+  if (!place(guard, text)) {
+    dropDeadGuard(guard);
+    return false;
+  }
+  try {
+    if (readHolder(path)?.token !== holder?.token) return false;
+    rmSync(path, { force: true });
+    return place(path, text);
+  } finally {
+    rmSync(guard, { force: true });
+  }
+}
+
+/** A guard is held for moments; one of an ended process is moved away, and put back if it turns out to be a new one. */
+function dropDeadGuard(guard: string): void {
+  const holder = readHolder(guard);
+  if (holder === undefined || processState(holder) !== "ended") return;
+  const aside = `${guard}.${newUuid()}`;
+  try {
+    renameSync(guard, aside);
+  } catch {
+    // Somebody else was faster.
+    return;
+  }
+  if (readHolder(aside)?.token === holder.token) unlinkSync(aside);
+  else renameSync(aside, guard);
+}
+
+function readHolder(path: string): Holder | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw sessionError(`The lock ${path} cannot be read: ${systemReason(error)}. Remove it.`, {
+      cause: error,
+    });
+  }
+  try {
+    if (!fstatSync(descriptor).isFile()) throw sessionError(`The lock ${path} is not a file. Remove it.`);
+    const parsed = safeParse(readFileSync(descriptor, "utf8"));
+    return parsed.ok && isHolder(parsed.value) ? parsed.value : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function isHolder(value: unknown): value is Holder {
+  if (!isRecord(value) || !Number.isSafeInteger(value["pid"]) || Number(value["pid"]) <= 0) return false;
+  return ["start", "host", "boot", "token"].every((field) => typeof value[field] === "string");
+}
+
+function heldBy(path: string, holder: Holder | undefined): Error {
+  const file = path.replace(/\.lock$/, ".jsonl");
+  if (holder === undefined)
+    return sessionError(`The session ${file} is in use. Try again, or use --fork-session.`);
+  const { pid, host } = holder;
+  const isHere = processState(holder) !== "unknown";
+  const who = isHere ? `process ${pid}` : `process ${pid} on ${host}`;
+  const otherwise = isHere ? "" : ` If that machine is no more, remove ${path}.`;
+  return sessionError(
+    `The session is in use by ${who} (${file}). Wait until it has ended, or go on in a copy with --fork-session.${otherwise}`,
+    { details: { pid, host, file } },
+  );
+}

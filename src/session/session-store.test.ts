@@ -1,0 +1,111 @@
+import { linkSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { tempFolder } from "../../test/temp-folder.ts";
+import type { NewEntry } from "../core/agent/entry.ts";
+import type { JsonlJournal } from "./jsonl-journal.ts";
+import { type SessionFile, SessionStore, workspaceSlug } from "./session-store.ts";
+
+const HELLO: NewEntry = {
+  type: "user_message",
+  message: { role: "user", content: [{ type: "text", text: "hello" }] },
+  source: "input",
+};
+
+async function kept(journal: JsonlJournal): Promise<void> {
+  await journal.append(HELLO);
+  await journal.close();
+}
+
+const idsOf = (sessions: readonly SessionFile[]): string[] => sessions.map(({ sessionId }) => sessionId);
+
+describe("SessionStore", () => {
+  it("is empty where nothing was ever kept, and makes no folder for looking", () => {
+    const root = join(tempFolder(), "sessions");
+    const store = new SessionStore(root);
+    expect([store.list(), store.list("/w")]).toEqual([[], []]);
+    expect(() => store.newest("/w")).toThrow("There is no session of /w");
+    expect(statSync(root, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  it("keeps the sessions of working folders apart and lists the one worked on last first", async () => {
+    const store = new SessionStore(join(tempFolder(), "sessions"));
+    await kept(await store.start("/one", { sessionId: "a" }));
+    await kept(await store.start("/one", { sessionId: "b" }));
+    await kept(await store.start("/two", { sessionId: "c" }));
+    expect([idsOf(store.list("/one")), idsOf(store.list("/two")), idsOf(store.list()).sort()]).toEqual([
+      ["b", "a"],
+      ["c"],
+      ["a", "b", "c"],
+    ]);
+    await kept(await store.resume(store.find("a", "/one")));
+    expect(store.newest("/one").sessionId).toBe("a");
+  });
+
+  it("finds the sessions of the folder first, then those of others, by id or its only beginning", async () => {
+    const store = new SessionStore(join(tempFolder(), "sessions"));
+    await kept(await store.start("/one", { sessionId: "abc" }));
+    await kept(await store.start("/two", { sessionId: "abd" }));
+    expect(
+      [store.find("ab", "/one"), store.find("ab", "/two"), store.find("abd", "/one")].map((s) => s.sessionId),
+    ).toEqual(["abc", "abd", "abd"]);
+    expect(() => store.find("ab", "/three")).toThrow("2 sessions begin with ab");
+    expect(() => store.find("x", "/one")).toThrow("There is no session x");
+    expect(() => store.find("../abc", "/one")).toThrow("is no session id");
+  });
+
+  it("does not take an id that is in use", async () => {
+    const store = new SessionStore(join(tempFolder(), "sessions"));
+    await kept(await store.start("/one", { sessionId: "a" }));
+    await expect(store.start("/one", { sessionId: "a" })).rejects.toThrow("There is a session a already");
+  });
+
+  it("refuses a session file that has a second name", async () => {
+    const root = join(tempFolder(), "sessions");
+    const store = new SessionStore(root);
+    await kept(await store.start("/one", { sessionId: "a" }));
+    const session = store.newest("/one");
+    linkSync(session.path, join(root, "second"));
+    await expect(store.resume(session)).rejects.toThrow("has a second name");
+  });
+
+  it("lists only what is named like a session", async () => {
+    const store = new SessionStore(join(tempFolder(), "sessions"));
+    await kept(await store.start("/one", { sessionId: "a" }));
+    const folder = dirname(store.newest("/one").path);
+    for (const name of ["b.json", "-c.jsonl", "d e.jsonl", ".jsonl"]) writeFileSync(join(folder, name), "");
+    mkdirSync(join(folder, "f.jsonl"));
+    expect(idsOf(store.list("/one"))).toEqual(["a"]);
+  });
+
+  it("removes a session, but not one at work", async () => {
+    const store = new SessionStore(join(tempFolder(), "sessions"));
+    const journal = await store.start("/one", { sessionId: "a" });
+    await journal.append(HELLO);
+    await expect(store.remove(store.newest("/one"))).rejects.toMatchObject({ code: "journal" });
+    await journal.close();
+    const session = store.newest("/one");
+    await store.remove(session);
+    expect(readdirSync(dirname(session.path))).toEqual(["newest"]);
+  });
+
+  it("copies a session while it is written", async () => {
+    const store = new SessionStore(join(tempFolder(), "sessions"));
+    const journal = await store.start("/one", { sessionId: "a" });
+    await journal.append(HELLO);
+    const copy = await store.start("/two", { sessionId: "b", copyOf: store.newest("/one") });
+    expect([...copy.entries()]).toMatchObject([HELLO]);
+    await Promise.all([copy.close(), journal.close()]);
+    expect(readFileSync(store.newest("/two").path, "utf8")).toContain('"forkedFrom":{"sessionId":"a"');
+  });
+});
+
+describe("workspaceSlug", () => {
+  it("is a file name that tells folders apart", () => {
+    const slugs = ["/", "/a/b", "/a-b", "/ä/ö", `/${"long/".repeat(200)}`, "/..", "/a\n/b"].map(
+      workspaceSlug,
+    );
+    expect(slugs.filter((slug) => !/^[A-Za-z0-9][A-Za-z0-9.-]{0,100}$/.test(slug))).toEqual([]);
+    expect(new Set(slugs).size).toBe(slugs.length);
+  });
+});

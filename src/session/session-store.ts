@@ -1,0 +1,187 @@
+import { closeSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { newUuid } from "../core/base/ids.ts";
+import { checksum } from "./checksum.ts";
+import { lockPath } from "./inspect-session.ts";
+import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
+import { sessionError, systemCode, systemReason } from "./session-error.ts";
+import { isFolder, makeSessionFolder, openSessionFile } from "./session-file.ts";
+import { assertSessionId, isSessionId } from "./session-id.ts";
+import { takeLock } from "./session-lock.ts";
+
+/** A session on disk. */
+export interface SessionFile {
+  readonly sessionId: string;
+  readonly path: string;
+  readonly bytes: number;
+  /** When it was last written, in milliseconds since the epoch, by the clock of then. */
+  readonly changedAt: number;
+}
+
+/** How a session is started. */
+export interface StartOptions extends JsonlJournalOptions {
+  /** Default: a new one. */
+  readonly sessionId?: string;
+  /** Session to begin with a copy of. */
+  readonly copyOf?: SessionFile;
+}
+
+/** The sessions of a user: one file each in one folder for each working folder. */
+export class SessionStore {
+  readonly #root: string;
+
+  /** `root` holds the folders of all working folders; it is made when the first session is. */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Starts a session of a working folder. Throws `journal`, also when there is one of that id. */
+  async start(cwd: string, options: StartOptions = {}): Promise<JsonlJournal> {
+    const { sessionId = newUuid(), copyOf, ...rest } = options;
+    assertSessionId(sessionId, "The session id");
+    const folder = this.#folderOf(cwd);
+    const newEntriesIn = makeSessionFolder(folder);
+    const path = join(folder, `${sessionId}.jsonl`);
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+      throw sessionError(
+        `There is a session ${sessionId} already (${path}). Go on with it with --resume ${sessionId}, or choose another id.`,
+      );
+    }
+    const journal = await JsonlJournal.create(path, {
+      ...rest,
+      sessionId,
+      cwd,
+      newEntriesIn,
+      ...(copyOf === undefined ? {} : { copyOf: copyOf.path }),
+    });
+    markNewest(folder, sessionId);
+    return journal;
+  }
+
+  /** Goes on with a session. Throws `journal`. */
+  async resume({ path, sessionId }: SessionFile, options: JsonlJournalOptions = {}): Promise<JsonlJournal> {
+    const folder = join(path, "..");
+    this.#assertFolders(folder);
+    const journal = await JsonlJournal.open(path, options);
+    markNewest(folder, sessionId);
+    return journal;
+  }
+
+  /** Sessions of a working folder, or of all, the one that was worked on last first. Throws `journal` for linked folders. */
+  list(cwd?: string): readonly SessionFile[] {
+    if (!isFolder(this.#root)) return [];
+    const folders =
+      cwd === undefined
+        ? readdirSync(this.#root, { withFileTypes: true })
+            .filter((entry) => entry.isDirectory())
+            .map(({ name }) => join(this.#root, name))
+        : [this.#folderOf(cwd)];
+    const found = folders.flatMap((folder) => (isFolder(folder) ? sessionsIn(folder) : []));
+    return cwd === undefined ? found.sort((left, right) => right.changedAt - left.changedAt) : found;
+  }
+
+  /** The session of a working folder that was worked on last. Throws `journal` when there is none. */
+  newest(cwd: string): SessionFile {
+    const [first] = this.list(cwd);
+    if (first !== undefined) return first;
+    throw sessionError(`There is no session of ${cwd} to go on with. Leave --continue out to start one.`);
+  }
+
+  /**
+   * The session with an id or the only one whose id begins with it; those of the working folder are looked at first. Throws
+   * `invalid_argument` for what is no id, `journal` when there is none or more than one.
+   */
+  find(id: string, cwd: string): SessionFile {
+    assertSessionId(id, "The session id");
+    for (const sessions of [this.list(cwd), this.list()]) {
+      const exact = sessions.find(({ sessionId }) => sessionId === id);
+      if (exact !== undefined) return exact;
+      const matching = sessions.filter(({ sessionId }) => sessionId.startsWith(id));
+      const [only] = matching;
+      if (matching.length > 1) {
+        const ids = matching.slice(0, 5).map(({ sessionId }) => sessionId);
+        throw sessionError(
+          `${matching.length} sessions begin with ${id}: ${ids.join(", ")}. Write more of the id.`,
+        );
+      }
+      if (only !== undefined) return only;
+    }
+    throw sessionError(`There is no session ${id} below ${this.#root}. See nano-agent sessions list.`);
+  }
+
+  /** Removes a session. Throws `journal` while a process works on it. */
+  async remove({ path }: SessionFile): Promise<void> {
+    this.#assertFolders(join(path, ".."));
+    const lock = await takeLock(lockPath(path));
+    try {
+      rmSync(path);
+    } catch (error) {
+      throw sessionError(`The session file ${path} cannot be removed: ${systemReason(error)}.`, {
+        cause: error,
+      });
+    } finally {
+      lock.release();
+    }
+  }
+
+  #folderOf(cwd: string): string {
+    return join(this.#root, workspaceSlug(cwd));
+  }
+
+  #assertFolders(folder: string): void {
+    for (const path of [this.#root, folder])
+      if (!isFolder(path)) throw sessionError(`The session folder ${path} does not exist.`);
+  }
+}
+
+/** Name of the folder for the sessions of a working folder: its path to be recognised by, and a checksum to be one of its own. */
+export function workspaceSlug(cwd: string): string {
+  const shown = cwd
+    .replaceAll(/[^A-Za-z0-9.]+/g, "-")
+    .slice(-80)
+    .replace(/^[-.]+/, "");
+  return `${shown === "" ? "root" : shown}-${checksum(Buffer.from(cwd))}`;
+}
+
+/** The sessions in a folder, links and what is not named like a session left out. */
+function sessionsIn(folder: string): SessionFile[] {
+  const sessions: SessionFile[] = [];
+  for (const name of readdirSync(folder)) {
+    const sessionId = basename(name, ".jsonl");
+    if (sessionId === name || !isSessionId(sessionId)) continue;
+    const path = join(folder, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || stats.isDirectory()) continue;
+    sessions.push({ sessionId, path, bytes: stats.size, changedAt: stats.mtimeMs });
+  }
+  const marked = readMark(folder);
+  const rank = ({ sessionId, changedAt }: SessionFile): number =>
+    sessionId === marked ? Number.POSITIVE_INFINITY : changedAt;
+  return sessions.sort((left, right) => rank(right) - rank(left));
+}
+
+/** Names the session of a folder that was opened last: by file times alone, a clock that was set back would hide it. */
+const MARK = "newest";
+
+function markNewest(folder: string, sessionId: string): void {
+  const draft = join(folder, `${MARK}.${newUuid()}`);
+  try {
+    writeFileSync(draft, `${sessionId}\n`, { flag: "wx", mode: 0o600 });
+    renameSync(draft, join(folder, MARK));
+  } catch (error) {
+    // The mark only decides between sessions whose times mislead: what matters is refused elsewhere.
+    rmSync(draft, { force: true });
+    if (systemCode(error) === undefined) throw error;
+  }
+}
+
+function readMark(folder: string): string | undefined {
+  const path = join(folder, MARK);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+  const descriptor = openSessionFile(path, "read");
+  try {
+    return readFileSync(descriptor, "utf8").trim();
+  } finally {
+    closeSync(descriptor);
+  }
+}

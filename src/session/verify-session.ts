@@ -1,0 +1,58 @@
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { NanoAgentError } from "../core/base/errors.ts";
+import { idOfPath, sessionHeader } from "./inspect-session.ts";
+import { RECORD_VERSION } from "./record.ts";
+import { type DamagedLine, scanJournal } from "./scan-journal.ts";
+import { systemReason } from "./session-error.ts";
+
+/** What is found when a session file is checked. */
+export interface SessionCheck {
+  readonly file: string;
+  readonly ok: boolean;
+  /** Whole records. */
+  readonly records: number;
+  readonly damaged: readonly DamagedLine[];
+  /** From the first record; the name of the file where that is damaged. */
+  readonly session_id: string;
+}
+
+/** Checks every line of a session file and changes nothing. Throws `invalid_argument` for what cannot be read as a file. */
+export function verifySession(file: string): SessionCheck {
+  const descriptor = openToCheck(file);
+  try {
+    const { records, damaged, newer } = scanJournal(descriptor);
+    const all =
+      newer === undefined
+        ? damaged
+        : [
+            ...damaged,
+            { line: newer.line, reason: `version ${newer.version}, newer than ${RECORD_VERSION}` },
+          ];
+    return {
+      file,
+      ok: all.length === 0,
+      records: records.length,
+      damaged: all,
+      session_id: sessionHeader(descriptor, records)?.sessionId ?? idOfPath(file),
+    };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function openToCheck(file: string): number {
+  try {
+    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (fstatSync(descriptor).isFile()) return descriptor;
+    closeSync(descriptor);
+  } catch (error) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `${file} cannot be read: ${systemReason(error)}. Name a session file.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  throw new NanoAgentError("invalid_argument", `${file} is not a file. Name a session file.`);
+}

@@ -1,0 +1,44 @@
+import { type BigIntStats, closeSync, fstatSync, read, readFile, readSync } from "node:fs";
+
+/** Bytes read without a trip to the thread pool, which costs more than they do. */
+const SYNC_BYTES = 1024 * 1024;
+
+/** A file open for reading. Its first megabyte is read at once, for a page is rarely more; what follows leaves the program free. */
+export class OpenFile {
+  readonly #fd: number;
+  #syncBytes = SYNC_BYTES;
+
+  /** Takes over the descriptor. */
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  stat(): BigIntStats {
+    return fstatSync(this.#fd, { bigint: true });
+  }
+
+  /** Reads into `buffer` from `offset`, at `position`, else behind the last read. Resolves to the bytes read, 0 at the end. */
+  async read(buffer: Buffer, offset: number, length: number, position: number | null): Promise<number> {
+    if (this.#syncBytes > 0) {
+      const count = readSync(this.#fd, buffer, offset, length, position);
+      this.#syncBytes -= count;
+      return count;
+    }
+    return new Promise((resolve, reject) => {
+      read(this.#fd, buffer, offset, length, position, (error, count) =>
+        error === null ? resolve(count) : reject(error),
+      );
+    });
+  }
+
+  /** Everything from the place of the last read to the end. */
+  readAll(): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      readFile(this.#fd, (error, content) => (error === null ? resolve(content) : reject(error)));
+    });
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}

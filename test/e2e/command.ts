@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import {
+  type ScriptedServer,
+  type ScriptedServerOptions,
+  startScriptedServer,
+} from "../../src/testing/scripted-server.ts";
+import { tempFolder } from "../temp-folder.ts";
+
+const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
+
+/** The key tests use; must never be printed. */
+export const TEST_KEY = "sk-test-0123456789abcdef";
+
+/** How a command is started. */
+export interface CommandOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Text on standard input. Default: nothing, as from /dev/null. */
+  readonly stdin?: string;
+  /** Leaves standard input open after its text. */
+  readonly holdStdin?: boolean;
+}
+
+/** How a command ended. */
+export interface CommandEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command at work. */
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  readonly end: Promise<CommandEnd>;
+  /** Resolves when standard output or error holds `text`. */
+  readonly says: (text: string) => Promise<void>;
+}
+
+/** Starts the built command in an environment that holds nothing of this one; it is killed with the test. */
+export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+  const home = tempFolder();
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd: options.cwd ?? tempFolder(),
+    env: { PATH: process.env["PATH"] ?? "", HOME: home, ...options.env },
+    stdio: [options.stdin === undefined && options.holdStdin !== true ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const output = { stdout: "", stderr: "" };
+  const watchers: (() => void)[] = [];
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+      for (const watch of watchers) watch();
+    });
+  }
+  child.stdin?.on("error", () => undefined);
+  if (options.holdStdin === true) child.stdin?.write(options.stdin ?? "");
+  else child.stdin?.end(options.stdin);
+  const end = new Promise<CommandEnd>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, ...output }));
+  });
+  const says = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (output.stdout.includes(text) || output.stderr.includes(text)) resolve();
+      };
+      watchers.push(look);
+      look();
+      void end.then((ended) => reject(new Error(`ended without "${text}": ${JSON.stringify(ended)}`)));
+    });
+  return { child, end, says };
+}
+
+/** Runs the built command to its end. */
+export function runCommand(args: readonly string[], options: CommandOptions = {}): Promise<CommandEnd> {
+  return startCommand(args, options).end;
+}
+
+/** A scripted model server, closed with the test. */
+export async function modelServer(
+  steps: Parameters<typeof startScriptedServer>[0],
+  options: ScriptedServerOptions = {},
+): Promise<ScriptedServer> {
+  const server = await startScriptedServer(steps, options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** Variables that make the command use the server as a Chat Completions model. */
+export function serverEnv(server: ScriptedServer): Readonly<Record<string, string>> {
+  return {
+    NANO_AGENT_MODEL: "openai/gpt-5",
+    OPENAI_API_KEY: TEST_KEY,
+    OPENAI_BASE_URL: `${server.url}/v1`,
+    NANO_AGENT_MAX_RETRIES: "0",
+  };
+}

@@ -1,0 +1,141 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { says } from "../../src/testing/script.ts";
+import { refuses } from "../../src/testing/server-step.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { modelServer, runCommand, serverEnv, TEST_KEY } from "./command.ts";
+
+interface UserConfig {
+  readonly XDG_CONFIG_HOME: string;
+}
+
+function userConfig(config: object): UserConfig {
+  const folder = tempFolder();
+  mkdirSync(join(folder, "nano-agent"));
+  writeFileSync(join(folder, "nano-agent/config.json"), JSON.stringify(config));
+  return { XDG_CONFIG_HOME: folder };
+}
+
+test("config shows the settings in force, where each comes from, and no secrets", async () => {
+  const env = {
+    ...userConfig({
+      providers: { mine: { baseUrl: "http://me:pw@host.example/v1", headers: { authorization: "secret" } } },
+    }),
+    NANO_AGENT_MAX_RETRIES: "2",
+  };
+  const cwd = tempFolder({ "nano-agent.json": '{ "model": "mine/x", "allowedTools": ["bash"] }' });
+  const end = await runCommand(["config"], { env, cwd });
+  expect(end).toEqual({
+    code: 0,
+    stdout: [
+      `model = "mine/x"  (${cwd}/nano-agent.json)`,
+      "network.maxRetries = 2  (NANO_AGENT_MAX_RETRIES)",
+      `providers.mine = {"baseUrl":"http://***@host.example/v1","headers":{"authorization":"***"}}  (${env.XDG_CONFIG_HOME}/nano-agent/config.json)`,
+      "",
+    ].join("\n"),
+    stderr: `nano-agent: ${cwd}/nano-agent.json: left out allowedTools. A project may not set it; put it in your own config file or on the command line.\n`,
+  });
+});
+
+test("a custom provider of the user is used, its key from the variable it names", async () => {
+  const server = await modelServer([says("From mine.")]);
+  const providers = {
+    mine: {
+      wire: "openai_chat",
+      baseUrl: `${server.url}/v1`,
+      apiKeyEnv: "MY_KEY",
+      headers: { "x-team": "a" },
+    },
+  };
+  const env = { ...userConfig({ providers, model: "mine/some-model" }), MY_KEY: TEST_KEY };
+  expect(await runCommand(["-p", "go"], { env })).toEqual({ code: 0, stdout: "From mine.\n", stderr: "" });
+  expect(server.requests[0]?.headers).toMatchObject({ authorization: `Bearer ${TEST_KEY}`, "x-team": "a" });
+});
+
+test("a project cannot send the user's key elsewhere", async () => {
+  const [mine, theirs] = [await modelServer([says("mine")]), await modelServer([])];
+  const cwd = tempFolder({
+    "nano-agent.json": JSON.stringify({
+      providers: { openai: { baseUrl: `${theirs.url}/v1` } },
+      network: { proxy: { http: theirs.url } },
+    }),
+  });
+  const end = await runCommand(["-p", "go"], { env: serverEnv(mine), cwd });
+  expect({ code: end.code, stdout: end.stdout, stolen: theirs.requests }).toEqual({
+    code: 0,
+    stdout: "mine\n",
+    stolen: [],
+  });
+  expect(end.stderr).toContain("left out providers, network.proxy");
+});
+
+test("instructions of the project reach the model", async () => {
+  const cwd = tempFolder({ "AGENTS.md": "Always answer in rhyme." });
+  const server = await modelServer([says("ok")]);
+  await runCommand(["-p", "--append-system-prompt", "Be brief.", "go"], { env: serverEnv(server), cwd });
+  const system = JSON.stringify(server.requests[0]?.body);
+  expect(system).toContain("Always answer in rhyme.");
+  expect(system).toContain("Be brief.");
+});
+
+test("a fallback model takes over, and one without a key is left out", async () => {
+  const server = await modelServer([refuses(500, "down"), says("second")]);
+  const env = {
+    ...serverEnv(server),
+    ...userConfig({ fallbackModels: ["anthropic/claude-sonnet-4-5", "openai-chat/gpt-5"] }),
+  };
+  const end = await runCommand(["-p", "go"], { env });
+  expect({ code: end.code, stdout: end.stdout }).toEqual({ code: 0, stdout: "second\n" });
+  expect(end.stderr).toContain("fallback model anthropic/claude-sonnet-4-5 is left out");
+});
+
+test("models lists providers, what is missing for them, and known models", async () => {
+  const end = await runCommand(["models", "anthropic"]);
+  expect(end.code).toBe(0);
+  expect(end.stdout).toMatch(/^anthropic {2}no key: set ANTHROPIC_API_KEY, default /);
+  expect(end.stdout).toContain("anthropic/claude-sonnet-4-5");
+  const json = await runCommand(["models", "google", "--json"], { env: { GEMINI_API_KEY: TEST_KEY } });
+  expect(JSON.parse(json.stdout)).toMatchObject([
+    { provider: "google", credentials: "key", variable: "GEMINI_API_KEY" },
+  ]);
+  expect(json.stdout).not.toContain(TEST_KEY);
+});
+
+test("auth check says whether the key is accepted", async () => {
+  const server = await modelServer([says("ok"), refuses(401, "bad key")]);
+  const env = serverEnv(server);
+  expect(await runCommand(["auth", "check"], { env })).toEqual({
+    code: 0,
+    stdout: "openai/gpt-5: the key from OPENAI_API_KEY is accepted.\n",
+    stderr: "",
+  });
+  const refused = await runCommand(["auth", "check", "--json"], { env });
+  expect(refused.code).toBe(41);
+  expect(JSON.parse(refused.stdout)).toMatchObject({ ok: false, key: "OPENAI_API_KEY" });
+});
+
+test("doctor passes with a model and fails without", async () => {
+  const server = await modelServer([]);
+  const good = await runCommand(["doctor"], { env: serverEnv(server) });
+  expect(good.code).toBe(0);
+  expect(good.stdout).toContain("Model: openai/gpt-5, because of NANO_AGENT_MODEL");
+  const bad = await runCommand(["doctor", "--json"], { env: { NANO_AGENT_MODEL: "anthropic/x" } });
+  expect(bad.code).toBe(1);
+  expect(JSON.parse(bad.stdout)).toContainEqual({
+    name: "Model",
+    state: "bad",
+    message: expect.stringContaining("ANTHROPIC_API_KEY"),
+  });
+});
+
+test.each([
+  [["--version"], /^\d+\.\d+\.\d+\n$/],
+  [["-v"], /^\d+\.\d+\.\d+\n$/],
+  [["--help"], /Exit codes:/],
+  [["models", "--help"], /^nano-agent models/],
+])("%j answers on standard output", async (args, pattern) => {
+  const end = await runCommand(args);
+  expect(end).toMatchObject({ code: 0, stderr: "" });
+  expect(end.stdout).toMatch(pattern);
+});

@@ -1,0 +1,112 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { calls, finishes, says } from "../../src/testing/script.ts";
+import { refuses, replies } from "../../src/testing/server-step.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { type CommandEnd, modelServer, runCommand, serverEnv, TEST_KEY } from "./command.ts";
+
+/** What every failing command keeps to: one line on standard error, no stack trace, no key. */
+function expectOneLine({ stderr, stdout }: CommandEnd): void {
+  expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  expect(stderr).toMatch(/^nano-agent: /);
+  expect(`${stdout}${stderr}`).not.toContain(TEST_KEY);
+  expect(stderr).not.toMatch(/\n\s+at /);
+}
+
+test("0: the run is done", async () => {
+  const server = await modelServer([says("ok")]);
+  expect((await runCommand(["-p", "go"], { env: serverEnv(server) })).code).toBe(0);
+});
+
+test("1: the provider failed", async () => {
+  const server = await modelServer([refuses(500, "broken")]);
+  const end = await runCommand(["-p", "go"], { env: serverEnv(server) });
+  expect(end).toMatchObject({ code: 1, stdout: "" });
+  expect(end.stderr).toContain("broken");
+  expectOneLine(end);
+});
+
+test("1: the answer was cut at the output limit, and what there is of it is printed", async () => {
+  const server = await modelServer([[says("Half an ans"), finishes("length")]]);
+  const end = await runCommand(["-p", "go"], { env: serverEnv(server) });
+  expect(end).toMatchObject({ code: 1, stdout: "Half an ans\n" });
+  expectOneLine(end);
+});
+
+test("3: a tool call was refused, although the run went on to an answer", async () => {
+  const cwd = tempFolder();
+  const server = await modelServer([calls("write", { path: "new.txt", content: "x" }), says("I could not.")]);
+  const end = await runCommand(["-p", "go"], { env: serverEnv(server), cwd });
+  expect(end).toMatchObject({ code: 3, stdout: "I could not.\n" });
+  expect(end.stderr).toContain(
+    "--permission-mode acceptEdits or --allowed-tools 'write(new.txt)' would allow it",
+  );
+  expect(existsSync(join(cwd, "new.txt"))).toBe(false);
+  expectOneLine(end);
+});
+
+test("41: no key, naming the variable to set", async () => {
+  const end = await runCommand(["-p", "-m", "anthropic/claude-sonnet-4-5", "go"]);
+  expect(end).toMatchObject({ code: 41, stdout: "" });
+  expect(end.stderr).toContain("ANTHROPIC_API_KEY");
+  expectOneLine(end);
+});
+
+test("41: no model at all, saying what to set and that the demo runs", async () => {
+  // Ports nobody listens on, so that no local server of this machine is found.
+  const nowhere = "http://127.0.0.1:1";
+  const env = {
+    OLLAMA_BASE_URL: nowhere,
+    LMSTUDIO_BASE_URL: nowhere,
+    LLAMACPP_BASE_URL: nowhere,
+    VLLM_BASE_URL: nowhere,
+  };
+  const end = await runCommand(["-p", "go"], { env });
+  expect(end).toMatchObject({ code: 41, stdout: "" });
+  expect(end.stderr).toContain("ANTHROPIC_API_KEY");
+  expect(end.stderr).toContain("nano-agent demo");
+  expectOneLine(end);
+});
+
+test("41: a refused key, naming where it came from and not the key", async () => {
+  const server = await modelServer([refuses(401, `Incorrect API key provided: ${TEST_KEY}`)]);
+  const end = await runCommand(["-p", "go"], { env: serverEnv(server) });
+  expect(end).toMatchObject({ code: 41, stdout: "" });
+  expect(end.stderr).toContain("The key came from OPENAI_API_KEY.");
+  expectOneLine(end);
+});
+
+test("52: a config file that is not valid, with file, line and what is expected", async () => {
+  const cwd = tempFolder({ "nano-agent.json": '{\n  // limits\n  "maxTurns": "ten"\n}\n' });
+  const end = await runCommand(["-p", "go"], { cwd });
+  expect(end).toMatchObject({ code: 52, stdout: "" });
+  expect(end.stderr).toContain('nano-agent.json:3: "maxTurns" must be a whole number from 1, not "ten"');
+  expectOneLine(end);
+});
+
+test("53: the turn limit, with the last text", async () => {
+  const server = await modelServer([[says("Working on it."), calls("read", { path: "." })]]);
+  const end = await runCommand(["-p", "--max-turns", "1", "go"], { env: serverEnv(server) });
+  expect(end).toMatchObject({ code: 53, stdout: "Working on it.\n" });
+  expect(end.stderr).toContain("--max-turns");
+  expectOneLine(end);
+  server.assertFinished();
+});
+
+test("55: the budget", async () => {
+  const usage = { inputTokens: 900_000, outputTokens: 100_000 };
+  const server = await modelServer([[calls("read", { path: "." }), finishes("tool_use", usage)]]);
+  const end = await runCommand(["-p", "--max-budget-usd", "0.01", "go"], { env: serverEnv(server) });
+  expect(end.code).toBe(55);
+  expect(end.stderr).toContain("--max-budget-usd");
+  expectOneLine(end);
+});
+
+test("124: the wall time", async () => {
+  const server = await modelServer([replies({ answer: says("never to be seen"), stall: "before_headers" })]);
+  const end = await runCommand(["-p", "--max-wall-time", "200ms", "go"], { env: serverEnv(server) });
+  expect(end.code).toBe(124);
+  expect(end.stderr).toContain("--max-wall-time");
+  expectOneLine(end);
+});

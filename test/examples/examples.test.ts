@@ -1,0 +1,102 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** Lines an example must print, in this order; others may stand between them. */
+const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
+  ["01-minimal", ["Yes, take one: 9 °C and light rain.", "completed after 2 model requests"]],
+  ["02-stream", ['> time {"place":"Lima"}', "< time (ok)", "200 tokens in, 40 out, cost unknown"]],
+  ["03-schemas", ["total: expected number, got string", "structured_output 318 2 × lamp, 1 × desk"]],
+  [
+    "04-approve",
+    [
+      "deny by person: I still need that file",
+      "deny by rule: secrets stay where they are",
+      "left: notes.md, secrets.env",
+    ],
+  ],
+  [
+    "05-files-and-shell",
+    ["edit: ok, 3 replacements", "batch: ok, 2 of 2 calls succeeded", "the quick brown fox!"],
+  ],
+  [
+    "06-limits",
+    [
+      "max_iterations: Three searches found nothing.",
+      "budget (tokens) after 360 tokens",
+      "It took too long, so I left it.",
+    ],
+  ],
+  ["07-own-model", ["attempt 2: The provider is overloaded.", "HELLO OUT THERE "]],
+  ["08-record-and-replay", ["recorded: Eight.", "replayed: Eight."]],
+  ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
+  ["11-sessions", ["Under the mat."]],
+  ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
+  ["20-simple-agent", ["Hello Ann.", "It is 14:05, Ann.", "tools: clock", "I have nothing to say to that."]],
+  [
+    "21-react-agent",
+    [
+      "(I need the population first.)",
+      "population: ok",
+      "Finish: error",
+      "Finish: ok",
+      "Oslo has 717,710 people.",
+      "717710 structured_output",
+    ],
+  ],
+  [
+    "22-plan-and-solve-agent",
+    [
+      "planning:",
+      "step 1 of 2: Find a flight",
+      "planning:",
+      "step 1 of 2: Find a train",
+      "step 2 of 2: Name the price",
+      "final_answer:",
+      "Take the night train at 20:10 for 89 euros.",
+      "the conversation has 2 messages",
+    ],
+  ],
+  [
+    "23-reflection-agent",
+    [
+      "reflection 1",
+      "refinement 1",
+      "reflection 2",
+      "[execution] Tea is nice.",
+      "Tea is a pause you can drink.",
+    ],
+  ],
+  [
+    "24-user-agent",
+    ["name (string)", "nights (integer)", "expected integer, got string", "Ann: 2 nights with breakfast"],
+  ],
+  [
+    "25-agents-together",
+    [
+      "Rivers remember the mountain. → Flüsse erinnern sich an den Berg.",
+      "Too vague. | Lovely.",
+      "river: So have I.",
+      "max_turns",
+    ],
+  ],
+];
+
+test.each(EXAMPLES)("the example %s runs without a key and prints what it says", async (name, expected) => {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [`examples/${name}.ts`], {
+    cwd: ROOT,
+  });
+  expect(stderr).toBe("");
+  const printed = stdout.split("\n");
+  let from = 0;
+  const missing = expected.filter((line) => {
+    const at = printed.indexOf(line, from);
+    if (at === -1) return true;
+    from = at + 1;
+    return false;
+  });
+  expect([missing, missing.length === 0 ? "" : stdout]).toEqual([[], ""]);
+});
