@@ -50,7 +50,7 @@ describe("creating", () => {
   test("the result carries a unified diff", async () => {
     const { content: _text, ...rest } = await tools(tempFolder()).result("a.txt", "one\n");
     expect({ ...rest, metadata: { ...rest.metadata, path: "" } }).toEqual({
-      title: "1 lines",
+      title: "1 line",
       metadata: {
         path: "",
         created: true,

@@ -57,7 +57,7 @@ async function write(target: ChangeTarget, content: string, context: ToolContext
     const diff = await diffFile(shown, "", content);
     return {
       content: `Created ${shown} (${named(lines)}).`,
-      title: `${lines} lines`,
+      title: named(lines),
       metadata: { ...metadata, ...diff },
     };
   }
@@ -68,7 +68,7 @@ async function write(target: ChangeTarget, content: string, context: ToolContext
   const was = old === undefined ? `, was ${before.stats.size} bytes` : `, was ${countLines(old)}`;
   return {
     content: `Updated ${shown} (${named(lines)}${was}${changes}).`,
-    title: `${lines} lines${changes}`,
+    title: `${named(lines)}${changes}`,
     metadata: { ...metadata, ...diff },
   };
 }

@@ -46,6 +46,7 @@ class HeadlessRun {
   #settings: Settings | undefined;
   #session: OpenSession | undefined;
   #composed: ComposedAgent | undefined;
+  #tidied: Promise<void> | undefined;
   #tally = new RunTally();
   #startedAt = performance.now();
   #exitCode: number = EXIT.done;
@@ -106,7 +107,7 @@ class HeadlessRun {
       if (prompt !== undefined) await this.#answer(composed, prompt, schema);
       else await this.#answerLines(composed, schema);
     } finally {
-      await this.#composed?.dispose();
+      await Promise.all([this.#composed?.dispose(), this.#tidied]);
       await this.#closeSession();
     }
   }
@@ -221,7 +222,7 @@ class HeadlessRun {
     // While the model still writes the command, what it needs can be made ready.
     if (event.type === "tool_call_start" && event.name === "bash") void this.#composed?.prepare();
     // With the first turn, while the request is under way: a start need not wait for it.
-    if (event.type === "turn_start" && event.iteration === 1) void this.#composed?.tidy();
+    if (event.type === "turn_start" && event.iteration === 1) this.#tidied = this.#composed?.tidy();
     this.#tally.add(event);
     this.#progress.show(event);
     this.#reporter.event(event);
