@@ -29,6 +29,12 @@ describe.each(["layers", "sizes", "docs", "words"])("the gate %s as a command", 
   });
 });
 
+test("the gate links as a command fails when there is nothing to look at", () => {
+  const { code, output } = run("links", tempFolder());
+  expect(code).toBe(1);
+  expect(output).toMatch(/looked at 0 files, expected at least \d+/);
+});
+
 test.each([
   ["oxlint", ["--deny-warnings"]],
   ["biome", ["check"]],

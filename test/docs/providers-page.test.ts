@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { PRESETS } from "../../src/providers/catalog.ts";
+import { NETWORK_DEFAULTS } from "../../src/providers/network.ts";
+
+const page = readFileSync(join(import.meta.dirname, "../../docs/providers.md"), "utf8");
+
+/** Cells of the table row that begins with `name`, without the marks of code. */
+function row(name: string): string {
+  return page.split("\n").find((line) => line.startsWith(`| \`${name}\``)) ?? `no row for ${name}`;
+}
+
+test.each(PRESETS.map((preset) => [preset.name, preset] as const))(
+  "the page tells the names, variables, address and default model of %s",
+  (name, preset) => {
+    const {
+      aliases = [],
+      baseUrl,
+      keyVariables,
+      tokenVariables = [],
+      baseUrlVariables,
+      defaultModel,
+    } = preset;
+    const facts = [...aliases, ...keyVariables, ...tokenVariables, ...baseUrlVariables];
+    for (const fact of [baseUrl, defaultModel]) if (fact !== undefined && fact !== "") facts.push(fact);
+    const line = row(name);
+    expect({ line, missing: facts.filter((fact) => !line.includes(`\`${fact}\``)) }).toEqual({
+      line,
+      missing: [],
+    });
+  },
+);
+
+test("the page tells the network defaults", () => {
+  const told = Object.entries(NETWORK_DEFAULTS).flatMap(([name, value]) => {
+    const shown = typeof value === "number" ? value.toLocaleString("en") : undefined;
+    return shown === undefined || row(name).includes(`| ${shown} |`) ? [] : [`${name} ${shown}`];
+  });
+  expect(told).toEqual([]);
+});
