@@ -1,6 +1,6 @@
 /**
- * Makes docs/assets/demo.svg from a real run of the built demo: `node scripts/record-demo.ts`. The colours are those of the run; long
- * lines are folded as a terminal of 100 columns folds them.
+ * Makes docs/assets/demo.svg from a real run of the built demo on a terminal of its own: `node scripts/record-demo.ts`. Needs the
+ * program `script` of util-linux. Colours and words are those of the run; lines are folded as a terminal of 100 columns folds them.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -34,12 +34,13 @@ interface Span extends Look {
 }
 
 const root = join(import.meta.dirname, "..");
-const run = spawnSync(process.execPath, ["dist/bin.mjs", "demo"], {
+const run = spawnSync("script", ["-qec", `"${process.execPath}" dist/bin.mjs demo`, "/dev/null"], {
   cwd: root,
   encoding: "utf8",
-  env: { ...process.env, FORCE_COLOR: "1", NO_COLOR: undefined },
+  env: { ...process.env, TERM: "xterm-256color", FORCE_COLOR: undefined, NO_COLOR: undefined },
 });
-if (run.status !== 0) throw new Error(`The demo ended with ${String(run.status)}:\n${run.stderr}`);
+if (run.error !== undefined) throw run.error;
+if (run.status !== 0) throw new Error(`The demo ended with ${String(run.status)}:\n${run.stdout}`);
 const lines = `$ npm run demo\n\n${run.stdout}`
   .trimEnd()
   .split("\n")

@@ -64,11 +64,47 @@ test("a person sees reasoning, calls with arguments, and what came of them", asy
       "Trying.",
       "● echo a␛b times: 2",
       "● fails",
-      "  └ 2 echoes · 2 lines, 9 B · 0 ms",
-      "  ✗ Error: no luck 0 ms",
+      "  └ echo: 2 echoes, 9 B · 0 ms",
+      "  ✗ fails: Error: no luck · 0 ms",
       "",
     ].join("\n"),
   );
+});
+
+test("a result directly below its call needs no name, and a failure with much to say is told by its title", async () => {
+  const { output, text } = screen(true);
+  const progress = new Progress({
+    stderr: output,
+    style: styleFor(true, { NO_COLOR: "1" }),
+    liveText: undefined,
+  });
+  const run = defineTool({
+    name: "run",
+    description: "runs",
+    parameters: { type: "object", properties: { lines: { type: "integer" } }, required: ["lines"] } as const,
+    execute: ({ lines }) => ({
+      content: "no such file\n".repeat(lines),
+      isError: true,
+      title: "exit code 1",
+    }),
+  });
+  const model = new ScriptedModel([
+    calls("run", { lines: 1 }),
+    calls("run", { lines: 40 }),
+    says("Both failed."),
+  ]);
+  await new Agent({ model, tools: [run] }).run("go", { onEvent: (event) => progress.show(event) });
+  expect(
+    text()
+      .replaceAll(/\d+ ms/g, "0 ms")
+      .split("\n"),
+  ).toEqual([
+    "● run lines: 1",
+    "  ✗ no such file · 0 ms",
+    "● run lines: 40",
+    "  ✗ exit code 1 · 40 lines, 520 B · 0 ms",
+    "",
+  ]);
 });
 
 test("where a person watches the answer too, text goes there as it comes", async () => {

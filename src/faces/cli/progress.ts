@@ -8,6 +8,8 @@ import { terminalLine, terminalText } from "./terminal-text.ts";
 
 /** Widest line of a call or a result. */
 const MAX_COLUMNS = 100;
+/** A failure that says more is told by its title; the words are for the model. */
+const MAX_SHOWN_LINES = 3;
 
 /** What {@link Progress} writes to, and how much. */
 export interface ProgressOptions {
@@ -26,6 +28,8 @@ export class Progress {
   /** What the cursor stands behind: reasoning or answer text that has no line end yet. */
   #open: "thinking" | "text" | undefined;
   #lastChar = "\n";
+  /** The call whose line was written last: its result needs no name. */
+  #lastCall: string | undefined;
 
   constructor(options: ProgressOptions) {
     this.#options = options;
@@ -51,9 +55,11 @@ export class Progress {
         return;
       case "tool_intent":
         this.#line(callLine(event, this.#options.style));
+        this.#lastCall = event.callId;
         return;
       case "tool_result":
-        this.#line(resultLine(event, this.#options.style));
+        this.#line(resultLine(event, { style: this.#options.style, named: event.callId !== this.#lastCall }));
+        this.#lastCall = undefined;
         return;
       case "phase":
         this.#line(this.#options.style.dim(phaseLine(event)));
@@ -134,16 +140,27 @@ function callLine(event: ToolIntentEntry, style: Style): string {
   return `${indent}${style.bold(`● ${event.name}`)}${input === "" ? "" : ` ${input}`}`;
 }
 
-function resultLine(event: ToolResultEntry, style: Style): string {
+interface ResultLook {
+  readonly style: Style;
+  /** True where other lines stand between call and result. */
+  readonly named: boolean;
+}
+
+function resultLine(event: ToolResultEntry, { style, named }: ResultLook): string {
   const indent = event.parentCallId === undefined ? "  " : "    ";
   const text = textOf(event.result.content, "\n");
   const time = seconds(event.durationMs);
+  const name = named ? `${event.name}: ` : "";
   if (event.status === "denied")
     return `${indent}${style.red(`✗ ${event.name}: ${terminalLine(text, MAX_COLUMNS * 3)}`)}`;
-  if (event.status !== "ok")
-    return `${indent}${style.red(`✗ ${terminalLine(text, MAX_COLUMNS)}`)} ${style.dim(time)}`;
-  const title = event.title === undefined ? "" : `${terminalLine(event.title, 60)} · `;
-  return `${indent}${style.dim(`└ ${title}${size(text)} · ${time}`)}`;
+  const title = event.title === undefined ? undefined : terminalLine(event.title, 60);
+  if (event.status !== "ok") {
+    if (title === undefined || lineCount(text) <= MAX_SHOWN_LINES)
+      return `${indent}${style.red(`✗ ${name}${terminalLine(text, MAX_COLUMNS)}`)} ${style.dim(`· ${time}`)}`;
+    return `${indent}${style.red(`✗ ${name}${title}`)} ${style.dim(`· ${size(text)} · ${time}`)}`;
+  }
+  const amount = title === undefined ? size(text) : `${title}, ${byteSize(text)}`;
+  return `${indent}${style.dim(`└ ${name}${amount} · ${time}`)}`;
 }
 
 /** The arguments in the order given: a single text as it is, else `name: value` pairs. */
@@ -164,10 +181,17 @@ function clipped(value: unknown): string {
 }
 
 function size(text: string): string {
+  const lines = lineCount(text);
+  return `${lines} ${lines === 1 ? "line" : "lines"}, ${byteSize(text)}`;
+}
+
+function byteSize(text: string): string {
   const bytes = Buffer.byteLength(text);
-  const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
-  const amount = bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(1)} kB`;
-  return `${lines} ${lines === 1 ? "line" : "lines"}, ${amount}`;
+  return bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(1)} kB`;
+}
+
+function lineCount(text: string): number {
+  return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
 }
 
 /** A time for people: `340 ms`, `2.4 s`, `3 min 5 s`. */
