@@ -24,7 +24,11 @@ const BANS: readonly Ban[] = [
   { pattern: /\b(TODO|FIXME|XXX|HACK)[:(]|(\/\/|\*) *(TODO|FIXME|XXX|HACK)\b/, advice: "finish it" },
   { pattern: /(?<!501 )\bnot (yet )?implemented\b/i, advice: "finish it", applies: isSource },
   { pattern: /\bvi\.(mock|doMock|hoisted)\(/, advice: "pass a double in instead of replacing a module" },
-  { pattern: /\/work\/(main|wt|shared|\.)/, advice: "no paths of one machine" },
+  // Where containers and servers keep a checkout.
+  {
+    pattern: /(?<![\w~.:])\/(root|srv|work|workspace)\/(main|checkout|repo|project|shared|wt|\.)/,
+    advice: "no paths of one machine",
+  },
   { pattern: /\b[Ii]ssue #?\d+/, advice: "say the reason itself, not its number" },
 ];
 

@@ -12,7 +12,7 @@ test.each([
   ["src/a.ts", "// biome-ignore lint: why not"],
   ["src/a.ts", "/* v8 ignore next */"],
   ["test/a.test.ts", 'vi.mock("./b.ts");'],
-  ["docs/a.md", "cd /work/main && npm test"],
+  ["docs/a.md", "cd /srv/checkout && npm test"],
   ["README.md", "See issue #12."],
 ])("%s must not say: %s", (path, text) => {
   expect(checkWords(tempFolder({ [path]: text })).findings).toEqual([expect.stringContaining(`${path}:1  `)]);
