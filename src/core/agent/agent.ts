@@ -1,13 +1,13 @@
 import { linkController } from "../base/abort.ts";
 import { compileSchema } from "../base/compile-schema.ts";
-import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { NanoAgentError } from "../base/errors.ts";
 import { EventStream } from "../base/event-stream.ts";
 import type { CompiledSchema, SchemaInput } from "../base/schema.ts";
-import type { ToolResultBlock, UserBlock } from "../message/block.ts";
+import type { UserBlock } from "../message/block.ts";
 import type { Input, Message, UserMessage } from "../message/message.ts";
-import { repairTranscript } from "../message/transcript.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
+import { assertResumable, beginRun } from "./begin-run.ts";
 import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
 import type { NewEntry } from "./entry.ts";
@@ -19,6 +19,7 @@ import { assertLimits } from "./limits.ts";
 import { runLoop } from "./loop.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "./options.ts";
+import { publisher } from "./publish.ts";
 import type { RunResult } from "./result.ts";
 import { type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
@@ -234,9 +235,10 @@ export class Agent {
         "This agent is already running: steer() it, wait, or use a second agent.",
       );
     }
-    if (messages.length === 0) this.#assertResumable();
+    if (messages.length === 0 && this.#steering.length === 0)
+      assertResumable(this.#state, this.#options.messages);
     this.#running = controller;
-    const publish = observed(options, push);
+    const publish = publisher(options, push);
     const wallTimeMs = this.#options.budget?.wallTimeMs;
     const wall =
       wallTimeMs === undefined
@@ -248,7 +250,8 @@ export class Agent {
           );
     try {
       const run = this.#context(options, controller.signal, publish);
-      await this.#begin(run, messages);
+      await this.#storeObserved();
+      await beginRun(run, messages, this.#options.messages);
       const result = await this.conduct(run);
       await this.#storeObserved();
       publish({ type: "done", result });
@@ -259,22 +262,6 @@ export class Agent {
     }
   }
 
-  /** A run without input needs a conversation in which it is the model's turn. */
-  #assertResumable(): void {
-    if (this.#steering.length > 0) return;
-    const { pending, messages } = this.#state.transcript;
-    if (pending.length > 0) {
-      const open = pending.map((call) => `${call.name} (${call.id})`).join(", ");
-      throw new NanoAgentError(
-        "invalid_argument",
-        `Tool calls wait for your answer: ${open}. Pass their tool_result blocks as input.`,
-      );
-    }
-    const last = messages.at(-1) ?? this.#options.messages?.at(-1);
-    if (last?.role === "user") return;
-    throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
-  }
-
   async #storeObserved(): Promise<void> {
     const recorder = {
       journal: this.#journal,
@@ -283,40 +270,6 @@ export class Agent {
       emit: () => undefined,
     };
     for (const entry of this.#observed.splice(0)) await record(recorder, entry);
-  }
-
-  /** Records what the run starts from. */
-  async #begin(run: RunContext, messages: readonly Message[]): Promise<void> {
-    await this.#storeObserved();
-    const { model } = run;
-    const { messages: history } = this.#options;
-    if (history !== undefined && history.length > 0 && this.#state.transcript.messages.length === 0) {
-      await record(run, { type: "history", messages: repairTranscript(history) });
-    }
-    const start = {
-      type: "run_start",
-      sessionId: this.sessionId,
-      model: `${model.provider}/${model.id}`,
-    } as const;
-    await record(run, { ...start, tools: run.tools.names() });
-    const before = messages.slice(0, -1);
-    if (before.some((message) => message.role === "assistant")) {
-      await record(run, { type: "history", messages: repairTranscript(messages) });
-      return;
-    }
-    for (const message of messages) await this.#input(run, message as UserMessage);
-  }
-
-  /** Answers to open calls go to their calls, the rest is a message. */
-  async #input(run: RunContext, message: UserMessage): Promise<void> {
-    const pending = new Map(this.#state.transcript.pending.map((call) => [call.id, call]));
-    const rest: UserBlock[] = [];
-    for (const block of message.content) {
-      if (block.type !== "tool_result") rest.push(block);
-      else await recordExternal(run, block, pending.get(block.tool_use_id)?.name);
-    }
-    if (rest.length > 0)
-      await record(run, { type: "user_message", message: { ...message, content: rest }, source: "input" });
   }
 
   #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {
@@ -349,34 +302,4 @@ export class Agent {
 
 function newMemoryJournal(sessionId: string | undefined): Journal {
   return new MemoryJournal(sessionId === undefined ? {} : { sessionId });
-}
-
-async function recordExternal(
-  run: RunContext,
-  result: ToolResultBlock,
-  name: string | undefined,
-): Promise<void> {
-  if (name === undefined) {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `The input answers the tool call "${result.tool_use_id}", which is not open. Open calls: ${run.state.transcript.pending.map((call) => call.id).join(", ") || "none"}.`,
-    );
-  }
-  const status = result.is_error === true ? "error" : "ok";
-  await record(run, { type: "tool_result", callId: result.tool_use_id, name, status, result, durationMs: 0 });
-}
-
-/** Lets the observers see each event first; what they throw is told to the reader and stops nothing. */
-function observed(options: RunOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
-  const { onEvent, onToken } = options;
-  if (onEvent === undefined && onToken === undefined) return push;
-  return (event) => {
-    try {
-      if (onToken !== undefined && event.type === "text_delta") onToken(event.text);
-      onEvent?.(event);
-    } catch (error) {
-      push({ type: "warning", message: `An observer threw: ${toNanoAgentError(error).message}` });
-    }
-    push(event);
-  };
 }
