@@ -23,7 +23,7 @@ test("the todo list is there when it is asked for, by flag or configuration, and
     expect([code, stderr, lines[0], lines[2]]).toMatchObject([
       0,
       "",
-      "todo",
+      { tools: expect.arrayContaining(["todo"]) as unknown },
       { type: "user", message: { content: [{ content: "[1/2]\n[x] look\n[>] change" }] } },
     ]);
     server.assertFinished();
