@@ -43,6 +43,7 @@ export type {
   GateRequest,
 } from "./core/agent/gate.ts";
 export type { Journal } from "./core/agent/journal.ts";
+export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {
   Budget,

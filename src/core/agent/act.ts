@@ -1,5 +1,6 @@
 import { linkController, orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
+import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
@@ -105,6 +106,7 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     result: toBlock(call.id, result, run.maxToolResultChars),
     ...(result.title === undefined ? {} : { title: result.title }),
     ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
+    ...(result.essence === undefined ? {} : { fingerprint: hashText(result.essence).toString(36) }),
     durationMs: Math.round(performance.now() - startedAt),
     ...nested,
   });

@@ -1,5 +1,6 @@
 import { NanoAgentError } from "../base/errors.ts";
 import { assertLimits } from "./limits.ts";
+import { assertLoopGuard } from "./loop-guard-settings.ts";
 import type { AgentOptions } from "./options.ts";
 
 /** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
@@ -18,6 +19,7 @@ export function assertOptions(options: AgentOptions): void {
     );
   }
   assertLimits(options);
+  assertLoopGuard(options.loopGuard);
 }
 
 /** Throws `invalid_argument` for a money budget that could not be kept: the price of the model is unknown. */
@@ -36,6 +38,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   maxIterations: true,
   onMaxIterations: true,
   budget: true,
+  loopGuard: true,
   permission: true,
   approve: true,
   parallelToolCalls: true,

@@ -96,6 +96,8 @@ export interface ToolResultEntry extends EntryBase {
   readonly result: ToolResultBlock;
   readonly title?: string;
   readonly metadata?: { readonly [key: string]: Json | undefined };
+  /** Equal for results that say the same, where the text alone does not tell: see `essence` of a tool's result. */
+  readonly fingerprint?: string;
   readonly durationMs: number;
   readonly parentCallId?: string;
 }
@@ -106,6 +108,8 @@ export interface RunEndEntry extends EntryBase {
   readonly stopReason: StopReason;
   readonly iterations: number;
   readonly error?: { readonly code: string; readonly message: string };
+  /** One sentence for people about what ended it, where there is more to say than the reason. */
+  readonly detail?: string;
 }
 
 /** Everything a journal holds. Readers skip types they do not know. */

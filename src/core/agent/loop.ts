@@ -31,6 +31,8 @@ export interface Ending {
   readonly output?: unknown;
   readonly limit?: BudgetLimit;
   readonly error?: NanoAgentError;
+  /** See {@link RunResult}. */
+  readonly detail?: string;
   /** Answered model requests. Default: those of this run itself. */
   readonly iterations?: number;
 }
@@ -53,6 +55,7 @@ export async function endRun(run: RunContext, ending: Ending): Promise<RunResult
     stopReason: ending.stopReason,
     iterations: ending.iterations ?? run.state.iterations,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(ending.detail === undefined ? {} : { detail: ending.detail }),
   });
   const result = resultOf(run, ending);
   if (ending.stopReason === "max_iterations" && run.onMaxIterations === "throw") {
@@ -99,6 +102,8 @@ async function afterCalls(
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
   if (outcome.denied) return { stopReason: "denied" };
   if (outcome.external) return { stopReason: "awaiting_external" };
+  const circling = await guardAgainstLoops(run);
+  if (circling !== undefined) return circling;
   const { finishTool } = run;
   if (finishTool === undefined) {
     // A forced choice is for the first answer: kept on, the model could never stop calling.
@@ -107,6 +112,17 @@ async function afterCalls(
     // It wanted to finish and was told what is wrong: the next answer is to be the corrected one.
     demand.toolChoice = { type: "tool", name: finishTool };
   }
+  return undefined;
+}
+
+/** Tells a model that it goes in circles, and ends the run when it goes on. */
+async function guardAgainstLoops(run: RunContext): Promise<Ending | undefined> {
+  if (run.loopGuard === undefined) return undefined;
+  const bounded = Number.isFinite(run.maxIterations);
+  const verdict = run.state.guard.judge(run.loopGuard, { bounded });
+  if (verdict === undefined) return undefined;
+  if (verdict.type === "stop") return { stopReason: "loop_detected", detail: verdict.text };
+  await say(run, verdict.text);
   return undefined;
 }
 
@@ -208,6 +224,7 @@ export function resultOf(run: RunContext, ending: Ending): RunResult {
     stopReason: ending.stopReason,
     ...(ending.limit === undefined ? {} : { limit: ending.limit }),
     ...(ending.error === undefined ? {} : { error: ending.error }),
+    ...(ending.detail === undefined ? {} : { detail: ending.detail }),
     iterations: ending.iterations ?? Math.min(state.iterations, run.maxIterations),
     messages: state.transcript.messages.slice(),
     usage: state.run.usage,

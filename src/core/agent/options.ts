@@ -6,6 +6,7 @@ import type { Tool } from "../tool/tool.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
 import type { Journal } from "./journal.ts";
+import type { LoopGuardOptions } from "./loop-guard.ts";
 
 /** What a session may use up. A limit that is reached ends the run with `stopReason: "budget"` before the next request. */
 export interface Budget {
@@ -45,6 +46,8 @@ export interface AgentOptions {
   /** Default `summarize`. */
   readonly onMaxIterations?: OnMaxIterations;
   readonly budget?: Budget;
+  /** When a model that repeats itself is warned and stopped (`loop_detected`); false: never. Default: warned at 3, stopped at 5. */
+  readonly loopGuard?: LoopGuardOptions | false;
   /** Decides about every tool call. Default: calls are allowed, the tools being the caller's own choice. */
   readonly permission?: Gate;
   /** Answers what the gate asks. Without one an ask is a refusal. */

@@ -17,6 +17,8 @@ export interface RunResult<Output = unknown> {
   readonly limit?: BudgetLimit;
   /** Set when `stopReason` is `error`. */
   readonly error?: NanoAgentError;
+  /** One sentence for people, when `stopReason` is `budget` (spent how much of what) or `loop_detected` (which calls). */
+  readonly detail?: string;
   /** Model requests of this run that were answered, the closing summary of `onMaxIterations` not counted. */
   readonly iterations: number;
   /** The whole conversation, this run included; can be sent again as it is. */

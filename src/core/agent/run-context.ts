@@ -5,6 +5,8 @@ import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
 import type { Journal } from "./journal.ts";
+import type { LoopGuardSettings } from "./loop-guard.ts";
+import { loopGuardSettings } from "./loop-guard-settings.ts";
 import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -18,6 +20,8 @@ export interface RunSettings {
   readonly maxIterations: number;
   readonly onMaxIterations: OnMaxIterations;
   readonly budget: Budget;
+  /** Absent: nobody looks for loops. */
+  readonly loopGuard: LoopGuardSettings | undefined;
   readonly gate: Gate | undefined;
   readonly approve: Approver | undefined;
   readonly parallel: boolean;
@@ -53,6 +57,7 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     maxIterations: options.maxIterations ?? own.maxIterations ?? 20,
     onMaxIterations: own.onMaxIterations ?? "summarize",
     budget: own.budget ?? {},
+    loopGuard: loopGuardSettings(own.loopGuard),
     gate: own.permission,
     approve: options.approve ?? own.approve,
   };

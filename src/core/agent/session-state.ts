@@ -1,8 +1,9 @@
 import type { ToolUseBlock } from "../message/block.ts";
-import { textOf } from "../message/message.ts";
+import { textOf, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import type { AssistantEntry, JournalEntry } from "./entry.ts";
+import { LoopGuard } from "./loop-guard.ts";
 
 /** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
 export interface Spending {
@@ -24,6 +25,8 @@ export interface NestedState {
  */
 export class SessionState {
   readonly transcript: Transcript;
+  /** What the calls of this transcript have in common. */
+  readonly guard: LoopGuard = new LoopGuard();
   readonly #nested: NestedState | undefined;
   readonly #begun = new Set<string>();
   #session: Spending = NOTHING;
@@ -68,6 +71,7 @@ export class SessionState {
   #fold(entry: JournalEntry): void {
     switch (entry.type) {
       case "run_start":
+        this.guard.begin();
         this.#run = NOTHING;
         this.#iterations = 0;
         this.#lastText = "";
@@ -87,6 +91,7 @@ export class SessionState {
       case "tool_result":
         if (entry.parentCallId !== undefined) return;
         this.transcript.addResult(entry.result);
+        this.guard.result(entry);
         this.#begun.delete(entry.callId);
         return;
       case "run_end":
@@ -102,6 +107,7 @@ export class SessionState {
 
   #answer(entry: AssistantEntry): void {
     this.transcript.addAssistant(entry.message);
+    this.guard.answer(toolCallsOf(entry.message));
     this.#spend(entry);
     this.#iterations++;
     const text = textOf(entry.message.content);
