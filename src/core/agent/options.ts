@@ -5,6 +5,7 @@ import type { Effort, Model, ToolChoice } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
+import type { HookOptions } from "./hook.ts";
 import type { Journal } from "./journal.ts";
 import type { LoopGuardOptions } from "./loop-guard.ts";
 
@@ -52,6 +53,8 @@ export interface AgentOptions {
   readonly permission?: Gate;
   /** Answers what the gate asks. Without one an ask is a refusal. */
   readonly approve?: Approver;
+  /** Hooks of this agent; see {@link import("./agent.ts").Agent.hooks}. */
+  readonly hooks?: HookOptions;
   /** False runs the calls of one answer one after the other, in order. Default true. */
   readonly parallelToolCalls?: boolean;
   /** Calls of one answer at work at the same time. Default 64. */
