@@ -13,6 +13,7 @@ export {
 export type { AgentState, AgentStream } from "./core/agent/agent.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type {
+  ApprovalRequestEntry,
   AssistantEntry,
   EntryBase,
   HistoryEntry,
@@ -38,6 +39,7 @@ export { type FinishPrintOptions, finishPrintHook } from "./core/agent/finish-pr
 export type {
   ApprovalAnswer,
   ApprovalRequest,
+  Approvals,
   Approver,
   Gate,
   GateDecision,
@@ -67,6 +69,7 @@ export type {
   OutputOf,
   RunOptions,
 } from "./core/agent/options.ts";
+export type { PendingCall } from "./core/agent/pending-call.ts";
 export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
 export type { StopReason } from "./core/agent/stop-reason.ts";
 export {

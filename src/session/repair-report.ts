@@ -71,7 +71,7 @@ function interruptedCalls(entries: Iterable<JournalEntry>): InterruptedCall[] {
     } else if (entry.type === "tool_intent") {
       const call = open.get(entry.callId);
       if (call !== undefined) open.set(call.callId, { ...call, outcome: "unknown" });
-    } else if (entry.type === "tool_result") open.delete(entry.callId);
+    } else if (entry.type === "tool_result" || entry.type === "approval_request") open.delete(entry.callId);
     else if (entry.type === "run_end") open.clear();
   }
   return [...open.values()];

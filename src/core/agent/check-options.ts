@@ -41,6 +41,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   loopGuard: true,
   permission: true,
   approve: true,
+  onAsk: true,
   hooks: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,

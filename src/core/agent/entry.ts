@@ -84,6 +84,18 @@ export interface PermissionEntry extends EntryBase {
   readonly parentCallId?: string;
 }
 
+/** A call waits for approval, which a later run will bring: see {@link import("./gate.ts").ApprovalAnswer}. */
+export interface ApprovalRequestEntry extends EntryBase {
+  readonly type: "approval_request";
+  readonly callId: string;
+  readonly name: string;
+  readonly input: ToolInput;
+  readonly reason: string;
+  readonly rule?: string;
+  readonly part?: string;
+  readonly suggestion?: string;
+}
+
 /** How a call ended. `ok` and `error` ran; `denied` was refused; `aborted` was stopped or never began. */
 export type ToolStatus = "ok" | "error" | "denied" | "aborted";
 
@@ -120,6 +132,7 @@ export type JournalEntry =
   | AssistantEntry
   | ToolIntentEntry
   | PermissionEntry
+  | ApprovalRequestEntry
   | ToolResultEntry
   | RunEndEntry;
 

@@ -3,7 +3,7 @@ import type { Model, ModelRequest, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
-import type { Approver, Gate } from "./gate.ts";
+import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { LoopGuardSettings } from "./loop-guard.ts";
@@ -25,6 +25,8 @@ export interface RunSettings {
   readonly loopGuard: LoopGuardSettings | undefined;
   readonly gate: Gate | undefined;
   readonly approve: Approver | undefined;
+  readonly onAsk: "deny" | "pause";
+  readonly approvals: Approvals;
   readonly parallel: boolean;
   readonly maxParallel: number;
   readonly toolTimeoutMs: number;
@@ -62,6 +64,8 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     loopGuard: loopGuardSettings(own.loopGuard),
     gate: own.permission,
     approve: options.approve ?? own.approve,
+    onAsk: options.onAsk ?? own.onAsk ?? "deny",
+    approvals: options.approvals ?? {},
   };
 }
 
