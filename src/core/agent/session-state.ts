@@ -12,7 +12,7 @@ export interface Spending {
 }
 
 /** Result of a call that waited for approval when something else was said. */
-const NOT_APPROVED = "Tool call was not approved: it was not answered";
+const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
 
 const NOTHING: Spending = { usage: NO_USAGE, costUsd: 0 };
 
