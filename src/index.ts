@@ -13,10 +13,21 @@ export {
 export type { AgentState, AgentStream } from "./core/agent/agent.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type {
+  Compaction,
+  CompactionPreview,
+  CompactionTask,
+  Compactor,
+  ContextView,
+} from "./core/agent/compactor.ts";
+export type {
   AssistantEntry,
+  CompactionEntry,
+  CompactionReason,
+  CompactionUndoneEntry,
   EntryBase,
   HistoryEntry,
   JournalEntry,
+  ModelUsageEntry,
   NewEntry,
   PermissionEntry,
   RunEndEntry,
@@ -46,6 +57,7 @@ export type { Journal } from "./core/agent/journal.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {
   Budget,
+  CompactOptions,
   MaxIterationsContext,
   OnMaxIterations,
   OutputOf,

@@ -63,6 +63,16 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
       return typeof record["callId"] === "string";
     case "tool_result":
       return isRecord(record["result"]) && typeof record["result"]["tool_use_id"] === "string";
+    case "model_usage":
+      return isRecord(record["usage"]);
+    case "compaction":
+      return (
+        Array.isArray(record["messages"]) &&
+        record["messages"].every(isMessage) &&
+        typeof record["kept"] === "number"
+      );
+    case "compaction_undone":
+      return typeof record["target"] === "string";
     case "run_end":
       return typeof record["stopReason"] === "string";
     default:

@@ -10,18 +10,20 @@ import type { Tool } from "../tool/tool.ts";
 import { assertResumable, beginRun } from "./begin-run.ts";
 import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
-import type { NewEntry } from "./entry.ts";
+import type { CompactionPreview, Compactor } from "./compactor.ts";
+import type { CompactionEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
 import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { assertLimits } from "./limits.ts";
 import { runLoop } from "./loop.ts";
+import { compactConversation, contextView, undoNewestCompaction } from "./make-room.ts";
 import { MemoryJournal } from "./memory-journal.ts";
-import type { AgentOptions, OutputOf, RunOptions } from "./options.ts";
+import type { AgentOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
 import type { RunResult } from "./result.ts";
-import { type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
+import { type Recorder, type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
 
 /** What {@link Agent.getState} tells. */
@@ -195,10 +197,43 @@ export class Agent {
     };
   }
 
+  /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
+  async previewCompaction(): Promise<CompactionPreview> {
+    const run = this.#context({}, new AbortController().signal, () => undefined);
+    return this.#compactor().preview(contextView(run));
+  }
+
+  /**
+   * Makes the conversation fit now, whatever its size. Resolves to the record of it; `undefined` when the conversation stays as it is,
+   * a `warning` event saying why. Rejects while a run is at work, when the agent has no `compaction`, and for the journal.
+   */
+  async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
+    this.#assertIdle("compact()");
+    const compactor = this.#compactor();
+    const { controller, unlink } = linkController(options.signal);
+    this.#running = controller;
+    try {
+      const publish = publisher(options, () => undefined);
+      const run = this.#context({}, controller.signal, publish);
+      return await compactConversation(run, compactor, { instructions: options.instructions });
+    } finally {
+      unlink();
+      this.#running = undefined;
+    }
+  }
+
+  /**
+   * Takes the newest compaction back: the conversation is what it was, with what came after. From then on one is made only on request
+   * or when the provider refuses a request as too long. Rejects when there is none to take back, while a run is at work, and for the journal.
+   */
+  async undoCompaction(): Promise<void> {
+    this.#assertIdle("undoCompaction()");
+    await undoNewestCompaction(this.#recorder());
+  }
+
   /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
   reset(): void {
-    if (this.#running !== undefined)
-      throw new NanoAgentError("invalid_argument", "reset() while a run is at work: stop() it first.");
+    this.#assertIdle("reset()");
     if (this.#options.journal !== undefined) {
       throw new NanoAgentError(
         "invalid_argument",
@@ -262,13 +297,26 @@ export class Agent {
     }
   }
 
+  #assertIdle(what: string): void {
+    if (this.#running !== undefined)
+      throw new NanoAgentError("invalid_argument", `${what} while a run is at work: stop() it first.`);
+  }
+
+  #compactor(): Compactor {
+    const { compaction } = this.#options;
+    if (compaction !== undefined && compaction !== false) return compaction;
+    throw new NanoAgentError(
+      "invalid_argument",
+      "This agent has no compaction: pass one, e.g. new Agent({ compaction: summaryCompaction() }).",
+    );
+  }
+
+  #recorder(): Recorder {
+    return { journal: this.#journal, state: this.#state, scope: undefined, emit: () => undefined };
+  }
+
   async #storeObserved(): Promise<void> {
-    const recorder = {
-      journal: this.#journal,
-      state: this.#state,
-      scope: undefined,
-      emit: () => undefined,
-    };
+    const recorder = this.#recorder();
     for (const entry of this.#observed.splice(0)) await record(recorder, entry);
   }
 

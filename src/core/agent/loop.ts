@@ -5,8 +5,9 @@ import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { act } from "./act.ts";
 import { exhaustedLimit } from "./limits.ts";
+import { reasonInRoom } from "./make-room.ts";
 import type { MaxIterationsContext } from "./options.ts";
-import { type Reasoned, reason } from "./reason.ts";
+import type { Reasoned } from "./reason.ts";
 import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 import type { StopReason } from "./stop-reason.ts";
@@ -77,8 +78,9 @@ export async function runTurns(run: RunContext): Promise<Ending> {
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
 
     run.emit({ type: "turn_start", iteration });
-    const answer = await reason(run, demand.toolChoice);
+    const answer = await reasonInRoom(run, demand.toolChoice);
     if (answer.type === "aborted") return aborted(run);
+    if (answer.type === "exhausted") return { stopReason: "budget", limit: answer.limit };
     if (answer.type === "failed") return { stopReason: "error", error: answer.error };
 
     const calls = toolCallsOf(answer.message);
@@ -173,7 +175,7 @@ async function atMaxIterations(run: RunContext): Promise<Ending> {
   if (onMaxIterations !== "summarize") return { stopReason: "max_iterations" };
   await say(run, SUMMARIZE);
   // When the summary fails the last text stands, which is what the state holds.
-  const answer = await reason(run, "none");
+  const answer = await reasonInRoom(run, "none");
   return answer.type === "aborted" ? aborted(run) : { stopReason: "max_iterations" };
 }
 

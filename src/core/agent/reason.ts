@@ -5,12 +5,14 @@ import type { Usage } from "../message/usage.ts";
 import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import type { FinishReason, ModelRequest, ToolChoice } from "../model/model.ts";
+import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
-/** What one model request came to. */
+/** What one model request came to. `exhausted`: it was not made, for the budget is used up. */
 export type Reasoned =
   | { readonly type: "answer"; readonly message: AssistantMessage; readonly finishReason: FinishReason }
   | { readonly type: "aborted" }
+  | { readonly type: "exhausted"; readonly limit: BudgetLimit }
   | { readonly type: "failed"; readonly error: NanoAgentError };
 
 /**

@@ -1,8 +1,8 @@
 import type { ToolUseBlock } from "../message/block.ts";
-import { textOf } from "../message/message.ts";
+import { type Message, textOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
-import type { AssistantEntry, JournalEntry } from "./entry.ts";
+import type { AssistantEntry, CompactionEntry, JournalEntry, ModelUsageEntry } from "./entry.ts";
 
 /** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
 export interface Spending {
@@ -11,6 +11,12 @@ export interface Spending {
 }
 
 const NOTHING: Spending = { usage: NO_USAGE, costUsd: 0 };
+
+/** What the provider counted: `tokens` of the last request and its answer, which are the first `messages` of the conversation. */
+export interface MeasuredContext {
+  readonly tokens: number;
+  readonly messages: number;
+}
 
 /** A nested run: its entries are tagged with `scope`, and what it spends counts for `parent` too. */
 export interface NestedState {
@@ -30,6 +36,12 @@ export class SessionState {
   #run: Spending = NOTHING;
   #iterations = 0;
   #lastText = "";
+  #measured: MeasuredContext | undefined;
+  /** The newest compaction and what it replaced: what an undo needs. */
+  #compaction:
+    | { readonly id: string; readonly head: number; readonly replaced: readonly Message[] }
+    | undefined;
+  #isUndone = false;
 
   constructor(nested?: NestedState) {
     this.#nested = nested;
@@ -59,10 +71,25 @@ export class SessionState {
     return this.#lastText;
   }
 
+  /** What the provider reported last; `undefined` where nothing was, or not since the last compaction. */
+  get measured(): MeasuredContext | undefined {
+    return this.#measured;
+  }
+
+  /** Id of the compaction that can be taken back: the newest, unless it was already. */
+  get undoable(): string | undefined {
+    return this.#compaction?.id;
+  }
+
+  /** Whether the newest compaction was taken back: the next one is made when it is asked for, or cannot be done without. */
+  get isUndone(): boolean {
+    return this.#isUndone;
+  }
+
   apply(entry: JournalEntry): void {
     this.#nested?.parent.apply(entry);
     if (entry.scope === this.#nested?.scope) this.#fold(entry);
-    else if (entry.type === "assistant_message") this.#spend(entry);
+    else if (entry.type === "assistant_message" || entry.type === "model_usage") this.#spend(entry);
   }
 
   #fold(entry: JournalEntry): void {
@@ -95,28 +122,60 @@ export class SessionState {
           this.transcript.closeOpenCalls();
         }
         return;
+      case "model_usage":
+        this.#spend(entry);
+        return;
+      case "compaction":
+        this.#compact(entry);
+        return;
+      case "compaction_undone":
+        this.#undoCompaction(entry.target);
+        return;
       case "permission_decision":
         return;
     }
   }
 
+  #compact({ id, messages, kept }: CompactionEntry): void {
+    const before = this.transcript.messages.length;
+    const replaced = this.transcript.replaceOlder(messages, kept);
+    const head = this.transcript.messages.length - (before - replaced.length);
+    this.#compaction = { id, head, replaced };
+    this.#measured = undefined;
+    this.#isUndone = false;
+  }
+
+  #undoCompaction(target: string): void {
+    if (this.#compaction?.id !== target) return;
+    this.transcript.restoreOlder(this.#compaction.replaced, this.#compaction.head);
+    this.#compaction = undefined;
+    this.#measured = undefined;
+    this.#isUndone = true;
+  }
+
   #answer(entry: AssistantEntry): void {
     this.transcript.addAssistant(entry.message);
     this.#spend(entry);
+    const { inputTokens, outputTokens } = entry.usage;
+    if (inputTokens > 0)
+      this.#measured = {
+        tokens: inputTokens + outputTokens,
+        messages: this.transcript.messages.length,
+      };
     this.#iterations++;
     const text = textOf(entry.message.content);
     if (text !== "") this.#lastText = text;
   }
 
-  #spend(entry: AssistantEntry): void {
+  #spend(entry: AssistantEntry | ModelUsageEntry): void {
     this.#session = spend(this.#session, entry);
     this.#run = spend(this.#run, entry);
   }
 }
 
-function spend(before: Spending, entry: AssistantEntry): Spending {
+function spend(before: Spending, entry: AssistantEntry | ModelUsageEntry): Spending {
   // Providers report no usage for an answer that was cut: what is known stays a lower bound.
-  if (entry.interrupted === true) return before;
+  if (entry.type === "assistant_message" && entry.interrupted === true) return before;
   return {
     usage: addUsage(before.usage, entry.usage),
     costUsd:
