@@ -11,6 +11,8 @@ export interface ContextView {
   readonly conversation: object;
   /** All messages of the conversation, as the next request would send them. Grows and shrinks with it. */
   readonly messages: readonly Message[];
+  /** Counts up when a compaction is made or taken back: what was found out of messages before is void then. */
+  readonly revision: number;
   /** What the provider reported of the last request; `undefined` where nothing was, or not since the last compaction. */
   readonly measured: MeasuredContext | undefined;
   /** What every request carries beside messages and tools: system prompt, output limit. */

@@ -45,6 +45,7 @@ export function contextView(run: Pick<RunContext, "state" | "request" | "tools" 
   return {
     conversation: state,
     messages: state.transcript.messages,
+    revision: state.revision,
     measured: state.measured,
     request,
     tools: tools.specs(),

@@ -42,6 +42,7 @@ export class SessionState {
     | { readonly id: string; readonly head: number; readonly replaced: readonly Message[] }
     | undefined;
   #isUndone = false;
+  #revision = 0;
 
   constructor(nested?: NestedState) {
     this.#nested = nested;
@@ -74,6 +75,11 @@ export class SessionState {
   /** What the provider reported last; `undefined` where nothing was, or not since the last compaction. */
   get measured(): MeasuredContext | undefined {
     return this.#measured;
+  }
+
+  /** Counts up when a compaction is made or taken back. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** Id of the compaction that can be taken back: the newest, unless it was already. */
@@ -142,6 +148,7 @@ export class SessionState {
     const head = this.transcript.messages.length - (before - replaced.length);
     this.#compaction = { id, head, replaced };
     this.#measured = undefined;
+    this.#revision += 1;
     this.#isUndone = false;
   }
 
@@ -150,6 +157,7 @@ export class SessionState {
     this.transcript.restoreOlder(this.#compaction.replaced, this.#compaction.head);
     this.#compaction = undefined;
     this.#measured = undefined;
+    this.#revision += 1;
     this.#isUndone = true;
   }
 
