@@ -4,7 +4,7 @@ import { AnswerCollector, type CollectedAnswer } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { exhaustedLimit } from "./limits.ts";
-import type { Reasoned } from "./reason.ts";
+import type { Reasoned } from "./reasoned.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /**

@@ -7,7 +7,7 @@ import { act } from "./act.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { reasonInRoom } from "./make-room.ts";
 import type { MaxIterationsContext } from "./options.ts";
-import type { Reasoned } from "./reason.ts";
+import type { Reasoned } from "./reasoned.ts";
 import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 import type { StopReason } from "./stop-reason.ts";
@@ -98,6 +98,7 @@ async function afterCalls(
 ): Promise<Ending | undefined> {
   const outcome = await act(run, calls);
   if (run.signal.aborted) return aborted(run);
+  if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
   if (outcome.denied) return { stopReason: "denied" };
   if (outcome.external) return { stopReason: "awaiting_external" };
@@ -132,6 +133,7 @@ async function takeInSteering(run: RunContext): Promise<boolean> {
 
 function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
   if (run.signal.aborted) return aborted(run);
+  if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (run.state.transcript.pending.length > 0) return { stopReason: "awaiting_external" };
   const limit = exhaustedLimit(run);
   if (limit !== undefined) return { stopReason: "budget", limit };

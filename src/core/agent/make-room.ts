@@ -2,10 +2,11 @@ import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/erro
 import { transcriptViolations } from "../message/transcript.ts";
 import type { ToolChoice } from "../model/model.ts";
 import { askAside } from "./ask-aside.ts";
-import type { Compaction, CompactionTask, Compactor, ContextView } from "./compactor.ts";
+import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 import type { CompactionEntry, CompactionReason } from "./entry.ts";
 import { exhaustedLimit } from "./limits.ts";
-import { type Reasoned, reason } from "./reason.ts";
+import { reason } from "./reason.ts";
+import type { Reasoned } from "./reasoned.ts";
 import { type Recorder, type RunContext, record } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -18,39 +19,17 @@ export function reasonInRoom(run: RunContext, toolChoice: ToolChoice | undefined
   return compactor === undefined ? reason(run, toolChoice) : reasonBeside(run, compactor, toolChoice);
 }
 
-/** Makes room now. Resolves to what was recorded; `undefined` when the conversation stays as it is. Throws only for the journal. */
-export async function compactConversation(
+/** Makes room on request. Throws `invalid_argument` without a compactor, and for the journal. */
+export function compactOnRequest(
   run: RunContext,
-  compactor: Compactor,
-  reasonOfIt: CompactionReason | { readonly instructions: string | undefined },
+  instructions: string | undefined,
 ): Promise<CompactionEntry | undefined> {
-  try {
-    const compaction = await compactor.compact(taskOf(run, reasonOfIt));
-    if (compaction === undefined || run.signal.aborted) return undefined;
-    assertSendable(run.state, compaction);
-    const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
-    return (await record(run, { type: "compaction", reason: why, ...compaction })) as CompactionEntry;
-  } catch (error) {
-    const failure = toNanoAgentError(error);
-    if (failure.code === "journal") throw failure;
-    if (!run.signal.aborted)
-      run.emit({ type: "warning", message: `The conversation was not compacted: ${failure.message}` });
-    return undefined;
-  }
+  return compactConversation(run, compactorOf(run), { instructions });
 }
 
-/** What a compactor is told of the conversation of a run. */
-export function contextView(run: Pick<RunContext, "state" | "request" | "tools" | "model">): ContextView {
-  const { state, request, tools, model } = run;
-  return {
-    conversation: state,
-    messages: state.transcript.messages,
-    revision: state.revision,
-    measured: state.measured,
-    request,
-    tools: tools.specs(),
-    info: model.info,
-  };
+/** What making room now would do. Throws `invalid_argument` without a compactor. */
+export function previewCompaction(run: RunContext): Promise<CompactionPreview> {
+  return compactorOf(run).preview(contextView(run));
 }
 
 /** Takes the newest compaction of a conversation back. Throws `invalid_argument` when there is none, and for the journal. */
@@ -81,6 +60,27 @@ async function reasonBeside(
   return stopAfter(run) ?? (await reason(run, toolChoice));
 }
 
+/** Makes room now. Resolves to what was recorded; `undefined` when the conversation stays as it is. Throws only for the journal. */
+async function compactConversation(
+  run: RunContext,
+  compactor: Compactor,
+  reasonOfIt: CompactionReason | { readonly instructions: string | undefined },
+): Promise<CompactionEntry | undefined> {
+  try {
+    const compaction = await compactor.compact(taskOf(run, reasonOfIt));
+    if (compaction === undefined || run.signal.aborted) return undefined;
+    assertSendable(run.state, compaction);
+    const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
+    return (await record(run, { type: "compaction", reason: why, ...compaction })) as CompactionEntry;
+  } catch (error) {
+    const failure = toNanoAgentError(error);
+    if (failure.code === "journal") throw failure;
+    if (!run.signal.aborted)
+      run.emit({ type: "warning", message: `The conversation was not compacted: ${failure.message}` });
+    return undefined;
+  }
+}
+
 async function isDue(run: RunContext, compactor: Compactor): Promise<boolean> {
   if (run.state.isUndone) return false;
   try {
@@ -90,6 +90,27 @@ async function isDue(run: RunContext, compactor: Compactor): Promise<boolean> {
     run.emit({ type: "warning", message: `The size of the conversation is not known: ${message}` });
     return false;
   }
+}
+
+function compactorOf({ compactor }: RunContext): Compactor {
+  if (compactor !== undefined) return compactor;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "This agent has no compaction: pass one, e.g. new Agent({ compaction: summaryCompaction() }).",
+  );
+}
+
+function contextView(run: RunContext): ContextView {
+  const { state, request, tools, model } = run;
+  return {
+    conversation: state,
+    messages: state.transcript.messages,
+    revision: state.revision,
+    measured: state.measured,
+    request,
+    tools: tools.specs(),
+    info: model.info,
+  };
 }
 
 function stopAfter(run: RunContext): Reasoned | undefined {

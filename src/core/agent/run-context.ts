@@ -1,16 +1,15 @@
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
-import type { Model, ModelRequest, ToolChoice } from "../model/model.ts";
+import type { Model, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import type { Compactor } from "./compactor.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
+import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
+import type { RequestDefaults } from "./request-defaults.ts";
 import type { SessionState } from "./session-state.ts";
-
-/** The request fields that stay the same over a whole run. */
-export type RequestDefaults = Omit<ModelRequest, "messages" | "tools" | "toolChoice">;
 
 /** What the options of an agent and of one run come to, defaults filled in. */
 export interface RunSettings {
@@ -37,6 +36,7 @@ export interface RunContext extends RunSettings {
   readonly journal: Journal;
   readonly state: SessionState;
   readonly signal: AbortSignal;
+  readonly hooks: Hooks;
   /** Tag of its entries when it is a nested run. */
   readonly scope: string | undefined;
   /** Name of the tool that must end the run (structured output), if any. */

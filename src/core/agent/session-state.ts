@@ -2,7 +2,13 @@ import type { ToolUseBlock } from "../message/block.ts";
 import { type Message, textOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
-import type { AssistantEntry, CompactionEntry, JournalEntry, ModelUsageEntry } from "./entry.ts";
+import type {
+  AssistantEntry,
+  CompactionEntry,
+  CompactionUndoneEntry,
+  JournalEntry,
+  ModelUsageEntry,
+} from "./entry.ts";
 
 /** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
 export interface Spending {
@@ -128,18 +134,17 @@ export class SessionState {
           this.transcript.closeOpenCalls();
         }
         return;
-      case "model_usage":
-        this.#spend(entry);
-        return;
-      case "compaction":
-        this.#compact(entry);
-        return;
-      case "compaction_undone":
-        this.#undoCompaction(entry.target);
-        return;
       case "permission_decision":
         return;
+      default:
+        this.#foldContext(entry);
     }
+  }
+
+  #foldContext(entry: ModelUsageEntry | CompactionEntry | CompactionUndoneEntry): void {
+    if (entry.type === "model_usage") this.#spend(entry);
+    else if (entry.type === "compaction") this.#compact(entry);
+    else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);
   }
 
   #compact({ id, messages, kept }: CompactionEntry): void {

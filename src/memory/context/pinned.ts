@@ -1,3 +1,4 @@
+import { isRecord } from "../../core/base/json.ts";
 import type { ContentBlock, ToolUseBlock, UserBlock } from "../../core/message/block.ts";
 import { type Message, textOf, toolCallsOf, type UserMessage } from "../../core/message/message.ts";
 import { readNote } from "./note.ts";
@@ -53,8 +54,14 @@ function ownWords(message: UserMessage): UserMessage | undefined {
   return content.length === message.content.length ? message : { ...message, content };
 }
 
-/** The list is what the call said; some tools answer with the list as people read it. */
-function todoText({ input }: ToolUseBlock, result: string): string {
+/** The list is what the call said; some tools answer with the list as people read it. A list without open items is none. */
+function todoText({ input }: ToolUseBlock, result: string): string | undefined {
+  const { todos } = input;
+  if (
+    Array.isArray(todos) &&
+    todos.every((item: unknown) => isRecord(item) && item["status"] === "completed")
+  )
+    return undefined;
   const list = JSON.stringify(input);
   return result.trim().length > list.length / 4 ? result.trim() : list;
 }

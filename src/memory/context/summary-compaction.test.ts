@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Compaction, CompactionTask } from "../../core/agent/compactor.ts";
-import type { Reasoned } from "../../core/agent/reason.ts";
+import type { Reasoned } from "../../core/agent/reasoned.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import {
   assistantMessage,
