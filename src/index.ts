@@ -13,11 +13,22 @@ export {
 export type { AgentState, AgentStream } from "./core/agent/agent.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type {
+  Compaction,
+  CompactionPreview,
+  CompactionTask,
+  Compactor,
+  ContextView,
+} from "./core/agent/compactor.ts";
+export type {
   ApprovalRequestEntry,
   AssistantEntry,
+  CompactionEntry,
+  CompactionReason,
+  CompactionUndoneEntry,
   EntryBase,
   HistoryEntry,
   JournalEntry,
+  ModelUsageEntry,
   NewEntry,
   PermissionEntry,
   RunEndEntry,
@@ -64,6 +75,7 @@ export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {
   Budget,
+  CompactOptions,
   MaxIterationsContext,
   OnMaxIterations,
   OutputOf,

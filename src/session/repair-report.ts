@@ -44,6 +44,7 @@ function droppedResults(entries: Iterable<JournalEntry>): string[] {
     if (entry.type === "history") transcript.addHistory(entry.messages);
     else if (entry.type === "user_message") transcript.addUser(entry.message);
     else if (entry.type === "assistant_message") transcript.addAssistant(entry.message);
+    else if (entry.type === "compaction") transcript.replaceOlder(entry.messages, entry.kept);
     else if (entry.type === "tool_result" && entry.parentCallId === undefined)
       if (!transcript.addResult(entry.result)) dropped.push(entry.callId);
   }

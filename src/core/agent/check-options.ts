@@ -20,6 +20,12 @@ export function assertOptions(options: AgentOptions): void {
   }
   assertLimits(options);
   assertLoopGuard(options.loopGuard);
+  const { compaction } = options;
+  if (compaction === undefined || compaction === false || typeof compaction.compact === "function") return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
+  );
 }
 
 /** Throws `invalid_argument` for a money budget that could not be kept: the price of the model is unknown. */
@@ -48,6 +54,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   toolTimeoutMs: true,
   maxToolResultChars: true,
   cwd: true,
+  compaction: true,
   journal: true,
   messages: true,
   sessionId: true,

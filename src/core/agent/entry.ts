@@ -114,6 +114,43 @@ export interface ToolResultEntry extends EntryBase {
   readonly parentCallId?: string;
 }
 
+/** A model request that is no part of the conversation, and what it cost. `costUsd` is absent when the price is unknown. */
+export interface ModelUsageEntry extends EntryBase {
+  readonly type: "model_usage";
+  /** What was asked for: `compaction`. */
+  readonly purpose: string;
+  readonly model: string;
+  readonly usage: Usage;
+  readonly costUsd?: number;
+  readonly responseId?: string;
+  readonly durationMs: number;
+}
+
+/** Why a compaction was made: near the end of the window, refused by the provider as too long, or asked for. */
+export type CompactionReason = "threshold" | "overflow" | "manual";
+
+/**
+ * The conversation was made to fit: from here on it is `messages` and then the newest `kept` messages of what it was. Everything
+ * before stays in the journal.
+ */
+export interface CompactionEntry extends EntryBase {
+  readonly type: "compaction";
+  readonly reason: CompactionReason;
+  /** `summary`: by the model. `shortening`: long tool results cut. `truncation`: messages left out. */
+  readonly method: "summary" | "shortening" | "truncation";
+  readonly messages: readonly Message[];
+  readonly kept: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** The newest compaction was taken back: what it replaced stands in its place again. */
+export interface CompactionUndoneEntry extends EntryBase {
+  readonly type: "compaction_undone";
+  /** Id of the `compaction` entry. */
+  readonly target: string;
+}
+
 /** A run ended. */
 export interface RunEndEntry extends EntryBase {
   readonly type: "run_end";
@@ -134,6 +171,9 @@ export type JournalEntry =
   | PermissionEntry
   | ApprovalRequestEntry
   | ToolResultEntry
+  | ModelUsageEntry
+  | CompactionEntry
+  | CompactionUndoneEntry
   | RunEndEntry;
 
 /** A journal entry before the journal gave it `id`, `parent` and `time`. */

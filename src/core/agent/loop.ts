@@ -6,9 +6,10 @@ import type { ToolResult } from "../tool/tool.ts";
 import { type ActOutcome, act, actOn } from "./act.ts";
 import { type Ending, endRun } from "./end-run.ts";
 import { exhaustedLimit } from "./limits.ts";
+import { reasonInRoom } from "./make-room.ts";
 import { admitOpen } from "./open-calls.ts";
 import type { MaxIterationsContext } from "./options.ts";
-import { type Reasoned, reason } from "./reason.ts";
+import type { Reasoned } from "./reasoned.ts";
 import type { RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
@@ -51,8 +52,9 @@ export async function runTurns(run: RunContext): Promise<Ending> {
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
 
     run.emit({ type: "turn_start", iteration });
-    const answer = await reason(run, demand.toolChoice);
+    const answer = await reasonInRoom(run, demand.toolChoice);
     if (answer.type === "aborted") return aborted(run);
+    if (answer.type === "exhausted") return { stopReason: "budget", limit: answer.limit };
     if (answer.type === "failed") return { stopReason: "error", error: answer.error };
 
     const calls = toolCallsOf(answer.message);
@@ -169,7 +171,7 @@ async function atMaxIterations(run: RunContext): Promise<Ending> {
   if (onMaxIterations !== "summarize") return { stopReason: "max_iterations" };
   await say(run, SUMMARIZE);
   // When the summary fails the last text stands, which is what the state holds.
-  const answer = await reason(run, "none");
+  const answer = await reasonInRoom(run, "none");
   return answer.type === "aborted" ? aborted(run) : { stopReason: "max_iterations" };
 }
 

@@ -3,6 +3,7 @@ import type { InferSchema, SchemaInput } from "../base/schema.ts";
 import type { Message } from "../message/message.ts";
 import type { Effort, Model, ToolChoice } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { Compactor } from "./compactor.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { HookOptions } from "./hook.ts";
@@ -70,6 +71,11 @@ export interface AgentOptions {
   readonly maxToolResultChars?: number;
   /** Working folder tools resolve relative paths against. Default: empty, by which file tools mean the folder of the process. */
   readonly cwd?: string;
+  /**
+   * Keeps the conversation within the window of the model, e.g. `summaryCompaction()` of `nano-agent/memory`. Default: nothing does, and
+   * a request that is too long ends the run with the provider's error.
+   */
+  readonly compaction?: Compactor | false;
   /** Where everything is recorded. Default: in memory. */
   readonly journal?: Journal;
   /** Conversation to start from; repaired where it could not be sent. */
@@ -103,6 +109,12 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly onEvent?: (event: AgentEvent) => void;
   /** Sees every piece of answer text. */
   readonly onToken?: (text: string) => void;
+}
+
+/** How a conversation is compacted on request. */
+export interface CompactOptions extends Pick<RunOptions, "signal" | "onEvent"> {
+  /** What the summary should pay attention to. */
+  readonly instructions?: string;
 }
 
 /** The output type a run with schema `S` has. */

@@ -24,7 +24,7 @@ export interface RunResult<Output = unknown> {
   readonly pending?: readonly PendingCall[];
   /** Model requests of this run that were answered, the closing summary of `onMaxIterations` not counted. */
   readonly iterations: number;
-  /** The whole conversation, this run included; can be sent again as it is. */
+  /** The whole conversation, this run included, as far as no compaction replaced it; can be sent again as it is. */
   readonly messages: readonly Message[];
   /** Tokens of this run. */
   readonly usage: Usage;

@@ -1,6 +1,7 @@
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
-import type { Model, ModelRequest, ToolChoice } from "../model/model.ts";
+import type { Model, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
+import type { Compactor } from "./compactor.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approvals, Approver, Gate } from "./gate.ts";
@@ -9,10 +10,8 @@ import type { Journal } from "./journal.ts";
 import type { LoopGuardSettings } from "./loop-guard.ts";
 import { loopGuardSettings } from "./loop-guard-settings.ts";
 import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
+import type { RequestDefaults } from "./request-defaults.ts";
 import type { SessionState } from "./session-state.ts";
-
-/** The request fields that stay the same over a whole run. */
-export type RequestDefaults = Omit<ModelRequest, "messages" | "tools" | "toolChoice">;
 
 /** What the options of an agent and of one run come to, defaults filled in. */
 export interface RunSettings {
@@ -27,6 +26,7 @@ export interface RunSettings {
   readonly approve: Approver | undefined;
   readonly onAsk: "deny" | "pause";
   readonly approvals: Approvals;
+  readonly compactor: Compactor | undefined;
   readonly parallel: boolean;
   readonly maxParallel: number;
   readonly toolTimeoutMs: number;
@@ -66,6 +66,7 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     approve: options.approve ?? own.approve,
     onAsk: options.onAsk ?? own.onAsk ?? "deny",
     approvals: options.approvals ?? {},
+    compactor: own.compaction === false ? undefined : own.compaction,
   };
 }
 

@@ -1,8 +1,15 @@
 import type { ToolUseBlock } from "../message/block.ts";
-import { textOf, toolCallsOf } from "../message/message.ts";
+import { type Message, textOf, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
-import type { ApprovalRequestEntry, AssistantEntry, JournalEntry } from "./entry.ts";
+import type {
+  ApprovalRequestEntry,
+  AssistantEntry,
+  CompactionEntry,
+  CompactionUndoneEntry,
+  JournalEntry,
+  ModelUsageEntry,
+} from "./entry.ts";
 import { LoopGuard } from "./loop-guard.ts";
 
 /** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
@@ -15,6 +22,12 @@ export interface Spending {
 const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
 
 const NOTHING: Spending = { usage: NO_USAGE, costUsd: 0 };
+
+/** What the provider counted: `tokens` of the last request and its answer, which are the first `messages` of the conversation. */
+export interface MeasuredContext {
+  readonly tokens: number;
+  readonly messages: number;
+}
 
 /** A nested run: its entries are tagged with `scope`, and what it spends counts for `parent` too. */
 export interface NestedState {
@@ -38,6 +51,13 @@ export class SessionState {
   #iterations = 0;
   #lastText = "";
   #endedWaiting = false;
+  #measured: MeasuredContext | undefined;
+  /** The newest compaction and what it replaced: what an undo needs. */
+  #compaction:
+    | { readonly id: string; readonly head: number; readonly replaced: readonly Message[] }
+    | undefined;
+  #isUndone = false;
+  #revision = 0;
 
   constructor(nested?: NestedState) {
     this.#nested = nested;
@@ -82,10 +102,30 @@ export class SessionState {
     return this.#begun.has(callId);
   }
 
+  /** What the provider reported last; `undefined` where nothing was, or not since the last compaction. */
+  get measured(): MeasuredContext | undefined {
+    return this.#measured;
+  }
+
+  /** Counts up when a compaction is made or taken back. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Id of the compaction that can be taken back: the newest, unless it was already. */
+  get undoable(): string | undefined {
+    return this.#compaction?.id;
+  }
+
+  /** Whether the newest compaction was taken back: the next one is made when it is asked for, or cannot be done without. */
+  get isUndone(): boolean {
+    return this.#isUndone;
+  }
+
   apply(entry: JournalEntry): void {
     this.#nested?.parent.apply(entry);
     if (entry.scope === this.#nested?.scope) this.#fold(entry);
-    else if (entry.type === "assistant_message") this.#spend(entry);
+    else if (entry.type === "assistant_message" || entry.type === "model_usage") this.#spend(entry);
   }
 
   #fold(entry: JournalEntry): void {
@@ -132,6 +172,8 @@ export class SessionState {
         return;
       case "permission_decision":
         return;
+      default:
+        this.#foldContext(entry);
     }
   }
 
@@ -141,25 +183,56 @@ export class SessionState {
     return this.#begun.has(callId) ? OUTCOME_UNKNOWN : NEVER_RAN;
   }
 
+  #foldContext(entry: ModelUsageEntry | CompactionEntry | CompactionUndoneEntry): void {
+    if (entry.type === "model_usage") this.#spend(entry);
+    else if (entry.type === "compaction") this.#compact(entry);
+    else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);
+  }
+
+  #compact({ id, messages, kept }: CompactionEntry): void {
+    const before = this.transcript.messages.length;
+    const replaced = this.transcript.replaceOlder(messages, kept);
+    const head = this.transcript.messages.length - (before - replaced.length);
+    this.#compaction = { id, head, replaced };
+    this.#measured = undefined;
+    this.#revision += 1;
+    this.#isUndone = false;
+  }
+
+  #undoCompaction(target: string): void {
+    if (this.#compaction?.id !== target) return;
+    this.transcript.restoreOlder(this.#compaction.replaced, this.#compaction.head);
+    this.#compaction = undefined;
+    this.#measured = undefined;
+    this.#revision += 1;
+    this.#isUndone = true;
+  }
+
   #answer(entry: AssistantEntry): void {
     this.transcript.addAssistant(entry.message);
     this.#approvals.clear();
     this.guard.answer(toolCallsOf(entry.message));
     this.#spend(entry);
+    const { inputTokens, outputTokens } = entry.usage;
+    if (inputTokens > 0)
+      this.#measured = {
+        tokens: inputTokens + outputTokens,
+        messages: this.transcript.messages.length,
+      };
     this.#iterations++;
     const text = textOf(entry.message.content);
     if (text !== "") this.#lastText = text;
   }
 
-  #spend(entry: AssistantEntry): void {
+  #spend(entry: AssistantEntry | ModelUsageEntry): void {
     this.#session = spend(this.#session, entry);
     this.#run = spend(this.#run, entry);
   }
 }
 
-function spend(before: Spending, entry: AssistantEntry): Spending {
+function spend(before: Spending, entry: AssistantEntry | ModelUsageEntry): Spending {
   // Providers report no usage for an answer that was cut: what is known stays a lower bound.
-  if (entry.interrupted === true) return before;
+  if (entry.type === "assistant_message" && entry.interrupted === true) return before;
   return {
     usage: addUsage(before.usage, entry.usage),
     costUsd:
