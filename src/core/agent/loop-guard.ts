@@ -29,6 +29,13 @@ const MAX_PERIOD = 4;
 /** A result that says nothing but that the call was done: what is done again may well have an effect again. */
 const ACKNOWLEDGEMENT = /^(?:ok|okay|done|success|true|null|\{\}|\(no output\))[.!]?$/i;
 
+interface Circle {
+  readonly period: number;
+  /** Calls in it so far. */
+  readonly length: number;
+  readonly stop: boolean;
+}
+
 interface Seen {
   readonly hash: number;
   readonly name: string;
@@ -94,20 +101,19 @@ export class LoopGuard {
     return { type: "warn", text: warningText(names.reverse(), length) };
   }
 
-  /** The circle the newest calls are in, if it is to be spoken of: the shortest. */
-  #circle(
-    settings: LoopGuardSettings,
-    bounded: boolean,
-  ): { readonly period: number; readonly length: number; readonly stop: boolean } | undefined {
+  /** The circle the newest calls are in, if it is to be spoken of: one that is to be stopped, else the shortest. */
+  #circle(settings: LoopGuardSettings, bounded: boolean): Circle | undefined {
+    let found: Circle | undefined;
     for (let period = 1; period <= MAX_PERIOD; period++) {
       const repeats = this.#repeats[period - 1] ?? 0;
       if (repeats === 0 || (period > 1 && settings.window < 2 * period)) continue;
       if (bounded && this.#last.slice(0, period).every(({ bare }) => bare)) continue;
       const length = repeats + period;
       const { warnAt, stopAt } = countsFor(period, settings);
-      if (length >= warnAt) return { period, length, stop: length >= stopAt };
+      if (length >= stopAt) return { period, length, stop: true };
+      if (length >= warnAt) found ??= { period, length, stop: false };
     }
-    return undefined;
+    return found;
   }
 
   #count(call: ToolUseBlock, result: ToolResultEntry): void {
