@@ -2,7 +2,7 @@ import type { Tool } from "../core/tool/tool.ts";
 import { createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
-import type { Environment } from "./config/env.ts";
+import type { ShellOptions } from "../tools/shell/shell-session.ts";
 
 /** The tools of the terminal agent for one session. */
 export interface BuiltinTools {
@@ -15,9 +15,9 @@ export interface BuiltinTools {
   readonly killNow: () => void;
 }
 
-/** Makes the tools of the terminal agent. Commands see `environment`; `~` in paths is `home`. */
-export function createBuiltinTools(environment: Environment, home: string): BuiltinTools {
-  const shell = createBashTools({ env: environment });
+/** Makes the tools of the terminal agent. `~` in paths is `home`. */
+export function createBuiltinTools(shellOptions: ShellOptions, home: string): BuiltinTools {
+  const shell = createBashTools(shellOptions);
   return {
     tools: [...fileTools({ home }), shell.bash, shell.job, createBatchTool()],
     prepare: () => shell.prepare(),

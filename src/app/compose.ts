@@ -14,6 +14,7 @@ import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
+import { redactionFor, shellEnvironment } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
 
@@ -55,7 +56,8 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
-  const builtin = createBuiltinTools(environment, paths.home);
+  const redact = redactionFor(environment, config);
+  const builtin = createBuiltinTools({ ...shellEnvironment(environment, config), redact }, paths.home);
   const toolNames = builtin.tools.map((tool) => tool.name);
   const gate = createPermissionGate({
     mode,
@@ -83,6 +85,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     budget: budgetOf(config),
     permission: gate,
     cwd,
+    ...(redact === undefined ? {} : { redact }),
     journal: await openJournal(),
   });
   return {

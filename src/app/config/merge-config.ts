@@ -29,7 +29,7 @@ export interface EffectiveConfig {
  * `permissions` add up, so that no layer takes back what another one denies; `network` and `providers` merge by entry.
  *
  * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`),
- * allow tools or calls, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
+ * allow tools or calls, choose what commands see or reach (`environment`, `redact`, `sandbox`), or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
@@ -53,7 +53,10 @@ class Merged {
   readonly sources = new Map<string, string>();
 
   add(config: ConfigFile, source: string): void {
-    const { $schema: _schema, network, providers, disallowedTools, permissions, ...plain } = config;
+    const { $schema: _schema, network, providers, disallowedTools, permissions, ...others } = config;
+    const { environment, sandbox, ...plain } = others;
+    this.#addLists("environment", environment, source);
+    this.#addLists("sandbox", sandbox, source);
     for (const key of Object.keys(plain)) this.sources.set(key, source);
     Object.assign(this.values, plain);
     if (disallowedTools !== undefined) {
@@ -67,6 +70,21 @@ class Merged {
     if (network !== undefined) this.values.network = { ...this.values.network, ...network };
     for (const name of Object.keys(providers ?? {})) this.sources.set(`providers.${name}`, source);
     if (providers !== undefined) this.values.providers = { ...this.values.providers, ...providers };
+  }
+
+  /** Lists add up, everything else is replaced by entry. */
+  #addLists<K extends "environment" | "sandbox">(key: K, added: ConfigFile[K], source: string): void {
+    if (added === undefined) return;
+    const before: { readonly [name: string]: unknown } = { ...this.values[key] };
+    const merged = Object.entries(added).map(([name, value]: [string, unknown]) => {
+      const path = `${key}.${name}`;
+      const known = this.sources.get(path);
+      const old = before[name];
+      const joins = Array.isArray(old) && Array.isArray(value);
+      this.sources.set(path, joins && known !== undefined ? `${known} + ${source}` : source);
+      return [name, joins ? [...old, ...value] : value];
+    });
+    this.values[key] = { ...before, ...Object.fromEntries(merged) };
   }
 
   #addRules(action: keyof PermissionConfig, rules: readonly string[] | undefined, source: string): void {
@@ -122,6 +140,7 @@ function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
     dropped.push(key);
   };
   if (config.providers !== undefined) drop("providers");
+  for (const key of ["environment", "redact", "sandbox"] as const) if (config[key] !== undefined) drop(key);
   if (config.allowedTools !== undefined) drop("allowedTools");
   if (config.permissions?.allow !== undefined) {
     const { allow: _allow, ...rest } = config.permissions;

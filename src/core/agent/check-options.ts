@@ -44,6 +44,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   toolTimeoutMs: true,
   maxToolResultChars: true,
   cwd: true,
+  redact: true,
   journal: true,
   messages: true,
   sessionId: true,

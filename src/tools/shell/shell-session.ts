@@ -1,5 +1,6 @@
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import { type Job, JobTable } from "./job-table.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
@@ -9,11 +10,16 @@ import { findProcessesNow } from "./process-table.ts";
 import { RunningCommand } from "./running-command.ts";
 import { type Environment, findShell, minimalEnvironment, unattendedEnvironment } from "./shell.ts";
 import { startShell } from "./shell-process.ts";
+import { missedVariables, missedVariablesNote, type ShownCommand } from "./withheld-variables.ts";
 
 /** Settings of the shell tools of one session. */
 export interface ShellOptions {
   /** Variables the commands see. Default: a plain `PATH` and `HOME`, nothing of this process. */
   readonly env?: Environment;
+  /** Names of variables that were held back from `env`: a command that seems to need one is told so. Default: none. */
+  readonly withheld?: readonly string[];
+  /** Takes secrets out of the output before any of it is cut, shown or kept in a file. Default: it stays as it is. */
+  readonly redact?: Redaction | undefined;
   /** The shell. Default: bash where the system has it, else `sh`. */
   readonly shell?: string;
   /** Folder for the full text of long outputs, kept when the session ends. Default: a temporary folder, removed at the end. */
@@ -48,6 +54,8 @@ export class ShellSession {
   readonly graceMs: number;
   readonly limits: OutputLimits;
   readonly #env: Environment;
+  readonly #withheld: ReadonlySet<string>;
+  readonly #redact: Redaction | undefined;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
   /** Part of every mark of this session, so that one look at the process table finds all its processes. */
@@ -60,6 +68,8 @@ export class ShellSession {
   constructor(options: ShellOptions = {}) {
     const env = options.env ?? minimalEnvironment();
     this.#env = unattendedEnvironment(env);
+    this.#withheld = new Set(options.withheld);
+    this.#redact = options.redact;
     this.#shell = options.shell;
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
@@ -93,7 +103,7 @@ export class ShellSession {
       if (pipe !== undefined) discardPipe(pipe);
       throw new NanoAgentError("aborted", "The session of this shell is over.");
     }
-    const output = new OutputBuffer(this.limits, () => this.#folder.openFile());
+    const output = new OutputBuffer(this.limits, () => this.#folder.openFile(), this.#redact?.stream());
     let isFull = false;
     const onOutput = (bytes: Uint8Array): Promise<void> | undefined => {
       const { text, stored } = output.write(bytes);
@@ -116,6 +126,12 @@ export class ShellSession {
     const running = new RunningCommand(options.command, process, output);
     this.#calls.add(running);
     return running;
+  }
+
+  /** Lines for the result of a command: what it did not get and seems to need. */
+  notes(shown: ShownCommand): readonly string[] {
+    const missed = missedVariables(this.#withheld, shown);
+    return missed.length === 0 ? [] : [missedVariablesNote(missed)];
   }
 
   /** A command is over and left nothing to look after. */

@@ -2,6 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
+import { shellEnvironment } from "../../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { probeLocalServers } from "../../../providers/local/probe-local.ts";
@@ -52,12 +53,24 @@ async function runChecks({ environment }: CommandContext): Promise<readonly Chec
     state: "ok",
     message: `${sources.size} values set; see nano-agent config`,
   });
+  checks.push(environmentCheck(settings));
   for (const message of notices) checks.push({ name: "Settings", state: "warn", message });
   const servers = await probeLocalServers();
   for (const { provider, baseUrl, models } of servers)
     checks.push({ name: provider, state: "ok", message: `answers at ${baseUrl}, ${models.length} models` });
   checks.push(await modelCheck(settings));
   return checks;
+}
+
+/** Names only: what they hold is nobody's business here. */
+function environmentCheck({ environment, config }: Settings): Check {
+  const { env, withheld } = shellEnvironment(environment, config.values);
+  const count = Object.keys(env).length;
+  const held =
+    withheld.length === 0
+      ? ""
+      : `. Not passed: ${withheld.toSorted().slice(0, 40).join(", ")}${withheld.length > 40 ? ", …" : ""} (--pass-env or environment.pass passes one)`;
+  return { name: "Commands", state: "ok", message: `see ${count} variables${held}` };
 }
 
 async function modelCheck({ config, environment }: Settings): Promise<Check> {
