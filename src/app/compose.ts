@@ -3,6 +3,7 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import type { Sandbox } from "../permission/sandbox/sandbox.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
@@ -13,6 +14,7 @@ import type { PermissionMode } from "./config/permission-mode.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openModel } from "./open-model.ts";
+import { sandboxFor } from "./open-sandbox.ts";
 import { createPermissionGate } from "./permission-gate.ts";
 import { redactionFor, shellEnvironment } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
@@ -37,6 +39,8 @@ export interface ComposedAgent {
   readonly model: string;
   readonly toolNames: readonly string[];
   readonly mode: PermissionMode;
+  /** Whether commands are confined. */
+  readonly sandbox: "on" | "off";
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
   /** Removes what runs that were killed left half written in the workspace. Never rejects. */
@@ -48,16 +52,43 @@ export interface ComposedAgent {
 }
 
 /**
- * Puts an agent together: model, tools, permission, system prompt and limits. Makes no request and starts no process. Throws for
- * a model, tool name or folder that does not exist, and for missing credentials.
+ * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request, and starts no process but
+ * those of a sandbox. Throws for
+ * a model, tool name or folder that does not exist, for missing credentials, and for a sandbox that is on and does not work.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const { settings, addDirs = [], openJournal, onNotice } = options;
+  const { settings, addDirs = [], onNotice } = options;
+  const { cwd } = settings;
+  const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
+  const confined = await sandboxFor(settings, workspace);
+  if (confined.state === "unavailable") onNotice(`Commands run without a sandbox. ${confined.problem}`);
+  const sandbox = confined.state === "on" ? confined.sandbox : undefined;
+  try {
+    return await composeWith(options, { workspace, sandbox });
+  } catch (error) {
+    await sandbox?.dispose();
+    throw error;
+  }
+}
+
+interface Confinement {
+  readonly workspace: readonly string[];
+  readonly sandbox: Sandbox | undefined;
+}
+
+async function composeWith(
+  options: ComposeOptions,
+  { workspace, sandbox }: Confinement,
+): Promise<ComposedAgent> {
+  const { settings, openJournal, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const redact = redactionFor(environment, config);
-  const builtin = createBuiltinTools({ ...shellEnvironment(environment, config), redact }, paths.home);
+  const builtin = createBuiltinTools(
+    { ...shellEnvironment(environment, config), redact, sandbox },
+    paths.home,
+  );
   const toolNames = builtin.tools.map((tool) => tool.name);
   const gate = createPermissionGate({
     mode,
@@ -65,7 +96,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     disallowed: config.disallowedTools ?? [],
     permissions: config.permissions,
     known: toolNames,
-    workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
+    workspace,
     cwd,
     home: paths.home,
   });
@@ -79,6 +110,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
       instructions: readInstructions(settings.folders),
       cwd,
       platform: process.platform,
+      sandbox: sandbox?.describe(),
     }),
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
@@ -93,12 +125,16 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     model: `${model.provider}/${model.id}`,
     toolNames,
     mode,
+    sandbox: sandbox === undefined ? "off" : "on",
     prepare: builtin.prepare,
     tidy: async () => {
       // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
       await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
     },
-    dispose: builtin.dispose,
+    dispose: async () => {
+      await builtin.dispose();
+      await sandbox?.dispose();
+    },
     killNow: builtin.killNow,
   };
 }

@@ -20,6 +20,15 @@ export { PolicyGate } from "./policy-gate.ts";
 export { type Rule, type RuleAction, ruleText } from "./rule.ts";
 export { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule-sets.ts";
 export {
+  type ConfinedStart,
+  type OpenedSandbox,
+  openSandbox,
+  type Sandbox,
+  type SandboxOptions,
+} from "./sandbox/sandbox.ts";
+export type { SandboxPlace } from "./sandbox/sandbox-limits.ts";
+export type { SandboxRuntime, SandboxRuntimeConfig } from "./sandbox/sandbox-runtime.ts";
+export {
   type CommandEnvironment,
   type CommandEnvironmentOptions,
   commandEnvironment,

@@ -138,13 +138,13 @@ function waitForEnd(running: RunningCommand, conditions: EndConditions): Promise
 }
 
 async function exitResult(session: ShellSession, running: RunningCommand): Promise<ToolResult> {
-  const left = await running.process.running();
+  const left = await session.leftovers(running);
   if (left.length === 0) await session.finish(running);
   const output = await running.look();
   const exit = running.exit ?? { code: null, signal: null };
   const ended = describeExit(exit);
   const lines = [`[${ended}, ${describeDuration(running.durationMs)}]`];
-  lines.push(...session.notes({ command: running.command, output: output.text, failed: exit.code !== 0 }));
+  lines.push(...session.notes(running, output.text));
   const job = left.length === 0 ? undefined : session.adopt(running, { isLeftover: true });
   if (job !== undefined) lines.push(leftoverLines(left, job.id));
   return {

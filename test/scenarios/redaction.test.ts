@@ -28,7 +28,7 @@ test("a secret in a result, its title, its facts, its progress or its failure re
     [calls("leak"), calls("fail"), calls("batch", { calls: [{ tool: "leak", input: {} }] })],
     says("end"),
   ]);
-  const journal = new MemoryJournal("s");
+  const journal = new MemoryJournal();
   const events: AgentEvent[] = [];
   const result = await new Agent({ model, tools, journal, redact }).run("go", {
     onEvent: (event) => events.push(event),

@@ -246,6 +246,7 @@ class HeadlessRun {
       tools: composed?.toolNames ?? [],
       model: composed?.model ?? null,
       permissionMode: composed?.mode ?? this.#flags.config.permissionMode ?? "default",
+      sandbox: composed?.sandbox ?? "off",
     });
   }
 

@@ -1,16 +1,18 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { systemClock } from "../../core/base/clock.ts";
+import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
+import type { CommandSandbox, SandboxedCommand } from "./command-sandbox.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import { type Job, JobTable } from "./job-table.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
 import { OutputFolder } from "./output-folder.ts";
 import { discardPipe, OutputPipes } from "./output-pipe.ts";
-import { findProcessesNow } from "./process-table.ts";
+import { findProcessesNow, type ProcessInfo } from "./process-table.ts";
 import { RunningCommand } from "./running-command.ts";
 import { type Environment, findShell, minimalEnvironment, unattendedEnvironment } from "./shell.ts";
 import { startShell } from "./shell-process.ts";
-import { missedVariables, missedVariablesNote, type ShownCommand } from "./withheld-variables.ts";
+import { missedVariables, missedVariablesNote } from "./withheld-variables.ts";
 
 /** Settings of the shell tools of one session. */
 export interface ShellOptions {
@@ -20,6 +22,8 @@ export interface ShellOptions {
   readonly withheld?: readonly string[];
   /** Takes secrets out of the output before any of it is cut, shown or kept in a file. Default: it stays as it is. */
   readonly redact?: Redaction | undefined;
+  /** Confines every command. Default: commands can do all the user can. */
+  readonly sandbox?: CommandSandbox | undefined;
   /** The shell. Default: bash where the system has it, else `sh`. */
   readonly shell?: string;
   /** Folder for the full text of long outputs, kept when the session ends. Default: a temporary folder, removed at the end. */
@@ -45,6 +49,8 @@ const MAX_GRACE_MS = 5000;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 /** All output files of a session together; the oldest go first. */
 const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
+/** The last pause in waiting for the processes of a sandbox that has ended. */
+const LONGEST_END_MS = 256;
 const HEAD_BYTES = 16_000;
 const TAIL_BYTES = 32_000;
 
@@ -56,6 +62,7 @@ export class ShellSession {
   readonly #env: Environment;
   readonly #withheld: ReadonlySet<string>;
   readonly #redact: Redaction | undefined;
+  readonly #sandbox: CommandSandbox | undefined;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
   /** Part of every mark of this session, so that one look at the process table finds all its processes. */
@@ -70,6 +77,7 @@ export class ShellSession {
     this.#env = unattendedEnvironment(env);
     this.#withheld = new Set(options.withheld);
     this.#redact = options.redact;
+    this.#sandbox = options.sandbox;
     this.#shell = options.shell;
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
@@ -114,24 +122,52 @@ export class ShellSession {
       }
       return stored;
     };
-    const process = await startShell({
-      shell,
-      command: options.command,
-      cwd: options.cwd,
-      env: this.#env,
-      mark: `${this.#token}.${++this.#count}.`,
-      pipe,
-      onOutput,
-    });
-    const running = new RunningCommand(options.command, process, output);
-    this.#calls.add(running);
-    return running;
+    const { command, cwd } = options;
+    let confined: SandboxedCommand | undefined;
+    try {
+      confined = await this.#sandbox?.wrap({ command, shell, cwd });
+    } catch (error) {
+      if (pipe !== undefined) discardPipe(pipe);
+      throw sandboxFault(error);
+    }
+    try {
+      const process = await startShell({
+        file: confined?.file ?? shell,
+        args: confined?.args ?? ["-c", command],
+        cwd,
+        env: this.#env,
+        mark: `${this.#token}.${++this.#count}.`,
+        pipe,
+        onOutput,
+      });
+      if (confined !== undefined) void process.exited.then(confined.release);
+      const notes = confined?.notes ?? (() => []);
+      const running = new RunningCommand(command, process, { output, notes });
+      this.#calls.add(running);
+      return running;
+    } catch (error) {
+      confined?.release();
+      throw error;
+    }
   }
 
-  /** Lines for the result of a command: what it did not get and seems to need. */
-  notes(shown: ShownCommand): readonly string[] {
+  /**
+   * What a command that has ended left running. With a confined one everything ends; the system needs a moment for it.
+   */
+  async leftovers(running: RunningCommand): Promise<readonly ProcessInfo[]> {
+    for (let pause = 2; ; pause *= 2) {
+      const left = await running.process.running();
+      if (left.length === 0 || this.#sandbox === undefined || pause > LONGEST_END_MS) return left;
+      await systemClock.sleep(pause);
+    }
+  }
+
+  /** Lines for the result of a command: what it was kept from, and what it did not get and seems to need. */
+  notes(running: RunningCommand, output: string): readonly string[] {
+    const { command, exit } = running;
+    const shown = { command, output, failed: exit?.code !== 0 };
     const missed = missedVariables(this.#withheld, shown);
-    return missed.length === 0 ? [] : [missedVariablesNote(missed)];
+    return [...running.notes(shown), ...(missed.length === 0 ? [] : [missedVariablesNote(missed)])];
   }
 
   /** A command is over and left nothing to look after. */
@@ -182,4 +218,13 @@ export class ShellSession {
   #all(): readonly RunningCommand[] {
     return [...this.#calls, ...this.jobs.all().map((job) => job.running)];
   }
+}
+
+/** A command that cannot be confined is not run. */
+function sandboxFault(error: unknown): NanoAgentError {
+  return new NanoAgentError(
+    "internal",
+    `The sandbox could not take the command, and nothing was run: ${errorMessage(error)}. Try a simpler command.`,
+    { cause: error },
+  );
 }
