@@ -3,22 +3,20 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
-import type { Sandbox } from "../permission/sandbox/sandbox.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
-import { existingFolder } from "./config/paths.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
+import { type Confinement, confine } from "./confine.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openModel } from "./open-model.ts";
-import { sandboxFor } from "./open-sandbox.ts";
 import { createPermissionGate } from "./permission-gate.ts";
-import { redactionFor, shellEnvironment } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
+import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions {
@@ -57,38 +55,26 @@ export interface ComposedAgent {
  * a model, tool name or folder that does not exist, for missing credentials, and for a sandbox that is on and does not work.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const { settings, addDirs = [], onNotice } = options;
-  const { cwd } = settings;
-  const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
-  const confined = await sandboxFor(settings, workspace);
-  if (confined.state === "unavailable") onNotice(`Commands run without a sandbox. ${confined.problem}`);
-  const sandbox = confined.state === "on" ? confined.sandbox : undefined;
+  const confined = await confine(options);
   try {
-    return await composeWith(options, { workspace, sandbox });
+    return await composeConfined(options, confined);
   } catch (error) {
-    await sandbox?.dispose();
+    await confined.dispose();
     throw error;
   }
 }
 
-interface Confinement {
-  readonly workspace: readonly string[];
-  readonly sandbox: Sandbox | undefined;
-}
-
-async function composeWith(
-  options: ComposeOptions,
-  { workspace, sandbox }: Confinement,
-): Promise<ComposedAgent> {
+async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
   const { settings, openJournal, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
-  const redact = redactionFor(environment, config);
-  const builtin = createBuiltinTools(
-    { ...shellEnvironment(environment, config), redact, sandbox },
-    paths.home,
-  );
+  const builtin = createBuiltinTools({
+    shell: confined.shell,
+    home: paths.home,
+    extra: config.extraTools ?? [],
+    webFetch: webFetchOptions(config, environment),
+  });
   const toolNames = builtin.tools.map((tool) => tool.name);
   const gate = createPermissionGate({
     mode,
@@ -96,7 +82,7 @@ async function composeWith(
     disallowed: config.disallowedTools ?? [],
     permissions: config.permissions,
     known: toolNames,
-    workspace,
+    workspace: confined.workspace,
     cwd,
     home: paths.home,
   });
@@ -110,14 +96,14 @@ async function composeWith(
       instructions: readInstructions(settings.folders),
       cwd,
       platform: process.platform,
-      sandbox: sandbox?.describe(),
+      sandbox: confined.limits,
     }),
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
     permission: gate,
     cwd,
-    ...(redact === undefined ? {} : { redact }),
+    ...(confined.redact === undefined ? {} : { redact: confined.redact }),
     journal: await openJournal(),
   });
   return {
@@ -125,7 +111,7 @@ async function composeWith(
     model: `${model.provider}/${model.id}`,
     toolNames,
     mode,
-    sandbox: sandbox === undefined ? "off" : "on",
+    sandbox: confined.sandbox,
     prepare: builtin.prepare,
     tidy: async () => {
       // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
@@ -133,7 +119,7 @@ async function composeWith(
     },
     dispose: async () => {
       await builtin.dispose();
-      await sandbox?.dispose();
+      await confined.dispose();
     },
     killNow: builtin.killNow,
   };

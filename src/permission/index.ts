@@ -19,8 +19,8 @@ export {
 export { PolicyGate } from "./policy-gate.ts";
 export { type Rule, type RuleAction, ruleText } from "./rule.ts";
 export { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule-sets.ts";
+export type { CommandToConfine, ConfinedStart } from "./sandbox/confined-start.ts";
 export {
-  type ConfinedStart,
   type OpenedSandbox,
   openSandbox,
   type Sandbox,

@@ -85,8 +85,8 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
     const before = readFileSync(join(room.cwd, ".git", "config"), "utf8");
     for (const command of attacks) {
       const { isError, content } = await room.bash({ command });
-      expect({ command, isError }).toEqual({ command, isError: true });
-      expect(textOf(content), command).toContain("cannot be changed by commands; no setting allows it");
+      const isNamed = textOf(content).includes("cannot be changed by commands; no setting allows it");
+      expect({ command, isError, isNamed }).toEqual({ command, isError: true, isNamed: true });
     }
     const work = await room.bash({
       command:

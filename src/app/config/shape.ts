@@ -19,7 +19,7 @@ export type Shape =
     }
   | { readonly type: "duration" }
   | { readonly type: "boolean" }
-  | { readonly type: "strings" }
+  | { readonly type: "strings"; readonly oneOf?: readonly string[] }
   | {
       readonly type: "object";
       readonly fields: { readonly [name: string]: Shape };
@@ -41,7 +41,7 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
     case "map":
       return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
-      return isTexts(value) ? undefined : wrong(value, "a list of texts", path);
+      return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
     case "boolean":
       return unless(typeof value === "boolean", { value, expected: "true or false", path });
     case "duration":
@@ -58,6 +58,17 @@ function unless(
   fault: { readonly value: unknown; readonly expected: string; readonly path: readonly string[] },
 ): Misfit | undefined {
   return fits ? undefined : wrong(fault.value, fault.expected, fault.path);
+}
+
+function textsMisfit(
+  values: readonly string[],
+  oneOf: readonly string[] | undefined,
+  path: readonly string[],
+): Misfit | undefined {
+  const at = oneOf === undefined ? -1 : values.findIndex((text) => !oneOf.includes(text));
+  return at < 0
+    ? undefined
+    : wrong(values[at], textForm({ type: "string", oneOf: oneOf ?? [] }), [...path, String(at)]);
 }
 
 function objectMisfit(
@@ -138,7 +149,7 @@ function describe(value: unknown): string {
   return text.length <= 24 ? text : `a ${typeof value}`;
 }
 
-function isTexts(value: unknown): boolean {
+function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 

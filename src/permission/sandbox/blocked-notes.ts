@@ -17,6 +17,7 @@ const MAX_OUTPUT = 60_000;
 /** Lines whose paths are looked up on disk. */
 const MAX_LINES = 100;
 const DENIED_HOST = /^deny network-outbound (\S{1,255}):(\d{1,5})\b/;
+const READ_ONLY = /read-only file system|\bEROFS\b/i;
 const WRITE_FAULT = /read-only file system|\bEROFS\b|device or resource busy|\bEBUSY\b/i;
 const READ_FAULT = /permission denied|\bEACCES\b|no such file or directory|\bENOENT\b/i;
 /** What a hidden folder holds is not there. Elsewhere this fault is none of the sandbox. */
@@ -56,30 +57,19 @@ function networkNotes(
 }
 
 function fileNotes(limits: SandboxLimits, { cwd, output, failed }: ConfinedCommand): readonly string[] {
-  const outside = new Set<string>();
-  const kept = new Set<string>();
-  const hidden = new Set<string>();
-  let isNamed = false;
-  let isFault = false;
-  let looked = 0;
-  for (const line of output.slice(-MAX_OUTPUT).split("\n")) {
-    const isWrite = WRITE_FAULT.test(line);
-    if (!isWrite && !READ_FAULT.test(line)) continue;
-    if (++looked > MAX_LINES) break;
-    isFault ||= /read-only file system|\bEROFS\b/i.test(line);
+  const lines = output
+    .slice(-MAX_OUTPUT)
+    .split("\n")
+    .filter((line) => WRITE_FAULT.test(line) || READ_FAULT.test(line))
+    .slice(0, MAX_LINES);
+  const found = { outside: new Set<string>(), kept: new Set<string>(), hidden: new Set<string>() };
+  for (const line of lines) {
     for (const path of pathsOf(line, cwd)) {
-      if (isWithin(path, limits.unreadable)) hidden.add(path);
-      else if (ABSENT.test(line)) continue;
-      else if (
-        isWithin(path, limits.protected) ||
-        limits.protected.some((guarded) => isWithin(guarded, [path]))
-      )
-        kept.add(path);
-      else if (isWrite && !isWithin(path, limits.writable)) outside.add(path);
-      else continue;
-      isNamed = true;
+      const kind = kindOf(limits, path, line);
+      if (kind !== undefined) found[kind].add(path);
     }
   }
+  const { outside, kept, hidden } = found;
   const notes = [];
   if (outside.size > 0)
     notes.push(note(`no writing to ${named(outside)}`, "sandbox.allowWrite", first(outside)));
@@ -89,11 +79,25 @@ function fileNotes(limits: SandboxLimits, { cwd, output, failed }: ConfinedComma
     );
   if (hidden.size > 0)
     notes.push(`[sandbox: ${named(hidden)} is hidden by sandbox.denyRead in the user's config]`);
-  if (isFault && failed && !isNamed)
+  if (notes.length === 0 && failed && lines.some((line) => READ_ONLY.test(line)))
     notes.push(
       `[sandbox: commands write below ${limits.writable.slice(0, MAX_NAMED).join(", ")} only. The user can allow more: sandbox.allowWrite in their config]`,
     );
   return notes;
+}
+
+/** Which limit a fault at this path is about, if any. */
+function kindOf(
+  limits: SandboxLimits,
+  path: string,
+  line: string,
+): "outside" | "kept" | "hidden" | undefined {
+  if (isWithin(path, limits.unreadable)) return "hidden";
+  if (ABSENT.test(line)) return undefined;
+  const isKept =
+    isWithin(path, limits.protected) || limits.protected.some((inner) => isWithin(inner, [path]));
+  if (isKept) return "kept";
+  return WRITE_FAULT.test(line) && !isWithin(path, limits.writable) ? "outside" : undefined;
 }
 
 /** What looks like a path in a line: in quotes, absolute, or before or behind the words that name the fault. */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { newId } from "../../core/base/ids.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { Confining } from "./confined-start.ts";
 
 /** Longest wait for the trial. */
 const PATIENCE_MS = 20_000;
@@ -14,7 +14,7 @@ const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
  * reached. What is wrong, or `undefined`.
  */
 export async function probeSandbox(
-  sandbox: Pick<Sandbox, "wrap">,
+  sandbox: Confining,
   { folder }: { readonly folder: string },
 ): Promise<string | undefined> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -48,7 +48,7 @@ interface Shown {
   readonly error: string;
 }
 
-async function runInside(sandbox: Pick<Sandbox, "wrap">, command: string, cwd: string): Promise<Shown> {
+async function runInside(sandbox: Confining, command: string, cwd: string): Promise<Shown> {
   const start = await sandbox.wrap({ command, shell: SHELL, cwd });
   try {
     return await new Promise<Shown>((resolve) => {

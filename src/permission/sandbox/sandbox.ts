@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { errorMessage } from "../../core/base/errors.ts";
 import { blockedNotes } from "./blocked-notes.ts";
+import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
 import { probeSandbox } from "./probe-sandbox.ts";
 import {
   isWithin,
@@ -25,14 +26,6 @@ export interface SandboxOptions extends Omit<SandboxPlace, "temporary"> {
 
 /** A sandbox that works, or why there is none and what to do. */
 export type OpenedSandbox = { readonly sandbox: Sandbox } | { readonly problem: string };
-
-/** A command as it is started inside, see `CommandSandbox` of the tools. */
-export interface ConfinedStart {
-  readonly file: string;
-  readonly args: readonly string[];
-  notes(shown: { readonly output: string; readonly failed: boolean }): readonly string[];
-  release(): void;
-}
 
 /**
  * Starts the runtime and tries it: a command must run, a write outside and a connection must fail. Never throws; what does not work is
@@ -83,11 +76,7 @@ export class Sandbox {
   }
 
   /** How to start a command inside. Rejects when the sandbox is closed or the runtime refuses: then it must not be started at all. */
-  async wrap(start: {
-    readonly command: string;
-    readonly shell: string;
-    readonly cwd: string;
-  }): Promise<ConfinedStart> {
+  async wrap(start: CommandToConfine): Promise<ConfinedStart> {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
     const limits = sandboxLimits(this.#place);
     const { command, shell, cwd } = start;

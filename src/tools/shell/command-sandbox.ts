@@ -19,7 +19,7 @@ export interface SandboxedCommand {
   readonly file: string;
   readonly args: readonly string[];
   /** Lines that name what it was kept from, and what would allow it. */
-  notes(shown: ShownCommand): readonly string[];
+  readonly notes: (shown: ShownCommand) => readonly string[];
   /** Called once, when it has ended or could not be started. Must not throw. */
-  release(): void;
+  readonly release: () => void;
 }

@@ -105,7 +105,32 @@ export class ShellSession {
 
   /** Starts a command. Rejects with the system's error when it cannot be started, `aborted` when the session is over. */
   async start(options: CommandStart): Promise<RunningCommand> {
+    const confined = await this.#confine(options);
+    try {
+      return await this.#startConfined(options, confined);
+    } catch (error) {
+      confined.release();
+      throw error;
+    }
+  }
+
+  /** A command that cannot be confined is not run. */
+  async #confine({ command, cwd }: CommandStart): Promise<SandboxedCommand> {
     const shell = this.shell();
+    if (this.#sandbox === undefined)
+      return { file: shell, args: ["-c", command], notes: () => [], release: () => undefined };
+    try {
+      return await this.#sandbox.wrap({ command, shell, cwd });
+    } catch (error) {
+      throw new NanoAgentError(
+        "internal",
+        `The sandbox could not take the command, and nothing was run: ${errorMessage(error)}. Try a simpler command.`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #startConfined(options: CommandStart, confined: SandboxedCommand): Promise<RunningCommand> {
     const pipe = this.#disposed === undefined ? await this.#pipes.take() : undefined;
     if (this.#disposed !== undefined) {
       if (pipe !== undefined) discardPipe(pipe);
@@ -122,33 +147,20 @@ export class ShellSession {
       }
       return stored;
     };
-    const { command, cwd } = options;
-    let confined: SandboxedCommand | undefined;
-    try {
-      confined = await this.#sandbox?.wrap({ command, shell, cwd });
-    } catch (error) {
-      if (pipe !== undefined) discardPipe(pipe);
-      throw sandboxFault(error);
-    }
-    try {
-      const process = await startShell({
-        file: confined?.file ?? shell,
-        args: confined?.args ?? ["-c", command],
-        cwd,
-        env: this.#env,
-        mark: `${this.#token}.${++this.#count}.`,
-        pipe,
-        onOutput,
-      });
-      if (confined !== undefined) void process.exited.then(confined.release);
-      const notes = confined?.notes ?? (() => []);
-      const running = new RunningCommand(command, process, { output, notes });
-      this.#calls.add(running);
-      return running;
-    } catch (error) {
-      confined?.release();
-      throw error;
-    }
+    const { file, args, notes, release } = confined;
+    const process = await startShell({
+      file,
+      args,
+      cwd: options.cwd,
+      env: this.#env,
+      mark: `${this.#token}.${++this.#count}.`,
+      pipe,
+      onOutput,
+    });
+    void process.exited.then(release);
+    const running = new RunningCommand(options.command, process, { output, notes });
+    this.#calls.add(running);
+    return running;
   }
 
   /**
@@ -218,13 +230,4 @@ export class ShellSession {
   #all(): readonly RunningCommand[] {
     return [...this.#calls, ...this.jobs.all().map((job) => job.running)];
   }
-}
-
-/** A command that cannot be confined is not run. */
-function sandboxFault(error: unknown): NanoAgentError {
-  return new NanoAgentError(
-    "internal",
-    `The sandbox could not take the command, and nothing was run: ${errorMessage(error)}. Try a simpler command.`,
-    { cause: error },
-  );
 }
