@@ -133,6 +133,9 @@ interface Narrowed {
   readonly dropped: readonly string[];
 }
 
+/** Settings that count in the user's own file and on the command line alone. */
+const USERS_OWN = ["providers", "environment", "redact", "sandbox", "allowedTools", "webFetch"] as const;
+
 function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
   const kept: Mutable = { ...config };
   const dropped: string[] = [];
@@ -140,10 +143,7 @@ function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
     delete kept[key];
     dropped.push(key);
   };
-  if (config.providers !== undefined) drop("providers");
-  for (const key of ["environment", "redact", "sandbox"] as const) if (config[key] !== undefined) drop(key);
-  if (config.allowedTools !== undefined) drop("allowedTools");
-  if (config.webFetch !== undefined) drop("webFetch");
+  for (const key of USERS_OWN) if (config[key] !== undefined) drop(key);
   if (config.permissions?.allow !== undefined) {
     const { allow: _allow, ...rest } = config.permissions;
     kept.permissions = rest;
