@@ -54,6 +54,8 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
       return typeof record["sessionId"] === "string";
     case "history":
       return Array.isArray(record["messages"]) && record["messages"].every(isMessage);
+    case "memory_edit":
+      return record["messages"] === undefined || isTexts(record["messages"]);
     case "user_message":
       return isMessage(record["message"]);
     case "assistant_message":
@@ -68,6 +70,10 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
     default:
       return false;
   }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
 function isMessage(value: unknown): boolean {

@@ -7,24 +7,27 @@ import type { UserBlock } from "../message/block.ts";
 import type { Input, Message, UserMessage } from "../message/message.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
-import { assertResumable } from "./begin-run.ts";
+import { assertResumable, recordHistory } from "./begin-run.ts";
 import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
+import { converse } from "./converse.ts";
 import type { NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
 import { HookRegistry } from "./hook-registry.ts";
 import { Hooks } from "./hooks.ts";
+import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { assertLimits } from "./limits.ts";
-import { runLoop } from "./loop.ts";
+import { LongTermControl } from "./long-term-control.ts";
+import { endRun } from "./loop.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
-import { type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
+import { type Recorder, type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
 
 /** What {@link Agent.getState} tells. */
@@ -49,6 +52,7 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #tools: ToolRegistry;
   readonly #hooks: HookRegistry;
+  readonly #longTerm: LongTermControl | undefined;
   #journal: Journal;
   #state: SessionState;
   #steering: NewEntry[] = [];
@@ -61,7 +65,9 @@ export class Agent {
   constructor(options: AgentOptions) {
     assertOptions(options);
     this.#options = options;
-    this.#tools = new ToolRegistry(options.tools);
+    const { longTermMemory } = options;
+    this.#longTerm = longTermMemory === undefined ? undefined : new LongTermControl(longTermMemory);
+    this.#tools = new ToolRegistry([...(options.tools ?? []), ...(this.#longTerm?.tools() ?? [])]);
     this.#hooks = new HookRegistry(options.hooks);
     this.#journal = options.journal ?? newMemoryJournal(options.sessionId);
     this.#state = new SessionState();
@@ -91,6 +97,11 @@ export class Agent {
   get tools(): ToolRegistry {
     return this.#tools;
   }
+
+  /** The messages of the conversation, to look at, and between runs to edit. */
+  readonly conversation: InMemoryMemory = new InMemoryMemory({
+    host: { recorder: () => this.#recorder(), beforeChange: () => this.#beforeEdit() },
+  });
 
   /** True while a run is at work. */
   get isRunning(): boolean {
@@ -242,7 +253,7 @@ export class Agent {
    * ends with `endRun`; events, journal, limits, permission and abort are in `run` and stay as they are.
    */
   protected conduct(run: RunContext): Promise<RunResult> {
-    return runLoop(run);
+    return converse(run).then((ending) => endRun(run, ending));
   }
 
   /** The tool a run must end with, given the schema of the value wanted; `undefined` when a text ends it. */
@@ -281,6 +292,7 @@ export class Agent {
       const result = await reply(run, {
         messages,
         history: this.#options.messages,
+        longTerm: this.#longTerm,
         conduct: (context) => this.conduct(context),
       });
       await this.#storeObserved();
@@ -293,13 +305,23 @@ export class Agent {
   }
 
   async #storeObserved(): Promise<void> {
-    const recorder = {
-      journal: this.#journal,
-      state: this.#state,
-      scope: undefined,
-      emit: () => undefined,
-    };
-    for (const entry of this.#observed.splice(0)) await record(recorder, entry);
+    const recorder = this.#recorder();
+    const observed = this.#observed.splice(0);
+    if (observed.length > 0) await recordHistory(recorder, this.#options.messages);
+    for (const entry of observed) await record(recorder, entry);
+  }
+
+  #recorder(): Recorder {
+    return { journal: this.#journal, state: this.#state, scope: undefined, emit: () => undefined };
+  }
+
+  async #beforeEdit(): Promise<void> {
+    if (this.#running !== undefined)
+      throw new NanoAgentError(
+        "invalid_argument",
+        "The conversation cannot be edited while a run is at work: wait for its end, or use steer() or observe().",
+      );
+    await recordHistory(this.#recorder(), this.#options.messages);
   }
 
   #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {

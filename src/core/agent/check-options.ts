@@ -39,6 +39,8 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   permission: true,
   approve: true,
   hooks: true,
+  memory: true,
+  longTermMemory: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,
   toolTimeoutMs: true,

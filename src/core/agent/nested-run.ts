@@ -2,7 +2,7 @@ import type { Message, UserMessage } from "../message/message.ts";
 import type { ToolChoice } from "../model/model.ts";
 import { errorResult } from "../tool/output.ts";
 import { ToolRegistry } from "../tool/registry.ts";
-import { resultOf, runTurns } from "./loop.ts";
+import { type Ending, resultOf, runTurns } from "./loop.ts";
 import type { OnMaxIterations } from "./options.ts";
 import type { RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -48,6 +48,18 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
   if (nested.message !== undefined)
     await record(inner, { type: "user_message", message: nested.message, source: "system" });
   return resultOf(inner, await runTurns(inner));
+}
+
+/** Ends as `result` did, with another text where one is given. */
+export function endingOf(result: RunResult, text: string = result.text): Ending {
+  const { stopReason, output, limit, error } = result;
+  return {
+    stopReason,
+    text,
+    ...(output === undefined ? {} : { output }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(error === undefined ? {} : { error }),
+  };
 }
 
 /** The registry itself, so that later changes count, unless one of its tools could never be answered. */

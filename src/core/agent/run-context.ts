@@ -6,7 +6,7 @@ import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
-import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
+import type { AgentOptions, Budget, ConversationMemory, OnMaxIterations, RunOptions } from "./options.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** The request fields that stay the same over a whole run. */
@@ -19,6 +19,7 @@ export interface RunSettings {
   readonly maxIterations: number;
   readonly onMaxIterations: OnMaxIterations;
   readonly budget: Budget;
+  readonly memory: ConversationMemory;
   readonly gate: Gate | undefined;
   readonly approve: Approver | undefined;
   readonly parallel: boolean;
@@ -55,6 +56,7 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     maxIterations: options.maxIterations ?? own.maxIterations ?? 20,
     onMaxIterations: own.onMaxIterations ?? "summarize",
     budget: own.budget ?? {},
+    memory: own.memory ?? "full",
     gate: own.permission,
     approve: options.approve ?? own.approve,
   };

@@ -2,7 +2,9 @@ import type { ToolUseBlock } from "../message/block.ts";
 import { textOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
-import type { AssistantEntry, JournalEntry } from "./entry.ts";
+import type { AssistantEntry, JournalEntry, MemoryEditEntry } from "./entry.ts";
+import { LONG_TERM_MEMORY } from "./long-term-memory.ts";
+import { MessageLabels } from "./message-labels.ts";
 
 /** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
 export interface Spending {
@@ -24,12 +26,15 @@ export interface NestedState {
  */
 export class SessionState {
   readonly transcript: Transcript;
+  /** Names and marks of the messages in it. */
+  readonly labels: MessageLabels = new MessageLabels();
   readonly #nested: NestedState | undefined;
   readonly #begun = new Set<string>();
   #session: Spending = NOTHING;
   #run: Spending = NOTHING;
   #iterations = 0;
   #lastText = "";
+  #hasRun = false;
 
   constructor(nested?: NestedState) {
     this.#nested = nested;
@@ -49,6 +54,11 @@ export class SessionState {
     return this.#run;
   }
 
+  /** Whether a run has begun in this conversation. */
+  get hasRun(): boolean {
+    return this.#hasRun;
+  }
+
   /** Answers of the newest run. */
   get iterations(): number {
     return this.#iterations;
@@ -66,17 +76,34 @@ export class SessionState {
   }
 
   #fold(entry: JournalEntry): void {
+    const { labels, transcript } = this;
+    const before = transcript.messages.length;
+    this.#change(entry);
+    // What has no name by now are the results of the calls before it, which became a message.
+    for (let at = before; at < transcript.messages.length; at++)
+      labels.nameUnnamed(transcript.messages[at], `${entry.id}/results`);
+  }
+
+  #change(entry: JournalEntry): void {
+    const { labels } = this;
     switch (entry.type) {
       case "run_start":
+        this.#hasRun = true;
         this.#run = NOTHING;
         this.#iterations = 0;
         this.#lastText = "";
         return;
       case "history":
-        this.transcript.addHistory(entry.messages);
+        this.transcript.addHistory(
+          entry.messages.map((message, at) => labels.named(message, `${entry.id}/${at}`)),
+        );
         return;
       case "user_message":
-        this.transcript.addUser(entry.message);
+        this.transcript.addUser(labels.named(entry.message, entry.id));
+        if (entry.source === "memory") labels.mark([entry.id], [LONG_TERM_MEMORY]);
+        return;
+      case "memory_edit":
+        this.#edit(entry);
         return;
       case "assistant_message":
         this.#answer(entry);
@@ -100,8 +127,19 @@ export class SessionState {
     }
   }
 
+  #edit({ edit, messages, marks = [] }: MemoryEditEntry): void {
+    const { labels, transcript } = this;
+    const ids = messages ?? transcript.messages.map((message) => labels.idOf(message));
+    if (edit === "mark") labels.mark(ids, marks);
+    else if (edit === "unmark") labels.unmark(ids, marks);
+    else {
+      const meant = new Set(ids);
+      transcript.remove((message) => meant.has(labels.idOf(message)));
+    }
+  }
+
   #answer(entry: AssistantEntry): void {
-    this.transcript.addAssistant(entry.message);
+    this.transcript.addAssistant(this.labels.named(entry.message, entry.id));
     this.#spend(entry);
     this.#iterations++;
     const text = textOf(entry.message.content);
