@@ -16,8 +16,8 @@ export interface BeforeInput {
 
 /** Records the conversation an agent was made with, unless the journal has one already. Throws for the journal. */
 export async function recordHistory(run: Recorder, history: readonly Message[] = []): Promise<void> {
-  const { hasRun, transcript } = run.state;
-  if (history.length === 0 || hasRun || transcript.messages.length > 0) return;
+  const { hasBegun, transcript } = run.state;
+  if (history.length === 0 || hasBegun || transcript.messages.length > 0) return;
   await record(run, { type: "history", messages: repairTranscript(history) });
 }
 

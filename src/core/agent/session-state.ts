@@ -34,7 +34,7 @@ export class SessionState {
   #run: Spending = NOTHING;
   #iterations = 0;
   #lastText = "";
-  #hasRun = false;
+  #hasBegun = false;
 
   constructor(nested?: NestedState) {
     this.#nested = nested;
@@ -54,9 +54,9 @@ export class SessionState {
     return this.#run;
   }
 
-  /** Whether a run has begun in this conversation. */
-  get hasRun(): boolean {
-    return this.#hasRun;
+  /** Whether the conversation was run or edited: what is not in it by now is left out on purpose. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** Answers of the newest run. */
@@ -88,7 +88,7 @@ export class SessionState {
     const { labels } = this;
     switch (entry.type) {
       case "run_start":
-        this.#hasRun = true;
+        this.#hasBegun = true;
         this.#run = NOTHING;
         this.#iterations = 0;
         this.#lastText = "";
@@ -103,6 +103,7 @@ export class SessionState {
         if (entry.source === "memory") labels.mark([entry.id], [LONG_TERM_MEMORY]);
         return;
       case "memory_edit":
+        this.#hasBegun = true;
         this.#edit(entry);
         return;
       case "assistant_message":
