@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Message } from "../message/message.ts";
 import { assistantMessage, messageText, userMessage } from "../message/message.ts";
 import { transcriptViolations } from "../message/transcript.ts";
-import { InMemoryMemory } from "./in-memory-memory.ts";
+import { InMemoryMemory, type MemoryItem } from "./in-memory-memory.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 
 const asks = (id: string): Message => ({
@@ -115,6 +115,7 @@ test("whatever is added, marked and removed, it can be sent, and the journal rea
 
 async function apply(memory: InMemoryMemory, [what, which]: Step, newId: () => string): Promise<void> {
   const item = memory.items()[which];
+  if (what > 3) return change(memory, [what, which], item);
   const open = memory
     .getMemory()
     .at(-1)
@@ -123,7 +124,14 @@ async function apply(memory: InMemoryMemory, [what, which]: Step, newId: () => s
   else if (what === 1) await memory.add(assistantMessage("answer"));
   else if (what === 2) await memory.add(asks(newId()));
   else if (what === 3) await memory.add(answers(open?.type === "tool_use" ? open.id : "nobody"));
-  else if (what === 4) await memory.delete(item?.id ?? "unknown");
+}
+
+async function change(
+  memory: InMemoryMemory,
+  [what, which]: Step,
+  item: MemoryItem | undefined,
+): Promise<void> {
+  if (what === 4) await memory.delete(item?.id ?? "unknown");
   else if (what === 5) await memory.mark(item?.message ?? [], `mark ${which}`);
   else if (what === 6) await memory.deleteByMark("hint");
   else if (which === 0) await memory.clear();

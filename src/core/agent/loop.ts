@@ -35,14 +35,6 @@ export interface Ending {
   readonly iterations?: number;
 }
 
-/**
- * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something ends the run. One
- * model request per turn. Throws only for the journal and for `onMaxIterations: "throw"`; everything else is a stop reason.
- */
-export async function runLoop(run: RunContext): Promise<RunResult> {
-  return endRun(run, await runTurns(run));
-}
-
 /** Records how a run ended and makes its result. Throws for the journal and for `onMaxIterations: "throw"`. */
 export async function endRun(run: RunContext, ending: Ending): Promise<RunResult> {
   const { error, text = "" } = ending;
@@ -68,7 +60,10 @@ interface Demand {
   nudges: number;
 }
 
-/** The turns of a run, without the record of its end: see {@link runLoop}, which is this and {@link endRun}. */
+/**
+ * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something ends the run. One
+ * model request per turn. Throws only for the journal; everything else is a stop reason. {@link endRun} records how it ended.
+ */
 export async function runTurns(run: RunContext): Promise<Ending> {
   const demand: Demand = { toolChoice: run.toolChoice, nudges: 0 };
   for (let iteration = 1; ; iteration++) {
