@@ -13,11 +13,23 @@ export {
 export type { AgentState, AgentStream } from "./core/agent/agent.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type {
+  Compaction,
+  CompactionPreview,
+  CompactionTask,
+  Compactor,
+  ContextView,
+} from "./core/agent/compactor.ts";
+export type {
+  ApprovalRequestEntry,
   AssistantEntry,
+  CompactionEntry,
+  CompactionReason,
+  CompactionUndoneEntry,
   EntryBase,
   HistoryEntry,
   JournalEntry,
   MemoryEditEntry,
+  ModelUsageEntry,
   NewEntry,
   PermissionEntry,
   RunEndEntry,
@@ -39,6 +51,7 @@ export { type FinishPrintOptions, finishPrintHook } from "./core/agent/finish-pr
 export type {
   ApprovalAnswer,
   ApprovalRequest,
+  Approvals,
   Approver,
   Gate,
   GateDecision,
@@ -76,15 +89,18 @@ export type {
   RecordOutcome,
   RetrieveOptions,
 } from "./core/agent/long-term-memory.ts";
+export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {
   Budget,
+  CompactOptions,
   ConversationMemory,
   MaxIterationsContext,
   OnMaxIterations,
   OutputOf,
   RunOptions,
 } from "./core/agent/options.ts";
+export type { PendingCall } from "./core/agent/pending-call.ts";
 export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
 export type { StopReason } from "./core/agent/stop-reason.ts";
 export {

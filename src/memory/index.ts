@@ -15,6 +15,8 @@ export {
   type RetrieveOptions,
   textsToRecord,
 } from "../core/agent/long-term-memory.ts";
+export { type FirstAndLastOptions, firstAndLast } from "./context/first-and-last.ts";
+export { type SummaryCompactionOptions, summaryCompaction } from "./context/summary-compaction.ts";
 export type { Embedder } from "./embedder.ts";
 export { InMemoryLongTermMemory } from "./in-memory-long-term-memory.ts";
 export { SimpleLongTermMemory, type SimpleLongTermMemoryOptions } from "./simple-long-term-memory.ts";

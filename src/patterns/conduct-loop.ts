@@ -1,5 +1,5 @@
 import { converse } from "../core/agent/converse.ts";
-import { endRun } from "../core/agent/loop.ts";
+import { endRun } from "../core/agent/end-run.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 

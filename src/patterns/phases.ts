@@ -1,5 +1,5 @@
+import { type Ending, endRun } from "../core/agent/end-run.ts";
 import type { PhaseEvent } from "../core/agent/event.ts";
-import { type Ending, endRun } from "../core/agent/loop.ts";
 import { type NestedRun, runNested } from "../core/agent/nested-run.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";

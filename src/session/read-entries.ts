@@ -54,26 +54,35 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
       return typeof record["sessionId"] === "string";
     case "history":
       return Array.isArray(record["messages"]) && record["messages"].every(isMessage);
-    case "memory_edit":
-      return record["messages"] === undefined || isTexts(record["messages"]);
     case "user_message":
       return isMessage(record["message"]);
     case "assistant_message":
       return isMessage(record["message"]) && isRecord(record["usage"]);
     case "tool_intent":
     case "permission_decision":
+    case "approval_request":
       return typeof record["callId"] === "string";
     case "tool_result":
       return isRecord(record["result"]) && typeof record["result"]["tool_use_id"] === "string";
     case "run_end":
       return typeof record["stopReason"] === "string";
     default:
-      return false;
+      return isContextEntry(record);
   }
 }
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+/** The same of records about what a conversation holds. */
+function isContextEntry(record: AnyRecord): boolean {
+  const { messages, kept, target, usage } = record;
+  if (record.type === "memory_edit") return messages === undefined || isTexts(messages);
+  if (record.type === "model_usage") return isRecord(usage);
+  if (record.type === "compaction_undone") return typeof target === "string";
+  if (record.type !== "compaction" || typeof kept !== "number") return false;
+  return Array.isArray(messages) && messages.every(isMessage);
 }
 
 function isMessage(value: unknown): boolean {

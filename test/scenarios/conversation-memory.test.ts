@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
+import type { NewEntry } from "../../src/core/agent/entry.ts";
 import { InMemoryMemory } from "../../src/core/agent/in-memory-memory.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
+import { firstAndLast } from "../../src/memory/context/first-and-last.ts";
 import { SessionStore } from "../../src/session/session-store.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -42,7 +44,7 @@ test("a conversation is edited between runs only", async () => {
     tools: [tool("look", { execute: async () => agent.conversation.clear() })],
   });
   expect(lines((await agent.run("go")).messages)[2]).toMatch(
-    /^error call_1: Error: The conversation cannot be edited while a run is at work/,
+    /^error call_1: Error: Editing the conversation while a run is at work/,
   );
 });
 
@@ -93,4 +95,26 @@ test("with final-only any agent keeps questions and answers, and the journal eve
     "assistant: Yes.",
   ]);
   expect(model.requests.map(({ messages }) => messages.length)).toEqual([1, 3, 3]);
+});
+
+test("ids and edits of a compacted conversation are the same when the journal is read again, also from its text", async () => {
+  const journal = new MemoryJournal();
+  const model = new ScriptedModel([calls("look"), says("a"), says("b"), says("c")]);
+  const agent = new Agent({
+    model,
+    journal,
+    tools: [tool("look")],
+    compaction: firstAndLast(3),
+  });
+  for (const text of ["one", "two", "three"]) await agent.run(text);
+  await agent.conversation.mark(agent.conversation.getMemory().slice(-1), "newest");
+  await agent.conversation.delete(agent.conversation.getMemory()[0] ?? []);
+  const read = new MemoryJournal();
+  for (const { id, parent, time, ...entry } of structuredClone([...journal.entries()]))
+    read.append({ ...entry, id, parent, time } as NewEntry);
+  const items = agent.conversation.items();
+  expect(new InMemoryMemory({ journal: read }).items()).toEqual(items);
+  expect([new Set(items.map(({ id }) => id)).size, items.at(-1)?.marks]).toEqual([items.length, ["newest"]]);
+  expect(transcriptViolations(agent.conversation.getMemory())).toEqual([]);
+  await expect(agent.undoCompaction()).rejects.toThrow(/no compaction to take back/);
 });

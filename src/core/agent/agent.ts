@@ -7,11 +7,12 @@ import type { UserBlock } from "../message/block.ts";
 import type { Input, Message, UserMessage } from "../message/message.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
-import { assertResumable, recordHistory } from "./begin-run.ts";
-import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
+import { assertResumable, recordHistory, saysSomething } from "./begin-run.ts";
+import { type Callbacks, callbackOptions } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
-import { converse } from "./converse.ts";
-import type { NewEntry } from "./entry.ts";
+import type { CompactionPreview } from "./compactor.ts";
+import { runLoop } from "./converse.ts";
+import type { CompactionEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
 import { HookRegistry } from "./hook-registry.ts";
@@ -21,9 +22,10 @@ import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { assertLimits } from "./limits.ts";
 import { LongTermControl } from "./long-term-control.ts";
-import { endRun } from "./loop.ts";
+import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
 import { MemoryJournal } from "./memory-journal.ts";
-import type { AgentOptions, OutputOf, RunOptions } from "./options.ts";
+import { assertAnswered, assertApprovals } from "./open-calls.ts";
+import type { AgentOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
@@ -206,18 +208,7 @@ export class Agent {
 
   /** Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. Throws what made the run fail. */
   async sendMessage(content: string, callbacks: Callbacks = {}): Promise<string> {
-    const { onEvent, onToken, onToolCall } = callbacks;
-    const result = await this.run(content, {
-      ...(onToken === undefined ? {} : { onToken }),
-      ...(onEvent === undefined
-        ? {}
-        : {
-            onEvent: (event: AgentEvent) => {
-              for (const said of toCallbackEvents(event)) onEvent(said);
-            },
-          }),
-      ...(onToolCall === undefined ? {} : { approve: ({ name, input }) => onToolCall(name, input) }),
-    });
+    const result = await this.run(content, callbackOptions(callbacks));
     if (result.error !== undefined) throw result.error;
     return result.text;
   }
@@ -232,10 +223,44 @@ export class Agent {
     };
   }
 
+  /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
+  async previewCompaction(): Promise<CompactionPreview> {
+    return previewCompaction(this.#context({}, new AbortController().signal, () => undefined));
+  }
+
+  /**
+   * Makes the conversation fit now, whatever its size. Resolves to the record of it; `undefined` when the conversation stays as it is,
+   * a `warning` event saying why. Rejects while a run is at work, when the agent has no `compaction`, and for the journal.
+   */
+  async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
+    this.#assertIdle("compact()");
+    const { controller, unlink } = linkController(options.signal);
+    this.#running = controller;
+    try {
+      const run = this.#context(
+        {},
+        controller.signal,
+        publisher(options, () => undefined),
+      );
+      return await compactOnRequest(run, options.instructions);
+    } finally {
+      unlink();
+      this.#running = undefined;
+    }
+  }
+
+  /**
+   * Takes the newest compaction back: the conversation is what it was, with what came after. From then on one is made only on request
+   * or when the provider refuses a request as too long. Rejects when there is none to take back, while a run is at work, and for the journal.
+   */
+  async undoCompaction(): Promise<void> {
+    this.#assertIdle("undoCompaction()");
+    await undoNewestCompaction(this.#recorder());
+  }
+
   /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
   reset(): void {
-    if (this.#running !== undefined)
-      throw new NanoAgentError("invalid_argument", "reset() while a run is at work: stop() it first.");
+    this.#assertIdle("reset()");
     if (this.#options.journal !== undefined) {
       throw new NanoAgentError(
         "invalid_argument",
@@ -253,7 +278,7 @@ export class Agent {
    * ends with `endRun`; events, journal, limits, permission and abort are in `run` and stay as they are.
    */
   protected conduct(run: RunContext): Promise<RunResult> {
-    return converse(run).then((ending) => endRun(run, ending));
+    return runLoop(run);
   }
 
   /** The tool a run must end with, given the schema of the value wanted; `undefined` when a text ends it. */
@@ -272,6 +297,8 @@ export class Agent {
         "This agent is already running: steer() it, wait, or use a second agent.",
       );
     }
+    assertApprovals(this.#state, options.approvals, saysSomething(messages));
+    if (messages.length === 0) assertAnswered(this.#state, this.#tools, options.approvals);
     if (messages.length === 0 && this.#steering.length === 0)
       assertResumable(this.#state, this.#options.messages);
     this.#running = controller;
@@ -288,7 +315,7 @@ export class Agent {
     try {
       const run = this.#context(options, controller.signal, publish);
       for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
-      await this.#storeObserved();
+      await this.#storeObserved(saysSomething(messages));
       const result = await reply(run, {
         messages,
         history: this.#options.messages,
@@ -304,11 +331,9 @@ export class Agent {
     }
   }
 
-  async #storeObserved(): Promise<void> {
-    const recorder = this.#recorder();
-    const observed = this.#observed.splice(0);
-    if (observed.length > 0) await recordHistory(recorder, this.#options.messages);
-    for (const entry of observed) await record(recorder, entry);
+  #assertIdle(what: string): void {
+    if (this.#running !== undefined)
+      throw new NanoAgentError("invalid_argument", `${what} while a run is at work: stop() it first.`);
   }
 
   #recorder(): Recorder {
@@ -316,12 +341,17 @@ export class Agent {
   }
 
   async #beforeEdit(): Promise<void> {
-    if (this.#running !== undefined)
-      throw new NanoAgentError(
-        "invalid_argument",
-        "The conversation cannot be edited while a run is at work: wait for its end, or use steer() or observe().",
-      );
+    this.#assertIdle("Editing the conversation");
     await recordHistory(this.#recorder(), this.#options.messages);
+  }
+
+  /** A message would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
+  async #storeObserved(closing = false): Promise<void> {
+    if (!closing && this.#state.isWaiting) return;
+    const recorder = this.#recorder();
+    const observed = this.#observed.splice(0);
+    if (observed.length > 0) await recordHistory(recorder, this.#options.messages);
+    for (const entry of observed) await record(recorder, entry);
   }
 
   #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {

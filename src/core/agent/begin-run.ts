@@ -3,6 +3,7 @@ import type { ToolResultBlock, UserBlock } from "../message/block.ts";
 import type { Message, UserMessage } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";
 import type { NewEntry } from "./entry.ts";
+import { refuseAsked } from "./open-calls.ts";
 import { type Recorder, type RunContext, record } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -16,8 +17,8 @@ export interface BeforeInput {
 
 /** Records the conversation an agent was made with, unless the journal has one already. Throws for the journal. */
 export async function recordHistory(run: Recorder, history: readonly Message[] = []): Promise<void> {
-  const { hasBegun, transcript } = run.state;
-  if (history.length === 0 || hasBegun || transcript.messages.length > 0) return;
+  const { isTouched, transcript } = run.state;
+  if (history.length === 0 || isTouched || transcript.messages.length > 0) return;
   await record(run, { type: "history", messages: repairTranscript(history) });
 }
 
@@ -38,6 +39,7 @@ export async function beginRun(
     model: `${model.provider}/${model.id}`,
     tools: run.tools.names(),
   });
+  if (saysSomething(messages)) await refuseAsked(run);
   if (recalled !== undefined) await record(run, recalled);
   const before = messages.slice(0, -1);
   if (before.some((message) => message.role === "assistant")) {
@@ -48,18 +50,15 @@ export async function beginRun(
 }
 
 /** Throws `invalid_argument` unless it is the model's turn in the conversation, which `history` begins when nothing else is there. */
-export function assertResumable(state: SessionState, history: readonly Message[] = []): void {
-  const { pending, messages } = state.transcript;
-  if (pending.length > 0) {
-    const open = pending.map((call) => `${call.name} (${call.id})`).join(", ");
-    throw new NanoAgentError(
-      "invalid_argument",
-      `Tool calls wait for your answer: ${open}. Pass their tool_result blocks as input.`,
-    );
-  }
-  const last = messages.at(-1) ?? history.at(-1);
-  if (last?.role === "user") return;
+export function assertResumable({ transcript }: SessionState, history: readonly Message[] = []): void {
+  const last = transcript.messages.at(-1) ?? history.at(-1);
+  if (last?.role === "user" || transcript.pending.length > 0) return;
   throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
+}
+
+/** Whether messages hold more than answers to open calls. */
+export function saysSomething(messages: readonly Message[]): boolean {
+  return messages.some(({ content }) => content.some(({ type }) => type !== "tool_result"));
 }
 
 /** Answers to open calls go to their calls, the rest is a message. */

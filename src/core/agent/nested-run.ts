@@ -2,7 +2,8 @@ import type { Message, UserMessage } from "../message/message.ts";
 import type { ToolChoice } from "../model/model.ts";
 import { errorResult } from "../tool/output.ts";
 import { ToolRegistry } from "../tool/registry.ts";
-import { type Ending, resultOf, runTurns } from "./loop.ts";
+import { type Ending, resultOf } from "./end-run.ts";
+import { runTurns } from "./loop.ts";
 import type { OnMaxIterations } from "./options.ts";
 import type { RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -52,13 +53,14 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
 
 /** Ends as `result` did, with another text where one is given. */
 export function endingOf(result: RunResult, text: string = result.text): Ending {
-  const { stopReason, output, limit, error } = result;
+  const { stopReason, output, limit, error, detail } = result;
   return {
     stopReason,
     text,
     ...(output === undefined ? {} : { output }),
     ...(limit === undefined ? {} : { limit }),
     ...(error === undefined ? {} : { error }),
+    ...(detail === undefined ? {} : { detail }),
   };
 }
 
