@@ -12,6 +12,7 @@ import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
+import { MEMORY_TOOLS, openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
@@ -25,6 +26,8 @@ export interface ComposeOptions {
   readonly addDirs?: readonly string[];
   /** Opens the journal the agent goes on from. Called last, when nothing else can fail. */
   readonly openJournal: () => Promise<Journal>;
+  /** Whether this run may use the long-term memory its user has configured. Default false. */
+  readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
   readonly onNotice: (message: string) => void;
@@ -62,13 +65,14 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     extra: config.extraTools ?? [],
     webFetch: webFetchOptions(config, environment),
   });
-  const toolNames = builtin.tools.map((tool) => tool.name);
+  const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
+  const toolNames = [...builtin.tools.map((tool) => tool.name), ...memory.toolNames];
   const gate = createPermissionGate({
     mode,
-    allowed: config.allowedTools ?? [],
+    allowed: [...(config.allowedTools ?? []), ...memory.toolNames],
     disallowed: config.disallowedTools ?? [],
     permissions: config.permissions,
-    known: toolNames,
+    known: [...new Set([...toolNames, ...MEMORY_TOOLS])],
     workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
     cwd,
     home: paths.home,
@@ -88,6 +92,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     onMaxIterations: "last",
     budget: budgetOf(config),
     permission: gate,
+    ...memory.agentOptions,
     cwd,
     journal: await openJournal(),
   });
@@ -101,7 +106,10 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
       // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
       await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
     },
-    dispose: builtin.dispose,
+    dispose: async () => {
+      memory.close();
+      await builtin.dispose();
+    },
     killNow: builtin.killNow,
   };
 }

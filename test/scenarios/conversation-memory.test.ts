@@ -111,7 +111,7 @@ test("ids and edits of a compacted conversation are the same when the journal is
   await agent.conversation.delete(agent.conversation.getMemory()[0] ?? []);
   const read = new MemoryJournal();
   for (const { id, parent, time, ...entry } of structuredClone([...journal.entries()]))
-    read.append({ ...entry, id, parent, time } as NewEntry);
+    read.append(Object.assign(entry, { id, parent, time }) as NewEntry);
   const items = agent.conversation.items();
   expect(new InMemoryMemory({ journal: read }).items()).toEqual(items);
   expect([new Set(items.map(({ id }) => id)).size, items.at(-1)?.marks]).toEqual([items.length, ["newest"]]);

@@ -1,3 +1,4 @@
+import type { LongTermMemoryMode } from "../../core/agent/long-term-memory.ts";
 import type { WireName } from "../../providers/catalog.ts";
 import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
 import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
@@ -49,6 +50,12 @@ export interface WebFetchConfig {
   readonly privateHosts?: readonly string[];
 }
 
+/** What is remembered across sessions. */
+export interface MemoryConfig {
+  /** `static`: runs retrieve and record. `agent`: the model does, with tools. `both`. Default: nothing is remembered. */
+  readonly longTerm?: LongTermMemoryMode;
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -59,6 +66,7 @@ export interface ConfigFile {
   /** Tools beside those that are always there. */
   readonly extraTools?: readonly ExtraTool[];
   readonly webFetch?: WebFetchConfig;
+  readonly memory?: MemoryConfig;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -119,6 +127,7 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   pattern: { type: "string", oneOf: PATTERN_NAMES },
   extraTools: { type: "strings", oneOf: EXTRA_TOOLS },
   webFetch: { type: "object", fields: { privateHosts: TEXTS } },
+  memory: { type: "object", fields: { longTerm: { type: "string", oneOf: ["static", "agent", "both"] } } },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,

@@ -4,7 +4,7 @@ import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { type ActOutcome, act, actOn } from "./act.ts";
-import { type Ending, endRun } from "./end-run.ts";
+import type { Ending } from "./end-run.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { reasonInRoom } from "./make-room.ts";
 import { admitOpen } from "./open-calls.ts";
