@@ -1,10 +1,4 @@
 export {
-  InMemoryMemory,
-  type MemoryChoice,
-  type MemoryFilter,
-  type MemoryItem,
-} from "../core/agent/in-memory-memory.ts";
-export {
   type LongTermMemory,
   type LongTermMemoryMode,
   type LongTermMemoryOptions,

@@ -61,13 +61,20 @@ export function openDatabase(path: string): OpenDatabase {
     // First, for it also sees to it that the database of another program stays as it is.
     prepareTables(database, path);
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
-    const check = database.prepare("PRAGMA quick_check(1)").get();
-    if (check?.["quick_check"] !== "ok") throw new DamagedDatabase(String(check?.["quick_check"]));
+    // Reads the whole file: damage in a large one is met when its pages are.
+    if (statSync(path).size <= MAX_CHECKED_BYTES) checkWhole(database);
     return { database, file };
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+const MAX_CHECKED_BYTES = 1024 * 1024;
+
+function checkWhole(database: DatabaseSync): void {
+  const found = database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
+  if (found !== "ok") throw new DamagedDatabase(String(found));
 }
 
 /** What identifies the file at a path; empty when there is none. */

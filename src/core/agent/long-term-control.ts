@@ -1,14 +1,13 @@
 import { linkController, orAborted } from "../base/abort.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
-import { type Message, messageText, userMessage } from "../message/message.ts";
+import { LONG_TERM_MEMORY, type Message, messageText, userMessage } from "../message/message.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { NewEntry } from "./entry.ts";
-import {
-  LONG_TERM_MEMORY,
-  type LongTermMemory,
-  type LongTermMemoryMode,
-  type LongTermMemoryOptions,
-  type Recollection,
+import type {
+  LongTermMemory,
+  LongTermMemoryMode,
+  LongTermMemoryOptions,
+  Recollection,
 } from "./long-term-memory.ts";
 import { memoryTools } from "./memory-tools.ts";
 import { recollectionLine } from "./recollection-line.ts";

@@ -1,5 +1,5 @@
 import { isRecord } from "../base/json.ts";
-import { type Message, messageText } from "../message/message.ts";
+import { LONG_TERM_MEMORY, type Message, messageText } from "../message/message.ts";
 
 /**
  * What a store is given to keep: texts, each a record of its own, or messages, which are one dialogue and become one record (see
@@ -74,9 +74,6 @@ export interface LongTermMemoryOptions {
   /** Milliseconds one call of the store may take. Default 5,000. */
   readonly timeoutMs?: number;
 }
-
-/** Name of the user message retrieved records stand in, of the tag around them, and the mark of that message. */
-export const LONG_TERM_MEMORY = "long_term_memory";
 
 /**
  * The texts a store keeps of what it was given: strings as they are; of messages one text with a line `Q: …` for each text of a

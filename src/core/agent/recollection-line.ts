@@ -1,4 +1,5 @@
-import { LONG_TERM_MEMORY, type Recollection } from "./long-term-memory.ts";
+import { LONG_TERM_MEMORY } from "../message/message.ts";
+import type { Recollection } from "./long-term-memory.ts";
 
 /** A record as the model is shown it: its day and its text, which cannot end the tag it stands in. */
 export function recollectionLine({ text, time }: Recollection): string {

@@ -1,5 +1,5 @@
 import type { ToolUseBlock } from "../message/block.ts";
-import { type Message, textOf, toolCallsOf } from "../message/message.ts";
+import { LONG_TERM_MEMORY, type Message, textOf, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import type {
@@ -11,7 +11,6 @@ import type {
   MemoryEditEntry,
   ModelUsageEntry,
 } from "./entry.ts";
-import { LONG_TERM_MEMORY } from "./long-term-memory.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { MessageLabels } from "./message-labels.ts";
 
@@ -227,7 +226,7 @@ export class SessionState {
     else {
       const meant = new Set(ids);
       transcript.remove((message) => meant.has(labels.idOf(message)));
-      // Both count messages that may be gone.
+      // Both of them count messages that may be gone.
       this.#measured = undefined;
       this.#compaction = undefined;
       this.#revision += 1;
