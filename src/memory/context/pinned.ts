@@ -19,8 +19,6 @@ export interface Pinned {
   readonly files: TouchedFiles;
 }
 
-/** Name of messages that bring memories of other conversations: they are looked up again each time. */
-const MEMORY_NAME = "long_term_memory";
 const TODO_TOOL = "todo";
 
 /** Collects what is pinned of `messages`; what an earlier compaction pinned is taken over from its note. */
