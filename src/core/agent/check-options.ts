@@ -49,6 +49,8 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   approve: true,
   onAsk: true,
   hooks: true,
+  memory: true,
+  longTermMemory: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,
   toolTimeoutMs: true,
