@@ -18,6 +18,7 @@ import { HookRegistry } from "./hook-registry.ts";
 import { Hooks } from "./hooks.ts";
 import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
+import { Ledger } from "./ledger.ts";
 import { assertLimits } from "./limits.ts";
 import { runLoop } from "./loop.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
@@ -366,6 +367,7 @@ export class Agent {
       tools: finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]),
       finishTool: finish?.name,
       startedAt: performance.now(),
+      ledger: new Ledger(own.budget ?? {}),
       journal: this.#journal,
       state: this.#state,
       signal,
