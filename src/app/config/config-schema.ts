@@ -2,6 +2,7 @@ import type { WireName } from "../../providers/catalog.ts";
 import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
 import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
+import { QUIRKS_SHAPE } from "./quirks-shape.ts";
 import type { Shape } from "./shape.ts";
 
 /** Settings of the network, as config files hold them. Milliseconds, 0 switches a timeout off. */
@@ -33,6 +34,8 @@ export interface ProviderConfig {
   /** Name of the variable that holds the key. */
   readonly apiKeyEnv?: string;
   readonly headers?: { readonly [name: string]: string };
+  /** How its server deviates from the wire format. */
+  readonly quirks?: { readonly [name: string]: boolean | string };
   readonly models?: { readonly [id: string]: ModelConfig };
 }
 
@@ -105,6 +108,7 @@ const PROVIDER: Shape = {
       of: { type: "string", pattern: /^[^\r\n\0]*$/, form: "one line of text" },
       key: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
     },
+    quirks: QUIRKS_SHAPE,
     models: { type: "map", of: MODEL },
   },
 };
