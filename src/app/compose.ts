@@ -87,6 +87,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
+    ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
     permission: gate,
     cwd,
     journal: await openJournal(),

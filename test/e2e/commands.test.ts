@@ -88,6 +88,18 @@ test("instructions of the project reach the model", async () => {
   expect(system).toContain("Be brief.");
 });
 
+test("under a budget a fallback without a known price is left out", async () => {
+  const server = await modelServer([says("ok")]);
+  const env = {
+    ...userConfig({ fallbackModels: ["custom/unheard-of"] }),
+    ...serverEnv(server),
+    CUSTOM_BASE_URL: `${server.url}/v1`,
+  };
+  const end = await runCommand(["-p", "--max-budget-usd", "1", "go"], { env });
+  expect(end).toMatchObject({ code: 0, stdout: "ok\n" });
+  expect(end.stderr).toContain("fallback model custom/unheard-of is left out: its price is unknown");
+});
+
 test("a fallback model takes over, and one without a key is left out", async () => {
   const server = await modelServer([refuses(500, "down"), says("second")]);
   const env = {

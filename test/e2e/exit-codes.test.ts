@@ -155,6 +155,16 @@ test("56: the model goes in circles, saying which call it was and how to go on",
   server.assertFinished();
 });
 
+test("56: earlier where the user's configuration says so; a project's cannot", async () => {
+  const place = sessionPlace({ "nano-agent.json": '{ "loopGuard": { "stopAt": 9 } }' });
+  const server = await modelServer(() => calls("bash", { command: "ls" }));
+  const config = tempFolder({ "nano-agent/config.json": '{ "loopGuard": { "stopAt": 3 } }' });
+  const env = { ...serverEnv(server), XDG_CONFIG_HOME: config };
+  const end = await runCommand(["-p", "--yolo", "go"], { env, cwd: place.cwd });
+  expect([end.code, server.requests.length]).toEqual([56, 3]);
+  expect(end.stderr).toContain("left out loopGuard");
+});
+
 test("124: the wall time", async () => {
   const server = await modelServer([replies({ answer: says("never to be seen"), stall: "before_headers" })]);
   const end = await runCommand(["-p", "--max-wall-time", "200ms", "go"], { env: serverEnv(server) });

@@ -69,6 +69,8 @@ export interface ConfigFile {
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
   readonly maxWallTime?: string;
+  /** When a model that repeats itself is stopped. */
+  readonly loopGuard?: { readonly stopAt?: number; readonly window?: number };
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   readonly network?: NetworkConfig;
@@ -130,6 +132,13 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   maxTurns: { type: "number", minimum: 1, integer: true },
   maxBudgetUsd: { type: "number", above: 0 },
   maxWallTime: { type: "duration" },
+  loopGuard: {
+    type: "object",
+    fields: {
+      stopAt: { type: "number", minimum: 3, integer: true },
+      window: { type: "number", minimum: 0, integer: true },
+    },
+  },
   systemPrompt: TEXT,
   appendSystemPrompt: TEXT,
   network: {

@@ -29,7 +29,7 @@ export interface EffectiveConfig {
  * `permissions` add up, so that no layer takes back what another one denies; `network` and `providers` merge by entry.
  *
  * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`, `webFetch`),
- * allow tools or calls, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
+ * allow tools or calls, widen the permission mode or a limit that the user set, or change the guard against loops. Such values are left out and named in `notices`.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
@@ -115,6 +115,7 @@ function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
   if (isAbove(config.maxTurns, user.maxTurns)) drop("maxTurns");
   if (isAbove(config.maxBudgetUsd, user.maxBudgetUsd)) drop("maxBudgetUsd");
   if (isAbove(milliseconds(config.maxWallTime), milliseconds(user.maxWallTime))) drop("maxWallTime");
+  if (config.loopGuard !== undefined) drop("loopGuard");
   if (config.network?.proxy !== undefined) {
     const { proxy: _proxy, ...network } = config.network;
     kept.network = network;

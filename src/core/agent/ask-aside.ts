@@ -20,7 +20,9 @@ export async function askAside(run: RunContext, request: ModelRequest, purpose: 
   try {
     account = await RequestAccount.open(run, request);
   } catch (error) {
-    return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: toNanoAgentError(error) };
+    return run.signal.aborted
+      ? { type: "aborted" }
+      : { type: "failed", error: toNanoAgentError(error, "internal") };
   }
   if (typeof account === "string") return { type: "exhausted", limit: account };
   try {

@@ -18,7 +18,9 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
   try {
     account = await RequestAccount.open(run, await hookedRequest(run, requestOf(run, toolChoice)));
   } catch (error) {
-    return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: toNanoAgentError(error) };
+    return run.signal.aborted
+      ? { type: "aborted" }
+      : { type: "failed", error: toNanoAgentError(error, "internal") };
   }
   if (typeof account === "string") return { type: "exhausted", limit: account };
   try {
