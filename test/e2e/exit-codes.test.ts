@@ -165,9 +165,21 @@ test("56: earlier where the user's configuration says so; a project's cannot", a
   expect(end.stderr).toContain("left out loopGuard");
 });
 
-test("124: the wall time", async () => {
-  const server = await modelServer([replies({ answer: says("never to be seen"), stall: "before_headers" })]);
-  const end = await runCommand(["-p", "--max-wall-time", "200ms", "go"], { env: serverEnv(server) });
+test("124: the wall time, which is that of one run; the session goes on", async () => {
+  const place = sessionPlace();
+  const server = await modelServer([
+    replies({ answer: says("never to be seen"), stall: "before_headers" }),
+    says("went on"),
+  ]);
+  const end = await place.run(["-p", "--max-wall-time", "200ms", "go"], server);
+  expect(end.code).toBe(124);
+  expect(end.stderr).toContain("with a longer --max-wall-time");
+  expectOneLine(end);
+  expect(await place.run(["-p", "-c", "--max-wall-time", "1h", "go on"], server)).toMatchObject({
+    code: 0,
+    stdout: "went on\n",
+  });
+});
   expect(end.code).toBe(124);
   expect(end.stderr).toContain("--max-wall-time");
   expectOneLine(end);

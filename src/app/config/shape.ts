@@ -42,14 +42,36 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
       return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
       return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
+    default:
+      return fits(value, shape) ? undefined : wrong(value, formOf(shape), path);
+  }
+}
+
+type Scalar = Extract<Shape, { type: "boolean" | "duration" | "number" | "string" }>;
+
+function fits(value: unknown, shape: Scalar): boolean {
+  switch (shape.type) {
     case "boolean":
-      return typeof value === "boolean" ? undefined : wrong(value, "true or false", path);
+      return typeof value === "boolean";
     case "duration":
-      return isDuration(value) ? undefined : wrong(value, DURATION_FORM, path);
+      return isDuration(value);
     case "number":
-      return fitsNumber(value, shape) ? undefined : wrong(value, numberForm(shape), path);
+      return fitsNumber(value, shape);
     case "string":
-      return fitsText(value, shape) ? undefined : wrong(value, textForm(shape), path);
+      return fitsText(value, shape);
+  }
+}
+
+function formOf(shape: Scalar): string {
+  switch (shape.type) {
+    case "boolean":
+      return "true or false";
+    case "duration":
+      return DURATION_FORM;
+    case "number":
+      return numberForm(shape);
+    case "string":
+      return textForm(shape);
   }
 }
 

@@ -64,7 +64,7 @@ export class Ledger {
     const { request, model, signal } = asked;
     if (!this.isLimited) return { request, cappedBy: undefined, release: () => undefined };
     for (;;) {
-      const most = request.maxOutputTokens ?? model.info?.maxOutputTokens ?? UNKNOWN_OUTPUT_LIMIT;
+      const most = request.maxOutputTokens ?? longestAnswer(model);
       const { tokens: room, limit } = this.#room(asked);
       const mayWait = this.#reserved.size > 0 && room < Math.min(most, AMPLE_ANSWER);
       if (!mayWait) {
@@ -111,6 +111,12 @@ export class Ledger {
     }
     return room;
   }
+}
+
+/** Tokens of the longest answer of the models that may answer. */
+function longestAnswer(model: Model): number {
+  const limits = [model, ...(model.alternatives ?? [])].map(({ info }) => info?.maxOutputTokens);
+  return Math.max(...limits.map((limit) => limit ?? UNKNOWN_OUTPUT_LIMIT));
 }
 
 /** Tokens of output that `usd` pays for beside the input. An unknown price pays for nothing. */
