@@ -180,7 +180,3 @@ test("124: the wall time, which is that of one run; the session goes on", async 
     stdout: "went on\n",
   });
 });
-  expect(end.code).toBe(124);
-  expect(end.stderr).toContain("--max-wall-time");
-  expectOneLine(end);
-});
