@@ -17,8 +17,8 @@ export type Shape =
       readonly minimum?: number;
       readonly above?: number;
     }
-  | { readonly type: "boolean" }
   | { readonly type: "duration" }
+  | { readonly type: "boolean" }
   | { readonly type: "strings"; readonly oneOf?: readonly string[] }
   | {
       readonly type: "object";
@@ -42,37 +42,22 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
       return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
       return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
-    default:
-      return fits(value, shape) ? undefined : wrong(value, formOf(shape), path);
+    case "boolean":
+      return unless(typeof value === "boolean", { value, expected: "true or false", path });
+    case "duration":
+      return unless(isDuration(value), { value, expected: DURATION_FORM, path });
+    case "number":
+      return fitsNumber(value, shape) ? undefined : wrong(value, numberForm(shape), path);
+    case "string":
+      return fitsText(value, shape) ? undefined : wrong(value, textForm(shape), path);
   }
 }
 
-type Scalar = Extract<Shape, { type: "boolean" | "duration" | "number" | "string" }>;
-
-function fits(value: unknown, shape: Scalar): boolean {
-  switch (shape.type) {
-    case "boolean":
-      return typeof value === "boolean";
-    case "duration":
-      return isDuration(value);
-    case "number":
-      return fitsNumber(value, shape);
-    case "string":
-      return fitsText(value, shape);
-  }
-}
-
-function formOf(shape: Scalar): string {
-  switch (shape.type) {
-    case "boolean":
-      return "true or false";
-    case "duration":
-      return DURATION_FORM;
-    case "number":
-      return numberForm(shape);
-    case "string":
-      return textForm(shape);
-  }
+function unless(
+  fits: boolean,
+  fault: { readonly value: unknown; readonly expected: string; readonly path: readonly string[] },
+): Misfit | undefined {
+  return fits ? undefined : wrong(fault.value, fault.expected, fault.path);
 }
 
 function textsMisfit(

@@ -5,6 +5,7 @@ import { AnswerCollector } from "../model/collect.ts";
 import type { ModelRequest, ToolChoice } from "../model/model.ts";
 import { hookedAnswer, hookedRequest } from "./reason-hooks.ts";
 import type { Reasoned } from "./reasoned.ts";
+import { redactError } from "./redact-call.ts";
 import { RequestAccount } from "./request-account.ts";
 import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -20,7 +21,7 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
   } catch (error) {
     return run.signal.aborted
       ? { type: "aborted" }
-      : { type: "failed", error: toNanoAgentError(error, "internal") };
+      : { type: "failed", error: redactError(run.redact, toNanoAgentError(error, "internal")) };
   }
   if (typeof account === "string") return { type: "exhausted", limit: account };
   try {
@@ -40,7 +41,8 @@ async function reasonOn(run: RunContext, account: RequestAccount): Promise<Reaso
       if (part.type === "retry") await account.void("retry");
       else account.see(part);
       const shown = collector.add(part);
-      if (shown.type !== "block" && shown.type !== "finish") run.emit(shown);
+      if (shown.type === "retry") run.emit({ ...shown, error: redactError(run.redact, shown.error) });
+      else if (shown.type !== "block" && shown.type !== "finish") run.emit(shown);
       if (run.signal.aborted) throw abortError(run.signal);
     }
     const { message, finish } = collector.result();
@@ -59,7 +61,7 @@ async function reasonOn(run: RunContext, account: RequestAccount): Promise<Reaso
       return { type: "answer", ...answer, ...(cappedBy === undefined ? {} : { cappedBy }) };
     return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
   } catch (error) {
-    const failure = toNanoAgentError(error, "internal");
+    const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
     if (run.signal.aborted) {
       await recordPartial(run, collector.partial(), { account, startedAt });
