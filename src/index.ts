@@ -110,6 +110,7 @@ export {
   NanoAgentError,
   type NanoAgentErrorOptions,
 } from "./core/base/errors.ts";
+export type { Redaction, RedactionStream } from "./core/base/redaction.ts";
 export type {
   CompiledSchema,
   FromJsonSchema,

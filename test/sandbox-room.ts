@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxManager } from "@anthropic-ai/sandbox-runtime";
@@ -6,11 +7,23 @@ import { openSandbox, type Sandbox, type SandboxOptions } from "../src/permissio
 import { openShellRoom, type ShellRoom } from "./shell-room.ts";
 import { tempFolder } from "./temp-folder.ts";
 
-/** Why the real sandbox cannot be tried here; empty when its programs are there. */
+/** Why the real sandbox cannot be tried here; empty when its programs are there and the system lets them work. */
 export function missingForSandbox(): string {
   if (process.platform !== "linux") return "these tests know the sandbox of Linux only";
   const missing = ["bwrap", "socat", "rg"].filter((program) => !isOnPath(program));
-  return missing.length === 0 ? "" : `needs ${missing.join(", ")} (Debian: bubblewrap socat ripgrep)`;
+  if (missing.length > 0) return `needs ${missing.join(", ")} (Debian: bubblewrap socat ripgrep)`;
+  const namespaces = [
+    "--ro-bind",
+    "/",
+    "/",
+    "--unshare-user",
+    "--unshare-net",
+    "--unshare-pid",
+    "--proc",
+    "/proc",
+  ];
+  const { status, stderr } = spawnSync("bwrap", [...namespaces, "true"], { encoding: "utf8" });
+  return status === 0 ? "" : `bwrap may not make namespaces here: ${stderr.trim()}`;
 }
 
 function isOnPath(program: string): boolean {

@@ -31,7 +31,6 @@ test.each([
   [["-p", "--fork-session", "go"], "--fork-session copies a session"],
   [["-p", "-c", "--session-id", "x", "go"], "--session-id names a new session"],
   [["-p", "-c", "--no-session", "go"], "--no-session keeps nothing and --continue goes on"],
-  [["-p", "--sandbox", "on", "go"], "--sandbox is not in this version"],
   [["-p", "--mcp-config", "x", "go"], "--mcp-config is not in this version"],
   [["-p", "--pattern", "plam", "go"], "plan"],
   [["sessions", "lst"], "Did you mean list?"],

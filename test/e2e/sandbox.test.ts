@@ -69,7 +69,7 @@ describe.skipIf(missing !== "")(`with the real sandbox${missing === "" ? "" : `:
   test("on confines commands, tells the model, and names what was blocked", async () => {
     const { cwd, home } = places();
     const target = join(home, "made");
-    const command = `echo x > ${target}; echo y > inside; echo "$OPENAI_API_KEY"`;
+    const command = `echo x > ${target}; echo y > inside; cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep OPENAI_API_KEY`;
     const server = await modelServer([calls("bash", { command }), says("done")]);
     const env = { ...serverEnv(server), ...outsideEnv(home) };
     const end = await runCommand(["-p", "--json", "--yolo", "--sandbox", "on", "go"], { cwd, env });
@@ -81,6 +81,7 @@ describe.skipIf(missing !== "")(`with the real sandbox${missing === "" ? "" : `:
       sandbox: sandboxOf(init),
       told: sent.includes(`Shell commands run in a sandbox: writing only below ${cwd}`),
       named: sent.includes(`[sandbox: no writing to ${target}.`),
+      sees: sent.includes("OPENAI_API_KEY="),
       made: existsSync(target),
       inside: readFileSync(join(cwd, "inside"), "utf8"),
       names: readdirSync(cwd),
@@ -90,6 +91,7 @@ describe.skipIf(missing !== "")(`with the real sandbox${missing === "" ? "" : `:
       sandbox: "on",
       told: true,
       named: true,
+      sees: false,
       made: false,
       inside: "y\n",
       names: ["inside"],

@@ -47,6 +47,14 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["11-sessions", ["Under the mat."]],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   [
+    "18-secrets",
+    [
+      "deploy with «redacted:DEPLOY_TOKEN»",
+      "mail: []",
+      "[MAIL_PASSWORD is not passed to commands. The user can allow it: --pass-env MAIL_PASSWORD, or environment.pass in their config]",
+    ],
+  ],
+  [
     "15-approve-later",
     ["awaiting_approval", '? refund {"order":"B2"}: it moves money', "A1 is paid back; B2 was refused."],
   ],
