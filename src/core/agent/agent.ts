@@ -10,6 +10,7 @@ import type { Tool } from "../tool/tool.ts";
 import { assertResumable, recordHistory, saysSomething } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
+import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
 import type { CompactionEntry, NewEntry } from "./entry.ts";
@@ -77,13 +78,11 @@ export class Agent {
     for (const entry of this.#journal.entries()) this.#state.apply(entry);
   }
 
-  static readonly #classHooks = new WeakMap<object, HookRegistry>();
+  static readonly #classHooks = new ClassHooks();
 
   /** Hooks of every agent of this class and the classes that extend it, those of live agents included. They run before an agent's own. */
   static get classHooks(): HookRegistry {
-    const own = Agent.#classHooks.get(this) ?? new HookRegistry();
-    Agent.#classHooks.set(this, own);
-    return own;
+    return Agent.#classHooks.of(this);
   }
 
   /** Hooks of this agent alone. They run after those of its class. */
@@ -387,12 +386,7 @@ export class Agent {
   }
 
   #hooksOf(signal: AbortSignal, warn: (message: string) => void): Hooks {
-    const registries = [this.#hooks];
-    for (let maker: unknown = this.constructor; typeof maker === "function"; ) {
-      const ofClass = Agent.#classHooks.get(maker);
-      if (ofClass !== undefined) registries.unshift(ofClass);
-      maker = Object.getPrototypeOf(maker);
-    }
+    const registries = [...Agent.#classHooks.chainOf(this.constructor), this.#hooks];
     return new Hooks({ agent: this, registries, signal, warn });
   }
 }

@@ -31,6 +31,7 @@ test("a command line is taken apart", () => {
     outputFormat: "text",
     inputFormat: "text",
     partialMessages: false,
+    verbose: false,
     jsonSchema: undefined,
     outputFile: undefined,
     cwd: undefined,
