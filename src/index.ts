@@ -39,6 +39,7 @@ export type {
 } from "./core/agent/entry.ts";
 export type {
   AgentEvent,
+  CompactionStartEvent,
   DoneEvent,
   PhaseEvent,
   ToolUpdateEvent,

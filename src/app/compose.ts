@@ -3,6 +3,7 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
@@ -86,6 +87,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     onMaxIterations: "last",
     budget: budgetOf(config),
     permission: gate,
+    compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
     cwd,
     journal: await openJournal(),
   });

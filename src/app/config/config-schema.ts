@@ -43,6 +43,15 @@ export interface PermissionConfig {
   readonly deny?: readonly string[];
 }
 
+/** When and how a conversation that outgrows its model is compacted; see `summaryCompaction`. */
+export interface CompactionConfig {
+  readonly at?: number;
+  readonly keep?: number;
+  readonly keepTurns?: number;
+  readonly window?: number;
+  readonly reserve?: number;
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -61,6 +70,8 @@ export interface ConfigFile {
   readonly maxWallTime?: string;
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
+  /** False: never. Default: near the end of the window. */
+  readonly compaction?: CompactionConfig | false;
   readonly network?: NetworkConfig;
   readonly providers?: { readonly [name: string]: ProviderConfig };
 }
@@ -120,6 +131,17 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   maxWallTime: { type: "duration" },
   systemPrompt: TEXT,
   appendSystemPrompt: TEXT,
+  compaction: {
+    type: "object",
+    orFalse: true,
+    fields: {
+      at: { type: "number", above: 0, maximum: 1 },
+      keep: { type: "number", above: 0, maximum: 0.9 },
+      keepTurns: { type: "number", minimum: 0, integer: true },
+      window: TOKENS,
+      reserve: { type: "number", minimum: 0, integer: true },
+    },
+  },
   network: {
     type: "object",
     fields: {

@@ -66,11 +66,12 @@ async function compactConversation(
   compactor: Compactor,
   reasonOfIt: CompactionReason | { readonly instructions: string | undefined },
 ): Promise<CompactionEntry | undefined> {
+  const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
+  run.emit({ type: "compaction_start", reason: why });
   try {
     const compaction = await compactor.compact(taskOf(run, reasonOfIt));
     if (compaction === undefined || run.signal.aborted) return undefined;
     assertSendable(run.state, compaction);
-    const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
     return (await record(run, { type: "compaction", reason: why, ...compaction })) as CompactionEntry;
   } catch (error) {
     const failure = toNanoAgentError(error);
