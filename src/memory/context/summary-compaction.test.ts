@@ -200,7 +200,7 @@ test("words of the user that alone are too long are kept newest first, the cut m
 
 test("a conversation that cannot be made smaller is not tried at every turn", async () => {
   const compactor = summaryCompaction();
-  const { task } = asked(work(40, 30), { info: { contextWindow: 5_000 } }, [answer(""), answer("")]);
+  const { task } = asked(work(18, 30), { info: { contextWindow: 5_000 } }, [answer(""), answer("")]);
   const view = { ...task, measured: { tokens: 4_500, messages: task.messages.length } };
   expect(await compactor.isNeeded(view)).toBe(true);
   await compactor.compact({ ...view, signal: task.signal });
@@ -216,7 +216,7 @@ test("room is held free for the answer, and an unknown window is never full", as
   expect([
     await isNeeded(16_001, {}),
     await isNeeded(15_999, {}),
-    await isNeeded(13_000, { info: { contextWindow: 20_000, maxOutputTokens: 8_000 } }),
+    await isNeeded(15_500, { info: { contextWindow: 20_000, maxOutputTokens: 8_000 } }),
     await isNeeded(13_000, { request: { maxOutputTokens: 8_000 } }),
     await isNeeded(9_999, { request: { maxOutputTokens: 19_000 } }),
     await isNeeded(9e9, { info: undefined }),

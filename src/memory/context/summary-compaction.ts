@@ -20,7 +20,7 @@ export interface SummaryCompactionOptions {
   readonly at?: number;
   /** Tokens of the window. Default: what is known of the model; without it only a refused request brings a compaction about. */
   readonly window?: number;
-  /** Tokens held free for an answer. Default: the output limit of the request, of the model (at most 32,000), or a tenth of the window. */
+  /** Tokens held free for an answer. Default: the output limit of the request, of the model (at most 32,000, and a quarter of the window), or a tenth of the window. */
   readonly reserve?: number;
   /** Share of the limit that the newest messages may take to be kept as they are, above 0 and below 1. Default 0.2. */
   readonly keep?: number;
@@ -51,6 +51,8 @@ const SHORT_RESULT_CHARS = 600;
 const ENOUGH = 0.6;
 /** Share of the limit by which a conversation must grow before it is compacted again. */
 const GROWTH = 0.1;
+/** Share of the room that the words of the user may take. */
+const PINS = 0.35;
 /** What a summary is expected to come to. */
 const SUMMARY_TOKENS = 1_500;
 
@@ -86,7 +88,7 @@ class SummaryCompactor implements Compactor {
     const size = await this.#meter.measure(view);
     const limits = contextLimits(view, this.#options);
     const isNeeded = await this.isNeeded(view);
-    const plan = this.#plan(view.messages, size, limits);
+    const plan = this.#plan(view.messages, size, { ...limits, wasRefused: false });
     const facts = { isNeeded, tokensBefore: size.tokens, limit: limits.limit, window: limits.window };
     if (plan === undefined) {
       const pinned = { userMessages: 0, files: 0, todo: false };
@@ -119,7 +121,7 @@ class SummaryCompactor implements Compactor {
     size: ContextSize,
     limits: ContextLimits,
   ): Promise<Compaction | undefined> {
-    const plan = this.#plan(task.messages, size, limits);
+    const plan = this.#plan(task.messages, size, { ...limits, wasRefused: task.reason === "overflow" });
     if (plan === undefined) {
       task.warn("The conversation was not compacted: there is nothing in it that could go.");
       return undefined;
@@ -167,19 +169,19 @@ class SummaryCompactor implements Compactor {
     return cut;
   }
 
+  /** After a refusal a conversation is too long as it is, whatever its window is said to be. */
   #plan(
     messages: readonly Message[],
     size: ContextSize,
-    { limit }: ContextLimits,
+    { limit = size.tokens / 2, wasRefused }: Pick<ContextLimits, "limit"> & { readonly wasRefused: boolean },
   ): CompactionPlan | undefined {
     const { keep = 0.2, keepTurns = 1 } = this.#options;
-    const all = size.of(messages);
-    const most = Math.min(limit ?? size.tokens / 2, size.tokens);
+    const most = Math.min(limit, size.tokens);
     const room = Math.max(0, most - size.fixed);
     return planCompaction(messages, size, {
-      tail: Math.min(keep * most, all * 0.3),
+      tail: Math.min(keep * most, size.of(messages) * 0.3),
       tailTurns: keepTurns,
-      pins: room * 0.35,
+      pins: PINS * (wasRefused ? room : Math.max(0, limit - size.fixed)),
       tailAtMost: room * 0.5,
     });
   }
