@@ -26,7 +26,10 @@ export interface SummaryCompactionOptions {
   readonly keep?: number;
   /** Answers of the model that are kept with their results even if they take more. Default 1. */
   readonly keepTurns?: number;
-  /** False goes to a summary at once instead of cutting long results of old tool calls first. Default true. */
+  /**
+   * True cuts long results of old tool calls first, without asking the model, and goes to a summary when that is not enough. Cheaper, and
+   * what stood in the middle of a result is lost unless the model said it again. Default false.
+   */
   readonly shortenResults?: boolean;
   /** Requests the summary of a conversation may take that does not fit into one. Default 4. */
   readonly maxPasses?: number;
@@ -35,8 +38,7 @@ export interface SummaryCompactionOptions {
 }
 
 /**
- * Keeps a conversation within its window. Near the limit, results of old tool calls are shortened; when that is not enough, the model
- * writes a summary of the older part. The user's own messages, the todo list and the files touched are taken over word for word,
+ * Keeps a conversation within its window: near the limit the model writes a summary of the older part. The user's own messages, the todo list and the files touched are taken over word for word,
  * the newest messages stay as they are. When the summary fails, is empty or saves nothing, the conversation stays as it is, or, when it could
  * not be sent, its older part is left out without one; a `warning` event says so.
  */
@@ -186,18 +188,24 @@ class SummaryCompactor implements Compactor {
     });
   }
 
-  /** Cuts results only; undefined where that is not enough. */
+  /** Cuts results only: those of the newest turn where they alone are too long, those of old turns when that is asked for. */
   #shortened(
     { replaced, cutTail, kept }: CompactionPlan,
     { messages }: ContextView,
     { size, limits }: { readonly size: ContextSize; readonly limits: ContextLimits },
   ): Compaction | undefined {
-    if (this.#options.shortenResults === false) return undefined;
-    const shorter = [...cutResults(replaced, SHORT_RESULT_CHARS), ...cutTail];
+    const { shortenResults = false } = this.#options;
     const before = messages.slice(0, messages.length - kept);
-    const tokensAfter = size.tokens - size.of(before) + size.of(shorter);
-    if (tokensAfter > ENOUGH * Math.min(limits.limit ?? size.tokens, size.tokens)) return undefined;
-    return { method: "shortening", messages: shorter, kept, tokensBefore: size.tokens, tokensAfter };
+    const ways = [
+      ...(cutTail.length > 0 ? [[...replaced, ...cutTail]] : []),
+      ...(shortenResults ? [[...cutResults(replaced, SHORT_RESULT_CHARS), ...cutTail]] : []),
+    ];
+    for (const shorter of ways) {
+      const tokensAfter = size.tokens - size.of(before) + size.of(shorter);
+      if (tokensAfter <= ENOUGH * Math.min(limits.limit ?? size.tokens, size.tokens))
+        return { method: "shortening", messages: shorter, kept, tokensBefore: size.tokens, tokensAfter };
+    }
+    return undefined;
   }
 
   #compaction(
