@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { calls, fails, finishes, says } from "../../src/testing/script.ts";
+import { replies, type ServerReply } from "../../src/testing/server-step.ts";
 import { modelServer } from "./command.ts";
 import { checkedLines } from "./event-schema.ts";
 import { lastMessages, type SessionPlace, sessionPlace } from "./session-place.ts";
@@ -86,6 +87,41 @@ test("a session is looked at, compacted on request, and taken back", async () =>
   expect((await run(["sessions", "compact", "s1", "--undo"], server)).code).toBe(2);
   await run(["-p", "-r", "s1", "and?"], server);
   expect(lastMessages(server)).toHaveLength(7);
+});
+
+test("a disk that is full at the record of a compaction ends the run with 60, and nothing before it is lost", async () => {
+  const long = `${SUMMARY}\n${"what was found out, in many words. ".repeat(90)}`;
+  const steps = [...READING, says(long), says("done")];
+  const free = place({ window: 8_000, at: 0.9 });
+  await free.run(["-p", "--session-id", "s1", "go"], await modelServer(steps));
+  const whole = readFileSync(free.files()[0] ?? "", "utf8");
+  const before = whole.slice(0, whole.indexOf('"type":"compaction"'));
+  const full = place({ window: 8_000, at: 0.9 });
+  const server = await modelServer(steps);
+  const end = await full.run(["-p", "--session-id", "s1", "go"], server, {
+    fileBlocks: Math.ceil(Buffer.byteLength(before) / 1_024),
+  });
+  expect([end.code, end.stderr]).toEqual([60, expect.stringContaining("compaction record")]);
+  expect(server.requests).toHaveLength(3);
+  const next = await modelServer([says(long), says("done after all")]);
+  const again = await full.run(["-p", "-c", "go on"], next);
+  expect([again.code, again.stdout]).toEqual([0, "done after all\n"]);
+});
+
+test("Ctrl-C while a summary is written ends the run, and the session goes on as it was", async () => {
+  const reached = Promise.withResolvers<void>();
+  const stalls = (): ServerReply => {
+    reached.resolve();
+    return replies({ stall: "before_headers" });
+  };
+  const { start, run, types } = place({ window: 8_000, at: 0.9 });
+  const { child, end } = start(["-p", "--session-id", "s1", "go"], await modelServer([...READING, stalls]));
+  await reached.promise;
+  child.kill("SIGINT");
+  expect((await end).code).toBe(130);
+  expect(types().slice(-2)).toEqual(["tool_result", "run_end"]);
+  const server = await modelServer([says(SUMMARY), says("on")]);
+  expect((await run(["-p", "-c", "go on"], server)).stdout).toBe("on\n");
 });
 
 test.each([
