@@ -34,6 +34,17 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["08-record-and-replay", ["recorded: Eight.", "replayed: Eight."]],
   ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
   ["11-sessions", ["Under the mat."]],
+  [
+    "14-context",
+    [
+      "threshold: summary, kept 2 messages",
+      "All three pages are about lamps.",
+      "4 messages would go, 1 would stay",
+      "compacted: summary, 3 messages",
+      "taken back: 5 messages",
+      "without a model: 5 messages are left",
+    ],
+  ],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   [
     "16-hooks",

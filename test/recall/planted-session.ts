@@ -1,6 +1,5 @@
 import type { Message } from "../../src/core/message/message.ts";
 import { userMessage } from "../../src/core/message/message.ts";
-import { Transcript } from "../../src/core/message/transcript.ts";
 
 /** Who said a fact, and how. */
 export type FactKind = "said by the user" | "decided" | "found by a tool" | "failed" | "noted in passing";
@@ -114,13 +113,6 @@ export function plantedTurns(): readonly PlantedTurn[] {
     ]);
   }
   return turns;
-}
-
-/** The transcript that turns make, checked by the rules of transcripts. */
-export function transcriptOf(turns: readonly PlantedTurn[]): Transcript {
-  const transcript = new Transcript();
-  for (const turn of turns) transcript.addHistory(turn);
-  return transcript;
 }
 
 const CHATTER =

@@ -62,7 +62,7 @@ test("a nested run that outgrows the window is compacted by itself; the conversa
   const agent = new Nesting({ model, tools: [read], journal, compaction: summaryCompaction({ at: 0.6 }) });
   const result = await agent.run("go");
   expect(
-    journal.entries().filter(({ type }) => type === "compaction" || type === "model_usage"),
+    [...journal.entries()].filter(({ type }) => type === "compaction" || type === "model_usage"),
   ).toMatchObject([
     { type: "model_usage", scope: "inner" },
     { type: "compaction", scope: "inner" },

@@ -5,7 +5,7 @@ import { transcriptViolations } from "../message/transcript.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import { SessionState } from "./session-state.ts";
 
-type Step = "user" | "answer" | "calls" | "result" | "result" | "end" | "compaction" | "undo" | "history";
+type Step = "user" | "answer" | "calls" | "result" | "end" | "compaction" | "undo" | "history";
 
 const STEP = fc.record({
   type: fc.constantFrom<Step>(
@@ -32,7 +32,7 @@ function entriesOf(
   return steps.flatMap(({ type, size, isLost }, at): JournalEntry[] => {
     const id = `e${at}`;
     const stored = (entry: NewEntry): JournalEntry[] =>
-      isLost && size > 3 ? [] : [{ id, parent: null, time: at, ...entry } as JournalEntry];
+      isLost && size > 3 ? [] : [{ id, parent: null, time: at, ...entry }];
     const usage = { inputTokens: 10 * size, outputTokens: 1 };
     const said = {
       type: "assistant_message",

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { RANDOM_HISTORY } from "../../../test/scenarios/random-history.ts";
 import type { CompactionTask } from "../../core/agent/compactor.ts";
 import { assistantMessage, type Message, messageText, userMessage } from "../../core/message/message.ts";
 import { transcriptViolations } from "../../core/message/transcript.ts";
 import { firstAndLast } from "./first-and-last.ts";
-import { RANDOM_HISTORY } from "./random-history.ts";
 
 function task(messages: readonly Message[], reason: CompactionTask["reason"] = "threshold"): CompactionTask {
   return {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { RANDOM_HISTORY } from "../../../test/scenarios/random-history.ts";
 import type { Compaction, CompactionTask } from "../../core/agent/compactor.ts";
 import type { Reasoned } from "../../core/agent/reasoned.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
@@ -12,7 +13,6 @@ import {
 } from "../../core/message/message.ts";
 import { transcriptViolations } from "../../core/message/transcript.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
-import { RANDOM_HISTORY } from "./random-history.ts";
 import { type SummaryCompactionOptions, summaryCompaction } from "./summary-compaction.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
