@@ -20,6 +20,7 @@ export type {
   ContextView,
 } from "./core/agent/compactor.ts";
 export type {
+  ApprovalRequestEntry,
   AssistantEntry,
   CompactionEntry,
   CompactionReason,
@@ -50,6 +51,7 @@ export { type FinishPrintOptions, finishPrintHook } from "./core/agent/finish-pr
 export type {
   ApprovalAnswer,
   ApprovalRequest,
+  Approvals,
   Approver,
   Gate,
   GateDecision,
@@ -70,6 +72,7 @@ export {
 } from "./core/agent/hook.ts";
 export { HookRegistry, type HookSettings } from "./core/agent/hook-registry.ts";
 export type { Journal } from "./core/agent/journal.ts";
+export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {
   Budget,
@@ -79,6 +82,7 @@ export type {
   OutputOf,
   RunOptions,
 } from "./core/agent/options.ts";
+export type { PendingCall } from "./core/agent/pending-call.ts";
 export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
 export type { StopReason } from "./core/agent/stop-reason.ts";
 export {

@@ -60,6 +60,7 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
       return isMessage(record["message"]) && isRecord(record["usage"]);
     case "tool_intent":
     case "permission_decision":
+    case "approval_request":
       return typeof record["callId"] === "string";
     case "tool_result":
       return isRecord(record["result"]) && typeof record["result"]["tool_use_id"] === "string";

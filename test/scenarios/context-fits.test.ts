@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
-import { endRun } from "../../src/core/agent/loop.ts";
+import { endRun } from "../../src/core/agent/end-run.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { runNested } from "../../src/core/agent/nested-run.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";

@@ -7,7 +7,7 @@ import type { UserBlock } from "../message/block.ts";
 import type { Input, Message, UserMessage } from "../message/message.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
-import { assertResumable } from "./begin-run.ts";
+import { assertResumable, saysSomething } from "./begin-run.ts";
 import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
 import type { CompactionPreview } from "./compactor.ts";
@@ -22,6 +22,7 @@ import { assertLimits } from "./limits.ts";
 import { runLoop } from "./loop.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
 import { MemoryJournal } from "./memory-journal.ts";
+import { assertAnswered, assertApprovals } from "./open-calls.ts";
 import type { AgentOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
@@ -297,6 +298,8 @@ export class Agent {
         "This agent is already running: steer() it, wait, or use a second agent.",
       );
     }
+    assertApprovals(this.#state, options.approvals, saysSomething(messages));
+    if (messages.length === 0) assertAnswered(this.#state, this.#tools, options.approvals);
     if (messages.length === 0 && this.#steering.length === 0)
       assertResumable(this.#state, this.#options.messages);
     this.#running = controller;
@@ -313,7 +316,7 @@ export class Agent {
     try {
       const run = this.#context(options, controller.signal, publish);
       for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
-      await this.#storeObserved();
+      await this.#storeObserved(saysSomething(messages));
       const result = await reply(run, {
         messages,
         history: this.#options.messages,
@@ -337,7 +340,9 @@ export class Agent {
     return { journal: this.#journal, state: this.#state, scope: undefined, emit: () => undefined };
   }
 
-  async #storeObserved(): Promise<void> {
+  /** A message would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
+  async #storeObserved(closing = false): Promise<void> {
+    if (!closing && this.#state.isWaiting) return;
     const recorder = this.#recorder();
     for (const entry of this.#observed.splice(0)) await record(recorder, entry);
   }

@@ -84,6 +84,18 @@ export interface PermissionEntry extends EntryBase {
   readonly parentCallId?: string;
 }
 
+/** A call waits for approval, which a later run will bring: see {@link import("./gate.ts").ApprovalAnswer}. */
+export interface ApprovalRequestEntry extends EntryBase {
+  readonly type: "approval_request";
+  readonly callId: string;
+  readonly name: string;
+  readonly input: ToolInput;
+  readonly reason: string;
+  readonly rule?: string;
+  readonly part?: string;
+  readonly suggestion?: string;
+}
+
 /** How a call ended. `ok` and `error` ran; `denied` was refused; `aborted` was stopped or never began. */
 export type ToolStatus = "ok" | "error" | "denied" | "aborted";
 
@@ -96,6 +108,8 @@ export interface ToolResultEntry extends EntryBase {
   readonly result: ToolResultBlock;
   readonly title?: string;
   readonly metadata?: { readonly [key: string]: Json | undefined };
+  /** Equal for results that say the same, where the text alone does not tell: see `essence` of a tool's result. */
+  readonly fingerprint?: string;
   readonly durationMs: number;
   readonly parentCallId?: string;
 }
@@ -143,6 +157,8 @@ export interface RunEndEntry extends EntryBase {
   readonly stopReason: StopReason;
   readonly iterations: number;
   readonly error?: { readonly code: string; readonly message: string };
+  /** One sentence for people about what ended it, where there is more to say than the reason. */
+  readonly detail?: string;
 }
 
 /** Everything a journal holds. Readers skip types they do not know. */
@@ -153,6 +169,7 @@ export type JournalEntry =
   | AssistantEntry
   | ToolIntentEntry
   | PermissionEntry
+  | ApprovalRequestEntry
   | ToolResultEntry
   | ModelUsageEntry
   | CompactionEntry

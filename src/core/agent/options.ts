@@ -5,9 +5,10 @@ import type { Effort, Model, ToolChoice } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Compactor } from "./compactor.ts";
 import type { AgentEvent } from "./event.ts";
-import type { Approver, Gate } from "./gate.ts";
+import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { HookOptions } from "./hook.ts";
 import type { Journal } from "./journal.ts";
+import type { LoopGuardOptions } from "./loop-guard.ts";
 
 /** What a session may use up. A limit that is reached ends the run with `stopReason: "budget"` before the next request. */
 export interface Budget {
@@ -47,10 +48,17 @@ export interface AgentOptions {
   /** Default `summarize`. */
   readonly onMaxIterations?: OnMaxIterations;
   readonly budget?: Budget;
+  /** When a model that repeats itself is warned and stopped (`loop_detected`); false: never. Default: warned at 3, stopped at 5. */
+  readonly loopGuard?: LoopGuardOptions | false;
   /** Decides about every tool call. Default: calls are allowed, the tools being the caller's own choice. */
   readonly permission?: Gate;
-  /** Answers what the gate asks. Without one an ask is a refusal. */
+  /** Answers what the gate asks. Without one see `onAsk`. */
   readonly approve?: Approver;
+  /**
+   * What becomes of a question when there is no `approve`. `deny`: a refusal · `pause`: the run ends with `awaiting_approval`, and a
+   * later run brings the answer (`approvals`). Default `deny`.
+   */
+  readonly onAsk?: "deny" | "pause";
   /** Hooks of this agent; see {@link import("./agent.ts").Agent.hooks}. */
   readonly hooks?: HookOptions;
   /** False runs the calls of one answer one after the other, in order. Default true. */
@@ -90,6 +98,12 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly schema?: S;
   readonly toolChoice?: ToolChoice;
   readonly approve?: Approver;
+  readonly onAsk?: "deny" | "pause";
+  /**
+   * Answers to calls that wait for approval, by call id; without an input. What is approved runs, what is refused is told to the model,
+   * what has no answer waits on. Throws `invalid_argument` for an id that does not wait.
+   */
+  readonly approvals?: Approvals;
   readonly maxIterations?: number;
   /** Sees every event. An observer: what it throws becomes a `warning` event. */
   readonly onEvent?: (event: AgentEvent) => void;

@@ -1,20 +1,25 @@
 import type { ToolUseBlock } from "../message/block.ts";
-import { type Message, textOf } from "../message/message.ts";
+import { type Message, textOf, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import type {
+  ApprovalRequestEntry,
   AssistantEntry,
   CompactionEntry,
   CompactionUndoneEntry,
   JournalEntry,
   ModelUsageEntry,
 } from "./entry.ts";
+import { LoopGuard } from "./loop-guard.ts";
 
 /** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
 export interface Spending {
   readonly usage: Usage;
   readonly costUsd: number | undefined;
 }
+
+/** Result of a call that waited for approval when something else was said. */
+const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
 
 const NOTHING: Spending = { usage: NO_USAGE, costUsd: 0 };
 
@@ -36,12 +41,16 @@ export interface NestedState {
  */
 export class SessionState {
   readonly transcript: Transcript;
+  /** What the calls of this transcript have in common. */
+  readonly guard: LoopGuard = new LoopGuard();
   readonly #nested: NestedState | undefined;
   readonly #begun = new Set<string>();
+  readonly #approvals = new Map<string, ApprovalRequestEntry>();
   #session: Spending = NOTHING;
   #run: Spending = NOTHING;
   #iterations = 0;
   #lastText = "";
+  #endedWaiting = false;
   #measured: MeasuredContext | undefined;
   /** The newest compaction, the messages before it, and how many there were after it: what an undo needs. */
   #compaction:
@@ -53,7 +62,7 @@ export class SessionState {
   constructor(nested?: NestedState) {
     this.#nested = nested;
     this.transcript = new Transcript(
-      (call: ToolUseBlock) => (this.#begun.has(call.id) ? OUTCOME_UNKNOWN : NEVER_RAN),
+      (call: ToolUseBlock) => this.#closing(call.id),
       nested?.parent.transcript.callIds,
     );
   }
@@ -76,6 +85,21 @@ export class SessionState {
   /** The last non-empty text the model wrote in the newest run. */
   get lastText(): string {
     return this.#lastText;
+  }
+
+  /** Whether the newest run has ended so that somebody outside is to answer calls, and calls are open. */
+  get isWaiting(): boolean {
+    return this.#endedWaiting && this.transcript.pending.length > 0;
+  }
+
+  /** Open calls that wait for approval, by id, in call order. */
+  get approvals(): ReadonlyMap<string, ApprovalRequestEntry> {
+    return this.#approvals;
+  }
+
+  /** Whether an open call had begun when whatever ran it was cut. */
+  hasBegun(callId: string): boolean {
+    return this.#begun.has(callId);
   }
 
   /** What the provider reported last; `undefined` where nothing was, or not since the last compaction. */
@@ -107,38 +131,56 @@ export class SessionState {
   #fold(entry: JournalEntry): void {
     switch (entry.type) {
       case "run_start":
+        this.guard.begin();
         this.#run = NOTHING;
         this.#iterations = 0;
         this.#lastText = "";
         return;
       case "history":
         this.transcript.addHistory(entry.messages);
+        this.#approvals.clear();
         return;
       case "user_message":
         this.transcript.addUser(entry.message);
+        this.#approvals.clear();
         return;
       case "assistant_message":
         this.#answer(entry);
         return;
       case "tool_intent":
-        if (entry.parentCallId === undefined) this.#begun.add(entry.callId);
+        if (entry.parentCallId !== undefined) return;
+        this.#begun.add(entry.callId);
+        this.#approvals.delete(entry.callId);
+        return;
+      case "approval_request":
+        this.#approvals.set(entry.callId, entry);
         return;
       case "tool_result":
         if (entry.parentCallId !== undefined) return;
         this.transcript.addResult(entry.result);
+        this.guard.result(entry);
         this.#begun.delete(entry.callId);
+        this.#approvals.delete(entry.callId);
         return;
       case "run_end":
         // Calls left to the caller stay open; any other open call will never be answered.
-        if (entry.stopReason !== "awaiting_external" && entry.stopReason !== "awaiting_approval") {
-          this.transcript.closeOpenCalls();
-        }
+        this.#endedWaiting =
+          entry.stopReason === "awaiting_external" || entry.stopReason === "awaiting_approval";
+        if (this.#endedWaiting) return;
+        this.transcript.closeOpenCalls();
+        this.#approvals.clear();
         return;
       case "permission_decision":
         return;
       default:
         this.#foldContext(entry);
     }
+  }
+
+  /** Why an open call that is closed has no result of its own. */
+  #closing(callId: string): string {
+    if (this.#approvals.has(callId)) return NOT_APPROVED;
+    return this.#begun.has(callId) ? OUTCOME_UNKNOWN : NEVER_RAN;
   }
 
   #foldContext(entry: ModelUsageEntry | CompactionEntry | CompactionUndoneEntry): void {
@@ -167,6 +209,8 @@ export class SessionState {
 
   #answer(entry: AssistantEntry): void {
     this.transcript.addAssistant(entry.message);
+    this.#approvals.clear();
+    this.guard.answer(toolCallsOf(entry.message));
     this.#spend(entry);
     const { inputTokens, outputTokens } = entry.usage;
     if (inputTokens > 0)
