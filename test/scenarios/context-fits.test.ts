@@ -125,7 +125,7 @@ test("a refused request with an unknown window brings one compaction about, and 
   const model = new ScriptedModel((request) => {
     if (asksForSummary(request)) return says("## Pending: the rest");
     if (request.messages.length > 8) return refusals++ === 0 ? TOO_LONG : says("unseen");
-    return refusals === 0 ? calls("read") : says("end");
+    return refusals === 0 ? calls("read", { at: request.messages.length }) : says("end");
   });
   const agent = new Agent({ model, tools: [read], compaction: summaryCompaction() });
   expect(await agent.run("go")).toMatchObject({ stopReason: "completed", text: "end" });
@@ -133,7 +133,10 @@ test("a refused request with an unknown window brings one compaction about, and 
 });
 
 test("with the first and the last messages no model is asked for a summary", async () => {
-  const model = new ScriptedModel([...Array.from({ length: 6 }, () => calls("read")), says("end")]);
+  const model = new ScriptedModel([
+    ...Array.from({ length: 6 }, (_, at) => calls("read", { at })),
+    says("end"),
+  ]);
   const agent = new Agent({ model, tools: [read], compaction: firstAndLast(5) });
   await agent.run("go");
   expect(agent.getState().messages).toHaveLength(6);
