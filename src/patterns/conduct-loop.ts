@@ -1,5 +1,6 @@
 import { type Ending, endRun } from "../core/agent/end-run.ts";
 import { runTurns } from "../core/agent/loop.ts";
+import { makeRoom } from "../core/agent/make-room.ts";
 import { runNested } from "../core/agent/nested-run.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
@@ -34,6 +35,7 @@ export async function conductLoop(run: RunContext, options: LoopPatternOptions):
 }
 
 async function apart(run: RunContext): Promise<Ending> {
+  await makeRoom(run);
   const result = await runNested(run, {
     scope: "reply",
     history: run.state.transcript.messages,

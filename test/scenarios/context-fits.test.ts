@@ -11,6 +11,7 @@ import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import type { ModelInfo } from "../../src/core/model/model.ts";
 import { firstAndLast } from "../../src/memory/context/first-and-last.ts";
 import { summaryCompaction } from "../../src/memory/context/summary-compaction.ts";
+import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
 import { calls, fails, finishes, type ScriptAnswer, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { countedUsage } from "../recall/counted-usage.ts";
@@ -70,6 +71,28 @@ test("a nested run that outgrows the window is compacted by itself; the conversa
   expect(agent.getState().messages.map((message) => messageText(message))).toEqual(["go", "end"]);
   expect(result.usage.outputTokens).toBe(50 * 7 + 20);
   await expect(agent.undoCompaction()).rejects.toThrow("no compaction to take back");
+});
+
+test("a pattern makes room in the conversation once, not in each of its phases", async () => {
+  const model = new ScriptedModel(
+    (request) => {
+      if (asksForSummary(request)) return says("## Done: much");
+      const { toolChoice } = request;
+      return typeof toolChoice === "object"
+        ? calls("generate_plan", { steps: ["look", "tell"] })
+        : says("done");
+    },
+    { info: INFO },
+  );
+  const talk = Array.from({ length: 12 }, (_, at) => [
+    userMessage(`question ${at}`),
+    assistantMessage(PAGE),
+  ]).flat();
+  const agent = new PlanAndSolveAgent({ model, messages: talk, compaction: summaryCompaction() });
+  expect(await agent.run("What now?")).toMatchObject({ text: "done" });
+  const rounds = model.requests.map((request) => asksForSummary(request));
+  expect(rounds.lastIndexOf(true)).toBeLessThan(rounds.indexOf(false));
+  expect(messageText(agent.getState().messages[0] ?? userMessage(""))).toBe("question 0");
 });
 
 test("a conversation that is resumed beyond the window is made to fit before its first request", async () => {
