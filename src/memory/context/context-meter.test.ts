@@ -86,7 +86,7 @@ test("a tool result of 200 KB never counts as nearly nothing, whatever was repor
       const { of } = await new ContextMeter().measure(view(messages, { measured }));
       expect(of(messages.slice(2))).toBeGreaterThan(6_000);
     }),
-    { numRuns: 30 },
+    { numRuns: 12 },
   );
 });
 

@@ -64,6 +64,6 @@ test("whatever the history, what is left can be sent and is smaller", async () =
       expect(compaction.tokensAfter).toBeLessThan(compaction.tokensBefore);
       if (isOpen) expect(left.at(-1)).toBe(messages.at(-1));
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });

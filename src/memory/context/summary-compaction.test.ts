@@ -208,6 +208,16 @@ test("a conversation that cannot be made smaller is not tried at every turn", as
   expect(await compactor.isNeeded({ ...view, measured: { ...view.measured, tokens: 4_950 } })).toBe(true);
 });
 
+test("where system prompt and tools alone fill the window, that is said and no model is asked", async () => {
+  const request = { system: "You are careful. ".repeat(3_000) };
+  const { task, requests, warnings } = asked(work(4), { request, info: { contextWindow: 10_000 } });
+  expect(await compact(task)).toBeUndefined();
+  expect([requests, warnings]).toEqual([
+    [],
+    [expect.stringContaining("system prompt and tools alone take about")],
+  ]);
+});
+
 test("room is held free for the answer, and an unknown window is never full", async () => {
   const { task } = asked(work(1));
   const measured = (tokens: number) => ({ tokens, messages: task.messages.length });
@@ -287,7 +297,7 @@ test("whatever the history and the summary: what is left can be sent, keeps ever
         messages = left;
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 70 },
   );
 });
 

@@ -53,6 +53,8 @@ const SHORT_RESULT_CHARS = 600;
 const ENOUGH = 0.6;
 /** Share of the limit by which a conversation must grow before it is compacted again. */
 const GROWTH = 0.1;
+/** Share of the limit from which on the parts that cannot shrink leave no room for a conversation. */
+const NEARLY_ALL = 0.9;
 /** Share of the room that the words of the user may take. */
 const PINS = 0.35;
 /** What a summary is expected to come to. */
@@ -124,8 +126,12 @@ class SummaryCompactor implements Compactor {
     limits: ContextLimits,
   ): Promise<Compaction | undefined> {
     const plan = this.#plan(task.messages, size, { ...limits, wasRefused: task.reason === "overflow" });
-    if (plan === undefined) {
-      task.warn("The conversation was not compacted: there is nothing in it that could go.");
+    const isFull = size.fixed > NEARLY_ALL * (limits.limit ?? Number.POSITIVE_INFINITY);
+    if (plan === undefined || (isFull && task.reason === "threshold")) {
+      const why = isFull
+        ? `system prompt and tools alone take about ${size.fixed} tokens, and requests may take ${limits.limit}`
+        : "there is nothing in it that could go";
+      task.warn(`The conversation was not compacted: ${why}.`);
       return undefined;
     }
     const shortened = task.reason === "manual" ? undefined : this.#shortened(plan, task, { size, limits });
