@@ -5,6 +5,7 @@ import { costOf } from "../model/cost.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { exhaustedLimit } from "./limits.ts";
 import type { Reasoned } from "./reasoned.ts";
+import { redactError } from "./redact-call.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /**
@@ -21,7 +22,7 @@ export async function askAside(run: RunContext, request: ModelRequest, purpose: 
     await recordUsage(run, answer, { purpose, durationMs: Math.round(performance.now() - startedAt) });
     return { type: "answer", message: answer.message, finishReason: answer.finish.finishReason };
   } catch (error) {
-    const failure = toNanoAgentError(error, "internal");
+    const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
     return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
   }
@@ -31,7 +32,7 @@ async function collectAside(run: RunContext, request: ModelRequest): Promise<Col
   const collector = new AnswerCollector(run.state.transcript.callIds);
   for await (const part of run.model.stream(request, { signal: run.signal })) {
     collector.add(part);
-    if (part.type === "retry") run.emit(part);
+    if (part.type === "retry") run.emit({ ...part, error: redactError(run.redact, part.error) });
     if (run.signal.aborted) throw abortError(run.signal);
   }
   return collector.result();
