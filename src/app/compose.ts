@@ -103,12 +103,8 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
       platform: process.platform,
       sandbox: confined.limits,
     }),
-    maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
-    onMaxIterations: "last",
-    budget: budgetOf(config),
-    ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
+    ...boundsOf(config),
     permission: gate,
-    compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
     ...memory.agentOptions,
     cwd,
     ...(confined.redact === undefined ? {} : { redact: confined.redact }),
@@ -145,6 +141,17 @@ async function modelOf(settings: Settings, onNotice: (message: string) => void):
   const { config, environment } = settings;
   const { name } = await chooseModel({ config, environment });
   return openModel(name, { environment, config: config.values, onNotice });
+}
+
+/** What keeps a run, its cost and its conversation within bounds. */
+function boundsOf(config: ConfigFile): Partial<AgentOptions> {
+  return {
+    maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
+    onMaxIterations: "last",
+    budget: budgetOf(config),
+    ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
+    compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
+  };
 }
 
 function budgetOf({ maxBudgetUsd, maxWallTime }: ConfigFile): Budget {
