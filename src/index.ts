@@ -41,6 +41,7 @@ export type {
 } from "./core/agent/entry.ts";
 export type {
   AgentEvent,
+  CompactionStartEvent,
   DoneEvent,
   PhaseEvent,
   ToolUpdateEvent,

@@ -3,6 +3,7 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
@@ -102,10 +103,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
       platform: process.platform,
       sandbox: confined.limits,
     }),
-    maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
-    onMaxIterations: "last",
-    budget: budgetOf(config),
-    ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
+    ...boundsOf(config),
     permission: gate,
     ...memory.agentOptions,
     cwd,
@@ -143,6 +141,17 @@ async function modelOf(settings: Settings, onNotice: (message: string) => void):
   const { config, environment } = settings;
   const { name } = await chooseModel({ config, environment });
   return openModel(name, { environment, config: config.values, onNotice });
+}
+
+/** What keeps a run, its cost and its conversation within bounds. */
+function boundsOf(config: ConfigFile): Partial<AgentOptions> {
+  return {
+    maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
+    onMaxIterations: "last",
+    budget: budgetOf(config),
+    ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
+    compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
+  };
 }
 
 function budgetOf({ maxBudgetUsd, maxWallTime }: ConfigFile): Budget {

@@ -1,5 +1,6 @@
 import { Agent } from "../core/agent/agent.ts";
 import type { Ending } from "../core/agent/end-run.ts";
+import { makeRoom } from "../core/agent/make-room.ts";
 import { endingOf } from "../core/agent/nested-run.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
@@ -77,6 +78,7 @@ export class PlanAndSolveAgent extends Agent {
   }
 
   protected override async conduct(run: RunContext): Promise<RunResult> {
+    await makeRoom(run);
     const phases = new Phases(run);
     const finished: FinishedStep[] = [];
     let failure: string | undefined;

@@ -1,4 +1,5 @@
 import { Agent } from "../core/agent/agent.ts";
+import { makeRoom } from "../core/agent/make-room.ts";
 import { endingOf } from "../core/agent/nested-run.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
@@ -66,6 +67,7 @@ export class ReflectionAgent extends Agent {
 
   protected override async conduct(run: RunContext): Promise<RunResult> {
     this.#memory = [];
+    await makeRoom(run);
     const phases = new Phases(run);
     const task = phases.question;
     const execution = { tools: run.tools, finishTool: run.finishTool, toolChoice: run.toolChoice };

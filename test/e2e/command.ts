@@ -19,6 +19,8 @@ export interface CommandOptions {
   readonly cwd?: string;
   /** Text on standard input. Default: nothing, as from /dev/null. */
   readonly stdin?: string;
+  /** Longest file it may write, in blocks of 1,024 bytes: a disk that is full from there on. */
+  readonly fileBlocks?: number;
   /** Leaves standard input open after its text. */
   readonly holdStdin?: boolean;
 }
@@ -41,7 +43,8 @@ export interface RunningCommand {
 /** Starts the built command in an environment that holds nothing of this one; it is killed with the test. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const home = tempFolder();
-  const child = spawn(process.execPath, [BIN, ...args], {
+  const [program, ...words] = limited([process.execPath, BIN, ...args], options.fileBlocks);
+  const child = spawn(program, words, {
     cwd: options.cwd ?? tempFolder(),
     env: { PATH: process.env["PATH"] ?? "", HOME: home, ...options.env },
     stdio: [options.stdin === undefined && options.holdStdin !== true ? "ignore" : "pipe", "pipe", "pipe"],
@@ -72,6 +75,14 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
       void end.then((ended) => reject(new Error(`ended without "${text}": ${JSON.stringify(ended)}`)));
     });
   return { child, end, says };
+}
+
+function limited(
+  command: readonly [string, ...string[]],
+  fileBlocks: number | undefined,
+): readonly [string, ...string[]] {
+  if (fileBlocks === undefined) return command;
+  return ["bash", "-c", `ulimit -f ${fileBlocks}; trap "" XFSZ; exec "$@"`, "bash", ...command];
 }
 
 /** Runs the built command to its end. */

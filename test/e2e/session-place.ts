@@ -2,7 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { type CommandEnd, type RunningCommand, runCommand, serverEnv, startCommand } from "./command.ts";
+import {
+  type CommandEnd,
+  type CommandOptions,
+  type RunningCommand,
+  runCommand,
+  serverEnv,
+  startCommand,
+} from "./command.ts";
 
 /** A user with a working folder and a place for state, for several commands one after the other. */
 export interface SessionPlace {
@@ -10,7 +17,11 @@ export interface SessionPlace {
   readonly state: string;
   /** Folder of the sessions of all working folders. */
   readonly sessions: string;
-  readonly run: (args: readonly string[], server?: ScriptedServer) => Promise<CommandEnd>;
+  readonly run: (
+    args: readonly string[],
+    server?: ScriptedServer,
+    limits?: Pick<CommandOptions, "fileBlocks">,
+  ) => Promise<CommandEnd>;
   readonly start: (args: readonly string[], server?: ScriptedServer) => RunningCommand;
   /** Session files, by path. */
   readonly files: () => readonly string[];
@@ -35,7 +46,7 @@ export function sessionPlace(files: Readonly<Record<string, string>> = {}): Sess
     cwd,
     state,
     sessions,
-    run: (args, server) => runCommand(args, options(server)),
+    run: (args, server, limits = {}) => runCommand(args, { ...options(server), ...limits }),
     start: (args, server) => startCommand(args, options(server)),
     files: sessionFiles,
     types: () =>

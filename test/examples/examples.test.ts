@@ -45,6 +45,17 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ],
   ["13-short-term-memory", ["Monday.", "user hint", "user ", "assistant ", "4 messages", "1 left"]],
   ["11-sessions", ["Under the mat."]],
+  [
+    "14-context",
+    [
+      "threshold: summary, kept 2 messages",
+      "All three pages are about lamps.",
+      "4 messages would go, 1 would stay",
+      "compacted: summary, 3 messages",
+      "taken back: 5 messages",
+      "without a model: 5 messages are left",
+    ],
+  ],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   [
     "18-secrets",

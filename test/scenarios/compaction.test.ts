@@ -43,8 +43,9 @@ test("before a request that would not fit the conversation is replaced by a summ
   const events = await all(agent.stream("go"));
   const sent = ["user: summary: what was done", "calls read {}", "result call_2: read {}"];
   expect(lines(model.requests.at(-1)?.messages ?? [])).toEqual(sent);
-  expect(eventTypes(events).slice(-7)).toEqual([
+  expect(eventTypes(events).slice(-8)).toEqual([
     "turn_start",
+    "compaction_start",
     "model_usage",
     "compaction",
     "text_delta",

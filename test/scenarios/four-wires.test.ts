@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
+import { NanoAgentError } from "../../src/core/base/errors.ts";
 import type { Model } from "../../src/core/model/model.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { summaryCompaction } from "../../src/memory/context/summary-compaction.ts";
 import { resolveModel } from "../../src/providers/resolve-model.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
-import { calls, finishes, says, thinks } from "../../src/testing/script.ts";
+import { calls, fails, finishes, says, thinks } from "../../src/testing/script.ts";
 import { type ScriptedServer, startScriptedServer } from "../../src/testing/scripted-server.ts";
 import { replies, type ServerStep, type WireName } from "../../src/testing/server-step.ts";
 
@@ -39,6 +41,7 @@ const look = defineTool({
   execute: ({ at }) => {
     if (at === "nothing") return "";
     if (at === "wall") throw new Error("cannot see through it");
+    if (at === "long") return "a line of something long to look at\n".repeat(200);
     if (at === "picture") {
       return {
         content: [
@@ -83,6 +86,24 @@ describe.each(MODELS)("an agent on the wire %s", (wire, name, base) => {
     expect(server.requests.map((request) => [request.wire, request.violations])).toEqual(
       [1, 2, 3].map(() => [wire, []]),
     );
+    server.assertFinished();
+  });
+
+  it("sends a compacted conversation, asked for at its own end, as the vendor accepts it", async () => {
+    const server = await serve([
+      ...Array.from({ length: 4 }, () => [thinks("Hm.", "c2lnbmF0dXJl"), calls("look", { at: "long" })]),
+      fails(new NanoAgentError("context_overflow", "prompt is too long: 200001 tokens > 200000 maximum")),
+      says("## Done: looked twice"),
+      [thinks("Hm.", "c2lnbmF0dXJl"), calls("look", { at: "long" })],
+      says("All seen."),
+      says("## Done: all of it"),
+    ]);
+    const compaction = summaryCompaction();
+    const agent = new Agent({ model: modelAt(server, name, base), tools: [look], compaction });
+    const result = await agent.run("What is there?");
+    expect([result.error, result.text]).toEqual([undefined, "All seen."]);
+    expect(await agent.compact()).toMatchObject({ method: "summary" });
+    expect(server.requests.flatMap(({ violations }) => violations)).toEqual([]);
     server.assertFinished();
   });
 

@@ -48,6 +48,15 @@ export interface PermissionConfig {
   readonly deny?: readonly string[];
 }
 
+/** When and how a conversation that outgrows its model is compacted; see `summaryCompaction`. */
+export interface CompactionConfig {
+  readonly at?: number;
+  readonly keep?: number;
+  readonly keepTurns?: number;
+  readonly window?: number;
+  readonly reserve?: number;
+}
+
 /** Which variables commands see beside the built-in ones. */
 export interface EnvironmentConfig {
   /** Names, or beginnings of names with `*` behind them. */
@@ -108,6 +117,8 @@ export interface ConfigFile {
   readonly loopGuard?: { readonly stopAt?: number; readonly window?: number };
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
+  /** False: never. Default: near the end of the window. */
+  readonly compaction?: CompactionConfig | false;
   readonly network?: NetworkConfig;
   readonly providers?: { readonly [name: string]: ProviderConfig };
   readonly environment?: EnvironmentConfig;
@@ -183,6 +194,17 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   },
   systemPrompt: TEXT,
   appendSystemPrompt: TEXT,
+  compaction: {
+    type: "object",
+    orFalse: true,
+    fields: {
+      at: { type: "number", above: 0, maximum: 1 },
+      keep: { type: "number", above: 0, maximum: 0.9 },
+      keepTurns: { type: "number", minimum: 0, integer: true },
+      window: TOKENS,
+      reserve: { type: "number", minimum: 0, integer: true },
+    },
+  },
   network: {
     type: "object",
     fields: {

@@ -16,6 +16,7 @@ export type Shape =
       readonly integer?: boolean;
       readonly minimum?: number;
       readonly above?: number;
+      readonly maximum?: number;
     }
   | { readonly type: "duration" }
   | { readonly type: "boolean" }
@@ -24,6 +25,8 @@ export type Shape =
       readonly type: "object";
       readonly fields: { readonly [name: string]: Shape };
       readonly required?: readonly string[];
+      /** `false` stands for "not at all". */
+      readonly orFalse?: boolean;
     }
   | { readonly type: "map"; readonly of: Shape; readonly key?: RegExp };
 
@@ -37,7 +40,7 @@ export interface Misfit {
 export function findMisfit(value: unknown, shape: Shape, path: readonly string[] = []): Misfit | undefined {
   switch (shape.type) {
     case "object":
-      return isRecord(value) ? objectMisfit(value, shape, path) : wrong(value, "an object", path);
+      return isRecord(value) ? objectMisfit(value, shape, path) : noObjectMisfit(value, shape, path);
     case "map":
       return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
@@ -87,6 +90,15 @@ function objectMisfit(
   return missing === undefined ? undefined : { path, message: `${name(path)} needs "${missing}"` };
 }
 
+function noObjectMisfit(
+  value: unknown,
+  { orFalse = false }: Extract<Shape, { type: "object" }>,
+  path: readonly string[],
+): Misfit | undefined {
+  if (orFalse && value === false) return undefined;
+  return wrong(value, orFalse ? "an object or false" : "an object", path);
+}
+
 function mapMisfit(
   value: { readonly [key: string]: unknown },
   shape: Extract<Shape, { type: "map" }>,
@@ -112,13 +124,16 @@ function fitsNumber(value: unknown, shape: Extract<Shape, { type: "number" }>): 
   if (typeof value !== "number" || !Number.isFinite(value)) return false;
   if (shape.integer === true && !Number.isSafeInteger(value)) return false;
   return (
-    value >= (shape.minimum ?? Number.NEGATIVE_INFINITY) && value > (shape.above ?? Number.NEGATIVE_INFINITY)
+    value >= (shape.minimum ?? Number.NEGATIVE_INFINITY) &&
+    value > (shape.above ?? Number.NEGATIVE_INFINITY) &&
+    value <= (shape.maximum ?? Number.POSITIVE_INFINITY)
   );
 }
 
-function numberForm({ integer, minimum, above }: Extract<Shape, { type: "number" }>): string {
+function numberForm({ integer, minimum, above, maximum }: Extract<Shape, { type: "number" }>): string {
   const kind = integer === true ? "a whole number" : "a number";
-  if (above !== undefined) return `${kind} above ${above}`;
+  if (above !== undefined)
+    return `${kind} above ${above}${maximum === undefined ? "" : ` and at most ${maximum}`}`;
   return minimum === undefined ? kind : `${kind} from ${minimum}`;
 }
 

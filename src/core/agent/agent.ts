@@ -237,11 +237,8 @@ export class Agent {
     const { controller, unlink } = linkController(options.signal);
     this.#running = controller;
     try {
-      const run = this.#context(
-        {},
-        controller.signal,
-        publisher(options, () => undefined),
-      );
+      const publish = publisher(options, () => undefined);
+      const run = this.#context({}, controller.signal, publish);
       return await compactOnRequest(run, options.instructions);
     } finally {
       unlink();

@@ -4,6 +4,7 @@ import { AnswerCollector, type CollectedAnswer } from "../model/collect.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { exhaustedLimit } from "./limits.ts";
 import type { Reasoned } from "./reasoned.ts";
+import { redactError } from "./redact-call.ts";
 import { RequestAccount } from "./request-account.ts";
 import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -45,7 +46,7 @@ async function askOn(run: RunContext, account: RequestAccount, purpose: string):
     });
     return { type: "answer", message, finishReason: finish.finishReason };
   } catch (error) {
-    const failure = toNanoAgentError(error, "internal");
+    const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
     await account.void(run.signal.aborted ? "aborted" : "failed");
     return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
@@ -58,7 +59,7 @@ async function collectAside(run: RunContext, account: RequestAccount): Promise<C
     collector.add(part);
     if (part.type === "retry") {
       await account.void("retry");
-      run.emit(part);
+      run.emit({ ...part, error: redactError(run.redact, part.error) });
     } else account.see(part);
     if (run.signal.aborted) throw abortError(run.signal);
   }

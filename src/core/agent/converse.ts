@@ -1,5 +1,6 @@
 import { type Ending, endRun } from "./end-run.ts";
 import { runTurns } from "./loop.ts";
+import { makeRoom } from "./make-room.ts";
 import { endingOf, runNested } from "./nested-run.ts";
 import type { RunResult } from "./result.ts";
 import type { RunContext } from "./run-context.ts";
@@ -12,6 +13,7 @@ export async function runLoop(run: RunContext): Promise<RunResult> {
 /** The turns of a run, of which the conversation keeps what {@link import("./options.ts").ConversationMemory} says. */
 export async function converse(run: RunContext): Promise<Ending> {
   if (run.memory === "full") return runTurns(run);
+  await makeRoom(run);
   const result = await runNested(run, {
     scope: "reply",
     history: run.state.transcript.messages,

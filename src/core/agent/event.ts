@@ -1,6 +1,6 @@
 import type { RetryPart, TextDelta, ThinkingDelta, ToolCallDelta, ToolCallStart } from "../model/model.ts";
 import type { ToolUpdate } from "../tool/tool.ts";
-import type { JournalEntry } from "./entry.ts";
+import type { CompactionReason, JournalEntry } from "./entry.ts";
 import type { RunResult } from "./result.ts";
 
 /** A model request is about to be made. `iteration` counts from 1 within the run. */
@@ -41,6 +41,12 @@ export interface WarningEvent {
   readonly message: string;
 }
 
+/** Room is about to be made in the conversation, which may take a model request. A `compaction` entry or a `warning` follows. */
+export interface CompactionStartEvent {
+  readonly type: "compaction_start";
+  readonly reason: CompactionReason;
+}
+
 /** The last event of every run. */
 export interface DoneEvent {
   readonly type: "done";
@@ -61,5 +67,6 @@ export type AgentEvent =
   | RetryPart
   | ToolUpdateEvent
   | PhaseEvent
+  | CompactionStartEvent
   | WarningEvent
   | DoneEvent;

@@ -19,6 +19,16 @@ export function reasonInRoom(run: RunContext, toolChoice: ToolChoice | undefined
   return compactor === undefined ? reason(run, toolChoice) : reasonBeside(run, compactor, toolChoice);
 }
 
+/**
+ * Makes room in the conversation itself, for whoever goes on with it in nested runs: each of them would else make its own. Throws
+ * only for the journal.
+ */
+export async function makeRoom(run: RunContext): Promise<void> {
+  const { compactor } = run;
+  if (compactor !== undefined && (await isDue(run, compactor)))
+    await compactConversation(run, compactor, "threshold");
+}
+
 /** Makes room on request. Throws `invalid_argument` without a compactor, and for the journal. */
 export function compactOnRequest(
   run: RunContext,
@@ -66,11 +76,12 @@ async function compactConversation(
   compactor: Compactor,
   reasonOfIt: CompactionReason | { readonly instructions: string | undefined },
 ): Promise<CompactionEntry | undefined> {
+  const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
+  run.emit({ type: "compaction_start", reason: why });
   try {
     const compaction = await compactor.compact(taskOf(run, reasonOfIt));
     if (compaction === undefined || run.signal.aborted) return undefined;
     assertSendable(run.state, compaction);
-    const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
     return (await record(run, { type: "compaction", reason: why, ...compaction })) as CompactionEntry;
   } catch (error) {
     const failure = toNanoAgentError(error);

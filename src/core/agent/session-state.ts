@@ -57,9 +57,9 @@ export class SessionState {
   #isTouched = false;
   #endedWaiting = false;
   #measured: MeasuredContext | undefined;
-  /** The newest compaction and what it replaced: what an undo needs. */
+  /** The newest compaction, the messages before it, and how many there were after it: what an undo needs. */
   #compaction:
-    | { readonly id: string; readonly head: number; readonly replaced: readonly Message[] }
+    | { readonly id: string; readonly before: readonly Message[]; readonly count: number }
     | undefined;
   #isUndone = false;
   #revision = 0;
@@ -234,10 +234,9 @@ export class SessionState {
   }
 
   #compact({ id, messages, kept }: CompactionEntry): void {
-    const before = this.transcript.messages.length;
-    const replaced = this.transcript.replaceOlder(this.#named(id, messages), kept);
-    const head = this.transcript.messages.length - (before - replaced.length);
-    this.#compaction = { id, head, replaced };
+    const before = this.transcript.messages.slice();
+    this.transcript.replaceOlder(this.#named(id, messages), kept);
+    this.#compaction = { id, before, count: this.transcript.messages.length };
     this.#measured = undefined;
     this.#revision += 1;
     this.#isUndone = false;
@@ -245,7 +244,7 @@ export class SessionState {
 
   #undoCompaction(target: string): void {
     if (this.#compaction?.id !== target) return;
-    this.transcript.restoreOlder(this.#compaction.replaced, this.#compaction.head);
+    this.transcript.restore(this.#compaction.before, this.#compaction.count);
     this.#compaction = undefined;
     this.#measured = undefined;
     this.#revision += 1;

@@ -72,6 +72,22 @@ export interface RepairLine extends LineBase {
   }[];
 }
 
+/** The conversation was made to fit: older messages were replaced by what stands for them. */
+export interface CompactBoundaryLine extends LineBase {
+  readonly type: "system";
+  readonly subtype: "compact_boundary";
+  readonly compact_metadata: {
+    readonly trigger: "auto" | "manual";
+    /** Tokens of a request before and after, estimated. */
+    readonly pre_tokens: number;
+    readonly post_tokens: number;
+    /** `threshold`: near the end of the window. `overflow`: the provider refused a request as too long. */
+    readonly reason: "threshold" | "overflow" | "manual";
+    /** `summary`: by the model. `shortening`: long tool results cut. `truncation`: messages left out. */
+    readonly method: "summary" | "shortening" | "truncation";
+  };
+}
+
 /** An answer of the model. */
 export interface AssistantLine extends LineBase {
   readonly type: "assistant";
@@ -159,6 +175,7 @@ export type EventLine =
   | InitLine
   | RepairLine
   | RetryLine
+  | CompactBoundaryLine
   | AssistantLine
   | UserLine
   | StreamEventLine

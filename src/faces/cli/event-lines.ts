@@ -1,4 +1,9 @@
-import type { AssistantEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import type {
+  AssistantEntry,
+  CompactionEntry,
+  ToolIntentEntry,
+  ToolResultEntry,
+} from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { NO_USAGE } from "../../core/message/usage.ts";
@@ -41,6 +46,8 @@ export class EventLines {
         return event.parentCallId === undefined ? [] : [this.#nestedCall(event, event.parentCallId)];
       case "tool_result":
         return event.parentCallId === undefined ? this.#results(event) : [resultLine(event)];
+      case "compaction":
+        return [compactLine(event)];
       case "retry": {
         const { code, message } = event.error;
         return [
@@ -88,6 +95,20 @@ export class EventLines {
     }
     return lines;
   }
+}
+
+function compactLine({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): NewLine {
+  return {
+    type: "system",
+    subtype: "compact_boundary",
+    compact_metadata: {
+      trigger: reason === "manual" ? "manual" : "auto",
+      pre_tokens: tokensBefore,
+      post_tokens: tokensAfter,
+      reason,
+      method,
+    },
+  };
 }
 
 function assistantLine(entry: AssistantEntry): NewLine {

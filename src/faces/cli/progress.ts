@@ -1,4 +1,4 @@
-import type { ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import type { CompactionEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
@@ -40,6 +40,7 @@ export class Progress {
     const { stderr } = this.#options;
     if (!stderr.isTerminal) {
       if (event.type === "warning") stderr.write(`nano-agent: ${terminalLine(event.message, 500)}\n`);
+      if (event.type === "compaction") stderr.write(`nano-agent: ${compactionLine(event)}\n`);
       return;
     }
     switch (event.type) {
@@ -63,6 +64,12 @@ export class Progress {
         return;
       case "phase":
         this.#line(this.#options.style.dim(phaseLine(event)));
+        return;
+      case "compaction_start":
+        this.#line(this.#options.style.dim("⇣ making room in the conversation"));
+        return;
+      case "compaction":
+        this.#line(this.#options.style.dim(`⇣ ${compactionLine(event)}`));
         return;
       case "retry":
         this.#retry(event);
@@ -125,6 +132,18 @@ export class Progress {
     this.closeLine();
     this.#options.stderr.write(`${text}\n`);
   }
+}
+
+const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {
+  summary: "the older part was summarised",
+  shortening: "old results were shortened",
+  truncation: "older messages were left out",
+};
+
+/** What was done to a conversation to make it fit, in one line. */
+export function compactionLine({ method, tokensBefore, tokensAfter }: CompactionEntry): string {
+  const thousands = (tokens: number): string => `${(tokens / 1_000).toFixed(1)}k`;
+  return `the conversation was compacted from about ${thousands(tokensBefore)} to ${thousands(tokensAfter)} tokens: ${METHODS[method]}`;
 }
 
 function phaseLine({ phase, round, step, plan }: PhaseEvent): string {

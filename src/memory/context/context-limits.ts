@@ -24,7 +24,7 @@ const MAX_RESERVE = 32_000;
 export function contextLimits({ info, request }: ContextView, options: RoomOptions): ContextLimits {
   const window = options.window ?? info?.contextWindow;
   if (window === undefined) return { window, reserve: options.reserve ?? 0, limit: undefined };
-  const usual = Math.min(info?.maxOutputTokens ?? window * 0.1, MAX_RESERVE);
+  const usual = Math.min(info?.maxOutputTokens ?? window * 0.1, MAX_RESERVE, window / 4);
   const reserve = Math.min(options.reserve ?? request.maxOutputTokens ?? usual, window / 2);
   return { window, reserve, limit: Math.floor(Math.min((options.at ?? 0.8) * window, window - reserve)) };
 }

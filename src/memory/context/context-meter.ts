@@ -52,11 +52,10 @@ export class ContextMeter {
     const ratio = this.#ratios.get(conversation) ?? 1;
     const of = (list: readonly Message[]): number => Math.ceil(plain(list) * ratio);
     const fixed = Math.ceil(plainFixed * ratio);
+    const counted = measured?.messages ?? 0;
+    const known = Math.max(measured?.tokens ?? 0, fixed + of(messages.slice(0, counted)));
     return {
-      tokens:
-        measured === undefined
-          ? fixed + of(messages)
-          : measured.tokens + of(messages.slice(measured.messages)),
+      tokens: (measured === undefined ? fixed : known) + of(messages.slice(counted)),
       fixed,
       of,
       ofText: (each) => Math.ceil(text(each) * ratio),
@@ -101,7 +100,7 @@ function mostOf({ texts, images, parts }: Spoken): number {
   return mostTokens(length) + images * IMAGE_TOKENS + parts * PART_TOKENS;
 }
 
-/** A report that is far off (a server that counts something else) must not make a long text count as nothing. */
+/** A report that is far off (a server that leaves out what it had in its cache) must not make a long text count as nothing. */
 function clamped(ratio: number): number {
   return Math.min(3, Math.max(0.5, ratio));
 }

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { RANDOM_HISTORY } from "../../../test/scenarios/random-history.ts";
 import type { CompactionTask } from "../../core/agent/compactor.ts";
 import { assistantMessage, type Message, messageText, userMessage } from "../../core/message/message.ts";
 import { transcriptViolations } from "../../core/message/transcript.ts";
 import { firstAndLast } from "./first-and-last.ts";
-import { RANDOM_HISTORY } from "./random-history.ts";
 
 function task(messages: readonly Message[], reason: CompactionTask["reason"] = "threshold"): CompactionTask {
   return {
@@ -64,6 +64,6 @@ test("whatever the history, what is left can be sent and is smaller", async () =
       expect(compaction.tokensAfter).toBeLessThan(compaction.tokensBefore);
       if (isOpen) expect(left.at(-1)).toBe(messages.at(-1));
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });

@@ -19,6 +19,7 @@ export interface NoteFacts extends Note {
 
 const OPEN = "<conversation_summary>";
 const CLOSE = "</conversation_summary>";
+const BEGINNING = /^<conversation_summary>\nOn [\d-]+ \d+ older messages of this conversation were left out /;
 /** Files a note names at most; those touched longest ago are left out. */
 const MAX_FILES = 200;
 
@@ -47,7 +48,7 @@ export function noteMessage({ now, leftOut, summary, todo, files }: NoteFacts): 
 export function readNote(message: Message): Note | undefined {
   if (message.role !== "user" || message.content.length !== 1) return undefined;
   const text = messageText(message);
-  if (!text.startsWith(`${OPEN}\n`) || !text.endsWith(CLOSE)) return undefined;
+  if (!BEGINNING.test(text) || !text.endsWith(CLOSE)) return undefined;
   return {
     summary: sectionOf(text, "summary"),
     todo: sectionOf(text, "todo_list"),
@@ -55,10 +56,12 @@ export function readNote(message: Message): Note | undefined {
   };
 }
 
-/** A section's own end inside its text would end it too early for the next reader. */
+/** Tags of a note inside a text, which a model repeats that has seen one, would mislead the next reader. */
+const TAGS = /^<(\/?(?:conversation_summary|summary|todo_list|files_touched)>)/gm;
+
 function section(name: string, text: string | undefined): readonly string[] {
   if (text === undefined || text.trim() === "") return [];
-  return [`<${name}>`, text.trim().replaceAll(`\n</${name}>`, `\n< /${name}>`), `</${name}>`];
+  return [`<${name}>`, text.trim().replaceAll(TAGS, "< $1"), `</${name}>`];
 }
 
 function sectionOf(text: string, name: string): string | undefined {

@@ -122,7 +122,8 @@ function pinsWithin(
   const newest: UserMessage[] = [];
   let leftOut = 0;
   for (const message of rest.toReversed()) {
-    const pin = left < LEAST_PIN ? undefined : cutToTokens(message, size, left);
+    const isWhole = size.of([message]) <= left;
+    const pin = isWhole || left >= LEAST_PIN ? cutToTokens(message, size, left) : undefined;
     const tokens = pin === undefined ? 0 : size.of([pin]);
     if (pin === undefined || tokens > left) {
       leftOut += 1;

@@ -20,13 +20,16 @@ export interface SummaryCompactionOptions {
   readonly at?: number;
   /** Tokens of the window. Default: what is known of the model; without it only a refused request brings a compaction about. */
   readonly window?: number;
-  /** Tokens held free for an answer. Default: the output limit of the request, of the model (at most 32,000), or a tenth of the window. */
+  /** Tokens held free for an answer. Default: the output limit of the request, of the model (at most 32,000, and a quarter of the window), or a tenth of the window. */
   readonly reserve?: number;
   /** Share of the limit that the newest messages may take to be kept as they are, above 0 and below 1. Default 0.2. */
   readonly keep?: number;
   /** Answers of the model that are kept with their results even if they take more. Default 1. */
   readonly keepTurns?: number;
-  /** False goes to a summary at once instead of cutting long results of old tool calls first. Default true. */
+  /**
+   * True cuts long results of old tool calls first, without asking the model, and goes to a summary when that is not enough. Cheaper, and
+   * what stood in the middle of a result is lost unless the model said it again. Default false.
+   */
   readonly shortenResults?: boolean;
   /** Requests the summary of a conversation may take that does not fit into one. Default 4. */
   readonly maxPasses?: number;
@@ -35,8 +38,7 @@ export interface SummaryCompactionOptions {
 }
 
 /**
- * Keeps a conversation within its window. Near the limit, results of old tool calls are shortened; when that is not enough, the model
- * writes a summary of the older part. The user's own messages, the todo list and the files touched are taken over word for word,
+ * Keeps a conversation within its window: near the limit the model writes a summary of the older part. The user's own messages, the todo list and the files touched are taken over word for word,
  * the newest messages stay as they are. When the summary fails, is empty or saves nothing, the conversation stays as it is, or, when it could
  * not be sent, its older part is left out without one; a `warning` event says so.
  */
@@ -51,6 +53,10 @@ const SHORT_RESULT_CHARS = 600;
 const ENOUGH = 0.6;
 /** Share of the limit by which a conversation must grow before it is compacted again. */
 const GROWTH = 0.1;
+/** Share of the limit from which on the parts that cannot shrink leave no room for a conversation. */
+const NEARLY_ALL = 0.9;
+/** Share of the room that the words of the user may take. */
+const PINS = 0.35;
 /** What a summary is expected to come to. */
 const SUMMARY_TOKENS = 1_500;
 
@@ -86,7 +92,7 @@ class SummaryCompactor implements Compactor {
     const size = await this.#meter.measure(view);
     const limits = contextLimits(view, this.#options);
     const isNeeded = await this.isNeeded(view);
-    const plan = this.#plan(view.messages, size, limits);
+    const plan = this.#plan(view.messages, size, { ...limits, wasRefused: false });
     const facts = { isNeeded, tokensBefore: size.tokens, limit: limits.limit, window: limits.window };
     if (plan === undefined) {
       const pinned = { userMessages: 0, files: 0, todo: false };
@@ -119,9 +125,13 @@ class SummaryCompactor implements Compactor {
     size: ContextSize,
     limits: ContextLimits,
   ): Promise<Compaction | undefined> {
-    const plan = this.#plan(task.messages, size, limits);
-    if (plan === undefined) {
-      task.warn("The conversation was not compacted: there is nothing in it that could go.");
+    const plan = this.#plan(task.messages, size, { ...limits, wasRefused: task.reason === "overflow" });
+    const isFull = size.fixed > NEARLY_ALL * (limits.limit ?? Number.POSITIVE_INFINITY);
+    if (plan === undefined || (isFull && task.reason === "threshold")) {
+      const why = isFull
+        ? `system prompt and tools alone take about ${size.fixed} tokens, and requests may take ${limits.limit}`
+        : "there is nothing in it that could go";
+      task.warn(`The conversation was not compacted: ${why}.`);
       return undefined;
     }
     const shortened = task.reason === "manual" ? undefined : this.#shortened(plan, task, { size, limits });
@@ -167,35 +177,41 @@ class SummaryCompactor implements Compactor {
     return cut;
   }
 
+  /** After a refusal a conversation is too long as it is, whatever its window is said to be. */
   #plan(
     messages: readonly Message[],
     size: ContextSize,
-    { limit }: ContextLimits,
+    { limit = size.tokens / 2, wasRefused }: Pick<ContextLimits, "limit"> & { readonly wasRefused: boolean },
   ): CompactionPlan | undefined {
     const { keep = 0.2, keepTurns = 1 } = this.#options;
-    const all = size.of(messages);
-    const most = Math.min(limit ?? size.tokens / 2, size.tokens);
+    const most = Math.min(limit, size.tokens);
     const room = Math.max(0, most - size.fixed);
     return planCompaction(messages, size, {
-      tail: Math.min(keep * most, all * 0.3),
+      tail: Math.min(keep * most, size.of(messages) * 0.3),
       tailTurns: keepTurns,
-      pins: room * 0.35,
+      pins: PINS * (wasRefused ? room : Math.max(0, limit - size.fixed)),
       tailAtMost: room * 0.5,
     });
   }
 
-  /** Cuts results only; undefined where that is not enough. */
+  /** Cuts results only: those of the newest turn where they alone are too long, those of old turns when that is asked for. */
   #shortened(
     { replaced, cutTail, kept }: CompactionPlan,
     { messages }: ContextView,
     { size, limits }: { readonly size: ContextSize; readonly limits: ContextLimits },
   ): Compaction | undefined {
-    if (this.#options.shortenResults === false) return undefined;
-    const shorter = [...cutResults(replaced, SHORT_RESULT_CHARS), ...cutTail];
+    const { shortenResults = false } = this.#options;
     const before = messages.slice(0, messages.length - kept);
-    const tokensAfter = size.tokens - size.of(before) + size.of(shorter);
-    if (tokensAfter > ENOUGH * Math.min(limits.limit ?? size.tokens, size.tokens)) return undefined;
-    return { method: "shortening", messages: shorter, kept, tokensBefore: size.tokens, tokensAfter };
+    const ways = [
+      ...(cutTail.length > 0 ? [[...replaced, ...cutTail]] : []),
+      ...(shortenResults ? [[...cutResults(replaced, SHORT_RESULT_CHARS), ...cutTail]] : []),
+    ];
+    for (const shorter of ways) {
+      const tokensAfter = size.tokens - size.of(before) + size.of(shorter);
+      if (tokensAfter <= ENOUGH * Math.min(limits.limit ?? size.tokens, size.tokens))
+        return { method: "shortening", messages: shorter, kept, tokensBefore: size.tokens, tokensAfter };
+    }
+    return undefined;
   }
 
   #compaction(

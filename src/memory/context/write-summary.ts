@@ -27,6 +27,8 @@ export type WrittenSummary =
 
 /** Room left for the answer of a summary request. */
 const ANSWER_TOKENS = 8_000;
+/** Room for what such a request says beside the transcript and the summary so far. */
+const PROMPT_TOKENS = 600;
 
 /**
  * Has the model write the summary of what a plan leaves out. While the conversation fits it is asked at its end, so that a provider
@@ -73,7 +75,8 @@ async function askByText({
     window ?? size.tokens,
     task.reason === "overflow" ? size.tokens * 0.8 : Number.POSITIVE_INFINITY,
   );
-  const tokens = Math.max(1_000, Math.floor(believed * 0.6) - Math.min(ANSWER_TOKENS, believed * 0.2));
+  const answerTokens = Math.min(ANSWER_TOKENS, believed * 0.2);
+  const tokens = Math.max(1_000, Math.floor(believed * 0.85 - answerTokens) - PROMPT_TOKENS);
   const { pieces, summary: earlier } = transcriptPieces(plan.replaced, {
     tokens,
     pieces: maxPasses,

@@ -64,6 +64,20 @@ const ACTIONS: { readonly [name: string]: Action } = {
       return verifySessions(context, words);
     },
   },
+  compact: {
+    usage: "compact [ID] [--preview|--undo] [--json]",
+    options: ["--preview", "--undo", "--json"],
+    run: async (call) => {
+      if (call.has("--preview") && call.has("--undo"))
+        throw usageError(
+          "sessions compact shows what would happen or takes it back. Leave --preview or --undo out.",
+        );
+      const session = chosen(call, "compact");
+      const { compactSession } = await import("../sessions/compact-session.ts");
+      const action = call.has("--preview") ? "preview" : call.has("--undo") ? "undo" : "compact";
+      return compactSession(call, session, { action, json: call.has("--json") });
+    },
+  },
   rm: {
     usage: "rm ID",
     options: [],

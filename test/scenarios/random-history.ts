@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import type { ContentBlock, ToolResultBlock } from "../../core/message/block.ts";
-import { type Message, userMessage } from "../../core/message/message.ts";
-import { Transcript } from "../../core/message/transcript.ts";
+import type { ContentBlock, ToolResultBlock } from "../../src/core/message/block.ts";
+import { type Message, userMessage } from "../../src/core/message/message.ts";
+import { Transcript } from "../../src/core/message/transcript.ts";
 
 type Step =
   | { readonly type: "user"; readonly text: string }

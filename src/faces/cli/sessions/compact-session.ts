@@ -1,0 +1,147 @@
+import { composeAgent } from "../../../app/compose.ts";
+import { loadSettings, type Settings } from "../../../app/settings.ts";
+import type { Agent } from "../../../core/agent/agent.ts";
+import type { AgentEvent } from "../../../core/agent/event.ts";
+import { undoNewestCompaction } from "../../../core/agent/make-room.ts";
+import { SessionState } from "../../../core/agent/session-state.ts";
+import type { JsonlJournal } from "../../../session/jsonl-journal.ts";
+import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
+import type { CommandContext } from "../command-context.ts";
+import { EXIT } from "../exit-code.ts";
+import { compactionLine } from "../progress.ts";
+import { terminalLine } from "../terminal-text.ts";
+
+/** What is done about the size of a session. */
+export interface CompactAction {
+  readonly action: "compact" | "preview" | "undo";
+  readonly json: boolean;
+}
+
+/** Where it is done. */
+export interface CompactPlace {
+  readonly context: CommandContext;
+  readonly store: SessionStore;
+  readonly cwd: string;
+}
+
+/**
+ * Compacts a session with the model the settings name, shows what that would do, or takes the newest compaction back. Returns 1 when
+ * the session stays as it was.
+ */
+export async function compactSession(
+  place: CompactPlace,
+  session: SessionFile,
+  { action, json }: CompactAction,
+): Promise<number> {
+  if (action === "undo") return undo(place, session, json);
+  const { context, store, cwd } = place;
+  const say = (message: string): void =>
+    context.stderr.write(`nano-agent: ${terminalLine(message, 2_000)}\n`);
+  const settings = await loadSettings({ environment: context.environment, cwd });
+  let journal: JsonlJournal | undefined;
+  try {
+    const composed = await composeAgent({
+      settings: withCompaction(settings),
+      openJournal: async () => (journal = await store.resume(session)),
+      onNotice: say,
+    });
+    try {
+      return action === "preview"
+        ? await preview(composed.agent, context, json)
+        : await compact(composed.agent, context, { json, say });
+    } finally {
+      await composed.dispose();
+    }
+  } finally {
+    await journal?.close();
+  }
+}
+
+/** Who asks for a compaction wants one, also where it never happens by itself. */
+function withCompaction(settings: Settings): Settings {
+  const { config } = settings;
+  if (config.values.compaction !== false) return settings;
+  return { ...settings, config: { ...config, values: { ...config.values, compaction: {} } } };
+}
+
+async function compact(
+  agent: Agent,
+  { stdout }: CommandContext,
+  { json, say }: { readonly json: boolean; readonly say: (message: string) => void },
+): Promise<number> {
+  const onEvent = (event: AgentEvent): void => {
+    if (event.type === "warning") say(event.message);
+  };
+  const entry = await agent.compact({ onEvent });
+  if (json) {
+    const { method = "none", tokensBefore = null, tokensAfter = null } = entry ?? {};
+    const row = {
+      session_id: agent.sessionId,
+      method,
+      tokens_before: tokensBefore,
+      tokens_after: tokensAfter,
+    };
+    stdout.write(`${JSON.stringify(row)}\n`);
+  } else if (entry !== undefined) {
+    const undoing = `Take it back with: nano-agent sessions compact ${agent.sessionId} --undo`;
+    stdout.write(`${agent.sessionId}: ${compactionLine(entry)}. ${undoing}\n`);
+  }
+  return entry === undefined ? EXIT.failed : EXIT.done;
+}
+
+async function preview(agent: Agent, { stdout }: CommandContext, json: boolean): Promise<number> {
+  const { replaced, kept, pinned, isNeeded, ...figures } = await agent.previewCompaction();
+  if (json) {
+    const row = {
+      session_id: agent.sessionId,
+      needed: isNeeded,
+      method: figures.method,
+      tokens_before: figures.tokensBefore,
+      tokens_after: figures.tokensAfter,
+      limit: figures.limit ?? null,
+      window: figures.window ?? null,
+      replaced: replaced.length,
+      kept: kept.length,
+      pinned: { user_messages: pinned.userMessages, files: pinned.files, todo: pinned.todo },
+    };
+    stdout.write(`${JSON.stringify(row)}\n`);
+    return EXIT.done;
+  }
+  const { window, limit } = figures;
+  const room =
+    window === undefined
+      ? "the window of the model is unknown"
+      : `compacted above ${limit ?? window}, window ${window}`;
+  const rows: readonly (readonly [string, string])[] = [
+    ["session", agent.sessionId],
+    ["size", `${replaced.length + kept.length} messages, about ${figures.tokensBefore} tokens (${room})`],
+    ["method", figures.method === "none" ? "nothing could go" : figures.method],
+    ["goes", `${replaced.length} older messages`],
+    ["stays", `${kept.length} newest messages`],
+    [
+      "pinned",
+      `${pinned.userMessages} messages of the user, ${pinned.files} files, ${pinned.todo ? "the" : "no"} todo list`,
+    ],
+    ["after", `about ${figures.tokensAfter} tokens`],
+  ];
+  stdout.write(rows.map(([name, value]) => `${name.padEnd(8)}  ${value}\n`).join(""));
+  return EXIT.done;
+}
+
+async function undo({ context, store }: CompactPlace, session: SessionFile, json: boolean): Promise<number> {
+  const journal = await store.resume(session);
+  try {
+    const state = new SessionState();
+    for (const entry of journal.entries()) state.apply(entry);
+    await undoNewestCompaction({ journal, state, scope: undefined, emit: () => undefined });
+    const { messages } = state.transcript;
+    context.stdout.write(
+      json
+        ? `${JSON.stringify({ session_id: session.sessionId, messages: messages.length })}\n`
+        : `${session.sessionId}: the newest compaction is taken back; the conversation has ${messages.length} messages.\n`,
+    );
+    return EXIT.done;
+  } finally {
+    await journal.close();
+  }
+}
