@@ -71,6 +71,13 @@ test("marks around nothing are left out and marks left open are closed", () => {
   ]);
 });
 
+test("emphasis begun in a link ends in it", () => {
+  expect([md("<a href=/x><code> one "), md("<a href=/x><b>one</a> two</b>")]).toEqual([
+    "[`one`](https://example.com/x)",
+    "[**one**](https://example.com/x) two",
+  ]);
+});
+
 test("a fence is longer than any run of backquotes inside", () => {
   expect(md("<pre>a ```` b</pre>")).toBe("`````\na ```` b\n`````");
 });

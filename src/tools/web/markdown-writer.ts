@@ -163,7 +163,7 @@ export class MarkdownWriter {
   }
 
   #put(text: string): void {
-    if (this.#line.isEmpty) this.#line.add(text.trimStart());
+    if (this.#line.isEmpty || this.#marks.at(-1)?.after === this.#line.end) this.#line.add(text.trimStart());
     else if (this.#wantsSpace && !this.#line.endsInSpace) this.#line.add(` ${text.trimStart()}`);
     else this.#line.add(text);
     this.#wantsSpace = false;
@@ -202,6 +202,9 @@ export class MarkdownWriter {
   #closeLink(): void {
     const link = this.#links.pop();
     if (link === undefined) return;
+    // Emphasis begun in the link ends in it: its place is gone when the text of the link is taken.
+    for (let open = this.#marks.at(-1); open !== undefined && open.after > link.at; open = this.#marks.at(-1))
+      this.#mark(open.mark, false);
     // A link around whole blocks has its text on earlier lines.
     const text = this.#line.cut(link.at);
     const url = this.#absolute(link.href);
