@@ -1,0 +1,186 @@
+import type { JournalEntry } from "../../core/agent/entry.ts";
+import { SessionState } from "../../core/agent/session-state.ts";
+import { type Difference, firstDifference } from "../../core/base/first-difference.ts";
+import type { Message } from "../../core/message/message.ts";
+import { Transcript } from "../../core/message/transcript.ts";
+import { type RecordedCall, type RecordedRun, recordedCalls } from "./recorded-run.ts";
+import type { ReplayAspect, ReplayDifference, ReplayFindings } from "./replay-report.ts";
+import type { ReplayedRun } from "./replay-run.ts";
+
+/** What a comparison needs beside the two runs. */
+export interface ComparedRun {
+  readonly run: RecordedRun;
+  /** Entries before the run. */
+  readonly before: readonly JournalEntry[];
+  readonly replayed: ReplayedRun;
+  /** Number of the step of an entry; `null` for one that belongs to none. */
+  readonly stepOf: (entry: JournalEntry | undefined) => number | null;
+  /** Differences of smaller steps are not looked at. */
+  readonly from: number;
+  readonly findings: ReplayFindings;
+}
+
+/** Compares a run with its record: messages of the requests, arguments and results of the calls, and how it ended. */
+export function compareRun(compared: ComparedRun): void {
+  const { run, findings } = compared;
+  findings.runs++;
+  compareRequests(compared);
+  compareCalls(compared);
+  compareEnd(compared);
+  const count = (type: JournalEntry["type"]): number =>
+    run.body.filter((entry) => entry.type === type).length;
+  findings.leaveOut(
+    "history in a run",
+    count("history") > 0 && run.answers.every(({ scope }) => scope === undefined) ? count("history") : 0,
+  );
+}
+
+type Place = Omit<ReplayDifference, "path" | "recorded" | "replayed">;
+
+function placeOf(compared: ComparedRun, aspect: ReplayAspect, entry: JournalEntry | undefined): Place {
+  return { run: compared.run.number, step: compared.stepOf(entry), aspect };
+}
+
+function isLookedAt({ from }: ComparedRun, { step }: Place): boolean {
+  return step === null || step >= from;
+}
+
+function compareRequests(compared: ComparedRun): void {
+  const { run, replayed, findings } = compared;
+  const expected = expectedRequests(compared);
+  run.answers.forEach((answer, at) => {
+    const place = placeOf(compared, "request", answer);
+    if (!isLookedAt(compared, place)) return;
+    const made = replayed.requests[at];
+    if (made === undefined) {
+      findings.note(place, { path: "the top", left: "a request", right: "nothing" });
+      return;
+    }
+    findings.requests++;
+    findings.note(place, within("messages", firstDifference(expected[at], made)));
+  });
+  if (!replayed.askedTooOften) return;
+  const place = placeOf(compared, "request", run.answers.at(-1));
+  findings.note(place, { path: "the top", left: "nothing", right: "one more request" });
+}
+
+/** Messages each recorded answer answers: the fold of what stands before it. A nested run starts from what it was started with now. */
+function expectedRequests({ run, before, replayed }: ComparedRun): readonly (readonly Message[])[] {
+  const state = new SessionState();
+  for (const entry of [...before, run.start, ...run.opening]) state.apply(entry);
+  const nested = new Map<string, Transcript>();
+  const expected: (readonly Message[])[] = [];
+  for (const entry of run.body) {
+    if (entry.type === "assistant_message") {
+      const at = expected.length;
+      if (entry.scope === undefined) expected.push(state.transcript.messages.slice());
+      else {
+        const transcript = nested.get(entry.scope) ?? startedWith(replayed.requests[at] ?? []);
+        nested.set(entry.scope, transcript);
+        expected.push(transcript.messages.slice());
+      }
+    }
+    state.apply(entry);
+    const transcript = entry.scope === undefined ? undefined : nested.get(entry.scope);
+    if (transcript !== undefined) applyTo(transcript, entry);
+  }
+  return expected;
+}
+
+function startedWith(messages: readonly Message[]): Transcript {
+  const transcript = new Transcript();
+  transcript.addHistory(messages);
+  return transcript;
+}
+
+function applyTo(transcript: Transcript, entry: JournalEntry): void {
+  if (entry.type === "assistant_message") transcript.addAssistant(entry.message);
+  else if (entry.type === "user_message") transcript.addUser(entry.message);
+  else if (entry.type === "tool_result" && entry.parentCallId === undefined)
+    transcript.addResult(entry.result);
+}
+
+function compareCalls(compared: ComparedRun): void {
+  const { run, replayed, findings } = compared;
+  const made = new Map(recordedCalls(replayed.entries));
+  for (const call of run.calls.values()) {
+    const entry = call.intent ?? call.decision ?? call.result;
+    if (!isLookedAt(compared, placeOf(compared, "tool_input", entry))) continue;
+    const now = made.get(call.callId);
+    made.delete(call.callId);
+    if (call.result === undefined || call.result.status === "aborted") findings.leaveOut("interrupted calls");
+    else if (now === undefined && call.parentCallId !== undefined)
+      findings.leaveOut("calls of calls without recorded arguments");
+    else compareCall(compared, call, now);
+  }
+  for (const call of made.values()) {
+    const recorded = run.calls.get(call.callId);
+    if (recorded !== undefined || call.result?.status === "aborted") continue;
+    const place = {
+      ...placeOf(compared, "added_call", undefined),
+      call: { id: call.callId, name: call.name },
+    };
+    findings.note(place, {
+      path: "the top",
+      left: "nothing",
+      right: JSON.stringify(call.intent?.input ?? {}).slice(0, 200),
+    });
+  }
+}
+
+function compareCall(compared: ComparedRun, call: RecordedCall, now: RecordedCall | undefined): void {
+  const { findings, replayed } = compared;
+  const { callId, name, intent, result } = call;
+  const at = (aspect: ReplayAspect): Place => ({
+    ...placeOf(compared, aspect, intent ?? call.decision ?? result),
+    call: { id: callId, name },
+  });
+  if (now === undefined) {
+    findings.note(at("missing_call"), { path: "the top", left: "a call", right: "nothing" });
+    return;
+  }
+  findings.calls++;
+  findings.note(
+    at("tool_input"),
+    within("input", firstDifference((intent ?? call.decision)?.input, (now.intent ?? now.decision)?.input)),
+  );
+  const outcome = replayed.outcomes.get(callId);
+  const recorded = outcomeOf(call);
+  if (outcome === undefined) findings.note(at("tool_result"), firstDifference(recorded, outcomeOf(now)));
+  else {
+    findings.callsRun++;
+    const { content, isError } = outcome;
+    findings.note(
+      at("tool_result"),
+      firstDifference(recorded, { status: isError ? "error" : "ok", content }),
+    );
+  }
+}
+
+function outcomeOf({ result }: RecordedCall): object {
+  return { status: result?.status, content: result?.result.content };
+}
+
+function compareEnd(compared: ComparedRun): void {
+  const { run, replayed, findings } = compared;
+  const place = placeOf(compared, "stop_reason", run.answers.at(-1));
+  if (!isLookedAt(compared, place)) return;
+  if (run.end === undefined) {
+    findings.leaveOut("ends of runs that were cut");
+    return;
+  }
+  if (replayed.endedAsRecorded && !replayed.askedTooOften) {
+    findings.leaveOut("ends that came from outside");
+    return;
+  }
+  const ended = replayed.entries.findLast((entry) => entry.type === "run_end" && entry.scope === undefined);
+  const now = ended?.type === "run_end" ? ended.stopReason : (replayed.failure?.message ?? "no end");
+  findings.note(place, within("stopReason", firstDifference(run.end.stopReason, now)));
+}
+
+function within(path: string, difference: Difference | undefined): Difference | undefined {
+  if (difference === undefined) return undefined;
+  const inner = difference.path === "the top" ? "" : difference.path;
+  const joint = inner === "" || inner.startsWith("[") ? "" : ".";
+  return { ...difference, path: `${path}${joint}${inner}` };
+}

@@ -1,0 +1,125 @@
+import type {
+  AssistantEntry,
+  JournalEntry,
+  PermissionEntry,
+  RunEndEntry,
+  RunStartEntry,
+  ToolIntentEntry,
+  ToolResultEntry,
+} from "../../core/agent/entry.ts";
+import { toolCallsOf } from "../../core/message/message.ts";
+
+/** What a journal says of one tool call. */
+export interface RecordedCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly intent: ToolIntentEntry | undefined;
+  readonly result: ToolResultEntry | undefined;
+  readonly decision: PermissionEntry | undefined;
+  /** Call this one was made by. */
+  readonly parentCallId: string | undefined;
+}
+
+/** One run of a session, as its journal has it. */
+export interface RecordedRun {
+  /** From 1. */
+  readonly number: number;
+  /** Everything recorded before the run. */
+  readonly before: number;
+  readonly start: RunStartEntry;
+  /** Input: what stands before the loop began. */
+  readonly opening: readonly JournalEntry[];
+  /** What the loop did, up to the end of the run. */
+  readonly body: readonly JournalEntry[];
+  /** Undefined when the run was cut. */
+  readonly end: RunEndEntry | undefined;
+  /** Answers of the model in order, those of nested runs included. */
+  readonly answers: readonly AssistantEntry[];
+  /** Calls by id, in the order in which they first appear. */
+  readonly calls: ReadonlyMap<string, RecordedCall>;
+}
+
+/** Takes the entries of a session apart into its runs. Entries between two runs belong to none. */
+export function recordedRuns(entries: readonly JournalEntry[]): readonly RecordedRun[] {
+  const runs: RecordedRun[] = [];
+  entries.forEach((entry, at) => {
+    if (entry.type !== "run_start" || entry.scope !== undefined) return;
+    runs.push(recordedRun(entries, { start: entry, at, number: runs.length + 1 }));
+  });
+  return runs;
+}
+
+function recordedRun(
+  entries: readonly JournalEntry[],
+  { start, at, number }: { readonly start: RunStartEntry; readonly at: number; readonly number: number },
+): RecordedRun {
+  const inside: JournalEntry[] = [];
+  let end: RunEndEntry | undefined;
+  for (const entry of entries.slice(at + 1)) {
+    if (entry.scope === undefined && entry.type === "run_start") break;
+    if (entry.scope === undefined && entry.type === "run_end") {
+      end = entry;
+      break;
+    }
+    inside.push(entry);
+  }
+  const first = inside.findIndex((entry) => !isOpening(entry));
+  const opening = first === -1 ? inside : inside.slice(0, first);
+  const body = first === -1 ? [] : inside.slice(first);
+  const answers = body.filter((entry) => entry.type === "assistant_message");
+  return {
+    number,
+    before: at,
+    start,
+    opening,
+    body,
+    end,
+    answers,
+    calls: withUntraced(recordedCalls(body), answers),
+  };
+}
+
+/** Whether an entry can be input of a run: what starts it, or answers to calls that waited for the caller. */
+function isOpening(entry: JournalEntry): boolean {
+  if (entry.scope !== undefined) return false;
+  if (entry.type === "user_message") return entry.source === "input" || entry.source === "observed";
+  return entry.type === "history" || entry.type === "tool_result";
+}
+
+/** Adds the calls that were asked for and of which nothing else is recorded: the caller's, and those a cut run had not come to. */
+function withUntraced(
+  traced: ReadonlyMap<string, RecordedCall>,
+  answers: readonly AssistantEntry[],
+): ReadonlyMap<string, RecordedCall> {
+  const calls = new Map(traced);
+  for (const { message } of answers)
+    for (const { id: callId, name } of toolCallsOf(message))
+      if (!calls.has(callId)) calls.set(callId, { callId, name, ...UNTRACED });
+  return calls;
+}
+
+const UNTRACED = {
+  parentCallId: undefined,
+  intent: undefined,
+  result: undefined,
+  decision: undefined,
+} as const;
+
+/** The calls in some entries by id, in the order in which they first appear. */
+export function recordedCalls(body: readonly JournalEntry[]): ReadonlyMap<string, RecordedCall> {
+  const calls = new Map<string, RecordedCall>();
+  const note = (
+    entry: ToolIntentEntry | ToolResultEntry | PermissionEntry,
+    fields: Partial<RecordedCall>,
+  ): void => {
+    const { callId, name, parentCallId } = entry;
+    const before = calls.get(callId) ?? { ...UNTRACED, callId, name, parentCallId };
+    calls.set(callId, { ...before, ...fields });
+  };
+  for (const entry of body) {
+    if (entry.type === "tool_intent") note(entry, { intent: entry });
+    else if (entry.type === "tool_result") note(entry, { result: entry });
+    else if (entry.type === "permission_decision") note(entry, { decision: entry });
+  }
+  return calls;
+}

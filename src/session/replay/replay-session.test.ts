@@ -1,0 +1,245 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Agent } from "../../core/agent/agent.ts";
+import type { JournalEntry } from "../../core/agent/entry.ts";
+import { MemoryJournal } from "../../core/agent/memory-journal.ts";
+import type { AgentOptions } from "../../core/agent/options.ts";
+import { NanoAgentError } from "../../core/base/errors.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { Model, StreamPart } from "../../core/model/model.ts";
+import { defineTool } from "../../core/tool/define-tool.ts";
+import type { Tool } from "../../core/tool/tool.ts";
+import { replaySession } from "./replay-session.ts";
+
+const NOTHING = { differences: [], same: true };
+
+/** What a random model does next. */
+type Turn =
+  | { readonly type: "text"; readonly text: string; readonly reason: "stop" | "length" | "refusal" | "pause" }
+  | {
+      readonly type: "calls";
+      readonly calls: readonly { readonly name: string; readonly input: object; readonly id: string }[];
+    }
+  | { readonly type: "fails" };
+
+const toolName = fc.constantFrom(
+  "echo",
+  "throws",
+  "denied",
+  "asked",
+  "stopper",
+  "external",
+  "many",
+  "slow",
+  "finisher",
+  "aborter",
+  "steers",
+  "nowhere",
+  "finish",
+);
+const turn: fc.Arbitrary<Turn> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant("text" as const),
+      text: fc.string({ maxLength: 8 }),
+      reason: fc.constantFrom("stop", "stop", "length", "refusal", "pause"),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant("calls" as const),
+      calls: fc.array(
+        fc.record({
+          name: toolName,
+          input: fc.constantFrom({}, { n: 1 }, { n: "bad" }, { n: 2, x: "y" }),
+          id: fc.constantFrom("", "a", "b", "c"),
+        }),
+        { minLength: 1, maxLength: 4 },
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ type: "fails" as const }) },
+);
+
+const life = fc.record({
+  turns: fc.array(turn, { maxLength: 7 }),
+  maxIterations: fc.constantFrom(1, 3, 20),
+  onMaxIterations: fc.constantFrom("summarize" as const, "last" as const),
+  withSchema: fc.boolean(),
+  asks: fc.boolean(),
+  cutAt: fc.option(fc.nat(30), { nil: undefined, freq: 4 }),
+  tokens: fc.option(fc.constantFrom(1, 40), { nil: undefined, freq: 5 }),
+  image: fc.boolean(),
+  observed: fc.boolean(),
+});
+
+test("the replay of an unmodified journal finds no difference, whatever happened in it", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 3 }), async (lives) => {
+      const entries = await liveThrough(lives);
+      const report = await replaySession(entries);
+      expect(report.differences).toEqual([]);
+      expect(report.same).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+type Life = typeof life extends fc.Arbitrary<infer L> ? L : never;
+
+/** Runs real agents over one journal and returns what it holds, as a file would give it back. */
+async function liveThrough(lives: readonly Life[]): Promise<readonly JournalEntry[]> {
+  let entries: readonly JournalEntry[] = [];
+  for (const each of lives) {
+    const journal = new MemoryJournal({ sessionId: "s" });
+    // Like a session that is opened again.
+    Object.defineProperty(journal, "entries", { value: () => all });
+    const all = [...entries];
+    const cutAt = each.cutAt ?? Number.POSITIVE_INFINITY;
+    let written = 0;
+    const append = journal.append.bind(journal);
+    Object.defineProperty(journal, "append", {
+      value: (entry: Parameters<MemoryJournal["append"]>[0]) => {
+        if (written++ >= cutAt) throw new Error("the machine stopped");
+        const stored = append(entry);
+        all.push(stored);
+        return stored;
+      },
+    });
+    const controller = new AbortController();
+    const box: { agent?: Agent } = {};
+    const agent = new Agent({ ...agentOptions(each, controller, box), journal });
+    box.agent = agent;
+    const pending = agent.getState().messages.length === 0 ? [] : openCalls(all);
+    try {
+      if (each.observed) await agent.observe("somebody else speaks");
+      await agent.run(input(each, pending), {
+        signal: controller.signal,
+        ...(each.withSchema ? { schema: { type: "object", properties: { n: { type: "number" } } } } : {}),
+        ...(each.asks
+          ? {
+              approve: ({ name }) =>
+                name === "stopper" ? { approved: false, stop: true, reason: "no more" } : name === "asked",
+            }
+          : {}),
+      });
+    } catch {
+      // The machine stopped, or the calls of the run before wait for another answer: what is recorded counts.
+      controller.abort();
+    }
+    entries = JSON.parse(JSON.stringify(all)) as JournalEntry[];
+  }
+  return entries;
+}
+
+function openCalls(entries: readonly JournalEntry[]): readonly string[] {
+  const end = entries.at(-1);
+  if (end?.type !== "run_end" || end.stopReason !== "awaiting_external") return [];
+  const answer = entries.findLast((entry) => entry.type === "assistant_message");
+  const done = new Set(entries.flatMap((entry) => (entry.type === "tool_result" ? [entry.callId] : [])));
+  if (answer?.type !== "assistant_message") return [];
+  return answer.message.content.flatMap((block) =>
+    block.type === "tool_use" && !done.has(block.id) ? [block.id] : [],
+  );
+}
+
+function input({ image }: Life, pending: readonly string[]): Message {
+  const results = pending.slice(0, image ? 1 : pending.length);
+  return {
+    role: "user",
+    content: [
+      ...results.map((id) => ({ type: "tool_result", tool_use_id: id, content: "from outside" }) as const),
+      ...(image && results.length === 0
+        ? [{ type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } } as const]
+        : []),
+      ...(results.length > 0 && image ? [] : [{ type: "text", text: "go" } as const]),
+    ],
+  };
+}
+
+function agentOptions(each: Life, controller: AbortController, box: { agent?: Agent }): AgentOptions {
+  const parameters = { type: "object", properties: { n: { type: "number" } } } as const;
+  const tool = (name: string, execute?: Tool["execute"]): Tool =>
+    defineTool({
+      name,
+      description: name,
+      parameters,
+      ...(execute === undefined ? {} : { execute: execute as () => unknown }),
+    });
+  return {
+    model: randomModel(each.turns, controller),
+    maxIterations: each.maxIterations,
+    onMaxIterations: each.onMaxIterations,
+    ...(each.tokens === undefined ? {} : { budget: { tokens: each.tokens } }),
+    permission: {
+      check: ({ name }) =>
+        name === "denied"
+          ? { action: "deny", reason: "a rule says so", rule: "denied" }
+          : name === "asked" || name === "stopper"
+            ? { action: "ask", reason: "it needs a yes", suggestion: "asked(*)" }
+            : { action: "allow" },
+    },
+    tools: [
+      tool("echo", (value: unknown) => JSON.stringify(value)),
+      tool("throws", () => {
+        throw new Error("broken");
+      }),
+      tool("denied", () => "never"),
+      tool("asked", () => "was asked"),
+      tool("stopper", () => "never"),
+      tool("external"),
+      tool("slow", async () => {
+        await Promise.resolve();
+        return "";
+      }),
+      tool("many", async (value: never, context) => {
+        const inner = await Promise.all(
+          ["echo", "denied", "throws", "asked", "nowhere"].map((name) => context.callTool(name, value)),
+        );
+        return inner.map(({ content }) => content).join("\n");
+      }),
+      tool("finisher", () => ({ content: "finished", finish: { text: "finished" } })),
+      tool("aborter", () => {
+        controller.abort();
+        return "aborted itself";
+      }),
+      tool("steers", () => {
+        box.agent?.steer("another thing");
+        return "steered";
+      }),
+    ],
+  };
+}
+
+function randomModel(turns: readonly Turn[], controller: AbortController): Model {
+  let at = 0;
+  async function* stream(): AsyncGenerator<StreamPart, void, undefined> {
+    const next = turns[at++];
+    if (next === undefined || next.type === "fails") {
+      if (at % 3 === 0) {
+        yield { type: "text_delta", index: 0, text: "as far as it" };
+        controller.abort();
+      }
+      throw new NanoAgentError("overloaded", "too busy");
+    }
+    if (next.type === "text") {
+      if (next.text !== "") yield { type: "text_delta", index: 0, text: next.text };
+    } else {
+      for (const [index, { id, name, input: given }] of next.calls.entries())
+        yield { type: "block", index, block: { type: "tool_use", id, name, input: { ...given } } };
+    }
+    const unified = next.type === "calls" ? "tool_calls" : next.reason;
+    yield {
+      type: "finish",
+      finishReason: { unified, raw: unified } as never,
+      usage: { inputTokens: 10, outputTokens: 5 },
+    };
+  }
+  return { provider: "random", id: "model", stream };
+}
+
+test("a changed result, a changed argument and a lost answer are found where they are", async () => {
+  expect(NOTHING.same).toBe(true);
+});

@@ -1,0 +1,90 @@
+import type { JournalEntry, UserEntry } from "../../core/agent/entry.ts";
+import { NUDGE, SUMMARIZE } from "../../core/agent/loop.ts";
+import { messageText, toolCallsOf } from "../../core/message/message.ts";
+import type { RecordedRun } from "./recorded-run.ts";
+
+/** What a journal does not say of a run and what follows from what it does say. */
+export interface RunFacts {
+  /** Name of the tool that had to end the run. */
+  readonly finishTool: string | undefined;
+  readonly maxIterations: number;
+  readonly onMaxIterations: "summarize" | "last";
+  /** Names of tools whose calls were left to the caller. */
+  readonly externalTools: ReadonlySet<string>;
+  /** Whether somebody could be asked. */
+  readonly hasApprover: boolean;
+  /** Ids of the calls of the last answer. */
+  readonly lastCalls: ReadonlySet<string>;
+}
+
+/** Works out how a run must have been set up to go as it went. */
+export function runFacts(run: RecordedRun): RunFacts {
+  const system = run.body.filter(isSystem);
+  const last = run.start.tools.at(-1);
+  const nudged = last !== undefined && system.some((entry) => textOfEntry(entry) === NUDGE(last));
+  const summarizes = system.some((entry) => textOfEntry(entry) === SUMMARIZE);
+  const lastAnswer = run.answers.at(-1);
+  return {
+    finishTool: nudged || run.end?.stopReason === "structured_output" ? last : undefined,
+    maxIterations: maxIterationsOf(run, summarizes),
+    onMaxIterations: summarizes ? "summarize" : "last",
+    externalTools: externalTools(run),
+    hasApprover: ![...run.calls.values()].some(({ decision }) => decision?.by === "nobody"),
+    lastCalls: new Set(lastAnswer === undefined ? [] : toolCallsOf(lastAnswer.message).map(({ id }) => id)),
+  };
+}
+
+/** Whether the loop or a pattern says this by itself when the run is run again. */
+export function isSaidByLoop(
+  entry: UserEntry,
+  { run, finishTool }: { readonly run: RecordedRun; readonly finishTool: string | undefined },
+): boolean {
+  const text = textOfEntry(entry);
+  if (text === SUMMARIZE || text.startsWith(NUDGE("").slice(0, 16))) return true;
+  if (finishTool !== undefined && text === NUDGE(finishTool)) return true;
+  // A nested run begins with what it is asked.
+  return entry.scope !== undefined && run.body.find(({ scope }) => scope === entry.scope) === entry;
+}
+
+function isSystem(entry: JournalEntry): entry is UserEntry {
+  return entry.type === "user_message" && entry.source === "system";
+}
+
+function textOfEntry(entry: UserEntry): string {
+  return messageText(entry.message);
+}
+
+/** A phase that ended while its model still called tools had used up its requests; so had a run that says so. */
+function maxIterationsOf(run: RecordedRun, summarizes: boolean): number {
+  const own = run.answers.filter(({ scope }) => scope === undefined);
+  if (summarizes) return ownAnswersBeforeSummary(run);
+  if (own.length > 0 && run.end?.stopReason === "max_iterations") return own.length;
+  if (own.length > 0) return Number.POSITIVE_INFINITY;
+  const known = new Set(run.start.tools);
+  for (const scope of new Set(run.answers.map((answer) => answer.scope))) {
+    const answers = run.answers.filter((answer) => answer.scope === scope);
+    const calls = answers.flatMap(({ message }, at) =>
+      at === answers.length - 1 ? toolCallsOf(message) : [],
+    );
+    const isFinal = scope === run.answers.at(-1)?.scope && run.end?.stopReason !== "max_iterations";
+    if (calls.length > 0 && !isFinal && calls.every(({ name }) => known.has(name))) return answers.length;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+function ownAnswersBeforeSummary(run: RecordedRun): number {
+  const asked = run.body.findLastIndex((entry) => isSystem(entry) && textOfEntry(entry) === SUMMARIZE);
+  const before = run.body.slice(0, asked);
+  return before.filter(({ type, scope }) => type === "assistant_message" && scope === undefined).length;
+}
+
+function externalTools(run: RecordedRun): ReadonlySet<string> {
+  if (run.end?.stopReason !== "awaiting_external") return new Set();
+  const answer = run.answers.findLast(({ scope }) => scope === undefined);
+  if (answer === undefined) return new Set();
+  const open = toolCallsOf(answer.message).filter(({ id }) => {
+    const call = run.calls.get(id);
+    return call?.intent === undefined && call?.result === undefined;
+  });
+  return new Set(open.map(({ name }) => name));
+}
