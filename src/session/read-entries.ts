@@ -31,8 +31,12 @@ export function* readEntries(
   descriptor: number,
   records: Iterable<IndexedRecord>,
 ): Generator<JournalEntry, void, undefined> {
-  for (const record of readRecords(descriptor, records))
-    if (isStoredEntry(record) && record.type !== "session") yield record;
+  for (const record of readRecords(descriptor, records)) if (isJournalEntry(record)) yield record;
+}
+
+/** Whether a record is an entry of the conversation's journal, and none about the file itself. */
+export function isJournalEntry(record: AnyRecord): record is JournalEntry & AnyRecord {
+  return isStoredEntry(record) && record.type !== "session" && record.type !== "rewind";
 }
 
 /** The fields of a record from its JSON text; undefined for broken JSON. */
@@ -63,6 +67,8 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
       return typeof record["callId"] === "string";
     case "tool_result":
       return isRecord(record["result"]) && typeof record["result"]["tool_use_id"] === "string";
+    case "rewind":
+      return record["from"] === null || typeof record["from"] === "string";
     case "run_end":
       return typeof record["stopReason"] === "string";
     default:

@@ -100,11 +100,11 @@ class HeadlessRun {
     const schema = flags.jsonSchema === undefined ? undefined : readSchema(flags.jsonSchema, this.#cwd);
     const settings = await this.#loadSettings();
     const prompt = flags.inputFormat === "text" ? await this.#prompt() : undefined;
-    if (prompt === undefined && flags.words.length > 0) throw promptBesideLines();
+    if (flags.inputFormat !== "text" && flags.words.length > 0) throw promptBesideLines();
     try {
       const composed = await this.#compose(settings);
       this.#signals.allowGrace();
-      if (prompt !== undefined) await this.#answer(composed, prompt, schema);
+      if (flags.inputFormat === "text") await this.#answer(composed, prompt, schema);
       else await this.#answerLines(composed, schema);
     } finally {
       await Promise.all([this.#composed?.dispose(), this.#tidied]);
@@ -177,11 +177,12 @@ class HeadlessRun {
     return settings;
   }
 
-  #prompt(): Promise<string> {
+  #prompt(): Promise<string | undefined> {
     return readPrompt({
       words: this.#flags.words,
       stdin: stdinKind(),
       cwd: this.#cwd,
+      optional: this.#flags.session.fromStep !== undefined,
       onNotice: (message) => this.#say(message),
     });
   }
@@ -193,7 +194,11 @@ class HeadlessRun {
     }
   }
 
-  async #answer(composed: ComposedAgent, input: Input, schema: JsonSchema | undefined): Promise<void> {
+  async #answer(
+    composed: ComposedAgent,
+    input: Input | undefined,
+    schema: JsonSchema | undefined,
+  ): Promise<void> {
     this.#tally = new RunTally();
     this.#startedAt = performance.now();
     const running = composed.agent.run(input, {

@@ -6,18 +6,22 @@ import { MemoryJournal } from "../../core/agent/memory-journal.ts";
 import { type RunContext, runSettings } from "../../core/agent/run-context.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import type { ToolInput } from "../../core/message/block.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
-import type { Tool, ToolContext } from "../../core/tool/tool.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { recordedGate } from "./recorded-gate.ts";
 import { recordedModel } from "./recorded-model.ts";
 import type { RecordedCall, RecordedRun } from "./recorded-run.ts";
 import { isSaidByLoop, type RunFacts, runFacts } from "./run-facts.ts";
 import { standInTools } from "./stand-in-tools.ts";
 
-/** Runs a call of a tool, instead of answering it from the record; undefined when it must not run. */
-export type ToolRunner = (call: RecordedCall, context: ToolContext) => Promise<unknown> | undefined;
+/** Runs a call of a tool, instead of answering it from the record; resolves to undefined when it did not run. Never rejects. */
+export type ToolRunner = (
+  call: { readonly name: string; readonly input: ToolInput },
+  context: ToolContext,
+) => Promise<ToolResult | undefined>;
 
 /** What a run is run again with. */
 export interface ReplayTools {
@@ -126,6 +130,7 @@ class RunReplay {
       run: this.#run,
       facts: this.#facts,
       tools: this.#options.tools ?? [],
+      keepsOrder: this.#options.runTool !== undefined,
       answer: (call, toolContext) => this.#answerCall(call, toolContext),
     });
     const { gate, approve } = recordedGate(this.#run, this.#facts);
@@ -251,9 +256,10 @@ class RunReplay {
       return { content: result?.result.content ?? "interrupted", isError: true };
     }
     if (result === undefined) return { content: "interrupted", isError: true };
-    const ran = this.#options.runTool?.(call, context);
+    const { name, intent } = call;
+    const ran = await this.#options.runTool?.({ name, input: intent?.input ?? {} }, context);
     if (ran === undefined) await this.#callWithin(call, context);
-    else this.outcomes.set(call.callId, liveOutcome(await ran));
+    else this.outcomes.set(call.callId, { content: ran.content, isError: ran.isError === true });
     const { content, is_error: isError } = result.result;
     const ends = this.#endsRun(call) ? { finish: this.#finish(textOf(content)) } : {};
     return { content, ...(isError === true ? { isError } : {}), ...ends };
@@ -301,12 +307,4 @@ export function callableWithin(run: RecordedRun, callId: string): readonly Recor
     if (!isKnown || call.result === undefined || call.result.status === "aborted") return callable;
     callable.push(call);
   }
-}
-
-function liveOutcome(value: unknown): LiveOutcome {
-  const { content, isError } = value as {
-    readonly content: LiveOutcome["content"];
-    readonly isError?: boolean;
-  };
-  return { content, isError: isError === true };
 }

@@ -222,7 +222,7 @@ function randomModel(turns: readonly Turn[], controller: AbortController): Model
         yield { type: "text_delta", index: 0, text: "as far as it" };
         controller.abort();
       }
-      throw new NanoAgentError("overloaded", "too busy");
+      throw new NanoAgentError("rate_limit", "too busy");
     }
     if (next.type === "text") {
       if (next.text !== "") yield { type: "text_delta", index: 0, text: next.text };

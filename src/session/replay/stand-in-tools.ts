@@ -11,6 +11,8 @@ export interface StandInOptions {
   readonly facts: RunFacts;
   /** Tools whose schemas are used. */
   readonly tools: readonly Tool[];
+  /** True where calls run: those that conflict must not overlap. */
+  readonly keepsOrder: boolean;
   /** What a call gives that was admitted. */
   readonly answer: (call: RecordedCall, context: ToolContext) => Promise<unknown>;
 }
@@ -53,7 +55,9 @@ function standIn(name: string, facts: StandInFacts): Tool {
       return answer(call, context);
     },
   });
-  const { execute, ...rest } = base;
+  const { execute, ...own } = base;
+  const access = facts.keepsOrder ? known?.access : undefined;
+  const rest = { ...own, ...(access === undefined ? {} : { access }) };
   const schema = standInSchema(name, facts, known?.schema);
   if (facts.facts.externalTools.has(name)) return { ...rest, schema };
   return { ...rest, schema, ...(execute === undefined ? {} : { execute }) };

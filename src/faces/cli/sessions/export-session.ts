@@ -3,27 +3,42 @@ import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import type { CommandContext } from "../command-context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { Output } from "../output.ts";
 import { terminalText } from "../terminal-text.ts";
+import { writePrivateFile } from "./write-private-file.ts";
 
-/** Writes the conversation of a session, as it would be sent, to standard output: Markdown, or one JSON object. */
-export function exportSession(
-  stdout: Output,
+/** What an export is to be. */
+export interface ExportChoice {
+  readonly format: "markdown" | "json" | "html";
+  /** File to write, below `cwd` unless absolute. Default: standard output. */
+  readonly file: string | undefined;
+  readonly cwd: string;
+}
+
+/** Writes a session: its conversation, as it would be sent, as Markdown or one JSON object, or all of it as an HTML page. */
+export async function exportSession(
+  { stdout }: CommandContext,
   { path }: SessionFile,
-  { json }: { readonly json: boolean },
-): number {
+  { format, file, cwd }: ExportChoice,
+): Promise<number> {
   const content = readSession(path);
+  const text = await exported(content, format);
+  if (file !== undefined) writePrivateFile(file, cwd, text);
+  else stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
+  return EXIT.done;
+}
+
+async function exported(content: SessionContent, format: ExportChoice["format"]): Promise<string> {
+  if (format === "html") {
+    const { sessionPage } = await import("../page/session-page.ts");
+    return sessionPage(content);
+  }
   const state = new SessionState();
   for (const entry of content.entries) state.apply(entry);
   state.transcript.closeOpenCalls();
-  const { messages } = state.transcript;
-  if (json) stdout.write(`${JSON.stringify(asJson(content, state), undefined, 2)}\n`);
-  else {
-    const text = asMarkdown(content, messages);
-    stdout.write(stdout.isTerminal ? terminalText(text) : text);
-  }
-  return EXIT.done;
+  if (format === "json") return `${JSON.stringify(asJson(content, state), undefined, 2)}\n`;
+  return asMarkdown(content, state.transcript.messages);
 }
 
 function asJson({ sessionId, header }: SessionContent, { transcript, session }: SessionState): object {
