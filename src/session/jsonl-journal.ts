@@ -31,6 +31,7 @@ export interface NewSession extends JsonlJournalOptions {
   readonly copyOf?: string;
   /** Id of the last record that is copied. Default: the newest. */
   readonly copyUpTo?: string;
+  readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
 /** Record types that acknowledge nothing: they reach the disk with the next record that does. */
@@ -175,10 +176,10 @@ export class JsonlJournal implements Journal {
     this.#lock.release();
   }
 
-  async #begin({ sessionId, cwd, copyOf, copyUpTo }: NewSession): Promise<void> {
+  async #begin({ sessionId, cwd, copyOf, copyUpTo, importedFrom }: NewSession): Promise<void> {
     const base = { id: this.#ids("entry"), parent: null, time: this.#now(), type: "session" } as const;
     if (copyOf === undefined) {
-      this.#header = { ...base, sessionId, cwd };
+      this.#header = { ...base, sessionId, cwd, ...(importedFrom === undefined ? {} : { importedFrom }) };
       this.#newest = base.id;
       return;
     }

@@ -17,8 +17,8 @@ export interface SessionEntry extends EntryBase {
   readonly cwd: string;
   /** Session this one is a copy of, and the record after which the two differ. */
   readonly forkedFrom?: { readonly sessionId: string; readonly entry: string | null };
-  /** Program whose session file this one was made from. */
-  readonly importedFrom?: string;
+  /** Where it was imported from: the program, and what its file says of id and folder. */
+  readonly importedFrom?: { readonly program: string; readonly sessionId?: string; readonly cwd?: string };
 }
 
 /** The conversation goes on from an older record, its parent; what came after that is set aside and stays in the file. */

@@ -4,6 +4,7 @@ import { newUuid } from "../core/base/ids.ts";
 import { checksum } from "./checksum.ts";
 import { lockPath } from "./inspect-session.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
+import type { SessionEntry } from "./record.ts";
 import { sessionError, systemCode, systemReason } from "./session-error.ts";
 import { isFolder, makeSessionFolder, openSessionFile } from "./session-file.ts";
 import { assertSessionId, isSessionId } from "./session-id.ts";
@@ -26,6 +27,8 @@ export interface StartOptions extends JsonlJournalOptions {
   readonly copyOf?: SessionFile;
   /** Id of the last record of it that is copied. Default: the newest. */
   readonly copyUpTo?: string;
+  /** Noted in the first record. */
+  readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
 /** The sessions of a user: one file each in one folder for each working folder. */

@@ -50,7 +50,7 @@ function facts({ header, entries, records }: SessionContent): Html {
   const rows: readonly (readonly [string, string | undefined])[] = [
     ["Folder", header?.cwd],
     ["Copy of", header?.forkedFrom?.sessionId],
-    ["Imported from", header?.importedFrom],
+    ["Imported from", header?.importedFrom?.program],
     ["Began", timeOf(header?.time ?? entries[0]?.time)],
     ["Last", timeOf(entries.at(-1)?.time)],
     ["Runs", `${runs}, ${seconds(runMs)}; the last one: ${stopReason ?? "cut or still at work"}`],
