@@ -16,7 +16,7 @@ import { readInputMessages } from "./input-messages.ts";
 import { assertWritable, writeLastMessage } from "./last-message-file.ts";
 import { failedOutcome, goOnText, type Outcome, outcomeOf } from "./outcome.ts";
 import { Progress, seconds } from "./progress.ts";
-import { readPrompt, textOrFile } from "./prompt.ts";
+import { readPrompt, readPromptIfAny, textOrFile } from "./prompt.ts";
 import { readSchema } from "./read-schema.ts";
 import { stdinKind } from "./read-stdin.ts";
 import { repairText } from "./repair-text.ts";
@@ -178,11 +178,11 @@ class HeadlessRun {
   }
 
   #prompt(): Promise<string | undefined> {
-    return readPrompt({
+    const read = this.#flags.session.fromStep === undefined ? readPrompt : readPromptIfAny;
+    return read({
       words: this.#flags.words,
       stdin: stdinKind(),
       cwd: this.#cwd,
-      optional: this.#flags.session.fromStep !== undefined,
       onNotice: (message) => this.#say(message),
     });
   }

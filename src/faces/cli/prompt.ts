@@ -14,18 +14,15 @@ export interface PromptSources {
   readonly stdin: StdinKind;
   /** Folder that `@FILE` refers to. */
   readonly cwd: string;
-  /** True when the run can do without a prompt. Default false. */
-  readonly optional?: boolean;
   readonly onNotice: (message: string) => void;
 }
 
 /**
- * The prompt of a run; undefined when there is none and it can do without. Words are joined by blanks; a single word `@FILE` stands for the file's text; `-` alone reads the prompt from
+ * The prompt of a run. Words are joined by blanks; a single word `@FILE` stands for the file's text; `-` alone reads the prompt from
  * standard input. Anything else that is piped in stands before the words, between `<stdin>` marks; without words it is the prompt.
  * Throws `invalid_argument` when there is none.
  */
-export async function readPrompt(sources: PromptSources): Promise<string | undefined> {
-  const { words, stdin, cwd, onNotice, optional = false } = sources;
+export async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promise<string> {
   if (words.includes("-")) {
     if (words.length > 1)
       throw usageError(
@@ -36,16 +33,26 @@ export async function readPrompt(sources: PromptSources): Promise<string | undef
   const text = words.length === 1 ? textOrFile(words[0] ?? "", { what: "the prompt", cwd }) : words.join(" ");
   const given = text.trim() !== "";
   if (words.length > 0 && !given) throw usageError('The prompt is empty. Say what to do: nano-agent -p "…"');
-  if (optional && !given && stdin !== "pipe" && stdin !== "file") return undefined;
   if (stdin === "terminal") return notEmpty(text, "There is no prompt");
   const piped = await readStdin(stdin, {
-    optional: given || optional,
+    optional: given,
     onSilence: () =>
       onNotice("standard input stayed silent and was left alone; use </dev/null to start at once"),
   });
-  if (piped.trim() === "" && optional && !given) return undefined;
   if (piped.trim() === "") return notEmpty(text, "There is no prompt, and standard input is empty");
   return given ? `<stdin>\n${piped.replace(/\n$/, "")}\n</stdin>\n\n${text}` : piped;
+}
+
+/** The prompt of a run that can do without; undefined when neither words nor standard input say anything. */
+export async function readPromptIfAny(sources: PromptSources): Promise<string | undefined> {
+  const { words, stdin, onNotice } = sources;
+  if (words.length > 0 || stdin === "file") return readPrompt(sources);
+  if (stdin !== "pipe") return undefined;
+  const piped = await readStdin(stdin, {
+    optional: true,
+    onSilence: () => onNotice("standard input stayed silent and was left alone"),
+  });
+  return piped.trim() === "" ? undefined : piped;
 }
 
 /** The text of an option or prompt: itself, or for `@FILE` what the file holds. Throws `invalid_argument` for an unusable file. */

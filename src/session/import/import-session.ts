@@ -122,15 +122,20 @@ const CODEX_ITEMS: ReadonlySet<unknown> = new Set([
 function foreignProgram(records: readonly ForeignRecord[]): ForeignProgram | undefined {
   const votes = { "claude-code": 0, codex: 0, pi: 0 };
   for (const { fields } of records) {
-    const { type } = fields;
-    if (CODEX_LINES.has(type) && "payload" in fields) votes.codex++;
-    else if (CODEX_ITEMS.has(type) || (type === "message" && "role" in fields)) votes.codex++;
-    else if ((type === "user" || type === "assistant") && "message" in fields) votes["claude-code"]++;
-    else if ((type === "message" && "message" in fields) || (type === "session" && "timestamp" in fields))
-      votes.pi++;
+    const program = programOf(fields);
+    if (program !== undefined) votes[program]++;
   }
   const [best] = Object.entries(votes).sort(([, left], [, right]) => right - left);
   return best === undefined || best[1] === 0 ? undefined : (best[0] as ForeignProgram);
+}
+
+function programOf(fields: ForeignRecord["fields"]): ForeignProgram | undefined {
+  const { type } = fields;
+  if (CODEX_LINES.has(type) && "payload" in fields) return "codex";
+  if (CODEX_ITEMS.has(type) || (type === "message" && "role" in fields)) return "codex";
+  if ((type === "user" || type === "assistant") && "message" in fields) return "claude-code";
+  if (type === "message" && "message" in fields) return "pi";
+  return type === "session" && "timestamp" in fields ? "pi" : undefined;
 }
 
 interface NewImport {

@@ -159,13 +159,23 @@ function items(way: readonly ForeignRecord[], counts: Counts): readonly ForeignI
     const at = id === undefined ? undefined : places.get(id);
     const begun = at === undefined ? undefined : items[at];
     if (at !== undefined && begun?.type === "assistant")
-      items[at] = { ...answer, content: [...begun.content, ...answer.content] };
+      items[at] = {
+        ...answer,
+        usage: larger(begun.usage, answer.usage),
+        content: [...begun.content, ...answer.content],
+      };
     else {
       if (id !== undefined) places.set(id, items.length);
       items.push(answer);
     }
   }
   return items;
+}
+
+/** The records of one answer repeat its usage, the earlier ones with what was known by then. */
+function larger(left: Usage | undefined, right: Usage | undefined): Usage | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return right.inputTokens + right.outputTokens >= left.inputTokens + left.outputTokens ? right : left;
 }
 
 function userItems(

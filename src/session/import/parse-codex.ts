@@ -1,5 +1,5 @@
 import { parseToolInput } from "../../core/base/json.ts";
-import type { AssistantBlock } from "../../core/message/block.ts";
+import type { AssistantBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage } from "../../core/message/usage.ts";
 import { type Fields, fieldsOf, listOf, textField, timeField } from "./field-values.ts";
 import { contentBlocks, resultContent, toolName } from "./foreign-blocks.ts";
@@ -125,39 +125,20 @@ class CodexReader {
         this.#reasoning(item, time);
         return;
       case "function_call":
-        this.#say(time, { ...this.#call(item), ...parseToolInput(textField(item["arguments"]) ?? "") });
-        return;
       case "custom_tool_call":
-        this.#say(time, { ...this.#call(item), input: { input: textField(item["input"]) ?? "" } });
-        return;
       case "local_shell_call":
-        this.#say(time, { ...this.#call({ ...item, name: "shell" }), input: fieldsOf(item["action"]) });
+        this.#say(time, callBlock(item));
         return;
       case "function_call_output":
       case "custom_tool_call_output":
       case "local_shell_call_output":
         this.#output(item, time);
         return;
-      case "web_search_call":
-      case "image_generation_call":
-      case "tool_search_call":
-      case "tool_search_output":
-      case "ghost_snapshot":
-      case "compaction":
-      case "context_compaction":
-        this.#leftOut.add(`items of type ${item["type"]}`);
-        return;
       default:
-        this.#unknown.add(`item ${String(item["type"])}`);
+        if (typeof item["type"] === "string" && ASIDE.has(item["type"]))
+          this.#leftOut.add(`items of type ${item["type"]}`);
+        else this.#unknown.add(`item ${String(item["type"])}`);
     }
-  }
-
-  #call(item: Fields): { readonly type: "tool_use"; readonly id: string; readonly name: string } {
-    return {
-      type: "tool_use",
-      id: textField(item["call_id"]) ?? textField(item["id"]) ?? "",
-      name: toolName(item["name"]),
-    };
   }
 
   #message(item: Fields, time: number | undefined): void {
@@ -207,6 +188,27 @@ class CodexReader {
       } satisfies Assistant;
     else this.#items.push({ type: "assistant", content: [block], model, finish: "stop", time });
   }
+}
+
+/** Kinds of items that hold nothing another model could be sent. */
+const ASIDE: ReadonlySet<string> = new Set([
+  "web_search_call",
+  "image_generation_call",
+  "tool_search_call",
+  "tool_search_output",
+  "ghost_snapshot",
+  "compaction",
+  "context_compaction",
+]);
+
+function callBlock(item: Fields): ToolUseBlock {
+  const id = textField(item["call_id"]) ?? textField(item["id"]) ?? "";
+  const block = { type: "tool_use", id, name: toolName(item["name"] ?? "shell") } as const;
+  if (item["type"] === "local_shell_call")
+    return { ...block, name: "shell", input: fieldsOf(item["action"]) };
+  if (item["type"] === "custom_tool_call")
+    return { ...block, input: { input: textField(item["input"]) ?? "" } };
+  return { ...block, ...parseToolInput(textField(item["arguments"]) ?? "") };
 }
 
 /** Whether the program wrote a message of the user by itself. */

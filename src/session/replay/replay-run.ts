@@ -274,7 +274,7 @@ class RunReplay {
         result !== undefined &&
         result.status !== "aborted",
     );
-    await Promise.all(waits.map(({ callId }) => this.#settled.get(callId)?.promise));
+    for (const { callId } of waits) await this.#settled.get(callId)?.promise;
   }
 
   /** Calls what the recorded call has called. */

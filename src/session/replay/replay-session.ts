@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import { sessionSteps, stepNumbered } from "../session-steps.ts";
 import { compareRun } from "./compare-run.ts";
-import { recordedRuns } from "./recorded-run.ts";
+import { type RecordedRun, recordedRuns } from "./recorded-run.ts";
 import { ReplayFindings, type ReplayReport } from "./replay-report.ts";
 import { type ReplayTools, replayRun } from "./replay-run.ts";
 
@@ -29,10 +29,9 @@ export async function replaySession(
     if (signal?.aborted === true) break;
     const last = stepOf(run.end ?? run.answers.at(-1) ?? run.start);
     if (last !== null && last < from) continue;
-    const nested = run.answers.find(({ scope }) => scope !== undefined)?.scope;
-    const isNested = nested !== undefined && run.answers.every(({ scope }) => scope !== undefined);
-    if (isNested && options.conductor?.(run) === undefined) {
-      findings.leaveOut(`runs in phases that are not known here (${nested})`);
+    const unknown = unknownPhase(run, options);
+    if (unknown !== undefined) {
+      findings.leaveOut(`runs in phases that are not known here (${unknown})`);
       continue;
     }
     const before = entries.slice(0, run.before);
@@ -40,6 +39,14 @@ export async function replaySession(
     compareRun({ run, before, replayed, stepOf, from, findings });
   }
   return findings.report();
+}
+
+/** The first phase of a run that was worked out in nested runs nobody here can conduct. */
+function unknownPhase(run: RecordedRun, { conductor }: ReplayOptions): string | undefined {
+  const { answers } = run;
+  const scope = answers[0]?.scope;
+  const isNested = scope !== undefined && answers.every((answer) => answer.scope !== undefined);
+  return isNested && conductor?.(run) === undefined ? scope : undefined;
 }
 
 /** Tells the step an entry belongs to: the last one that had begun. */

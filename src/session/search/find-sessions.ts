@@ -99,15 +99,20 @@ async function byIndex(path: string, search: Search): Promise<readonly FoundSess
 
 /** Loads the database that comes with Node, without its warning that it is new. */
 async function loadSqlite(): Promise<typeof import("node:sqlite").DatabaseSync | undefined> {
-  const warn = process.emitWarning;
-  process.emitWarning = () => undefined;
+  const own = Object.getOwnPropertyDescriptor(process, "emitWarning");
+  Object.defineProperty(process, "emitWarning", {
+    configurable: true,
+    writable: true,
+    value: () => undefined,
+  });
   try {
     return (await import("node:sqlite")).DatabaseSync;
   } catch {
     // Built without it: there is another way to search.
     return undefined;
   } finally {
-    process.emitWarning = warn;
+    if (own !== undefined) Object.defineProperty(process, "emitWarning", own);
+    else Reflect.deleteProperty(process, "emitWarning");
   }
 }
 

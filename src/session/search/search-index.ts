@@ -50,7 +50,7 @@ export class SearchIndex {
       database
         .prepare("SELECT path, bytes, changed FROM files")
         .all()
-        .map((row) => [String(row["path"]), `${row["bytes"]} ${row["changed"]}`]),
+        .map((row) => [String(row["path"]), `${Number(row["bytes"])} ${Number(row["changed"])}`]),
     );
     const present = new Set(sessions.map(({ path }) => path));
     const stale = sessions.filter(

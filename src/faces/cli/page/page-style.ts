@@ -11,7 +11,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:0;fo
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere;min-width:0}
 table{border-collapse:collapse;font-size:.8125rem;width:100%}
 th,td{text-align:right;padding:.15rem .5rem;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}
-th:first-child,td:first-child{text-align:left;overflow-wrap:anywhere}
+th:first-child,td:first-child{text-align:left;overflow-wrap:anywhere;min-width:8rem}
 .scroll{overflow-x:auto;margin:.75rem 0}
 .time{display:grid;grid-template-columns:max-content minmax(0,1fr) max-content;gap:.1rem .6rem;font-size:.8125rem;list-style:none;margin:.5rem 0;padding:0}
 .time li{display:contents}
@@ -33,6 +33,7 @@ summary{cursor:pointer;overflow-wrap:anywhere}
 summary code{font:.8125rem/1.45 ui-monospace,monospace}
 .call{border-left:3px solid var(--line);padding-left:.6rem}
 .think{color:var(--soft)}
+summary .think{white-space:nowrap}
 .ok{color:var(--ok)}.bad{color:var(--bad)}.warn{color:var(--warn)}
 img{max-width:100%;height:auto;border-radius:.35rem}
 .note{font-size:.875rem;color:var(--warn);overflow-wrap:anywhere}

@@ -27,27 +27,14 @@ export function readSessionWords(
   const values = new Map<string, string[]>();
   const fail = (what: string): Error =>
     usageError(`sessions ${name}: ${what}. Usage: nano-agent sessions ${usage}`);
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at] ?? "";
-    if (word === "--") {
-      words.push(...args.slice(at + 1));
-      break;
+  const rest = [...args];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === "--") words.push(...rest.splice(0));
+    else if (!word.startsWith("-") || word === "-") words.push(word);
+    else {
+      const { option, value } = readOption(word, rest, { options, fail });
+      values.set(option, [...(values.get(option) ?? []), value]);
     }
-    if (!word.startsWith("-") || word === "-") {
-      words.push(word);
-      continue;
-    }
-    const [option = "", ...rest] = word.split("=");
-    const type = Object.hasOwn(options, option) ? options[option] : undefined;
-    if (type === undefined) {
-      const guess = nearest(option, Object.keys(options));
-      throw fail(`does not know ${option}${guess === undefined ? "" : `; did you mean ${guess}?`}`);
-    }
-    let value = rest.length > 0 ? rest.join("=") : undefined;
-    if (type === "flag" && value !== undefined) throw fail(`${option} takes no value`);
-    if (type === "text") value ??= args[++at];
-    if (type === "text" && (value === undefined || value === "")) throw fail(`${option} needs a value`);
-    values.set(option, [...(values.get(option) ?? []), value ?? ""]);
   }
   return {
     words,
@@ -55,6 +42,26 @@ export function readSessionWords(
     text: (option) => values.get(option)?.at(-1),
     list: (option) => values.get(option) ?? [],
   };
+}
+
+/** An option and its value, which is behind a `=` or the next word. */
+function readOption(
+  word: string,
+  rest: string[],
+  { options, fail }: { readonly options: SessionOptions; readonly fail: (what: string) => Error },
+): { readonly option: string; readonly value: string } {
+  const at = word.indexOf("=");
+  const option = at === -1 ? word : word.slice(0, at);
+  const type = Object.hasOwn(options, option) ? options[option] : undefined;
+  if (type === undefined) {
+    const guess = nearest(option, Object.keys(options));
+    throw fail(`does not know ${option}${guess === undefined ? "" : `; did you mean ${guess}?`}`);
+  }
+  if (type === "flag" && at !== -1) throw fail(`${option} takes no value`);
+  if (type === "flag") return { option, value: "" };
+  const value = at === -1 ? rest.shift() : word.slice(at + 1);
+  if (value === undefined || value === "") throw fail(`${option} needs a value`);
+  return { option, value };
 }
 
 /** A step number of the command line. Throws `invalid_argument` for what is no whole number from 1. */
