@@ -1,7 +1,7 @@
 import type { NewEntry } from "../../core/agent/entry.ts";
 import type { StopReason } from "../../core/agent/stop-reason.ts";
 import type { AssistantBlock, ToolResultBlock, ToolUseBlock } from "../../core/message/block.ts";
-import { NEVER_RAN } from "../../core/message/transcript.ts";
+import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";
 import type { ForeignItem, ForeignSession } from "./foreign-session.ts";
 
@@ -160,8 +160,7 @@ class EntryWriter {
       const found = this.#takeResult(origins[at]?.id ?? call.id);
       if (found === undefined) this.#repairs.unansweredCalls++;
       const time = found?.time ?? item.time;
-      if (found !== undefined && call.invalid_input === undefined)
-        this.#write({ type: "tool_intent", callId: call.id, name: call.name, input: call.input }, time);
+      this.#write({ type: "tool_intent", callId: call.id, name: call.name, input: call.input }, time);
       this.#write(resultEntry(call, found?.result), time);
     });
   }
@@ -233,8 +232,8 @@ function stopReasonOf(last: Assistant | undefined): StopReason {
 }
 
 function resultEntry({ id, name }: ToolUseBlock, found: ToolResultBlock | undefined): NewEntry {
-  const missing = { content: NEVER_RAN, is_error: true };
+  const missing = { content: OUTCOME_UNKNOWN, is_error: true };
   const result: ToolResultBlock = { ...(found ?? missing), type: "tool_result", tool_use_id: id };
-  const status = found === undefined ? "aborted" : result.is_error === true ? "error" : "ok";
+  const status = result.is_error === true ? "error" : "ok";
   return { type: "tool_result", callId: id, name, status, result, durationMs: 0 };
 }

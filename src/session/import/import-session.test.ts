@@ -388,7 +388,7 @@ test("a session of pi: the branch of the last entry, what a compaction kept, a c
     {
       role: "user",
       content: [
-        { type: "tool_result", tool_use_id: "t|1", content: "interrupted before it ran", is_error: true },
+        { type: "tool_result", tool_use_id: "t|1", content: "interrupted, outcome unknown", is_error: true },
       ],
     },
   ]);

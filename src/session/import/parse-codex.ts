@@ -208,7 +208,10 @@ function callBlock(item: Fields): ToolUseBlock {
     return { ...block, name: "shell", input: fieldsOf(item["action"]) };
   if (item["type"] === "custom_tool_call")
     return { ...block, input: { input: textField(item["input"]) ?? "" } };
-  return { ...block, ...parseToolInput(textField(item["arguments"]) ?? "") };
+  const given = textField(item["arguments"]) ?? "";
+  const { input, invalid_input: invalid } = parseToolInput(given);
+  // It has a result all the same: what it was given is kept as it is.
+  return { ...block, input: invalid === undefined ? input : { arguments: given } };
 }
 
 /** Whether the program wrote a message of the user by itself. */

@@ -1,11 +1,12 @@
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { type Difference, firstDifference } from "../../core/base/first-difference.ts";
-import type { Message } from "../../core/message/message.ts";
-import { Transcript } from "../../core/message/transcript.ts";
+import type { Message, UserMessage } from "../../core/message/message.ts";
+import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../../core/message/transcript.ts";
 import { type RecordedCall, type RecordedRun, recordedCalls } from "./recorded-run.ts";
 import type { ReplayAspect, ReplayDifference, ReplayFindings } from "./replay-report.ts";
 import type { ReplayedRun } from "./replay-run.ts";
+import { beginsNestedRun } from "./run-facts.ts";
 
 /** What a comparison needs beside the two runs. */
 export interface ComparedRun {
@@ -64,40 +65,60 @@ function compareRequests(compared: ComparedRun): void {
   findings.note(place, { path: "the top", left: "nothing", right: "one more request" });
 }
 
-/** Messages each recorded answer answers: the fold of what stands before it. A nested run starts from what it was started with now. */
+/** Messages each recorded answer answers: the fold of what stands before it. */
 function expectedRequests({ run, before, replayed }: ComparedRun): readonly (readonly Message[])[] {
   const state = new SessionState();
   for (const entry of [...before, run.start, ...run.opening]) state.apply(entry);
-  const nested = new Map<string, Transcript>();
+  const nested = new NestedConversations();
   const expected: (readonly Message[])[] = [];
   for (const entry of run.body) {
-    if (entry.type === "assistant_message") {
-      const at = expected.length;
-      if (entry.scope === undefined) expected.push(state.transcript.messages.slice());
-      else {
-        const transcript = nested.get(entry.scope) ?? startedWith(replayed.requests[at] ?? []);
-        nested.set(entry.scope, transcript);
-        expected.push(transcript.messages.slice());
-      }
-    }
+    const made = replayed.requests[expected.length] ?? [];
     state.apply(entry);
-    const transcript = entry.scope === undefined ? undefined : nested.get(entry.scope);
-    if (transcript !== undefined) applyTo(transcript, entry);
+    if (entry.scope !== undefined) nested.apply(entry, entry.scope, made);
+    if (entry.type !== "assistant_message") continue;
+    const messages = entry.scope === undefined ? state.transcript.messages : nested.messages(entry.scope);
+    // The answer itself, which has closed what was open before it, is the last message.
+    expected.push(messages.slice(0, entry.message.content.length === 0 ? undefined : -1));
   }
   return expected;
 }
 
-function startedWith(messages: readonly Message[]): Transcript {
-  const transcript = new Transcript();
-  transcript.addHistory(messages);
-  return transcript;
-}
+/** Conversations of nested runs. What one starts from is not recorded: it is what it starts from now, with the recorded question. */
+class NestedConversations {
+  readonly #begun = new Set<string>();
+  readonly #questions = new Map<string, UserMessage>();
+  readonly #transcripts = new Map<string, Transcript>();
 
-function applyTo(transcript: Transcript, entry: JournalEntry): void {
-  if (entry.type === "assistant_message") transcript.addAssistant(entry.message);
-  else if (entry.type === "user_message") transcript.addUser(entry.message);
-  else if (entry.type === "tool_result" && entry.parentCallId === undefined)
-    transcript.addResult(entry.result);
+  messages(scope: string): readonly Message[] {
+    return this.#transcripts.get(scope)?.messages ?? [];
+  }
+
+  /** `made` are the messages of the request that is made next. */
+  apply(entry: JournalEntry, scope: string, made: readonly Message[]): void {
+    if (entry.type === "tool_intent") this.#begun.add(entry.callId);
+    if (entry.type === "user_message" && beginsNestedRun(entry)) {
+      this.#questions.set(scope, entry.message);
+      this.#transcripts.delete(scope);
+      return;
+    }
+    if (entry.type === "assistant_message") {
+      const transcript = this.#transcripts.get(scope) ?? this.#start(scope, made);
+      transcript.addAssistant(entry.message);
+    }
+    const transcript = this.#transcripts.get(scope);
+    if (transcript === undefined) return;
+    if (entry.type === "user_message") transcript.addUser(entry.message);
+    else if (entry.type === "tool_result" && entry.parentCallId === undefined)
+      transcript.addResult(entry.result);
+  }
+
+  #start(scope: string, made: readonly Message[]): Transcript {
+    const transcript = new Transcript(({ id }) => (this.#begun.has(id) ? OUTCOME_UNKNOWN : NEVER_RAN));
+    const question = this.#questions.get(scope);
+    transcript.addHistory(question === undefined ? made : [...made.slice(0, -1), question]);
+    this.#transcripts.set(scope, transcript);
+    return transcript;
+  }
 }
 
 function compareCalls(compared: ComparedRun): void {
@@ -140,10 +161,13 @@ function compareCall(compared: ComparedRun, call: RecordedCall, now: RecordedCal
     return;
   }
   findings.calls++;
-  findings.note(
-    at("tool_input"),
-    within("input", firstDifference((intent ?? call.decision)?.input, (now.intent ?? now.decision)?.input)),
-  );
+  const input = (intent ?? call.decision)?.input;
+  // Of a call that came to nothing before it was checked, the answer has all there is.
+  if (input !== undefined)
+    findings.note(
+      at("tool_input"),
+      within("input", firstDifference(input, (now.intent ?? now.decision)?.input)),
+    );
   const outcome = replayed.outcomes.get(callId);
   const recorded = outcomeOf(call);
   if (outcome === undefined) findings.note(at("tool_result"), firstDifference(recorded, outcomeOf(now)));

@@ -8,6 +8,7 @@ import { SessionState } from "../../core/agent/session-state.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
+import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
@@ -228,13 +229,7 @@ class RunReplay {
     switch (entry.type) {
       case "user_message":
         if (entry.source === "steering") return true;
-        return (
-          goesOn &&
-          !(
-            entry.source === "system" &&
-            isSaidByLoop(entry, { run: this.#run, finishTool: this.#facts.finishTool })
-          )
-        );
+        return goesOn && !(entry.source === "system" && isSaidByLoop(entry));
       case "assistant_message":
       case "tool_intent":
       case "tool_result":
@@ -250,12 +245,13 @@ class RunReplay {
   /** Answers a call that was admitted. */
   async #answerCall(call: RecordedCall, context: ToolContext): Promise<unknown> {
     const { result } = call;
-    if (call.parentCallId === undefined && (result === undefined || result.status === "aborted")) {
-      await this.#othersSettled(call);
-      this.#interrupt();
-      return { content: result?.result.content ?? "interrupted", isError: true };
+    if (result === undefined || result.status === "aborted") {
+      if (this.#facts.lastCalls.has(call.callId)) {
+        await this.#othersSettled(call);
+        this.#interrupt();
+      }
+      return { content: result?.result.content ?? OUTCOME_UNKNOWN, isError: true };
     }
-    if (result === undefined) return { content: "interrupted", isError: true };
     const { name, intent } = call;
     const ran = await this.#options.runTool?.({ name, input: intent?.input ?? {} }, context);
     if (ran === undefined) await this.#callWithin(call, context);
@@ -265,16 +261,15 @@ class RunReplay {
     return { content, ...(isError === true ? { isError } : {}), ...ends };
   }
 
-  /** Calls of the round that ended by themselves end before the run is stopped. */
-  async #othersSettled(call: RecordedCall): Promise<void> {
-    const waits = [...this.#run.calls.values()].filter(
-      ({ callId, result, parentCallId }) =>
-        callId !== call.callId &&
-        parentCallId === undefined &&
-        result !== undefined &&
-        result.status !== "aborted",
-    );
-    for (const { callId } of waits) await this.#settled.get(callId)?.promise;
+  /** Calls of the last answer that ended by themselves end before the run is stopped; later ones may be waiting for this one. */
+  async #othersSettled({ callId }: RecordedCall): Promise<void> {
+    const round = [...this.#facts.lastCalls];
+    const waited = this.#options.runTool === undefined ? round : round.slice(0, round.indexOf(callId));
+    for (const id of waited) {
+      const result = this.#run.calls.get(id)?.result;
+      if (id !== callId && result !== undefined && result.status !== "aborted")
+        await this.#settled.get(id)?.promise;
+    }
   }
 
   /** Calls what the recorded call has called. */

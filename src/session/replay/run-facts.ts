@@ -35,16 +35,22 @@ export function runFacts(run: RecordedRun): RunFacts {
 }
 
 /** Whether the loop or a pattern says this by itself when the run is run again. */
-export function isSaidByLoop(
-  entry: UserEntry,
-  { run, finishTool }: { readonly run: RecordedRun; readonly finishTool: string | undefined },
-): boolean {
-  const text = textOfEntry(entry);
-  if (text === SUMMARIZE || text.startsWith(NUDGE("").slice(0, 16))) return true;
-  if (finishTool !== undefined && text === NUDGE(finishTool)) return true;
-  // A nested run begins with what it is asked.
-  return entry.scope !== undefined && run.body.find(({ scope }) => scope === entry.scope) === entry;
+export function isSaidByLoop(entry: UserEntry): boolean {
+  return isOfLoop(entry) || beginsNestedRun(entry);
 }
+
+/** Whether an entry is what a nested run was asked first. */
+export function beginsNestedRun(entry: JournalEntry): boolean {
+  return isSystem(entry) && entry.scope !== undefined && !isOfLoop(entry);
+}
+
+function isOfLoop(entry: UserEntry): boolean {
+  const text = textOfEntry(entry);
+  return text === SUMMARIZE || text.startsWith(NUDGE("").slice(0, NUDGE_START));
+}
+
+/** Characters of a nudge that stand before the name of the tool. */
+const NUDGE_START = "Finish by calling the tool ".length;
 
 function isSystem(entry: JournalEntry): entry is UserEntry {
   return entry.type === "user_message" && entry.source === "system";
