@@ -28,8 +28,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "sessions",
-    usage: "list|show|export|verify|rm …",
-    help: "List the sessions of this folder (--all: of every folder), show or export one, check session files, remove one.",
+    usage: "list|find|show|export|replay|import|verify|rm …",
+    help: "List the sessions of this folder (--all: of every folder) or find them by text, show or export one, run one again without a model, import one of another program, check session files, remove one.",
     load: async () => (await import("./small-commands.ts")).sessions,
   },
   {

@@ -4,7 +4,7 @@ import { isRecord } from "../../core/base/json.ts";
 import { isFolder } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
 import { SearchIndex, setIndexAside } from "./search-index.ts";
-import { hasWords, searchWords, wordSegmenter } from "./search-words.ts";
+import { searchWords, wordSegmenter, wordsIn } from "./search-words.ts";
 import { sessionPassages } from "./session-passages.ts";
 
 /** A session in which a text was found. */
@@ -149,29 +149,34 @@ function byScan({ text, sessions, notices, limit }: Search, maxBytes: number): r
       notices.push(`${sessions.length - at} older sessions were not looked at`);
       break;
     }
-    const first = firstIn(session, (passage) => hasWords(passage, words, segmenter));
+    const first = firstIn(session, words, segmenter);
     if (first !== undefined) found.push({ ...session, ...first, excerpt: excerptOf(first.excerpt, text) });
   }
   return found;
 }
 
+/** The passage with most of the words, of a session that has all of them. */
 function firstIn(
   { path }: SessionFile,
-  fits: (text: string) => boolean,
+  words: readonly (readonly string[])[],
+  segmenter: Intl.Segmenter,
 ): Pick<FoundSession, "step" | "excerpt" | "passages"> | undefined {
-  let first: { readonly step: number; readonly excerpt: string } | undefined;
+  const seen = new Set<readonly string[]>();
+  let best = { step: 0, excerpt: "", count: 0 };
   let passages = 0;
   try {
     for (const { step, text } of sessionPassages(path)) {
-      if (!fits(text)) continue;
-      first ??= { step, excerpt: text };
+      const found = wordsIn(text, words, segmenter);
+      if (found.length === 0) continue;
+      for (const word of found) seen.add(word);
+      if (found.length > best.count) best = { step, excerpt: text, count: found.length };
       passages++;
     }
   } catch {
     // What cannot be read has no text to be found; whoever opens it is told why.
     return undefined;
   }
-  return first === undefined ? undefined : { ...first, passages };
+  return seen.size < words.length ? undefined : { step: best.step, excerpt: best.excerpt, passages };
 }
 
 const AROUND = 60;

@@ -71,15 +71,22 @@ export class SearchIndex {
     for (const session of stale) this.#within(() => replace(statements, session, segmenter));
   }
 
-  /** Passages with all the words, the best first. */
+  /** Passages of the files that have all the words, those with most of them first. */
   find(text: string, limit: number): readonly FoundPassage[] {
-    const query = searchWords(text)
-      .map((word) => (word.length === 1 ? `"${word[0]}"*` : `"${word.join(" ")}"`))
-      .join(" AND ");
-    if (query === "") return [];
+    const words = searchWords(text).map((word) =>
+      word.length === 1 ? `"${word[0]}"*` : `"${word.join(" ")}"`,
+    );
+    if (words.length === 0) return [];
+    const files = this.#database.prepare("SELECT DISTINCT path FROM passages WHERE passages MATCH ?");
+    const sets = words.map((word) => new Set(files.all(word).map((row) => String(row["path"]))));
+    const [first = new Set<string>(), ...others] = sets;
+    const paths = [...first].filter((path) => others.every((set) => set.has(path)));
+    if (paths.length === 0) return [];
     return this.#database
-      .prepare("SELECT path, step, text FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?")
-      .all(query, limit)
+      .prepare(
+        "SELECT path, step, text FROM passages WHERE passages MATCH ? AND path IN (SELECT value FROM json_each(?)) ORDER BY rank LIMIT ?",
+      )
+      .all(words.join(" OR "), JSON.stringify(paths), limit)
       .map((row) => ({ path: String(row["path"]), step: Number(row["step"]), text: String(row["text"]) }));
   }
 

@@ -32,17 +32,18 @@ export function wordSegmenter(): Intl.Segmenter {
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** Whether a text has all the words, each as a beginning of one of its own. */
-export function hasWords(
+/** Those of the words that a text has, each as a beginning of one of its own. */
+export function wordsIn(
   text: string,
   wanted: readonly (readonly string[])[],
   segmenter: Intl.Segmenter,
-): boolean {
+): readonly (readonly string[])[] {
   const plain = text.normalize("NFKC").toLowerCase();
-  // Most texts lack a word altogether, which is seen much faster.
-  if (!wanted.every((word) => plain.includes(word.join("")))) return false;
+  // Most texts have none of them, which is seen much faster.
+  const possible = wanted.filter((word) => plain.includes(word.join("")));
+  if (possible.length === 0) return [];
   const words = searchWords(text, segmenter);
-  return wanted.every((word) => words.some((each) => beginsWithin(each, word)));
+  return possible.filter((word) => words.some((each) => beginsWithin(each, word)));
 }
 
 function beginsWithin(each: readonly string[], word: readonly string[]): boolean {
