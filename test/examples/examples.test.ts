@@ -34,6 +34,16 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["08-record-and-replay", ["recorded: Eight.", "replayed: Eight."]],
   ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
   ["11-sessions", ["Under the mat."]],
+  [
+    "12-replay",
+    [
+      "2 requests made again, the same: true",
+      'step 1, price: "apple: 2 euros" became "apple: 3 euros"',
+      "An apple is 2 euros.",
+      "2 steps",
+      "step 1: ",
+    ],
+  ],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   ["20-simple-agent", ["Hello Ann.", "It is 14:05, Ann.", "tools: clock", "I have nothing to say to that."]],
   [
