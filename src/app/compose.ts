@@ -16,6 +16,7 @@ import { openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
+import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions {
@@ -55,7 +56,12 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
-  const builtin = createBuiltinTools(environment, paths.home);
+  const builtin = createBuiltinTools({
+    environment,
+    home: paths.home,
+    extra: config.extraTools ?? [],
+    webFetch: webFetchOptions(config, environment),
+  });
   const toolNames = builtin.tools.map((tool) => tool.name);
   const gate = createPermissionGate({
     mode,

@@ -33,10 +33,12 @@ export interface LiveToolsOptions {
 export function openLiveTools({ settings, workspace, mode, allowed }: LiveToolsOptions): LiveTools {
   const scratch = new ScratchWorkspace(workspace);
   const { environment, paths, config } = settings;
-  const builtin = createBuiltinTools(
-    { ...environment, TMPDIR: scratch.temporary, PWD: scratch.folder },
-    paths.home,
-  );
+  const builtin = createBuiltinTools({
+    environment: { ...environment, TMPDIR: scratch.temporary, PWD: scratch.folder },
+    home: paths.home,
+    extra: [],
+    webFetch: {},
+  });
   const gate = createPermissionGate({
     mode: mode ?? "acceptEdits",
     allowed: [...(config.values.allowedTools ?? []), ...(allowed ?? [])],

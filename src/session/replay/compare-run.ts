@@ -2,8 +2,7 @@ import type { JournalEntry } from "../../core/agent/entry.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { type Difference, firstDifference } from "../../core/base/first-difference.ts";
 import type { Message, UserMessage } from "../../core/message/message.ts";
-import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../../core/message/transcript.ts";
-import { type RecordedCall, type RecordedRun, recordedCalls } from "./recorded-run.ts";
+import { checkedInput, type RecordedCall, type RecordedRun, recordedCalls } from "./recorded-run.ts";
 import type { ReplayAspect, ReplayDifference, ReplayFindings } from "./replay-report.ts";
 import type { ReplayedRun } from "./replay-run.ts";
 import { beginsNestedRun } from "./run-facts.ts";
@@ -85,39 +84,31 @@ function expectedRequests({ run, before, replayed }: ComparedRun): readonly (rea
 
 /** Conversations of nested runs. What one starts from is not recorded: it is what it starts from now, with the recorded question. */
 class NestedConversations {
-  readonly #begun = new Set<string>();
   readonly #questions = new Map<string, UserMessage>();
-  readonly #transcripts = new Map<string, Transcript>();
+  readonly #states = new Map<string, SessionState>();
 
   messages(scope: string): readonly Message[] {
-    return this.#transcripts.get(scope)?.messages ?? [];
+    return this.#states.get(scope)?.transcript.messages ?? [];
   }
 
   /** `made` are the messages of the request that is made next. */
   apply(entry: JournalEntry, scope: string, made: readonly Message[]): void {
-    if (entry.type === "tool_intent") this.#begun.add(entry.callId);
     if (entry.type === "user_message" && beginsNestedRun(entry)) {
       this.#questions.set(scope, entry.message);
-      this.#transcripts.delete(scope);
+      this.#states.delete(scope);
       return;
     }
-    if (entry.type === "assistant_message") {
-      const transcript = this.#transcripts.get(scope) ?? this.#start(scope, made);
-      transcript.addAssistant(entry.message);
-    }
-    const transcript = this.#transcripts.get(scope);
-    if (transcript === undefined) return;
-    if (entry.type === "user_message") transcript.addUser(entry.message);
-    else if (entry.type === "tool_result" && entry.parentCallId === undefined)
-      transcript.addResult(entry.result);
+    const isFirst = entry.type === "assistant_message" && !this.#states.has(scope);
+    const state = isFirst ? this.#start(scope, made) : this.#states.get(scope);
+    state?.apply(entry);
   }
 
-  #start(scope: string, made: readonly Message[]): Transcript {
-    const transcript = new Transcript(({ id }) => (this.#begun.has(id) ? OUTCOME_UNKNOWN : NEVER_RAN));
+  #start(scope: string, made: readonly Message[]): SessionState {
+    const state = new SessionState({ scope, parent: new SessionState() });
     const question = this.#questions.get(scope);
-    transcript.addHistory(question === undefined ? made : [...made.slice(0, -1), question]);
-    this.#transcripts.set(scope, transcript);
-    return transcript;
+    state.transcript.addHistory(question === undefined ? made : [...made.slice(0, -1), question]);
+    this.#states.set(scope, state);
+    return state;
   }
 }
 
@@ -129,7 +120,8 @@ function compareCalls(compared: ComparedRun): void {
     if (!isLookedAt(compared, placeOf(compared, "tool_input", entry))) continue;
     const now = made.get(call.callId);
     made.delete(call.callId);
-    if (call.result === undefined || call.result.status === "aborted") findings.leaveOut("interrupted calls");
+    if (call.result === undefined || call.result.status === "aborted")
+      findings.leaveOut(call.request === undefined ? "interrupted calls" : "calls that wait for an answer");
     else if (now === undefined && call.parentCallId !== undefined)
       findings.leaveOut("calls of calls without recorded arguments");
     else compareCall(compared, call, now);
@@ -161,13 +153,10 @@ function compareCall(compared: ComparedRun, call: RecordedCall, now: RecordedCal
     return;
   }
   findings.calls++;
-  const input = (intent ?? call.decision)?.input;
+  const input = checkedInput(call);
   // Of a call that came to nothing before it was checked, the answer has all there is.
   if (input !== undefined)
-    findings.note(
-      at("tool_input"),
-      within("input", firstDifference(input, (now.intent ?? now.decision)?.input)),
-    );
+    findings.note(at("tool_input"), within("input", firstDifference(input, checkedInput(now))));
   const outcome = replayed.outcomes.get(callId);
   const recorded = outcomeOf(call);
   if (outcome === undefined) findings.note(at("tool_result"), firstDifference(recorded, outcomeOf(now)));

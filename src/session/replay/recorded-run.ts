@@ -1,4 +1,5 @@
 import type {
+  ApprovalRequestEntry,
   AssistantEntry,
   JournalEntry,
   PermissionEntry,
@@ -7,6 +8,7 @@ import type {
   ToolIntentEntry,
   ToolResultEntry,
 } from "../../core/agent/entry.ts";
+import type { ToolInput } from "../../core/message/block.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 
 /** What a journal says of one tool call. */
@@ -16,6 +18,8 @@ export interface RecordedCall {
   readonly intent: ToolIntentEntry | undefined;
   readonly result: ToolResultEntry | undefined;
   readonly decision: PermissionEntry | undefined;
+  /** Set when the call had to wait for an answer. */
+  readonly request: ApprovalRequestEntry | undefined;
   /** Call this one was made by. */
   readonly parentCallId: string | undefined;
 }
@@ -63,9 +67,9 @@ function recordedRun(
     }
     inside.push(entry);
   }
-  const first = inside.findIndex((entry) => !isOpening(entry));
-  const opening = first === -1 ? inside : inside.slice(0, first);
-  const body = first === -1 ? [] : inside.slice(first);
+  const length = openingLength(inside);
+  const opening = inside.slice(0, length);
+  const body = inside.slice(length);
   const answers = body.filter((entry) => entry.type === "assistant_message");
   return {
     number,
@@ -79,11 +83,23 @@ function recordedRun(
   };
 }
 
-/** Whether an entry can be input of a run: what starts it, or answers to calls that waited for the caller. */
-function isOpening(entry: JournalEntry): boolean {
+/** How many entries at the beginning are input: what starts the run, answers to calls that waited, and refusals of those by a message. */
+function openingLength(inside: readonly JournalEntry[]): number {
+  const loop = inside.findIndex((entry) => !canBeInput(entry));
+  const before = loop === -1 ? inside : inside.slice(0, loop);
+  let length = before.findLastIndex(({ type }) => type === "user_message" || type === "history") + 1;
+  for (let entry = before[length]; isAnswerFromOutside(entry); entry = before[length]) length++;
+  return length;
+}
+
+function canBeInput(entry: JournalEntry): boolean {
   if (entry.scope !== undefined) return false;
   if (entry.type === "user_message") return entry.source === "input" || entry.source === "observed";
-  return entry.type === "history" || entry.type === "tool_result";
+  return entry.type === "history" || entry.type === "tool_result" || entry.type === "permission_decision";
+}
+
+function isAnswerFromOutside(entry: JournalEntry | undefined): boolean {
+  return entry?.type === "tool_result" && (entry.status === "ok" || entry.status === "error");
 }
 
 /** Adds the calls that were asked for and of which nothing else is recorded: the caller's, and those a cut run had not come to. */
@@ -103,23 +119,42 @@ const UNTRACED = {
   intent: undefined,
   result: undefined,
   decision: undefined,
+  request: undefined,
 } as const;
 
 /** The calls in some entries by id, in the order in which they first appear. */
 export function recordedCalls(body: readonly JournalEntry[]): ReadonlyMap<string, RecordedCall> {
   const calls = new Map<string, RecordedCall>();
-  const note = (
-    entry: ToolIntentEntry | ToolResultEntry | PermissionEntry,
-    fields: Partial<RecordedCall>,
-  ): void => {
-    const { callId, name, parentCallId } = entry;
-    const before = calls.get(callId) ?? { ...UNTRACED, callId, name, parentCallId };
-    calls.set(callId, { ...before, ...fields });
-  };
   for (const entry of body) {
-    if (entry.type === "tool_intent") note(entry, { intent: entry });
-    else if (entry.type === "tool_result") note(entry, { result: entry });
-    else if (entry.type === "permission_decision") note(entry, { decision: entry });
+    if (!isOfCall(entry)) continue;
+    const { callId, name } = entry;
+    const parentCallId = entry.type === "approval_request" ? undefined : entry.parentCallId;
+    const before = calls.get(callId) ?? { ...UNTRACED, callId, name, parentCallId };
+    calls.set(callId, {
+      ...before,
+      ...(entry.type === "tool_intent" ? { intent: entry } : {}),
+      ...(entry.type === "tool_result" ? { result: entry } : {}),
+      ...(entry.type === "permission_decision" ? { decision: entry } : {}),
+      ...(entry.type === "approval_request" ? { request: entry } : {}),
+    });
   }
   return calls;
+}
+
+type CallEntry = ToolIntentEntry | ToolResultEntry | PermissionEntry | ApprovalRequestEntry;
+
+const OF_CALLS: ReadonlySet<string> = new Set([
+  "tool_intent",
+  "tool_result",
+  "permission_decision",
+  "approval_request",
+]);
+
+function isOfCall(entry: JournalEntry): entry is CallEntry {
+  return OF_CALLS.has(entry.type);
+}
+
+/** The arguments of a call after they were checked; undefined where it did not come to that. */
+export function checkedInput({ intent, decision, request }: RecordedCall): ToolInput | undefined {
+  return (intent ?? decision ?? request)?.input;
 }

@@ -12,9 +12,10 @@ import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
-import { recordedGate } from "./recorded-gate.ts";
+import { noHooks } from "./no-hooks.ts";
+import { recordedApprovals, recordedGate } from "./recorded-gate.ts";
 import { recordedModel } from "./recorded-model.ts";
-import type { RecordedCall, RecordedRun } from "./recorded-run.ts";
+import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
 import { isSaidByLoop, type RunFacts, runFacts } from "./run-facts.ts";
 import { standInTools } from "./stand-in-tools.ts";
 
@@ -60,7 +61,7 @@ export interface LiveOutcome {
 }
 
 /** Endings that come from outside of the loop: a person, a signal, a limit. */
-const OUTSIDE: ReadonlySet<string> = new Set(["aborted", "budget", "loop_detected", "awaiting_approval"]);
+const OUTSIDE: ReadonlySet<string> = new Set(["aborted", "budget", "loop_detected"]);
 
 /** Runs one recorded run again: the real loop with answers, decisions, input and interruptions of the record. */
 export async function replayRun(
@@ -127,9 +128,13 @@ class RunReplay {
       next: (request) => this.#nextAnswer(request),
       interrupt: () => this.#interrupt(),
     });
+    const open = state.transcript.pending.filter(
+      ({ id }) => !state.approvals.has(id) && this.#run.calls.get(id)?.result === undefined,
+    );
     const tools = standInTools({
       run: this.#run,
       facts: this.#facts,
+      externalTools: new Set([...this.#facts.externalTools, ...open.map(({ name }) => name)]),
       tools: this.#options.tools ?? [],
       keepsOrder: this.#options.runTool !== undefined,
       answer: (call, toolContext) => this.#answerCall(call, toolContext),
@@ -162,6 +167,10 @@ class RunReplay {
     );
     return {
       ...settings,
+      // The guard has spoken in the record; how it was set up is not recorded.
+      loopGuard: undefined,
+      approvals: recordedApprovals(this.#run, this.#facts),
+      hooks: noHooks(this.#run.start.sessionId, ports.tools, this.#abort.signal),
       onMaxIterations: this.#facts.onMaxIterations,
       approve,
       request: { sessionId: this.#run.start.sessionId },
@@ -234,6 +243,7 @@ class RunReplay {
       case "tool_intent":
       case "tool_result":
       case "permission_decision":
+      case "approval_request":
       case "run_start":
       case "run_end":
         return false;
@@ -276,7 +286,7 @@ class RunReplay {
   async #callWithin(call: RecordedCall, context: ToolContext): Promise<void> {
     await Promise.all(
       callableWithin(this.#run, call.callId).map((inner) =>
-        context.callTool(inner.name, (inner.intent ?? inner.decision)?.input ?? {}),
+        context.callTool(inner.name, checkedInput(inner) ?? {}),
       ),
     );
   }
@@ -298,7 +308,7 @@ export function callableWithin(run: RecordedRun, callId: string): readonly Recor
   const callable: RecordedCall[] = [];
   for (let number = 1; ; number++) {
     const call = inner.find((each) => each.callId === `${callId}/${number}`);
-    const isKnown = call !== undefined && (call.intent ?? call.decision) !== undefined;
+    const isKnown = call !== undefined && checkedInput(call) !== undefined;
     if (!isKnown || call.result === undefined || call.result.status === "aborted") return callable;
     callable.push(call);
   }

@@ -2,8 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Agent } from "../../core/agent/agent.ts";
 import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { Approvals } from "../../core/agent/gate.ts";
 import { MemoryJournal } from "../../core/agent/memory-journal.ts";
 import type { AgentOptions } from "../../core/agent/options.ts";
+import { SessionState } from "../../core/agent/session-state.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Model, StreamPart } from "../../core/model/model.ts";
@@ -78,6 +80,8 @@ const life = fc.record({
   tokens: fc.option(fc.constantFrom(1, 40), { nil: undefined, freq: 5 }),
   image: fc.boolean(),
   observed: fc.boolean(),
+  pauses: fc.boolean(),
+  answers: fc.constantFrom("yes", "no", "later", "message"),
 });
 
 test("the replay of an unmodified journal finds no difference, whatever happened in it", async () => {
@@ -118,9 +122,13 @@ async function liveThrough(lives: readonly Life[]): Promise<readonly JournalEntr
     const agent = new Agent({ ...agentOptions(each, controller, box), journal });
     box.agent = agent;
     const pending = agent.getState().messages.length === 0 ? [] : openCalls(all);
+    const approvals = each.answers === "message" ? {} : answersTo(all, each.answers);
+    const brings = Object.keys(approvals).length > 0;
     try {
       if (each.observed) await agent.observe("somebody else speaks");
-      await agent.run(input(each, pending), {
+      await agent.run(brings ? undefined : input(each, pending), {
+        approvals,
+        onAsk: each.pauses ? "pause" : "deny",
         signal: controller.signal,
         ...(each.withSchema ? { schema: { type: "object", properties: { n: { type: "number" } } } } : {}),
         ...(each.asks
@@ -139,9 +147,16 @@ async function liveThrough(lives: readonly Life[]): Promise<readonly JournalEntr
   return entries;
 }
 
+function answersTo(entries: readonly JournalEntry[], answer: "yes" | "no" | "later"): Approvals {
+  const state = new SessionState();
+  for (const entry of entries) state.apply(entry);
+  const given = { yes: true, no: { approved: false, reason: "rather not" }, later: "later" } as const;
+  return Object.fromEntries([...state.approvals.keys()].map((id) => [id, given[answer]]));
+}
+
 function openCalls(entries: readonly JournalEntry[]): readonly string[] {
   const end = entries.at(-1);
-  if (end?.type !== "run_end" || end.stopReason !== "awaiting_external") return [];
+  if (end?.type !== "run_end" || !end.stopReason.startsWith("awaiting")) return [];
   const answer = entries.findLast((entry) => entry.type === "assistant_message");
   const done = new Set(entries.flatMap((entry) => (entry.type === "tool_result" ? [entry.callId] : [])));
   if (answer?.type !== "assistant_message") return [];
@@ -280,6 +295,8 @@ const CALM = {
   tokens: undefined,
   image: false,
   observed: false,
+  pauses: false,
+  answers: "message",
 } as const;
 
 function changed(
@@ -417,6 +434,38 @@ test("entries of other kinds are given to the run where they were recorded", asy
   expect(await replaySession(all.toSpliced(at, 0, other))).toMatchObject({
     same: true,
     notReplayed: { "history in a run": 1 },
+  });
+});
+
+test("a compaction in the middle of a run is made again where it was made", async () => {
+  const all = await smallSession();
+  const at = all.findIndex(({ type }) => type === "tool_result") + 2;
+  const compaction = {
+    id: "x",
+    parent: null,
+    time: 0,
+    type: "compaction",
+    reason: "threshold",
+    method: "summary",
+    messages: [{ role: "user", content: [{ type: "text", text: "It began." }] }],
+    kept: 2,
+    tokensBefore: 9,
+    tokensAfter: 3,
+  } as const;
+  const usage = {
+    id: "y",
+    parent: null,
+    time: 0,
+    type: "model_usage",
+    purpose: "compaction",
+    model: "a/b",
+    usage: { inputTokens: 1, outputTokens: 1 },
+    durationMs: 1,
+  } as const;
+  expect(await replaySession(all.toSpliced(at, 0, usage, compaction))).toMatchObject({
+    same: true,
+    differences: [],
+    requests: 4,
   });
 });
 

@@ -13,7 +13,8 @@ import { errorResult } from "../../core/tool/output.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { sessionSteps, stepNumbered } from "../session-steps.ts";
-import { type RecordedCall, recordedRuns } from "./recorded-run.ts";
+import { noHooks } from "./no-hooks.ts";
+import { checkedInput, type RecordedCall, recordedRuns } from "./recorded-run.ts";
 import { ReplayFindings, type ReplayReport } from "./replay-report.ts";
 import type { ToolRunner } from "./replay-run.ts";
 
@@ -78,6 +79,7 @@ function modelContext(entries: readonly JournalEntry[], setting: Setting): RunCo
   return {
     ...runSettings({ model, toolTimeoutMs: 0 }, { maxIterations }),
     onMaxIterations: "last",
+    hooks: noHooks(journal.sessionId, tools, signal ?? new AbortController().signal),
     request: {
       sessionId: journal.sessionId,
       ...(systemPrompt === undefined ? {} : { system: systemPrompt }),
@@ -98,7 +100,7 @@ function recordedByInput(entries: readonly JournalEntry[]): ReadonlyMap<string, 
   const calls = new Map<string, RecordedCall>();
   for (const run of recordedRuns(entries)) {
     for (const call of run.calls.values()) {
-      const input = (call.intent ?? call.decision)?.input;
+      const input = checkedInput(call);
       if (input !== undefined && call.result !== undefined) calls.set(keyOf(call.name, input), call);
     }
   }

@@ -1,5 +1,6 @@
 import type { JournalEntry, UserEntry } from "../../core/agent/entry.ts";
 import { NUDGE, SUMMARIZE } from "../../core/agent/loop.ts";
+import { isGuardWarning } from "../../core/agent/loop-guard.ts";
 import { messageText, toolCallsOf } from "../../core/message/message.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
@@ -13,9 +14,12 @@ export interface RunFacts {
   readonly externalTools: ReadonlySet<string>;
   /** Whether somebody could be asked. */
   readonly hasApprover: boolean;
-  /** Ids of the calls of the last answer. */
+  /** Ids of the calls of the last answer; of all calls where the run has none. */
   readonly lastCalls: ReadonlySet<string>;
 }
+
+/** How the reason of a refusal ends that nobody was there to decide about. */
+export const NOBODY_TO_ASK = ", and there is nobody to ask";
 
 /** Works out how a run must have been set up to go as it went. */
 export function runFacts(run: RecordedRun): RunFacts {
@@ -29,8 +33,16 @@ export function runFacts(run: RecordedRun): RunFacts {
     maxIterations: maxIterationsOf(run, summarizes),
     onMaxIterations: summarizes ? "summarize" : "last",
     externalTools: externalTools(run),
-    hasApprover: ![...run.calls.values()].some(({ decision }) => decision?.by === "nobody"),
-    lastCalls: new Set(lastAnswer === undefined ? [] : toolCallsOf(lastAnswer.message).map(({ id }) => id)),
+    hasApprover: ![...run.calls.values()].some(
+      ({ decision }) => decision?.reason.endsWith(NOBODY_TO_ASK) === true,
+    ),
+    lastCalls: new Set(
+      lastAnswer === undefined
+        ? [...run.calls.values()]
+            .filter((call) => call.parentCallId === undefined)
+            .map(({ callId }) => callId)
+        : toolCallsOf(lastAnswer.message).map(({ id }) => id),
+    ),
   };
 }
 
@@ -41,7 +53,9 @@ export function isSaidByLoop(entry: UserEntry): boolean {
 
 /** Whether an entry is what a nested run was asked first. */
 export function beginsNestedRun(entry: JournalEntry): boolean {
-  return isSystem(entry) && entry.scope !== undefined && !isOfLoop(entry);
+  return (
+    isSystem(entry) && entry.scope !== undefined && !isOfLoop(entry) && !isGuardWarning(textOfEntry(entry))
+  );
 }
 
 function isOfLoop(entry: UserEntry): boolean {
@@ -85,12 +99,13 @@ function ownAnswersBeforeSummary(run: RecordedRun): number {
 }
 
 function externalTools(run: RecordedRun): ReadonlySet<string> {
-  if (run.end?.stopReason !== "awaiting_external") return new Set();
+  const stopReason = run.end?.stopReason;
+  if (stopReason !== "awaiting_external" && stopReason !== "awaiting_approval") return new Set();
   const answer = run.answers.findLast(({ scope }) => scope === undefined);
   if (answer === undefined) return new Set();
   const open = toolCallsOf(answer.message).filter(({ id }) => {
     const call = run.calls.get(id);
-    return call?.intent === undefined && call?.result === undefined;
+    return call?.intent === undefined && call?.result === undefined && call?.request === undefined;
   });
   return new Set(open.map(({ name }) => name));
 }

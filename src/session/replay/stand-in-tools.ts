@@ -2,13 +2,15 @@ import type { CompiledSchema, SchemaResult } from "../../core/base/schema.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import type { Tool, ToolContext } from "../../core/tool/tool.ts";
-import type { RecordedCall, RecordedRun } from "./recorded-run.ts";
+import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
 
 /** What stand-ins are made from. */
 export interface StandInOptions {
   readonly run: RecordedRun;
   readonly facts: RunFacts;
+  /** Names of tools whose calls are left to the caller. */
+  readonly externalTools: ReadonlySet<string>;
   /** Tools whose schemas are used. */
   readonly tools: readonly Tool[];
   /** True where calls run: those that conflict must not overlap. */
@@ -59,7 +61,7 @@ function standIn(name: string, facts: StandInFacts): Tool {
   const access = facts.keepsOrder ? known?.access : undefined;
   const rest = { ...own, ...(access === undefined ? {} : { access }) };
   const schema = standInSchema(name, facts, known?.schema);
-  if (facts.facts.externalTools.has(name)) return { ...rest, schema };
+  if (facts.externalTools.has(name)) return { ...rest, schema };
   return { ...rest, schema, ...(execute === undefined ? {} : { execute }) };
 }
 
@@ -80,13 +82,10 @@ function standInSchema(
 }
 
 /** How the check of the arguments went by the record, for a tool whose schema nobody has. */
-function recordedCheck(
-  name: string,
-  { intent, decision, result }: RecordedCall,
-  input: unknown,
-): SchemaResult {
-  const checked = intent ?? decision;
-  if (checked !== undefined) return { ok: true, value: checked.input };
+function recordedCheck(name: string, call: RecordedCall, input: unknown): SchemaResult {
+  const checked = checkedInput(call);
+  if (checked !== undefined) return { ok: true, value: checked };
+  const { result } = call;
   const content = result?.result.content;
   const text = typeof content === "string" ? content : "";
   const invalid = `Error: Invalid arguments for ${name}, so it was not run:\n`;

@@ -49,6 +49,7 @@ function textsOf(entry: JournalEntry): readonly string[] {
     case "tool_result":
       return [textOf(entry.result.content, "\n").slice(0, MAX_RESULT)];
     case "history":
+    case "compaction":
       return entry.messages.map((message) => textOf(message.content, "\n").slice(0, MAX_SAID));
     default:
       return [];

@@ -85,9 +85,16 @@ function conversation(entries: readonly JournalEntry[]): readonly Html[] {
         ];
       case "run_end":
         return [ending(entry)];
+      case "compaction":
+        return [compaction(entry)];
+      case "compaction_undone":
+        return [html`<p class="note">The newest compaction was taken back.</p>`];
+      case "approval_request":
+        return [html`<p class="note">Waits for approval: ${entry.name}, ${entry.reason}</p>`];
       case "tool_intent":
       case "tool_result":
       case "permission_decision":
+      case "model_usage":
         return [];
       default:
         return [html`<p class="note">A record of type ${(entry as { readonly type: string }).type}</p>`];
@@ -149,6 +156,13 @@ function ending({ stopReason, error }: Extract<JournalEntry, { readonly type: "r
   const isDone =
     stopReason === "completed" || stopReason === "finish_tool" || stopReason === "structured_output";
   return html`<p class="${isDone ? "meta" : "note"}">The run ended: ${stopReason}${error === undefined ? "" : `, ${error.code}: ${error.message}`}</p>`;
+}
+
+function compaction(entry: Extract<JournalEntry, { readonly type: "compaction" }>): Html {
+  const { method, tokensBefore, tokensAfter, messages } = entry;
+  return html`<details class="note"><summary>Compacted (${method}): ${tokensBefore} tokens became ${tokensAfter}</summary>${messages.map(
+    (message) => (message.content as readonly ContentBlock[]).map(renderBlock),
+  )}</details>`;
 }
 
 function anchor(step: number | undefined): Html | undefined {

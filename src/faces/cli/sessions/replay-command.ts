@@ -43,7 +43,7 @@ export async function replayCommand(
     choice.workspace === undefined ? process.cwd() : existingFolder(choice.workspace, "--workspace");
   const settings = await loadSettings({ environment, cwd });
   const live = choice.liveTools ? liveTools(settings, content, choice) : undefined;
-  const builtin = createBuiltinTools(environment, settings.paths.home);
+  const builtin = createBuiltinTools({ environment, home: settings.paths.home, extra: [], webFetch: {} });
   try {
     const report = await replayed(content, choice, {
       settings,

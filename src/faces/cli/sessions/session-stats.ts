@@ -1,4 +1,9 @@
-import type { AssistantEntry, JournalEntry, ToolResultEntry } from "../../../core/agent/entry.ts";
+import type {
+  AssistantEntry,
+  JournalEntry,
+  ModelUsageEntry,
+  ToolResultEntry,
+} from "../../../core/agent/entry.ts";
 
 /** Requests, tokens and money of one model. */
 export interface ModelStats {
@@ -60,7 +65,7 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
       stopReason = entry.stopReason;
       last = undefined;
     }
-    if (entry.type === "assistant_message") {
+    if (entry.type === "assistant_message" || entry.type === "model_usage") {
       models[entry.model] = withAnswer(models[entry.model] ?? NO_MODEL, entry);
       total = withAnswer(total, entry);
     }
@@ -83,9 +88,9 @@ const NO_MODEL: ModelStats = {
   durationMs: 0,
 };
 
-function withAnswer(before: ModelStats, entry: AssistantEntry): ModelStats {
+function withAnswer(before: ModelStats, entry: AssistantEntry | ModelUsageEntry): ModelStats {
   const { usage, costUsd, durationMs } = entry;
-  const isCut = entry.interrupted === true;
+  const isCut = entry.type === "assistant_message" && entry.interrupted === true;
   const cost = before.costUsd;
   return {
     requests: before.requests + 1,
