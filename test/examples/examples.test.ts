@@ -41,7 +41,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
       'step 1, price: "apple: 2 euros" became "apple: 3 euros"',
       "An apple is 2 euros.",
       "2 steps",
-      "step 1: ",
+      'step 1: price {"fruit":"apple"}',
     ],
   ],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],

@@ -88,7 +88,8 @@ async function runInCopy(
     if (decision.action !== "allow") return keep(`${name}: ${decision.reason ?? "not allowed"}`);
     const output = tool.execute?.(input as never, { ...context, cwd });
     const result = await toToolResult(output, () => undefined);
-    return { ...result, content: scratch.inOrigin(result.content) as ToolResult["content"] };
+    const essence = result.essence === undefined ? {} : { essence: String(scratch.inOrigin(result.essence)) };
+    return { ...result, ...essence, content: scratch.inOrigin(result.content) as ToolResult["content"] };
   } catch (error) {
     return errorResult(String(scratch.inOrigin(errorMessage(error))));
   }

@@ -4,7 +4,7 @@ import { type Difference, firstDifference } from "../../core/base/first-differen
 import type { Message, UserMessage } from "../../core/message/message.ts";
 import { checkedInput, type RecordedCall, type RecordedRun, recordedCalls } from "./recorded-run.ts";
 import type { ReplayAspect, ReplayDifference, ReplayFindings } from "./replay-report.ts";
-import type { ReplayedRun } from "./replay-run.ts";
+import type { LiveOutcome, ReplayedRun } from "./replay-run.ts";
 import { beginsNestedRun } from "./run-facts.ts";
 
 /** What a comparison needs beside the two runs. */
@@ -162,12 +162,18 @@ function compareCall(compared: ComparedRun, call: RecordedCall, now: RecordedCal
   if (outcome === undefined) findings.note(at("tool_result"), firstDifference(recorded, outcomeOf(now)));
   else {
     findings.callsRun++;
-    const { content, isError } = outcome;
-    findings.note(
-      at("tool_result"),
-      firstDifference(recorded, { status: isError ? "error" : "ok", content }),
-    );
+    findings.note(at("tool_result"), liveDifference(call, outcome));
   }
+}
+
+/** Results that say the same are the same, whatever time the call took. */
+function liveDifference(
+  call: RecordedCall,
+  { content, isError, fingerprint }: LiveOutcome,
+): Difference | undefined {
+  const now = { status: isError ? "error" : "ok", content };
+  const isSame = fingerprint !== undefined && fingerprint === call.result?.fingerprint;
+  return isSame && now.status === call.result?.status ? undefined : firstDifference(outcomeOf(call), now);
 }
 
 function outcomeOf({ result }: RecordedCall): object {

@@ -6,6 +6,7 @@ import { MemoryJournal } from "../../core/agent/memory-journal.ts";
 import { type RunContext, runSettings } from "../../core/agent/run-context.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { hashText } from "../../core/base/hash-text.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
@@ -58,6 +59,8 @@ export interface ReplayedRun {
 export interface LiveOutcome {
   readonly content: ToolResultEntry["result"]["content"];
   readonly isError: boolean;
+  /** Equal for results that say the same, where the tool tells: see `essence` of a tool's result. */
+  readonly fingerprint: string | undefined;
 }
 
 /** Endings that come from outside of the loop: a person, a signal, a limit. */
@@ -265,7 +268,7 @@ class RunReplay {
     const { name, intent } = call;
     const ran = await this.#options.runTool?.({ name, input: intent?.input ?? {} }, context);
     if (ran === undefined) await this.#callWithin(call, context);
-    else this.outcomes.set(call.callId, { content: ran.content, isError: ran.isError === true });
+    else this.outcomes.set(call.callId, liveOutcome(ran));
     const { content, is_error: isError } = result.result;
     const ends = this.#endsRun(call) ? { finish: this.#finish(textOf(content)) } : {};
     return { content, ...(isError === true ? { isError } : {}), ...ends };
@@ -312,4 +315,9 @@ export function callableWithin(run: RecordedRun, callId: string): readonly Recor
     if (!isKnown || call.result === undefined || call.result.status === "aborted") return callable;
     callable.push(call);
   }
+}
+
+function liveOutcome({ content, isError, essence }: ToolResult): LiveOutcome {
+  const fingerprint = essence === undefined ? undefined : hashText(essence).toString(36);
+  return { content, isError: isError === true, fingerprint };
 }
