@@ -120,10 +120,8 @@ function compareCalls(compared: ComparedRun): void {
     if (!isLookedAt(compared, placeOf(compared, "tool_input", entry))) continue;
     const now = made.get(call.callId);
     made.delete(call.callId);
-    if (call.result === undefined || call.result.status === "aborted")
-      findings.leaveOut(call.request === undefined ? "interrupted calls" : "calls that wait for an answer");
-    else if (now === undefined && call.parentCallId !== undefined)
-      findings.leaveOut("calls of calls without recorded arguments");
+    const left = reasonToLeaveOut(call, now);
+    if (left !== undefined) findings.leaveOut(left);
     else compareCall(compared, call, now);
   }
   for (const call of made.values()) {
@@ -139,6 +137,13 @@ function compareCalls(compared: ComparedRun): void {
       right: JSON.stringify(call.intent?.input ?? {}).slice(0, 200),
     });
   }
+}
+
+function reasonToLeaveOut(call: RecordedCall, now: RecordedCall | undefined): string | undefined {
+  if (call.result === undefined && call.request !== undefined) return "calls that wait for an answer";
+  if (call.result === undefined || call.result.status === "aborted") return "interrupted calls";
+  if (now !== undefined || call.parentCallId === undefined) return undefined;
+  return "calls of calls without recorded arguments";
 }
 
 function compareCall(compared: ComparedRun, call: RecordedCall, now: RecordedCall | undefined): void {

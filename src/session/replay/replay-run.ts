@@ -232,7 +232,7 @@ class RunReplay {
       if (this.#delivered.has(entry) || !this.#isFromOutside(entry, next !== undefined)) continue;
       this.#delivered.add(entry);
       const { id: _id, parent: _parent, time: _time, scope: _scope, ...fields } = entry;
-      taken.push(fields as NewEntry);
+      taken.push(fields);
     }
     return taken;
   }
