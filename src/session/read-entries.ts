@@ -68,16 +68,18 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
       return typeof record["callId"] === "string";
     case "tool_result":
       return isRecord(record["result"]) && typeof record["result"]["tool_use_id"] === "string";
-    case "rewind":
-      return record["from"] === null || typeof record["from"] === "string";
     case "run_end":
       return typeof record["stopReason"] === "string";
     default:
-      return isContextEntry(record);
+      return isContextEntry(record) || isRewind(record);
   }
 }
 
 /** The same of records about the room a conversation takes. */
+function isRewind({ type, from }: AnyRecord): boolean {
+  return type === "rewind" && (from === null || typeof from === "string");
+}
+
 function isContextEntry(record: AnyRecord): boolean {
   const { messages, kept, target, usage } = record;
   if (record.type === "model_usage") return isRecord(usage);
