@@ -7,9 +7,9 @@ import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
-import { existingFolder } from "./config/paths.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
+import { type Confinement, confine } from "./confine.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openModel } from "./open-model.ts";
@@ -37,6 +37,8 @@ export interface ComposedAgent {
   readonly model: string;
   readonly toolNames: readonly string[];
   readonly mode: PermissionMode;
+  /** Whether commands are confined. */
+  readonly sandbox: "on" | "off";
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
   /** Removes what runs that were killed left half written in the workspace. Never rejects. */
@@ -48,16 +50,27 @@ export interface ComposedAgent {
 }
 
 /**
- * Puts an agent together: model, tools, permission, system prompt and limits. Makes no request and starts no process. Throws for
- * a model, tool name or folder that does not exist, and for missing credentials.
+ * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request, and starts no process but
+ * those of a sandbox. Throws for
+ * a model, tool name or folder that does not exist, for missing credentials, and for a sandbox that is on and does not work.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const { settings, addDirs = [], openJournal, onNotice } = options;
+  const confined = await confine(options);
+  try {
+    return await composeConfined(options, confined);
+  } catch (error) {
+    await confined.dispose();
+    throw error;
+  }
+}
+
+async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
+  const { settings, openJournal, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const builtin = createBuiltinTools({
-    environment,
+    shell: confined.shell,
     home: paths.home,
     extra: config.extraTools ?? [],
     webFetch: webFetchOptions(config, environment),
@@ -69,7 +82,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     disallowed: config.disallowedTools ?? [],
     permissions: config.permissions,
     known: toolNames,
-    workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
+    workspace: confined.workspace,
     cwd,
     home: paths.home,
   });
@@ -83,12 +96,14 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
       instructions: readInstructions(settings.folders),
       cwd,
       platform: process.platform,
+      sandbox: confined.limits,
     }),
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
     permission: gate,
     cwd,
+    ...(confined.redact === undefined ? {} : { redact: confined.redact }),
     journal: await openJournal(),
   });
   return {
@@ -96,12 +111,16 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     model: `${model.provider}/${model.id}`,
     toolNames,
     mode,
+    sandbox: confined.sandbox,
     prepare: builtin.prepare,
     tidy: async () => {
       // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
       await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
     },
-    dispose: builtin.dispose,
+    dispose: async () => {
+      await builtin.dispose();
+      await confined.dispose();
+    },
     killNow: builtin.killNow,
   };
 }

@@ -1,11 +1,14 @@
 import type { Gate } from "../../core/agent/gate.ts";
-import { errorMessage } from "../../core/base/errors.ts";
+import { redactJson } from "../../core/agent/redact-call.ts";
+import { errorMessage, type Json } from "../../core/base/errors.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { errorResult, toToolResult } from "../../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import type { ToolRunner } from "../../session/replay/replay-run.ts";
 import { createBuiltinTools } from "../builtin-tools.ts";
 import type { PermissionMode } from "../config/permission-mode.ts";
+import { type Confinement, confine } from "../confine.ts";
 import { createPermissionGate } from "../permission-gate.ts";
 import type { Settings } from "../settings.ts";
 import { ScratchWorkspace } from "./scratch-workspace.ts";
@@ -27,14 +30,30 @@ export interface LiveToolsOptions {
   /** Default `acceptEdits`: reads and edits in the copy, commands that only read, and what the configuration allows. */
   readonly mode?: PermissionMode;
   readonly allowed?: readonly string[];
+  readonly onNotice: (message: string) => void;
 }
 
 /** Copies the workspace and makes tools that work in the copy. What permission does not allow there does not run. */
-export function openLiveTools({ settings, workspace, mode, allowed }: LiveToolsOptions): LiveTools {
-  const scratch = new ScratchWorkspace(workspace);
-  const { environment, paths, config } = settings;
+export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTools> {
+  const scratch = new ScratchWorkspace(options.workspace);
+  try {
+    const settings = { ...options.settings, cwd: scratch.folder };
+    const confined = await confine({ settings, onNotice: options.onNotice });
+    return liveTools(options, { scratch, confined });
+  } catch (error) {
+    scratch.remove();
+    throw error;
+  }
+}
+
+function liveTools(
+  { settings, mode, allowed }: LiveToolsOptions,
+  { scratch, confined }: { readonly scratch: ScratchWorkspace; readonly confined: Confinement },
+): LiveTools {
+  const { paths, config } = settings;
+  const { shell, redact } = confined;
   const builtin = createBuiltinTools({
-    environment: { ...environment, TMPDIR: scratch.temporary, PWD: scratch.folder },
+    shell: { ...shell, env: { ...shell.env, TMPDIR: scratch.temporary, PWD: scratch.folder } },
     home: paths.home,
     extra: [],
     webFetch: {},
@@ -45,7 +64,7 @@ export function openLiveTools({ settings, workspace, mode, allowed }: LiveToolsO
     disallowed: config.values.disallowedTools ?? [],
     permissions: config.values.permissions,
     known: builtin.tools.map(({ name }) => name),
-    workspace: [scratch.folder],
+    workspace: confined.workspace,
     cwd: scratch.folder,
     home: paths.home,
   });
@@ -58,10 +77,11 @@ export function openLiveTools({ settings, workspace, mode, allowed }: LiveToolsO
     if (tool?.execute === undefined) return keep(`${call.name} is no tool of this program`);
     // What it calls comes back one by one.
     if (call.name === "batch") return undefined;
-    return runInCopy({ tool, gate, scratch, keep }, call.input, context);
+    return runInCopy({ tool, gate, scratch, redact, keep }, call.input, context);
   };
   const dispose = async (): Promise<void> => {
     await builtin.dispose();
+    await confined.dispose();
     scratch.remove();
   };
   return { run, kept, dispose };
@@ -71,11 +91,13 @@ interface CopyTools {
   readonly tool: Tool;
   readonly gate: Gate;
   readonly scratch: ScratchWorkspace;
+  /** As in a run: what is recorded holds no secrets. */
+  readonly redact: Redaction | undefined;
   readonly keep: (reason: string) => undefined;
 }
 
 async function runInCopy(
-  { tool, gate, scratch, keep }: CopyTools,
+  { tool, gate, scratch, redact, keep }: CopyTools,
   recorded: ToolInput,
   context: ToolContext,
 ): Promise<ToolResult | undefined> {
@@ -89,7 +111,9 @@ async function runInCopy(
     const output = tool.execute?.(input as never, { ...context, cwd });
     const result = await toToolResult(output, () => undefined);
     const essence = result.essence === undefined ? {} : { essence: String(scratch.inOrigin(result.essence)) };
-    return { ...result, ...essence, content: scratch.inOrigin(result.content) as ToolResult["content"] };
+    const content = scratch.inOrigin(result.content) as Json;
+    const shown = redact === undefined ? content : redactJson(redact, content);
+    return { ...result, ...essence, content: shown as unknown as ToolResult["content"] };
   } catch (error) {
     return errorResult(String(scratch.inOrigin(errorMessage(error))));
   }

@@ -1,5 +1,7 @@
 import { userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
+import { redactionFor } from "../../../app/secrets.ts";
+import { loadSettings } from "../../../app/settings.ts";
 import { nearest } from "../../../core/base/text.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -65,10 +67,13 @@ const ACTIONS: { readonly [name: string]: Action } = {
   export: {
     usage: "export [ID] [--format markdown|json|html] [--output FILE]",
     options: { "--format": "text", "--markdown": "flag", "--json": "flag", "--output": "text", "-o": "text" },
-    run: (call) => {
+    run: async (call) => {
+      const { context, cwd } = call;
       const format = exportFormat(call);
       const file = call.text("--output") ?? call.text("-o");
-      return exportSession(call.context, chosen(call, "export"), { format, file, cwd: call.cwd });
+      const { config } = await loadSettings({ environment: context.environment, cwd });
+      const redact = redactionFor(context.environment, config.values);
+      return exportSession(context, chosen(call, "export"), { format, file, cwd, redact });
     },
   },
   verify: {

@@ -1,4 +1,5 @@
 import { SessionState } from "../../../core/agent/session-state.ts";
+import type { Redaction } from "../../../core/base/redaction.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
@@ -6,6 +7,8 @@ import type { SessionFile } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT } from "../exit-code.ts";
 import { terminalText } from "../terminal-text.ts";
+import { redactEntries } from "./redact-entries.ts";
+import { redactMessages } from "./redact-messages.ts";
 import { writePrivateFile } from "./write-private-file.ts";
 
 /** What an export is to be. */
@@ -14,41 +17,50 @@ export interface ExportChoice {
   /** File to write, below `cwd` unless absolute. Default: standard output. */
   readonly file: string | undefined;
   readonly cwd: string;
+  /** Takes secrets out, those that the user or the model wrote included. */
+  readonly redact: Redaction | undefined;
 }
 
 /** Writes a session: its conversation, as it would be sent, as Markdown or one JSON object, or all of it as an HTML page. */
 export async function exportSession(
   { stdout }: CommandContext,
   { path }: SessionFile,
-  { format, file, cwd }: ExportChoice,
+  { format, file, cwd, redact }: ExportChoice,
 ): Promise<number> {
-  const content = readSession(path);
-  const text = await exported(content, format);
+  const text = await exported(readSession(path), { format, redact });
   if (file !== undefined) writePrivateFile(file, cwd, text);
   else stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
   return EXIT.done;
 }
 
-async function exported(content: SessionContent, format: ExportChoice["format"]): Promise<string> {
+async function exported(
+  content: SessionContent,
+  { format, redact }: Pick<ExportChoice, "format" | "redact">,
+): Promise<string> {
   if (format === "html") {
     const { sessionPage } = await import("../page/session-page.ts");
-    return sessionPage(content);
+    return sessionPage({ ...content, entries: redactEntries(redact, content.entries) });
   }
   const state = new SessionState();
   for (const entry of content.entries) state.apply(entry);
   state.transcript.closeOpenCalls();
-  if (format === "json") return `${JSON.stringify(asJson(content, state), undefined, 2)}\n`;
-  return asMarkdown(content, state.transcript.messages);
+  const messages = redactMessages(redact, state.transcript.messages);
+  if (format === "json") return `${JSON.stringify(asJson(content, state, messages), undefined, 2)}\n`;
+  return asMarkdown(content, messages);
 }
 
-function asJson({ sessionId, header }: SessionContent, { transcript, session }: SessionState): object {
+function asJson(
+  { sessionId, header }: SessionContent,
+  { session }: SessionState,
+  messages: readonly Message[],
+): object {
   return {
     session_id: sessionId,
     cwd: header?.cwd ?? null,
     started_at: header === undefined ? null : new Date(header.time).toISOString(),
     usage: session.usage,
     total_cost_usd: session.costUsd ?? null,
-    messages: transcript.messages,
+    messages,
   };
 }
 

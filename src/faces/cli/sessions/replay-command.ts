@@ -42,14 +42,15 @@ export async function replayCommand(
   const cwd =
     choice.workspace === undefined ? process.cwd() : existingFolder(choice.workspace, "--workspace");
   const settings = await loadSettings({ environment, cwd });
-  const live = choice.liveTools ? liveTools(settings, content, choice) : undefined;
-  const builtin = createBuiltinTools({ environment, home: settings.paths.home, extra: [], webFetch: {} });
+  const onNotice = (text: string): void => stderr.write(`nano-agent: ${terminalLine(text, 2_000)}\n`);
+  const live = choice.liveTools ? await liveTools({ settings, onNotice }, content, choice) : undefined;
+  const builtin = createBuiltinTools({ shell: {}, home: settings.paths.home, extra: [], webFetch: {} });
   try {
     const report = await replayed(content, choice, {
       settings,
       live,
       tools: builtin.tools,
-      onNotice: (text) => stderr.write(`nano-agent: ${terminalLine(text, 2_000)}\n`),
+      onNotice,
     });
     const facts = { content, report, kept: live?.kept ?? new Map<string, number>() };
     stdout.write(choice.json ? `${JSON.stringify(asJson(facts))}\n` : asText(facts));
@@ -66,12 +67,16 @@ function assertChoice({ from, model, liveTools: live, workspace, yolo, allowedTo
     throw usageError("--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.");
 }
 
-function liveTools(settings: Settings, { header }: SessionContent, choice: ReplayChoice): LiveTools {
+function liveTools(
+  place: Pick<ReplayPlace, "settings" | "onNotice">,
+  { header }: SessionContent,
+  choice: ReplayChoice,
+): Promise<LiveTools> {
   const origin = choice.workspace ?? header?.cwd;
   if (origin === undefined)
     throw usageError("The session does not say in which folder it worked. Name one with --workspace FOLDER.");
   return openLiveTools({
-    settings,
+    ...place,
     workspace: existingFolder(
       origin,
       choice.workspace === undefined ? "The folder of the session" : "--workspace",
