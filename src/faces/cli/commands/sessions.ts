@@ -99,7 +99,7 @@ const ACTIONS: { readonly [name: string]: Action } = {
     },
     run: async (call) => {
       const session = chosen(call, "replay");
-      const { replayCommand } = await import("../sessions/replay-command.ts");
+      const { replayCommand } = await import("../sessions/large-actions.ts");
       return replayCommand(call.context, session, {
         from: stepNumber(call.text("--from")),
         model: call.text("--model"),
@@ -117,7 +117,7 @@ const ACTIONS: { readonly [name: string]: Action } = {
     run: async ({ context, store, cwd, words, has }) => {
       if (words.length === 0)
         throw usageError("sessions import needs files: nano-agent sessions import FILE…");
-      const { importCommand } = await import("../sessions/import-command.ts");
+      const { importCommand } = await import("../sessions/large-actions.ts");
       return importCommand(context, words, { store, cwd, json: has("--json") });
     },
   },
@@ -149,7 +149,7 @@ export async function sessions(context: CommandContext, args: readonly string[])
 }
 
 async function find(call: ActionCall, text: string): Promise<number> {
-  const { findCommand } = await import("../sessions/find-command.ts");
+  const { findCommand } = await import("../sessions/large-actions.ts");
   const { context, store, cwd, has } = call;
   return findCommand(context, text, { store, cwd: has("--all") ? undefined : cwd, json: has("--json") });
 }

@@ -38,7 +38,7 @@ async function exported(
   { format, redact }: Pick<ExportChoice, "format" | "redact">,
 ): Promise<string> {
   if (format === "html") {
-    const { sessionPage } = await import("../page/session-page.ts");
+    const { sessionPage } = await import("./large-actions.ts");
     return sessionPage({ ...content, entries: redactEntries(redact, content.entries) });
   }
   const state = new SessionState();
