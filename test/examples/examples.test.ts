@@ -26,13 +26,24 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "06-limits",
     [
       "max_iterations: Three searches found nothing.",
-      "budget (tokens) after 360 tokens",
+      "budget (tokens): 360 of 500 tokens are spent in this session, and what is left does not pay for the next request.",
       "It took too long, so I left it.",
     ],
   ],
   ["07-own-model", ["attempt 2: The provider is overloaded.", "HELLO OUT THERE "]],
   ["08-record-and-replay", ["recorded: Eight.", "replayed: Eight."]],
   ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
+  [
+    "12-long-term-memory",
+    [
+      "I will remember that, Anna.",
+      "remembered something",
+      "Dark, as you like it.",
+      "用户叫安娜，喜欢深色模式",
+      "4 records",
+    ],
+  ],
+  ["13-short-term-memory", ["Monday.", "user hint", "user ", "assistant ", "4 messages", "1 left"]],
   ["11-sessions", ["Under the mat."]],
   [
     "12-replay",

@@ -94,7 +94,7 @@ function openingLength(inside: readonly JournalEntry[]): number {
 
 function canBeInput(entry: JournalEntry): boolean {
   if (entry.scope !== undefined) return false;
-  if (entry.type === "user_message") return entry.source === "input" || entry.source === "observed";
+  if (entry.type === "user_message") return entry.source !== "steering" && entry.source !== "system";
   return entry.type === "history" || entry.type === "tool_result" || entry.type === "permission_decision";
 }
 

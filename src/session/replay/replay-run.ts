@@ -1,7 +1,8 @@
+import { runLoop } from "../../core/agent/converse.ts";
 import type { AssistantEntry, JournalEntry, NewEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Approver, Gate } from "../../core/agent/gate.ts";
-import { runLoop } from "../../core/agent/loop.ts";
+import { Ledger } from "../../core/agent/ledger.ts";
 import { MemoryJournal } from "../../core/agent/memory-journal.ts";
 import { type RunContext, runSettings } from "../../core/agent/run-context.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
@@ -172,6 +173,7 @@ class RunReplay {
       ...settings,
       // The guard has spoken in the record; how it was set up is not recorded.
       loopGuard: undefined,
+      ledger: new Ledger({}),
       approvals: recordedApprovals(this.#run, this.#facts),
       hooks: noHooks(this.#run.start.sessionId, ports.tools, this.#abort.signal),
       onMaxIterations: this.#facts.onMaxIterations,

@@ -1,5 +1,6 @@
+import { runLoop } from "../../core/agent/converse.ts";
 import type { AssistantEntry, JournalEntry } from "../../core/agent/entry.ts";
-import { runLoop } from "../../core/agent/loop.ts";
+import { Ledger } from "../../core/agent/ledger.ts";
 import { MemoryJournal } from "../../core/agent/memory-journal.ts";
 import { type RunContext, runSettings } from "../../core/agent/run-context.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
@@ -79,6 +80,7 @@ function modelContext(entries: readonly JournalEntry[], setting: Setting): RunCo
   return {
     ...runSettings({ model, toolTimeoutMs: 0 }, { maxIterations }),
     onMaxIterations: "last",
+    ledger: new Ledger({}),
     hooks: noHooks(journal.sessionId, tools, signal ?? new AbortController().signal),
     request: {
       sessionId: journal.sessionId,

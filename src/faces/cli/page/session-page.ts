@@ -123,6 +123,7 @@ const SPEAKERS: { readonly [source in UserEntry["source"]]: string } = {
   steering: "User, while the run was at work",
   observed: "Said by others",
   system: "Said by the program",
+  memory: "Remembered",
 };
 
 function said({ message, source, scope, time }: UserEntry): Html {
