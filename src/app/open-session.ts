@@ -16,6 +16,8 @@ export interface SessionChoice {
   readonly fork: boolean;
   /** Id of the new session or copy. Default: made up. */
   readonly sessionId?: string;
+  /** Number of the step to go back to: what stands before it is gone on with. Needs `from`. */
+  readonly fromStep?: number;
 }
 
 /** A session at work. */
@@ -61,12 +63,32 @@ export function findSession(choice: SessionChoice, { paths, cwd, newId }: Sessio
   const store = sessionStore(paths);
   const origin =
     from === undefined ? undefined : from.type === "newest" ? store.newest(cwd) : store.find(from.id, cwd);
-  if (origin !== undefined && !fork)
-    return { sessionId: origin.sessionId, open: () => resumed(store, origin, cwd) };
+  if (origin === undefined) return { sessionId, open: () => started(store, cwd, { sessionId }) };
+  const { fromStep } = choice;
+  if (fork) {
+    return {
+      sessionId,
+      open: async () => {
+        const copyUpTo = await recordBefore(origin, fromStep);
+        return started(store, cwd, {
+          sessionId,
+          copyOf: origin,
+          ...(copyUpTo === undefined ? {} : { copyUpTo }),
+        });
+      },
+    };
+  }
   return {
-    sessionId,
-    open: () => started(store, cwd, { sessionId, ...(origin === undefined ? {} : { copyOf: origin }) }),
+    sessionId: origin.sessionId,
+    open: async () => resumed(store, origin, { cwd, rewindTo: await recordBefore(origin, fromStep) }),
   };
+}
+
+/** Id of the record in front of a step; undefined without a step. Throws `invalid_argument` for a step that is not there. */
+async function recordBefore({ path }: SessionFile, step: number | undefined): Promise<string | undefined> {
+  if (step === undefined) return undefined;
+  const { recordBeforeStep } = await import("../session/record-before-step.ts");
+  return recordBeforeStep(path, step);
 }
 
 function unkept(sessionId: string): OpenSession {
@@ -80,15 +102,26 @@ function unkept(sessionId: string): OpenSession {
   };
 }
 
-async function resumed(store: SessionStore, origin: SessionFile, cwd: string): Promise<OpenSession> {
+async function resumed(
+  store: SessionStore,
+  origin: SessionFile,
+  { cwd, rewindTo }: { readonly cwd: string; readonly rewindTo: string | undefined },
+): Promise<OpenSession> {
   const isOfFolder = store.list(cwd).some(({ path }) => path === origin.path);
-  return opened(await store.resume(origin), isOfFolder ? "-c" : `-r ${origin.sessionId}`);
+  const journal = await store.resume(origin);
+  try {
+    if (rewindTo !== undefined) await journal.rewind(rewindTo);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+  return opened(journal, isOfFolder ? "-c" : `-r ${origin.sessionId}`);
 }
 
 async function started(
   store: SessionStore,
   cwd: string,
-  options: { readonly sessionId: string; readonly copyOf?: SessionFile },
+  options: { readonly sessionId: string; readonly copyOf?: SessionFile; readonly copyUpTo?: string },
 ): Promise<OpenSession> {
   return opened(await store.start(cwd, options), "-c");
 }

@@ -1,8 +1,23 @@
+export type { ForeignProgram } from "./import/foreign-session.ts";
+export { type ImportOptions, type ImportReport, importSession } from "./import/import-session.ts";
 export { JsonlJournal, type JsonlJournalOptions, type NewSession } from "./jsonl-journal.ts";
 export { readSession, type SessionContent } from "./read-session.ts";
 export type { SessionEntry } from "./record.ts";
+export { recordBeforeStep } from "./record-before-step.ts";
 export { hasRepairs, type InterruptedCall, type RepairReport } from "./repair-report.ts";
+export type { RecordedCall, RecordedRun } from "./replay/recorded-run.ts";
+export type { ReplayAspect, ReplayDifference, ReplayReport } from "./replay/replay-report.ts";
+export type { Conductor, ReplayTools, ToolRunner } from "./replay/replay-run.ts";
+export { type ReplayOptions, replaySession } from "./replay/replay-session.ts";
+export { type ModelReplayOptions, replayWithModel } from "./replay/replay-with-model.ts";
 export type { DamagedLine } from "./scan-journal.ts";
+export {
+  type FindOptions,
+  type FoundSession,
+  findSessions,
+  type SessionSearch,
+} from "./search/find-sessions.ts";
 export { isSessionId } from "./session-id.ts";
+export { type SessionStep, sessionSteps } from "./session-steps.ts";
 export { type SessionFile, SessionStore, type StartOptions } from "./session-store.ts";
 export { type SessionCheck, verifySession } from "./verify-session.ts";

@@ -2,14 +2,15 @@ import { closeSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entry.ts";
 import type { Journal } from "../core/agent/journal.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
 import { type AppendCalls, AppendFile } from "./append-file.ts";
 import { idOfPath, inspectSession, lockPath } from "./inspect-session.ts";
 import { readEntries, readRecords } from "./read-entries.ts";
-import { encodeRecord, type SessionEntry } from "./record.ts";
+import { encodeRecord, type RewindEntry, type SessionEntry } from "./record.ts";
 import { recordPath } from "./record-path.ts";
 import { type RepairReport, repairReport } from "./repair-report.ts";
-import { type JournalScan, scanJournal } from "./scan-journal.ts";
+import { type IndexedRecord, type JournalScan, scanJournal } from "./scan-journal.ts";
 import { sessionError, systemCode, systemReason } from "./session-error.ts";
 import { openSessionFile } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
@@ -28,6 +29,9 @@ export interface NewSession extends JsonlJournalOptions {
   readonly newEntriesIn?: readonly string[];
   /** Session file to begin with a copy of. */
   readonly copyOf?: string;
+  /** Id of the last record that is copied. Default: the newest. */
+  readonly copyUpTo?: string;
+  readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
 /** Record types that acknowledge nothing: they reach the disk with the next record that does. */
@@ -138,6 +142,23 @@ export class JsonlJournal implements Journal {
     return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 
+  /**
+   * Goes back: the next entry follows the record of this id, and what came after it is set aside. Adds a record and takes none away.
+   * Resolves when it is on the disk. Throws `invalid_argument` for an id that is not on the way from the first record to the newest.
+   */
+  async rewind(id: string): Promise<void> {
+    const descriptor = openSessionFile(this.path, "read");
+    try {
+      const path = recordPath(this.#scan ?? scanJournal(descriptor));
+      if (!path.some((record) => record.id === id)) throw notInSession(id, this.path);
+    } finally {
+      closeSync(descriptor);
+    }
+    const base = { id: this.#ids("entry"), parent: id, time: this.#now() };
+    this.#write<RewindEntry>({ ...base, type: "rewind", from: this.#newest });
+    await this.#sync();
+  }
+
   /** Brings what is left to the disk, closes the file and gives the session back. A session without a record leaves no file. */
   async close(): Promise<void> {
     try {
@@ -155,17 +176,17 @@ export class JsonlJournal implements Journal {
     this.#lock.release();
   }
 
-  async #begin({ sessionId, cwd, copyOf }: NewSession): Promise<void> {
+  async #begin({ sessionId, cwd, copyOf, copyUpTo, importedFrom }: NewSession): Promise<void> {
     const base = { id: this.#ids("entry"), parent: null, time: this.#now(), type: "session" } as const;
     if (copyOf === undefined) {
-      this.#header = { ...base, sessionId, cwd };
+      this.#header = { ...base, sessionId, cwd, ...(importedFrom === undefined ? {} : { importedFrom }) };
       this.#newest = base.id;
       return;
     }
     const descriptor = openSessionFile(copyOf, "read");
     try {
       const { scan, header } = inspectSession(descriptor, copyOf);
-      const path = recordPath(scan);
+      const path = upTo(recordPath(scan), copyUpTo, copyOf);
       const origin = header?.sessionId ?? idOfPath(copyOf);
       this.#write({
         ...base,
@@ -175,7 +196,7 @@ export class JsonlJournal implements Journal {
       });
       for (const record of readRecords(
         descriptor,
-        path.filter(({ type }) => type !== "session"),
+        path.filter(({ type }) => type !== "session" && type !== "rewind"),
       ))
         this.#write({ ...record, parent: this.#newest, time: Number(record["time"]) });
       await this.#sync();
@@ -217,6 +238,25 @@ export class JsonlJournal implements Journal {
       details: { file: this.path, stored: this.#stored, reason: systemCode(cause) },
     });
   }
+}
+
+/** The records up to the one of an id; all of them without one. */
+function upTo(
+  path: readonly IndexedRecord[],
+  id: string | undefined,
+  file: string,
+): readonly IndexedRecord[] {
+  if (id === undefined) return path;
+  const at = path.findIndex((record) => record.id === id);
+  if (at === -1) throw notInSession(id, file);
+  return path.slice(0, at + 1);
+}
+
+function notInSession(id: string, file: string): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_argument",
+    `The record ${id} is not part of the conversation in ${file}. Take the id of one of its entries.`,
+  );
 }
 
 interface OpenedFile {

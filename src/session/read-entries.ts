@@ -31,8 +31,12 @@ export function* readEntries(
   descriptor: number,
   records: Iterable<IndexedRecord>,
 ): Generator<JournalEntry, void, undefined> {
-  for (const record of readRecords(descriptor, records))
-    if (isStoredEntry(record) && record.type !== "session") yield record;
+  for (const record of readRecords(descriptor, records)) if (isJournalEntry(record)) yield record;
+}
+
+/** Whether a record is an entry of the conversation's journal, and none about the file itself. */
+export function isJournalEntry(record: AnyRecord): record is JournalEntry & AnyRecord {
+  return isStoredEntry(record) && record.type !== "session" && record.type !== "rewind";
 }
 
 /** The fields of a record from its JSON text; undefined for broken JSON. */
@@ -67,8 +71,12 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
     case "run_end":
       return typeof record["stopReason"] === "string";
     default:
-      return isContextEntry(record);
+      return isContextEntry(record) || isRewind(record);
   }
+}
+
+function isRewind({ type, from }: AnyRecord): boolean {
+  return type === "rewind" && (from === null || typeof from === "string");
 }
 
 function isTexts(value: unknown): boolean {

@@ -2,7 +2,7 @@ import { closeSync } from "node:fs";
 import type { JournalEntry } from "../core/agent/entry.ts";
 import { messageText } from "../core/message/message.ts";
 import { idOfPath, inspectSession } from "./inspect-session.ts";
-import { isStoredEntry, parseRecord, readEntries } from "./read-entries.ts";
+import { isJournalEntry, isStoredEntry, parseRecord, readRecords } from "./read-entries.ts";
 import { type Line, readLines } from "./read-lines.ts";
 import type { SessionEntry } from "./record.ts";
 import { recordPath } from "./record-path.ts";
@@ -20,6 +20,8 @@ export interface SessionContent {
   readonly records: number;
   /** Entries from the first to the newest. */
   readonly entries: readonly JournalEntry[];
+  /** Records between them that this version does not know, by type. */
+  readonly otherTypes: { readonly [type: string]: number };
 }
 
 /** Reads a session file. Throws `journal` for a link, a newer version, and what the file system refuses. */
@@ -27,13 +29,20 @@ export function readSession(path: string): SessionContent {
   const descriptor = openSessionFile(path, "read");
   try {
     const { scan, header } = inspectSession(descriptor, path);
+    const entries: JournalEntry[] = [];
+    const otherTypes: { [type: string]: number } = {};
+    for (const record of readRecords(descriptor, recordPath(scan))) {
+      if (isJournalEntry(record)) entries.push(record);
+      else if (!isStoredEntry(record)) otherTypes[record.type] = (otherTypes[record.type] ?? 0) + 1;
+    }
     return {
       sessionId: idOfPath(path),
       path,
       header,
       damaged: scan.damaged,
       records: scan.records.length,
-      entries: [...readEntries(descriptor, recordPath(scan))],
+      entries,
+      otherTypes,
     };
   } finally {
     closeSync(descriptor);

@@ -17,10 +17,19 @@ export interface SessionEntry extends EntryBase {
   readonly cwd: string;
   /** Session this one is a copy of, and the record after which the two differ. */
   readonly forkedFrom?: { readonly sessionId: string; readonly entry: string | null };
+  /** Where it was imported from: the program, and what its file says of id and folder. */
+  readonly importedFrom?: { readonly program: string; readonly sessionId?: string; readonly cwd?: string };
+}
+
+/** The conversation goes on from an older record, its parent; what came after that is set aside and stays in the file. */
+export interface RewindEntry extends EntryBase {
+  readonly type: "rewind";
+  /** The newest record until then. */
+  readonly from: string | null;
 }
 
 /** Everything this version writes to a session file. */
-export type StoredEntry = JournalEntry | SessionEntry;
+export type StoredEntry = JournalEntry | SessionEntry | RewindEntry;
 
 /** A record ready to be written. */
 export interface EncodedRecord<E extends EntryBase> {

@@ -4,6 +4,7 @@ import { newUuid } from "../core/base/ids.ts";
 import { checksum } from "./checksum.ts";
 import { lockPath } from "./inspect-session.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
+import type { SessionEntry } from "./record.ts";
 import { sessionError, systemCode, systemReason } from "./session-error.ts";
 import { isFolder, makeSessionFolder, openSessionFile } from "./session-file.ts";
 import { assertSessionId, isSessionId } from "./session-id.ts";
@@ -24,15 +25,20 @@ export interface StartOptions extends JsonlJournalOptions {
   readonly sessionId?: string;
   /** Session to begin with a copy of. */
   readonly copyOf?: SessionFile;
+  /** Id of the last record of it that is copied. Default: the newest. */
+  readonly copyUpTo?: string;
+  /** Noted in the first record. */
+  readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
 /** The sessions of a user: one file each in one folder for each working folder. */
 export class SessionStore {
-  readonly #root: string;
+  /** Folder of the folders of all working folders. */
+  readonly root: string;
 
   /** `root` holds the folders of all working folders; it is made when the first session is. */
   constructor(root: string) {
-    this.#root = root;
+    this.root = root;
   }
 
   /** Starts a session of a working folder. Throws `journal`, also when there is one of that id. */
@@ -69,12 +75,12 @@ export class SessionStore {
 
   /** Sessions of a working folder, or of all, the one that was worked on last first. Throws `journal` for linked folders. */
   list(cwd?: string): readonly SessionFile[] {
-    if (!isFolder(this.#root)) return [];
+    if (!isFolder(this.root)) return [];
     const folders =
       cwd === undefined
-        ? readdirSync(this.#root, { withFileTypes: true })
+        ? readdirSync(this.root, { withFileTypes: true })
             .filter((entry) => entry.isDirectory())
-            .map(({ name }) => join(this.#root, name))
+            .map(({ name }) => join(this.root, name))
         : [this.#folderOf(cwd)];
     const found = folders.flatMap((folder) => (isFolder(folder) ? sessionsIn(folder) : []));
     return cwd === undefined ? found.sort((left, right) => right.changedAt - left.changedAt) : found;
@@ -106,7 +112,7 @@ export class SessionStore {
       }
       if (only !== undefined) return only;
     }
-    throw sessionError(`There is no session ${id} below ${this.#root}. See nano-agent sessions list.`);
+    throw sessionError(`There is no session ${id} below ${this.root}. See nano-agent sessions list.`);
   }
 
   /** Removes a session. Throws `journal` while a process works on it. */
@@ -125,11 +131,11 @@ export class SessionStore {
   }
 
   #folderOf(cwd: string): string {
-    return join(this.#root, workspaceSlug(cwd));
+    return join(this.root, workspaceSlug(cwd));
   }
 
   #assertFolders(folder: string): void {
-    for (const path of [this.#root, folder])
+    for (const path of [this.root, folder])
       if (!isFolder(path)) throw sessionError(`The session folder ${path} does not exist.`);
   }
 }

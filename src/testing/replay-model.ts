@@ -1,8 +1,8 @@
 import { abortError } from "../core/base/abort.ts";
 import { type Json, NanoAgentError } from "../core/base/errors.ts";
+import { firstDifference } from "../core/base/first-difference.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { type Cassette, type Exchange, recordedRequest, replayedError } from "./cassette.ts";
-import { firstDifference } from "./first-difference.ts";
 
 /** A model that answers from a cassette; made by {@link replayModel}. */
 export interface ReplayModel extends Model {

@@ -56,6 +56,16 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
       "without a model: 5 messages are left",
     ],
   ],
+  [
+    "28-replay",
+    [
+      "2 requests made again, the same: true",
+      'step 1, price: "apple: 2 euros" became "apple: 3 euros"',
+      "An apple is 2 euros.",
+      "2 steps",
+      'step 1: price {"fruit":"apple"}',
+    ],
+  ],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   [
     "18-secrets",

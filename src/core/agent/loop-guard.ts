@@ -154,8 +154,17 @@ function seenCall(call: ToolUseBlock, { status, result, fingerprint }: ToolResul
   };
 }
 
+/** How every warning ends. */
+const ADVICE =
+  "Going on like this will not change anything: work with what you know, try something else, or say what is in the way.";
+
+/** Whether a text is a warning of the guard. */
+export function isGuardWarning(text: string): boolean {
+  return text.endsWith(` ${ADVICE}`);
+}
+
 function warningText(names: readonly string[], length: number): string {
-  return `${whatRepeats(names, length)} Going on like this will not change anything: work with what you know, try something else, or say what is in the way.`;
+  return `${whatRepeats(names, length)} ${ADVICE}`;
 }
 
 function stopText(names: readonly string[], length: number): string {

@@ -13,10 +13,11 @@ import type { Reasoned } from "./reasoned.ts";
 import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
-/** Texts the loop itself says to the model. */
-const SUMMARIZE =
+/** What the loop asks for when all steps are used up and a summary is to end the run. */
+export const SUMMARIZE: string =
   "All steps of this run are used up. Without calling tools: say what was found out and done, and what is still open.";
-const NUDGE = (tool: string): string =>
+/** What the loop says to a model that answers in text where a tool must end the run. */
+export const NUDGE = (tool: string): string =>
   `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
 /** Times a model may answer in text where a finish tool is required. */
 const MAX_NUDGES = 3;

@@ -28,8 +28,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "sessions",
-    usage: "list|show|export|compact|verify|rm …",
-    help: "List the sessions of this folder (--all: of every folder), show or export one, make room in one, check session files, remove one.",
+    usage: "list|find|show|export|replay|import|compact|verify|rm …",
+    help: "List the sessions of this folder (--all: of every folder) or find them by text, show or export one, run one again without a model, import one of another program, make room in one, check session files, remove one.",
     load: async () => (await import("./small-commands.ts")).sessions,
   },
   {

@@ -9,6 +9,7 @@ export type FlagName =
   | "continue"
   | "resume"
   | "fork-session"
+  | "from"
   | "session-id"
   | "no-session"
   | "output-format"
@@ -109,6 +110,13 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "boolean",
     group: "Session",
     help: "With --continue or --resume: go on in a copy and leave the session as it is.",
+  },
+  {
+    name: "from",
+    type: "text",
+    value: "N",
+    group: "Session",
+    help: "With --continue or --resume: go back to step N (see nano-agent sessions show) and go on from what stood before it. Without a prompt the model is asked what it was asked then. What came later is set aside; with --fork-session the session stays as it is.",
   },
   {
     name: "session-id",

@@ -18,7 +18,7 @@ import { readInputMessages } from "./input-messages.ts";
 import { assertWritable, writeLastMessage } from "./last-message-file.ts";
 import { failedOutcome, goOnText, type Outcome, outcomeOf } from "./outcome.ts";
 import { Progress, seconds } from "./progress.ts";
-import { readPrompt, textOrFile } from "./prompt.ts";
+import { readPrompt, readPromptIfAny, textOrFile } from "./prompt.ts";
 import { readSchema } from "./read-schema.ts";
 import { stdinKind } from "./read-stdin.ts";
 import { repairText } from "./repair-text.ts";
@@ -105,12 +105,12 @@ class HeadlessRun {
     const schema = flags.jsonSchema === undefined ? undefined : readSchema(flags.jsonSchema, this.#cwd);
     const settings = await this.#loadSettings();
     const prompt = flags.inputFormat === "text" ? await this.#prompt() : undefined;
-    if (prompt === undefined && flags.words.length > 0) throw promptBesideLines();
+    if (flags.inputFormat !== "text" && flags.words.length > 0) throw promptBesideLines();
     try {
       const composed = await this.#compose(settings);
       await this.#openObservers(settings);
       this.#signals.allowGrace();
-      if (prompt !== undefined) await this.#answer(composed, prompt, schema);
+      if (flags.inputFormat === "text") await this.#answer(composed, prompt, schema);
       else await this.#answerLines(composed, schema);
     } finally {
       await Promise.all([this.#composed?.dispose(), this.#tidied]);
@@ -199,8 +199,9 @@ class HeadlessRun {
     return settings;
   }
 
-  #prompt(): Promise<string> {
-    return readPrompt({
+  #prompt(): Promise<string | undefined> {
+    const read = this.#flags.session.fromStep === undefined ? readPrompt : readPromptIfAny;
+    return read({
       words: this.#flags.words,
       stdin: stdinKind(),
       cwd: this.#cwd,
@@ -215,7 +216,11 @@ class HeadlessRun {
     }
   }
 
-  async #answer(composed: ComposedAgent, input: Input, schema: JsonSchema | undefined): Promise<void> {
+  async #answer(
+    composed: ComposedAgent,
+    input: Input | undefined,
+    schema: JsonSchema | undefined,
+  ): Promise<void> {
     this.#tally = new RunTally();
     this.#startedAt = performance.now();
     const running = composed.agent.run(input, {

@@ -43,6 +43,18 @@ export async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources)
   return given ? `<stdin>\n${piped.replace(/\n$/, "")}\n</stdin>\n\n${text}` : piped;
 }
 
+/** The prompt of a run that can do without; undefined when neither words nor standard input say anything. */
+export async function readPromptIfAny(sources: PromptSources): Promise<string | undefined> {
+  const { words, stdin, onNotice } = sources;
+  if (words.length > 0 || stdin === "file") return readPrompt(sources);
+  if (stdin !== "pipe") return undefined;
+  const piped = await readStdin(stdin, {
+    optional: true,
+    onSilence: () => onNotice("standard input stayed silent and was left alone"),
+  });
+  return piped.trim() === "" ? undefined : piped;
+}
+
 /** The text of an option or prompt: itself, or for `@FILE` what the file holds. Throws `invalid_argument` for an unusable file. */
 export function textOrFile(
   value: string,

@@ -47,7 +47,7 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
     return EXIT.done;
   }
   const run = readRunFlags(flags);
-  if (run.words.length === 0 && stdinKind() === "terminal") {
+  if (run.words.length === 0 && run.session.fromStep === undefined && stdinKind() === "terminal") {
     throw usageError(
       'There is no prompt, and the interactive screen is not in this version. Say what to do: nano-agent "…". See nano-agent --help, or try nano-agent demo.',
     );

@@ -11,13 +11,23 @@ export function readSessionFlags(flags: ParsedFlags): SessionChoice {
   if (id !== undefined) assertSessionId(id, "--resume");
   if (sessionId !== undefined) assertSessionId(sessionId, "--session-id");
   assertAgreement(flags);
+  const fromStep = stepOf(flags);
   return {
     keep: !flags.has("no-session"),
     fork: flags.has("fork-session"),
     ...(flags.has("continue") || resume === NO_VALUE ? { from: { type: "newest" } as const } : {}),
     ...(id === undefined ? {} : { from: { type: "id", id } as const }),
     ...(sessionId === undefined ? {} : { sessionId }),
+    ...(fromStep === undefined ? {} : { fromStep }),
   };
+}
+
+function stepOf(flags: ParsedFlags): number | undefined {
+  const text = flags.text("from");
+  if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw usageError(
+    `--from ${JSON.stringify(text)}: write the number of a step, from 1. nano-agent sessions show prints them.`,
+  );
 }
 
 function assertAgreement(flags: ParsedFlags): void {
@@ -25,6 +35,10 @@ function assertAgreement(flags: ParsedFlags): void {
   const [other] = [...from, ...(flags.has("fork-session") ? ["fork-session"] : [])];
   if (from.length > 1)
     throw usageError("--continue takes the newest session and --resume names one. Leave one out.");
+  if (flags.has("from") && from.length === 0)
+    throw usageError(
+      "--from goes back to a step of a session: say which session, with --continue or --resume ID.",
+    );
   if (flags.has("no-session") && other !== undefined)
     throw usageError(`--no-session keeps nothing and --${other} goes on with what was kept. Leave one out.`);
   if (flags.has("fork-session") && from.length === 0)

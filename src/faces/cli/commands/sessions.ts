@@ -8,56 +8,77 @@ import type { CommandContext } from "../command-context.ts";
 import { EXIT } from "../exit-code.ts";
 import { exportSession } from "../sessions/export-session.ts";
 import { listSessions } from "../sessions/list-sessions.ts";
+import {
+  readSessionWords,
+  type SessionOptions,
+  type SessionWords,
+  stepNumber,
+} from "../sessions/session-words.ts";
 import { showSession } from "../sessions/show-session.ts";
+import { showStats } from "../sessions/show-stats.ts";
 import { verifySessions } from "../sessions/verify-sessions.ts";
 import { usageError } from "../usage-error.ts";
 
 /** What a word behind `sessions` does. */
 interface Action {
   readonly usage: string;
-  /** Options it knows. */
-  readonly options: readonly string[];
+  readonly options: SessionOptions;
   readonly run: (call: ActionCall) => number | Promise<number>;
 }
 
-interface ActionCall {
+interface ActionCall extends SessionWords {
   readonly context: CommandContext;
   readonly store: SessionStore;
   readonly cwd: string;
-  readonly words: readonly string[];
-  readonly has: (option: string) => boolean;
 }
 
 const ACTIONS: { readonly [name: string]: Action } = {
   list: {
-    usage: "list [--all] [--json]",
-    options: ["--all", "--json"],
-    run: ({ context, store, cwd, words, has }) => {
-      if (words.length > 0) throw tooMany("list", words[0]);
-      const sessions = store.list(has("--all") ? undefined : cwd);
-      return listSessions(context.stdout, sessions, { json: has("--json"), cwd });
+    usage: "list [--all] [--search TEXT] [--json]",
+    options: { "--all": "flag", "--search": "text", "--json": "flag" },
+    run: (call) => {
+      if (call.words.length > 0) throw tooMany("list", call.words[0]);
+      const search = call.text("--search");
+      if (search !== undefined) return find(call, search);
+      const { context, store, cwd, has } = call;
+      return listSessions(context.stdout, store.list(has("--all") ? undefined : cwd), {
+        json: has("--json"),
+        cwd,
+      });
+    },
+  },
+  find: {
+    usage: "find TEXT… [--all] [--json]",
+    options: { "--all": "flag", "--json": "flag" },
+    run: (call) => {
+      if (call.words.length === 0)
+        throw usageError("sessions find needs a text: nano-agent sessions find TEXT");
+      return find(call, call.words.join(" "));
     },
   },
   show: {
-    usage: "show [ID] [--json]",
-    options: ["--json"],
-    run: (call) => showSession(call.context.stdout, chosen(call, "show"), { json: call.has("--json") }),
+    usage: "show [ID] [--stats] [--json]",
+    options: { "--stats": "flag", "--json": "flag" },
+    run: (call) => {
+      const show = call.has("--stats") ? showStats : showSession;
+      return show(call.context.stdout, chosen(call, "show"), { json: call.has("--json") });
+    },
   },
   export: {
-    usage: "export [ID] [--markdown|--json]",
-    options: ["--markdown", "--json"],
+    usage: "export [ID] [--format markdown|json|html] [--output FILE]",
+    options: { "--format": "text", "--markdown": "flag", "--json": "flag", "--output": "text", "-o": "text" },
     run: async (call) => {
-      if (call.has("--markdown") && call.has("--json"))
-        throw usageError("sessions export writes Markdown or JSON. Leave --markdown or --json out.");
-      const { environment, stdout } = call.context;
-      const { config } = await loadSettings({ environment, cwd: call.cwd });
-      const redact = redactionFor(environment, config.values);
-      return exportSession(stdout, chosen(call, "export"), { json: call.has("--json"), redact });
+      const { context, cwd } = call;
+      const format = exportFormat(call);
+      const file = call.text("--output") ?? call.text("-o");
+      const { config } = await loadSettings({ environment: context.environment, cwd });
+      const redact = redactionFor(context.environment, config.values);
+      return exportSession(context, chosen(call, "export"), { format, file, cwd, redact });
     },
   },
   verify: {
     usage: "verify FILE…",
-    options: [],
+    options: {},
     run: ({ context, words }) => {
       if (words.length === 0)
         throw usageError("sessions verify needs files: nano-agent sessions verify FILE…");
@@ -66,7 +87,7 @@ const ACTIONS: { readonly [name: string]: Action } = {
   },
   compact: {
     usage: "compact [ID] [--preview|--undo] [--json]",
-    options: ["--preview", "--undo", "--json"],
+    options: { "--preview": "flag", "--undo": "flag", "--json": "flag" },
     run: async (call) => {
       if (call.has("--preview") && call.has("--undo"))
         throw usageError(
@@ -78,9 +99,45 @@ const ACTIONS: { readonly [name: string]: Action } = {
       return compactSession(call, session, { action, json: call.has("--json") });
     },
   },
+  replay: {
+    usage:
+      "replay ID [--from N [--model NAME]] [--live-tools [--workspace FOLDER] [--allowed-tools NAMES] [--yolo]] [--json]",
+    options: {
+      "--from": "text",
+      "--model": "text",
+      "--live-tools": "flag",
+      "--workspace": "text",
+      "--allowed-tools": "text",
+      "--yolo": "flag",
+      "--json": "flag",
+    },
+    run: async (call) => {
+      const session = chosen(call, "replay");
+      const { replayCommand } = await import("../sessions/large-actions.ts");
+      return replayCommand(call.context, session, {
+        from: stepNumber(call.text("--from")),
+        model: call.text("--model"),
+        liveTools: call.has("--live-tools"),
+        workspace: call.text("--workspace"),
+        yolo: call.has("--yolo"),
+        allowedTools: call.list("--allowed-tools"),
+        json: call.has("--json"),
+      });
+    },
+  },
+  import: {
+    usage: "import FILE… [--json]",
+    options: { "--json": "flag" },
+    run: async ({ context, store, cwd, words, has }) => {
+      if (words.length === 0)
+        throw usageError("sessions import needs files: nano-agent sessions import FILE…");
+      const { importCommand } = await import("../sessions/large-actions.ts");
+      return importCommand(context, words, { store, cwd, json: has("--json") });
+    },
+  },
   rm: {
     usage: "rm ID",
-    options: [],
+    options: {},
     run: async (call) => {
       if (call.words.length === 0)
         throw usageError("sessions rm needs the id of a session: nano-agent sessions rm ID");
@@ -97,17 +154,29 @@ export async function sessions(context: CommandContext, args: readonly string[])
   const [name = "list", ...rest] = args[0]?.startsWith("-") === true ? ["list", ...args] : args;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) throw unknownAction(name);
-  const given = rest.filter((word) => word.startsWith("-") && word !== "--");
-  const unknown = given.find((option) => !action.options.includes(option));
-  if (unknown !== undefined)
-    throw usageError(`sessions ${name} does not know ${unknown}. Usage: nano-agent sessions ${action.usage}`);
   return action.run({
+    ...readSessionWords(rest, { name, ...action }),
     context,
     store: sessionStore(userPaths(context.environment)),
     cwd: process.cwd(),
-    words: rest.filter((word) => !word.startsWith("-")),
-    has: (option) => given.includes(option),
   });
+}
+
+async function find(call: ActionCall, text: string): Promise<number> {
+  const { findCommand } = await import("../sessions/large-actions.ts");
+  const { context, store, cwd, has } = call;
+  return findCommand(context, text, { store, cwd: has("--all") ? undefined : cwd, json: has("--json") });
+}
+
+function exportFormat({ has, text }: SessionWords): "markdown" | "json" | "html" {
+  const named = [text("--format"), ...["markdown", "json"].filter((format) => has(`--${format}`))].filter(
+    (format) => format !== undefined,
+  );
+  const [format = "markdown"] = named;
+  if (named.some((other) => other !== format))
+    throw usageError("sessions export writes one format: markdown, json or html. Leave the others out.");
+  if (format === "markdown" || format === "json" || format === "html") return format;
+  throw usageError(`--format ${JSON.stringify(format)}: unknown. One of: markdown, json, html.`);
 }
 
 /** The session a command names; the newest of the working folder when it names none. */

@@ -4,35 +4,49 @@ import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import type { CommandContext } from "../command-context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { Output } from "../output.ts";
 import { terminalText } from "../terminal-text.ts";
+import { redactEntries } from "./redact-entries.ts";
 import { redactMessages } from "./redact-messages.ts";
+import { writePrivateFile } from "./write-private-file.ts";
 
-/** How {@link exportSession} writes. */
-export interface ExportOptions {
-  readonly json: boolean;
+/** What an export is to be. */
+export interface ExportChoice {
+  readonly format: "markdown" | "json" | "html";
+  /** File to write, below `cwd` unless absolute. Default: standard output. */
+  readonly file: string | undefined;
+  readonly cwd: string;
   /** Takes secrets out, those that the user or the model wrote included. */
   readonly redact: Redaction | undefined;
 }
 
-/** Writes the conversation of a session, as it would be sent, to standard output: Markdown, or one JSON object. */
-export function exportSession(
-  stdout: Output,
+/** Writes a session: its conversation, as it would be sent, as Markdown or one JSON object, or all of it as an HTML page. */
+export async function exportSession(
+  { stdout }: CommandContext,
   { path }: SessionFile,
-  { json, redact }: ExportOptions,
-): number {
-  const content = readSession(path);
+  { format, file, cwd, redact }: ExportChoice,
+): Promise<number> {
+  const text = await exported(readSession(path), { format, redact });
+  if (file !== undefined) writePrivateFile(file, cwd, text);
+  else stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
+  return EXIT.done;
+}
+
+async function exported(
+  content: SessionContent,
+  { format, redact }: Pick<ExportChoice, "format" | "redact">,
+): Promise<string> {
+  if (format === "html") {
+    const { sessionPage } = await import("./large-actions.ts");
+    return sessionPage({ ...content, entries: redactEntries(redact, content.entries) });
+  }
   const state = new SessionState();
   for (const entry of content.entries) state.apply(entry);
   state.transcript.closeOpenCalls();
   const messages = redactMessages(redact, state.transcript.messages);
-  if (json) stdout.write(`${JSON.stringify(asJson(content, state, messages), undefined, 2)}\n`);
-  else {
-    const text = asMarkdown(content, messages);
-    stdout.write(stdout.isTerminal ? terminalText(text) : text);
-  }
-  return EXIT.done;
+  if (format === "json") return `${JSON.stringify(asJson(content, state, messages), undefined, 2)}\n`;
+  return asMarkdown(content, messages);
 }
 
 function asJson(

@@ -10,7 +10,10 @@ export interface ModelStats {
   readonly requests: number;
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
   readonly outputTokens: number;
+  /** Answers that were cut; what they cost is not known. */
+  readonly interrupted: number;
   /** `null` once an answer of unknown price is among them. */
   readonly costUsd: number | null;
   readonly durationMs: number;
@@ -29,39 +32,76 @@ export interface SessionStats {
   readonly runs: number;
   readonly models: { readonly [model: string]: ModelStats };
   readonly tools: { readonly [tool: string]: ToolStats };
+  /** Of all models. */
+  readonly total: ModelStats;
+  /** Milliseconds from the beginning to the end of each run, added up; of a run that was cut, to its last entry. */
+  readonly runMs: number;
+  /** Milliseconds in calls of tools; calls that overlap count each. */
+  readonly toolMs: number;
   /** Of the last run; undefined while it is at work, or when it was cut. */
   readonly stopReason: string | undefined;
 }
 
-/** Adds up what the entries of a session say. */
+/** Adds up what the entries of a session say. Calls made by calls count for their tool and not for the time in tools. */
 export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
   const models: { [model: string]: ModelStats } = {};
   const tools: { [tool: string]: ToolStats } = {};
+  let total = NO_MODEL;
   let runs = 0;
+  let runMs = 0;
+  let toolMs = 0;
+  let last: number | undefined;
   let stopReason: string | undefined;
   for (const entry of entries) {
-    if (entry.type === "run_start") runs++;
-    if (entry.type === "run_start") stopReason = undefined;
-    if (entry.type === "run_end") stopReason = entry.stopReason;
-    if (entry.type === "assistant_message" || entry.type === "model_usage")
-      models[entry.model] = withAnswer(models[entry.model], entry);
-    if (entry.type === "tool_result") tools[entry.name] = withResult(tools[entry.name], entry);
+    if (entry.type === "run_start") {
+      runs++;
+      stopReason = undefined;
+      last = entry.time;
+    }
+    // A clock that was set back takes nothing away.
+    if (last !== undefined) runMs += Math.max(0, entry.time - last);
+    if (last !== undefined) last = entry.time;
+    if (entry.type === "run_end") {
+      stopReason = entry.stopReason;
+      last = undefined;
+    }
+    if (entry.type === "assistant_message" || entry.type === "model_usage") {
+      models[entry.model] = withAnswer(models[entry.model] ?? NO_MODEL, entry);
+      total = withAnswer(total, entry);
+    }
+    if (entry.type === "tool_result") {
+      tools[entry.name] = withResult(tools[entry.name], entry);
+      if (entry.parentCallId === undefined) toolMs += entry.durationMs;
+    }
   }
-  return { runs, models, tools, stopReason };
+  return { runs, models, tools, total, runMs, toolMs, stopReason };
 }
 
-function withAnswer(
-  before: ModelStats | undefined,
-  { usage, costUsd, durationMs }: AssistantEntry | ModelUsageEntry,
-): ModelStats {
-  const cost = before === undefined ? 0 : before.costUsd;
+const NO_MODEL: ModelStats = {
+  requests: 0,
+  inputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  interrupted: 0,
+  costUsd: 0,
+  durationMs: 0,
+};
+
+function withAnswer(before: ModelStats, entry: AssistantEntry | ModelUsageEntry): ModelStats {
+  const { usage, costUsd, durationMs } = entry;
+  const isCut = entry.type === "assistant_message" && entry.interrupted === true;
+  const cost = before.costUsd;
   return {
-    requests: (before?.requests ?? 0) + 1,
-    inputTokens: (before?.inputTokens ?? 0) + usage.inputTokens,
-    cacheReadTokens: (before?.cacheReadTokens ?? 0) + (usage.cacheReadTokens ?? 0),
-    outputTokens: (before?.outputTokens ?? 0) + usage.outputTokens,
-    costUsd: cost === null || costUsd === undefined ? null : cost + costUsd,
-    durationMs: (before?.durationMs ?? 0) + durationMs,
+    requests: before.requests + 1,
+    inputTokens: before.inputTokens + usage.inputTokens,
+    cacheReadTokens: before.cacheReadTokens + (usage.cacheReadTokens ?? 0),
+    cacheWriteTokens: before.cacheWriteTokens + (usage.cacheWriteTokens ?? 0),
+    outputTokens: before.outputTokens + usage.outputTokens,
+    interrupted: before.interrupted + (isCut ? 1 : 0),
+    // Nothing is reported of an answer that was cut: the sum is a lower bound, as it is for limits.
+    costUsd: isCut ? cost : cost === null || costUsd === undefined ? null : cost + costUsd,
+    durationMs: before.durationMs + durationMs,
   };
 }
 

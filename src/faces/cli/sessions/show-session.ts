@@ -5,8 +5,9 @@ import type { Output } from "../output.ts";
 import { seconds } from "../progress.ts";
 import { terminalLine } from "../terminal-text.ts";
 import { type SessionStats, sessionStats } from "./session-stats.ts";
+import { type StepLine, stepLines } from "./step-lines.ts";
 
-/** Writes what a session is about and what it has used up, by model and by tool. */
+/** Writes what a session is about, what it has used up, and its steps with their numbers. */
 export function showSession(
   stdout: Output,
   { path }: SessionFile,
@@ -44,6 +45,7 @@ function facts(
     stop_reason: stats.stopReason ?? null,
     models: stats.models,
     tools: stats.tools,
+    steps: stepLines(entries),
   };
 }
 
@@ -65,7 +67,23 @@ function text(
   return [...rows, ...usageRows(stats)]
     .filter(([, value]) => value !== "")
     .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 200)}\n`)
-    .join("");
+    .join("")
+    .concat(stepText(stepLines(entries)));
+}
+
+/** Steps that are written out; `--json` writes all. */
+const SHOWN_STEPS = 200;
+
+function stepText(steps: readonly StepLine[]): string {
+  const left = steps.length - SHOWN_STEPS;
+  const lines = left > 0 ? [`  … ${left} steps before, see --json`] : [];
+  const width = String(steps.length).length;
+  for (const { step, input, tools, text } of steps.slice(-SHOWN_STEPS)) {
+    for (const line of input) lines.push(`${" ".repeat(width + 8)}> ${terminalLine(line, 100)}`);
+    const called = tools.length === 0 ? "" : ` → ${tools.join(", ")}`;
+    lines.push(`step ${String(step).padStart(width)}  ${terminalLine(`${text}${called}`.trim(), 120)}`);
+  }
+  return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;
 }
 
 type Row = readonly [name: string, value: string];

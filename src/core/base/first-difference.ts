@@ -1,4 +1,4 @@
-import { isRecord } from "../core/base/json.ts";
+import { isRecord } from "./json.ts";
 
 /** Where two values first differ, and what each has there, as short text. */
 export interface Difference {

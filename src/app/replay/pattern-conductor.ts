@@ -1,0 +1,31 @@
+import type { RunContext } from "../../core/agent/run-context.ts";
+import type { RecordedRun } from "../../session/replay/recorded-run.ts";
+import type { Conductor } from "../../session/replay/replay-run.ts";
+import type { PatternName } from "../config/pattern-name.ts";
+import { createPatternAgent } from "../pattern-agent.ts";
+
+/** What conducts a run that was worked out in the phases of a pattern; undefined for a plain loop and for phases nobody here knows. */
+export function patternConductor(run: RecordedRun): Conductor | undefined {
+  const pattern = patternOf(run);
+  if (pattern === undefined) return undefined;
+  return (tools) => {
+    const model = { provider: "recorded", id: "recorded", stream: never };
+    const agent = createPatternAgent(pattern, { model, tools });
+    // The phases alone: input, journal, model and limits are those of the replay.
+    return (context: RunContext) => agent["conduct"](context);
+  };
+}
+
+const FIRST_PHASE: { readonly [phase: string]: PatternName } = {
+  planning: "plan",
+  initial_execution: "reflection",
+};
+
+function patternOf({ body }: RecordedRun): PatternName | undefined {
+  const scope = body.find((entry) => entry.scope !== undefined)?.scope?.split("/")[0];
+  return scope === undefined ? undefined : FIRST_PHASE[scope];
+}
+
+function never(): never {
+  throw new Error("A replay asks the model of its record.");
+}

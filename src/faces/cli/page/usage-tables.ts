@@ -1,0 +1,50 @@
+import { seconds } from "../progress.ts";
+import type { ModelStats, SessionStats } from "../sessions/session-stats.ts";
+import { type Html, html } from "./html.ts";
+
+/** Usage and cost by model, and calls by tool. */
+export function usageTables({ models, tools, total }: SessionStats): Html {
+  const rows = [
+    ...Object.entries(models),
+    ...(Object.keys(models).length > 1 ? [["all", total] as const] : []),
+  ];
+  return html`${
+    rows.length === 0
+      ? undefined
+      : table(
+          ["Model", "Requests", "In", "Cached", "Out", "Cost", "Time"],
+          rows.map(([name, used]) => [name, ...modelCells(used)]),
+        )
+  }${
+    Object.keys(tools).length === 0
+      ? undefined
+      : table(
+          ["Tool", "Calls", "Errors", "Refused", "Time"],
+          Object.entries(tools).map(([name, { calls, failed, refused, durationMs }]) => [
+            name,
+            calls,
+            failed,
+            refused,
+            seconds(durationMs),
+          ]),
+        )
+  }`;
+}
+
+function modelCells(used: ModelStats): readonly (string | number)[] {
+  const cost = used.costUsd === null ? "unknown" : `$${used.costUsd.toFixed(4)}`;
+  return [
+    used.requests,
+    used.inputTokens,
+    used.cacheReadTokens,
+    used.outputTokens,
+    cost,
+    seconds(used.durationMs),
+  ];
+}
+
+function table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): Html {
+  return html`<div class="scroll"><table><tr>${header.map((cell) => html`<th>${cell}</th>`)}</tr>${rows.map(
+    (cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
+  )}</table></div>`;
+}

@@ -1,0 +1,177 @@
+import { createBuiltinTools } from "../../../app/builtin-tools.ts";
+import { existingFolder } from "../../../app/config/paths.ts";
+import { readInstructions } from "../../../app/instructions.ts";
+import { openModel } from "../../../app/open-model.ts";
+import { type LiveTools, openLiveTools } from "../../../app/replay/live-tools.ts";
+import { patternConductor } from "../../../app/replay/pattern-conductor.ts";
+import { loadSettings, type Settings } from "../../../app/settings.ts";
+import { systemPrompt } from "../../../app/system-prompt.ts";
+import type { Tool } from "../../../core/tool/tool.ts";
+import { readSession, type SessionContent } from "../../../session/read-session.ts";
+import type { ReplayReport } from "../../../session/replay/replay-report.ts";
+import { replaySession } from "../../../session/replay/replay-session.ts";
+import { replayWithModel } from "../../../session/replay/replay-with-model.ts";
+import { stepNumbered } from "../../../session/session-steps.ts";
+import type { SessionFile } from "../../../session/session-store.ts";
+import type { CommandContext } from "../command-context.ts";
+import { EXIT } from "../exit-code.ts";
+import { terminalLine } from "../terminal-text.ts";
+import { usageError } from "../usage-error.ts";
+
+/** What the command line says of a replay. */
+export interface ReplayChoice {
+  readonly from: number | undefined;
+  readonly model: string | undefined;
+  readonly liveTools: boolean;
+  /** Folder to copy instead of the session's own. */
+  readonly workspace: string | undefined;
+  readonly yolo: boolean;
+  readonly allowedTools: readonly string[];
+  readonly json: boolean;
+}
+
+/** Runs a session again and writes where it differs. Resolves to 0 when it does not, to 1 when it does. */
+export async function replayCommand(
+  { stdout, stderr, environment }: CommandContext,
+  { path }: SessionFile,
+  choice: ReplayChoice,
+): Promise<number> {
+  assertChoice(choice);
+  const content = readSession(path);
+  if (choice.from !== undefined) stepNumbered(content.entries, choice.from);
+  const cwd =
+    choice.workspace === undefined ? process.cwd() : existingFolder(choice.workspace, "--workspace");
+  const settings = await loadSettings({ environment, cwd });
+  const onNotice = (text: string): void => stderr.write(`nano-agent: ${terminalLine(text, 2_000)}\n`);
+  const live = choice.liveTools ? await liveTools({ settings, onNotice }, content, choice) : undefined;
+  const builtin = createBuiltinTools({ shell: {}, home: settings.paths.home, extra: [], webFetch: {} });
+  try {
+    const report = await replayed(content, choice, {
+      settings,
+      live,
+      tools: builtin.tools,
+      onNotice,
+    });
+    const facts = { content, report, kept: live?.kept ?? new Map<string, number>() };
+    stdout.write(choice.json ? `${JSON.stringify(asJson(facts))}\n` : asText(facts));
+    return report.same ? EXIT.done : EXIT.failed;
+  } finally {
+    await Promise.all([live?.dispose(), builtin.dispose()]);
+  }
+}
+
+function assertChoice({ from, model, liveTools: live, workspace, yolo, allowedTools }: ReplayChoice): void {
+  if (model !== undefined && from === undefined)
+    throw usageError("sessions replay --model asks another model from a step on: say which with --from N.");
+  if (!live && (workspace !== undefined || yolo || allowedTools.length > 0))
+    throw usageError("--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.");
+}
+
+function liveTools(
+  place: Pick<ReplayPlace, "settings" | "onNotice">,
+  { header }: SessionContent,
+  choice: ReplayChoice,
+): Promise<LiveTools> {
+  const origin = choice.workspace ?? header?.cwd;
+  if (origin === undefined)
+    throw usageError("The session does not say in which folder it worked. Name one with --workspace FOLDER.");
+  return openLiveTools({
+    ...place,
+    workspace: existingFolder(
+      origin,
+      choice.workspace === undefined ? "The folder of the session" : "--workspace",
+    ),
+    allowed: choice.allowedTools,
+    ...(choice.yolo ? { mode: "bypassPermissions" as const } : {}),
+  });
+}
+
+interface ReplayPlace {
+  readonly settings: Settings;
+  readonly live: LiveTools | undefined;
+  readonly tools: readonly Tool[];
+  readonly onNotice: (message: string) => void;
+}
+
+async function replayed(
+  { entries, otherTypes }: SessionContent,
+  { from, model }: ReplayChoice,
+  place: ReplayPlace,
+): Promise<ReplayReport> {
+  const { settings, live, tools, onNotice } = place;
+  const report =
+    model === undefined || from === undefined
+      ? await replaySession(entries, {
+          tools,
+          runTool: live?.run,
+          conductor: patternConductor,
+          ...(from === undefined ? {} : { from }),
+        })
+      : await replayWithModel(entries, {
+          from,
+          tools,
+          runTool: live?.run,
+          model: await openModel(model, {
+            environment: settings.environment,
+            config: settings.config.values,
+            onNotice,
+          }),
+          systemPrompt: systemPrompt({
+            base: undefined,
+            instructions: readInstructions(settings.folders),
+            cwd: settings.cwd,
+            platform: process.platform,
+          }),
+        });
+  const others = Object.entries(otherTypes).map(([type, count]) => [`records of type ${type}`, count]);
+  return {
+    ...report,
+    notReplayed: { ...report.notReplayed, ...(Object.fromEntries(others) as Record<string, number>) },
+  };
+}
+
+interface ReplayFacts {
+  readonly content: SessionContent;
+  readonly report: ReplayReport;
+  readonly kept: ReadonlyMap<string, number>;
+}
+
+function asJson({ content, report, kept }: ReplayFacts): object {
+  return {
+    session_id: content.sessionId,
+    same: report.same,
+    runs: report.runs,
+    requests: report.requests,
+    calls: report.calls,
+    calls_run: report.callsRun,
+    not_replayed: report.notReplayed,
+    kept_from_record: Object.fromEntries(kept),
+    damaged: content.damaged,
+    differences: report.differences,
+  };
+}
+
+/** Differences that are written out. */
+const SHOWN = 50;
+
+function asText({ content, report, kept }: ReplayFacts): string {
+  const { differences, runs, requests, calls, callsRun, same } = report;
+  const lines = [
+    `${content.sessionId}: ${same ? "the same" : `${differences.length} ${differences.length === 1 ? "difference" : "differences"}`}`,
+    `${runs} runs, ${requests} requests, ${calls} tool calls compared${callsRun > 0 ? `, ${callsRun} of them run` : ""}`,
+    ...Object.entries(report.notReplayed).map(([kind, count]) => `not run again: ${count} ${kind}`),
+    ...[...kept].map(([reason, count]) => `from the record: ${count} calls (${reason})`),
+  ];
+  for (const { run, step, aspect, call, path, recorded, replayed: now } of differences.slice(0, SHOWN)) {
+    const where = `run ${run}${step === null ? "" : `, step ${step}`}${call === undefined ? "" : `, ${call.name} (${call.id})`}`;
+    lines.push(
+      `${where}: ${aspect.replace("_", " ")} differs at ${path}`,
+      `  recorded ${recorded}`,
+      `  now      ${now}`,
+    );
+  }
+  if (differences.length > SHOWN) lines.push(`and ${differences.length - SHOWN} more; --json writes all`);
+  return lines
+    .map((line) => `${terminalLine(line.trimEnd(), 300).replace(/^(recorded|now)/, "  $1")}\n`)
+    .join("");
+}

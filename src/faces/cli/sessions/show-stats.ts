@@ -1,0 +1,118 @@
+import { readSession } from "../../../session/read-session.ts";
+import type { SessionFile } from "../../../session/session-store.ts";
+import { EXIT } from "../exit-code.ts";
+import type { Output } from "../output.ts";
+import { seconds } from "../progress.ts";
+import { terminalLine } from "../terminal-text.ts";
+import { type ModelStats, type SessionStats, sessionStats, type ToolStats } from "./session-stats.ts";
+
+/** Writes what a session has used up: time, tokens, cache hits and cost, by model and by tool. */
+export function showStats(
+  stdout: Output,
+  { path }: SessionFile,
+  { json }: { readonly json: boolean },
+): number {
+  const { sessionId, entries } = readSession(path);
+  const stats = sessionStats(entries);
+  stdout.write(json ? `${JSON.stringify(asJson(sessionId, stats))}\n` : asText(sessionId, stats));
+  return EXIT.done;
+}
+
+function asJson(sessionId: string, stats: SessionStats): object {
+  const { models, tools, total, runs, runMs, toolMs, stopReason } = stats;
+  return {
+    session_id: sessionId,
+    runs,
+    stop_reason: stopReason ?? null,
+    time: { run_ms: runMs, model_ms: total.durationMs, tool_ms: toolMs },
+    total: modelJson(total),
+    models: mapped(models, modelJson),
+    tools: mapped(tools, ({ calls, failed, refused, durationMs }) => ({
+      calls,
+      errors: failed,
+      refused,
+      duration_ms: durationMs,
+    })),
+  };
+}
+
+function modelJson(used: ModelStats): object {
+  return {
+    requests: used.requests,
+    interrupted: used.interrupted,
+    input_tokens: used.inputTokens,
+    cache_read_tokens: used.cacheReadTokens,
+    cache_write_tokens: used.cacheWriteTokens,
+    cache_hit_rate: hitRate(used),
+    output_tokens: used.outputTokens,
+    cost_usd: used.costUsd,
+    duration_ms: used.durationMs,
+  };
+}
+
+function mapped<T>(values: { readonly [key: string]: T }, map: (value: T) => object): object {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
+}
+
+/** Part of the input that came from the provider's cache; `null` without input. */
+function hitRate({ inputTokens, cacheReadTokens }: ModelStats): number | null {
+  return inputTokens === 0 ? null : Math.round((cacheReadTokens / inputTokens) * 1_000) / 1_000;
+}
+
+function asText(sessionId: string, { models, tools, total, runs, runMs, toolMs }: SessionStats): string {
+  const header = ["requests", "input", "cached", "hits", "output", "cost", "time"];
+  const rows = [...Object.entries(models), ["all", total] as const];
+  return [
+    `${sessionId}: ${runs} ${runs === 1 ? "run" : "runs"}, ${seconds(runMs)} (models ${seconds(total.durationMs)}, tools ${seconds(toolMs)})`,
+    "",
+    ...table([["model", ...header], ...rows.map(([name, used]) => [name, ...modelCells(used)])]),
+    ...(Object.keys(tools).length === 0
+      ? []
+      : [
+          "",
+          ...table([
+            ["tool", "calls", "errors", "refused", "time", "a call"],
+            ...Object.entries(tools).map(toolCells),
+          ]),
+        ]),
+    "",
+  ].join("\n");
+}
+
+function modelCells(used: ModelStats): readonly string[] {
+  const rate = hitRate(used);
+  return [
+    String(used.requests),
+    String(used.inputTokens),
+    String(used.cacheReadTokens),
+    rate === null ? "-" : `${Math.round(rate * 100)}%`,
+    String(used.outputTokens),
+    used.costUsd === null ? "unknown" : `$${used.costUsd.toFixed(4)}`,
+    seconds(used.durationMs),
+  ];
+}
+
+function toolCells([name, { calls, failed, refused, durationMs }]: readonly [
+  string,
+  ToolStats,
+]): readonly string[] {
+  return [
+    name,
+    String(calls),
+    String(failed),
+    String(refused),
+    seconds(durationMs),
+    seconds(durationMs / calls),
+  ];
+}
+
+/** Rows with their columns aligned: the first to the left, figures to the right. */
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const safe = rows.map((cells) => cells.map((cell) => terminalLine(cell, 60)));
+  const widths = (safe[0] ?? []).map((_, at) => Math.max(...safe.map((cells) => cells[at]?.length ?? 0)));
+  return safe.map((cells) =>
+    cells
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join("  "),
+  );
+}

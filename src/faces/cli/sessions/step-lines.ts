@@ -1,0 +1,52 @@
+import type { JournalEntry } from "../../../core/agent/entry.ts";
+import { messageText, toolCallsOf } from "../../../core/message/message.ts";
+import { sessionSteps } from "../../../session/session-steps.ts";
+
+/** A step as people are shown it. */
+export interface StepLine {
+  readonly step: number;
+  /** Of the run, from 1. */
+  readonly run: number;
+  readonly time: string | null;
+  /** What was said to the model since the step before. */
+  readonly input: readonly string[];
+  /** What the model said. */
+  readonly text: string;
+  /** Names of the tools it called. */
+  readonly tools: readonly string[];
+}
+
+/** The steps of a session, in order. */
+export function stepLines(entries: readonly JournalEntry[]): readonly StepLine[] {
+  let from = 0;
+  return sessionSteps(entries).map(({ number: step, at, answerAt, run }) => {
+    const input = entries.slice(from, at).flatMap(saidTo);
+    from = answerAt + 1;
+    const answer = entries[answerAt];
+    const messages =
+      answer?.type === "assistant_message"
+        ? [answer.message]
+        : answer?.type === "history"
+          ? answer.messages
+          : [];
+    return {
+      step,
+      run,
+      time: answer === undefined || Number.isNaN(answer.time) ? null : timeText(answer.time),
+      input,
+      text: messages.map((message) => messageText(message, "\n")).join("\n"),
+      tools: messages.flatMap((message) => toolCallsOf(message).map(({ name }) => name)),
+    };
+  });
+}
+
+function saidTo(entry: JournalEntry): readonly string[] {
+  if (entry.type !== "user_message" || entry.scope !== undefined) return [];
+  const text = messageText(entry.message, "\n");
+  return [text === "" ? "(no text)" : text];
+}
+
+function timeText(time: number): string | null {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}

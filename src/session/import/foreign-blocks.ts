@@ -1,0 +1,73 @@
+import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
+import { fieldsOf, listOf, textField } from "./field-values.ts";
+import type { KindCount } from "./foreign-session.ts";
+
+/** Kinds of images that every provider takes. */
+const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** An image from its type and data; a text that says what is missing where it cannot be sent. */
+export function imageFrom(mediaType: unknown, data: unknown): ImageBlock | TextBlock {
+  const type = textField(mediaType) ?? "an unknown type";
+  if (IMAGE_TYPES.has(type) && typeof data === "string" && data.length % 4 === 0 && BASE64.test(data))
+    return { type: "image", source: { type: "base64", media_type: type, data } };
+  return { type: "text", text: `[an image of ${type.slice(0, 60)} that cannot be sent]` };
+}
+
+/** An image from its address: `data:` or `https:`. */
+export function imageFromUrl(value: unknown): ImageBlock | TextBlock {
+  const url = textField(typeof value === "string" ? value : fieldsOf(value)["url"]) ?? "";
+  const inline = /^data:([^;,]{1,60});base64,/.exec(url);
+  if (inline !== null) return imageFrom(inline[1], url.slice(inline[0].length));
+  if (/^https:\/\/[^\s]+$/.test(url)) return { type: "image", source: { type: "url", url } };
+  return { type: "text", text: "[an image that cannot be sent]" };
+}
+
+/** Text and images of a content field in the spelling of the Anthropic Messages API: a text, or a list of blocks. */
+export function contentBlocks(value: unknown, unknown: KindCount): readonly (TextBlock | ImageBlock)[] {
+  if (typeof value === "string") return textBlocks(value);
+  return listOf(value).flatMap((each): readonly (TextBlock | ImageBlock)[] => {
+    const block = fieldsOf(each);
+    switch (block["type"]) {
+      case "text":
+      case "input_text":
+      case "output_text":
+        return textBlocks(block["text"]);
+      case "image": {
+        const source = fieldsOf(block["source"]);
+        if (source["type"] === "url") return [imageFromUrl(source["url"])];
+        return [imageFrom(source["media_type"] ?? block["mimeType"], source["data"] ?? block["data"])];
+      }
+      case "input_image":
+        return [imageFromUrl(block["image_url"])];
+      case "document":
+        return [{ type: "text", text: "[a document that was left out]" }];
+      default:
+        unknown.add(`block ${String(block["type"])}`);
+        return [];
+    }
+  });
+}
+
+function textBlocks(value: unknown): readonly TextBlock[] {
+  const text = textField(value);
+  return text === undefined || text.trim() === "" ? [] : [{ type: "text", text }];
+}
+
+/** Content of a tool result: text where it is nothing else. */
+export function resultContent(
+  value: unknown,
+  unknown: KindCount,
+): string | readonly (TextBlock | ImageBlock)[] {
+  if (typeof value === "string") return value.trim() === "" ? "(no output)" : value.toWellFormed();
+  const blocks = contentBlocks(value, unknown);
+  if (blocks.length === 0) return "(no output)";
+  const [only] = blocks;
+  return blocks.length === 1 && only?.type === "text" ? only.text : blocks;
+}
+
+/** A tool name as all providers take it. */
+export function toolName(value: unknown): string {
+  const name = (textField(value) ?? "").replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+  return name === "" ? "unknown_tool" : /^[A-Za-z_]/.test(name) ? name : `_${name.slice(0, 63)}`;
+}

@@ -1,0 +1,283 @@
+import type { AssistantBlock, UserBlock } from "../../core/message/block.ts";
+import { tokenCount, type Usage } from "../../core/message/usage.ts";
+import { type Fields, fieldsOf, listOf, textField, timeField } from "./field-values.ts";
+import { contentBlocks, resultContent, toolName } from "./foreign-blocks.ts";
+import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
+
+/** Kinds of records that hold nothing the model was sent. */
+const ASIDE: ReadonlySet<string> = new Set([
+  "system",
+  "summary",
+  "custom-title",
+  "ai-title",
+  "agent-name",
+  "tag",
+  "last-prompt",
+  "mode",
+  "permission-mode",
+  "pr-link",
+  "file-history-snapshot",
+  "queue-operation",
+  "progress",
+  "attachment",
+  "attribution-snapshot",
+]);
+
+/**
+ * A session file of Claude Code: one record a line, joined to a tree by `uuid` and `parentUuid`. The conversation is the way from the
+ * last message back to the first, or to where it was compacted. One answer is spread over records that share `message.id`; answers to
+ * parallel calls may stand beside the way.
+ */
+export function parseClaudeCode(records: readonly ForeignRecord[]): ForeignSession {
+  const leftOut = new KindCount();
+  const unknown = new KindCount();
+  // A file of a subagent holds nothing else.
+  const isSubagent = records.every(({ fields }) => !isSaid(fields) || fields["isSidechain"] === true);
+  const messages = records.filter(({ fields }) => isMessage(fields, { leftOut, unknown, isSubagent }));
+  const way = conversation(records, messages);
+  leftOut.add("messages of other branches, or before a compaction", messages.length - way.length);
+  const first = way[0]?.fields ?? {};
+  return {
+    program: "claude-code",
+    sessionId: textField(first["sessionId"]),
+    cwd: textField(first["cwd"]),
+    items: items(way, { leftOut, unknown }),
+    leftOut: leftOut.counts,
+    unknown: unknown.counts,
+  };
+}
+
+interface Counts {
+  readonly leftOut: KindCount;
+  readonly unknown: KindCount;
+}
+
+function isSaid({ type }: Fields): boolean {
+  return type === "user" || type === "assistant";
+}
+
+function isMessage(
+  fields: Fields,
+  { leftOut, unknown, isSubagent }: Counts & { readonly isSubagent: boolean },
+): boolean {
+  const { type } = fields;
+  if (isSaid(fields)) {
+    if (fields["isSidechain"] === true && !isSubagent) leftOut.add("messages of subagents");
+    else if (fields["isApiErrorMessage"] === true) leftOut.add("reports of failed requests");
+    else if (fields["isVisibleInTranscriptOnly"] === true && fields["isCompactSummary"] !== true)
+      leftOut.add("messages for the screen");
+    else return true;
+    return false;
+  }
+  if (typeof type === "string" && ASIDE.has(type)) leftOut.add(`records of type ${type}`);
+  else unknown.add(`record ${String(type)}`);
+  return false;
+}
+
+/** The records of the conversation that was going on last, in the order of the file. */
+function conversation(
+  records: readonly ForeignRecord[],
+  messages: readonly ForeignRecord[],
+): readonly ForeignRecord[] {
+  const byId = new Map<string, ForeignRecord>();
+  for (const record of records) {
+    const id = textField(record.fields["uuid"]);
+    if (id !== undefined && !byId.has(id)) byId.set(id, record);
+  }
+  const way = new Set<ForeignRecord>();
+  for (let at = messages.at(-1); at !== undefined && !way.has(at); at = before(at, { byId, messages }))
+    way.add(at);
+  const answers = new Set<string>();
+  const calls = new Set<string>();
+  for (const record of way) note(record, answers, calls);
+  // A second look, for a call beside the way brings its result.
+  for (const record of messages) if (isPartOf(record, answers, calls)) note(record, answers, calls);
+  const seen = new Set<string>();
+  return messages.filter((record) => {
+    const id = textField(record.fields["uuid"]);
+    if (id !== undefined && seen.has(id)) return false;
+    if (id !== undefined) seen.add(id);
+    return way.has(record) || isPartOf(record, answers, calls);
+  });
+}
+
+interface Places {
+  readonly byId: ReadonlyMap<string, ForeignRecord>;
+  readonly messages: readonly ForeignRecord[];
+}
+
+function before(record: ForeignRecord, { byId, messages }: Places): ForeignRecord | undefined {
+  const parent = record.fields["parentUuid"];
+  if (parent === null || parent === undefined) return undefined;
+  const found = typeof parent === "string" ? byId.get(parent) : undefined;
+  // Where the line of a parent is lost, the message before it takes its place.
+  if (found !== undefined && found.line < record.line) return found;
+  return messages.findLast(({ line }) => line < record.line);
+}
+
+function note({ fields }: ForeignRecord, answers: Set<string>, calls: Set<string>): void {
+  if (fields["type"] !== "assistant") return;
+  const message = fieldsOf(fields["message"]);
+  const id = textField(message["id"]);
+  if (id !== undefined) answers.add(id);
+  for (const block of listOf(message["content"])) {
+    const call = textField(fieldsOf(block)["id"]);
+    if (call !== undefined) calls.add(call);
+  }
+}
+
+function isPartOf(
+  { fields }: ForeignRecord,
+  answers: ReadonlySet<string>,
+  calls: ReadonlySet<string>,
+): boolean {
+  const message = fieldsOf(fields["message"]);
+  if (fields["type"] === "assistant") return answers.has(textField(message["id"]) ?? "");
+  const blocks = listOf(message["content"]).map(fieldsOf);
+  return (
+    blocks.length > 0 &&
+    blocks.every((block) => block["type"] === "tool_result" && calls.has(String(block["tool_use_id"])))
+  );
+}
+
+type Assistant = Extract<ForeignItem, { readonly type: "assistant" }>;
+
+function items(way: readonly ForeignRecord[], counts: Counts): readonly ForeignItem[] {
+  const items: ForeignItem[] = [];
+  const places = new Map<string, number>();
+  for (const { fields } of way) {
+    const message = fieldsOf(fields["message"]);
+    const time = timeField(fields["timestamp"]);
+    if (fields["type"] === "user") {
+      items.push(
+        ...userItems(message, { time, isInput: fields["isMeta"] !== true, unknown: counts.unknown }),
+      );
+      continue;
+    }
+    const answer = assistantItem(message, { time, counts });
+    const id = textField(message["id"]);
+    const at = id === undefined ? undefined : places.get(id);
+    const begun = at === undefined ? undefined : items[at];
+    if (at !== undefined && begun?.type === "assistant")
+      items[at] = {
+        ...answer,
+        usage: larger(begun.usage, answer.usage),
+        content: [...begun.content, ...answer.content],
+      };
+    else {
+      if (id !== undefined) places.set(id, items.length);
+      items.push(answer);
+    }
+  }
+  return items;
+}
+
+/** The records of one answer repeat its usage, the earlier ones with what was known by then. */
+function larger(left: Usage | undefined, right: Usage | undefined): Usage | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return right.inputTokens + right.outputTokens >= left.inputTokens + left.outputTokens ? right : left;
+}
+
+function userItems(
+  message: Fields,
+  {
+    time,
+    isInput,
+    unknown,
+  }: { readonly time: number | undefined; readonly isInput: boolean; readonly unknown: KindCount },
+): readonly ForeignItem[] {
+  const content = message["content"];
+  const results = listOf(content)
+    .map(fieldsOf)
+    .filter((block) => block["type"] === "tool_result");
+  const rest =
+    typeof content === "string"
+      ? content
+      : listOf(content).filter((block) => fieldsOf(block)["type"] !== "tool_result");
+  const said: readonly UserBlock[] = contentBlocks(rest, unknown);
+  return [
+    ...results.map(
+      (block): ForeignItem => ({
+        type: "result",
+        time,
+        result: {
+          type: "tool_result",
+          tool_use_id: String(block["tool_use_id"]),
+          content: resultContent(block["content"], unknown),
+          ...(block["is_error"] === true ? { is_error: true } : {}),
+        },
+      }),
+    ),
+    ...(said.length === 0 ? [] : [{ type: "user", content: said, isInput, time } as const]),
+  ];
+}
+
+function assistantItem(
+  message: Fields,
+  { time, counts }: { readonly time: number | undefined; readonly counts: Counts },
+): Assistant {
+  const stop = message["stop_reason"];
+  return {
+    type: "assistant",
+    time,
+    content: listOf(message["content"]).flatMap((block) => assistantBlock(fieldsOf(block), counts)),
+    model: `anthropic/${textField(message["model"]) ?? "unknown"}`,
+    usage: usageOf(message["usage"]),
+    finish:
+      stop === "max_tokens"
+        ? "length"
+        : stop === "refusal"
+          ? "refusal"
+          : stop === "tool_use"
+            ? "tool_use"
+            : "stop",
+  };
+}
+
+function assistantBlock(block: Fields, { leftOut, unknown }: Counts): readonly AssistantBlock[] {
+  switch (block["type"]) {
+    case "text": {
+      const text = textField(block["text"]);
+      return text === undefined || text.trim() === "" ? [] : [{ type: "text", text }];
+    }
+    case "thinking": {
+      const thinking = textField(block["thinking"]) ?? "";
+      const signature = textField(block["signature"]);
+      if (thinking === "" && signature === undefined) return [];
+      return [{ type: "thinking", thinking, ...(signature === undefined ? {} : { signature }) }];
+    }
+    case "redacted_thinking": {
+      const redacted = textField(block["data"]);
+      return redacted === undefined ? [] : [{ type: "thinking", thinking: "", redacted }];
+    }
+    case "tool_use":
+      return [
+        {
+          type: "tool_use",
+          id: textField(block["id"]) ?? "",
+          name: toolName(block["name"]),
+          input: fieldsOf(block["input"]),
+        },
+      ];
+    case "server_tool_use":
+    case "web_search_tool_result":
+      leftOut.add(`blocks of type ${block["type"]}`);
+      return [];
+    default:
+      unknown.add(`block ${String(block["type"])}`);
+      return [];
+  }
+}
+
+function usageOf(value: unknown): Usage | undefined {
+  const usage = fieldsOf(value);
+  if (Object.keys(usage).length === 0) return undefined;
+  const read = tokenCount(usage["cache_read_input_tokens"]);
+  const write = tokenCount(usage["cache_creation_input_tokens"]);
+  return {
+    inputTokens: tokenCount(usage["input_tokens"]) + read + write,
+    outputTokens: tokenCount(usage["output_tokens"]),
+    cacheReadTokens: read,
+    cacheWriteTokens: write,
+  };
+}

@@ -1,0 +1,231 @@
+import { parseToolInput } from "../../core/base/json.ts";
+import type { AssistantBlock, ToolUseBlock } from "../../core/message/block.ts";
+import { tokenCount, type Usage } from "../../core/message/usage.ts";
+import { type Fields, fieldsOf, listOf, textField, timeField } from "./field-values.ts";
+import { contentBlocks, resultContent, toolName } from "./foreign-blocks.ts";
+import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
+
+/**
+ * A session file of Codex (a rollout): lines `{ timestamp, type, payload }`, or in old files the payloads themselves. `response_item`
+ * holds the conversation, `turn_context` the model, `token_count` the usage of the answer before it; `compacted` replaces what came
+ * before, `thread_rolled_back` takes turns away.
+ */
+export function parseCodex(records: readonly ForeignRecord[]): ForeignSession {
+  const reader = new CodexReader();
+  for (const { fields } of records) reader.take(fields);
+  return reader.session();
+}
+
+type Assistant = Extract<ForeignItem, { readonly type: "assistant" }>;
+
+class CodexReader {
+  readonly #leftOut = new KindCount();
+  readonly #unknown = new KindCount();
+  #items: ForeignItem[] = [];
+  #sessionId: string | undefined;
+  #cwd: string | undefined;
+  #provider = "openai";
+  #model = "unknown";
+  #lastTotal = "";
+
+  session(): ForeignSession {
+    return {
+      program: "codex",
+      sessionId: this.#sessionId,
+      cwd: this.#cwd,
+      items: this.#items,
+      leftOut: this.#leftOut.counts,
+      unknown: this.#unknown.counts,
+    };
+  }
+
+  take(fields: Fields): void {
+    const time = timeField(fields["timestamp"]);
+    const payload = fieldsOf(fields["payload"]);
+    switch (fields["type"]) {
+      case "session_meta":
+        this.#begin(payload);
+        return;
+      case "turn_context":
+        this.#model = textField(payload["model"]) ?? this.#model;
+        this.#cwd ??= textField(payload["cwd"]);
+        return;
+      case "response_item":
+        this.#item(payload, time);
+        return;
+      case "event_msg":
+        this.#event(payload);
+        return;
+      case "compacted":
+        this.#compact(payload, time);
+        return;
+      case "world_state":
+        this.#leftOut.add("records of type world_state");
+        return;
+      case undefined:
+        if (fields["record_type"] !== undefined) this.#leftOut.add("state records");
+        else this.#begin(fields);
+        return;
+      default:
+        // Old files hold the items themselves.
+        this.#item(fields, time);
+    }
+  }
+
+  #begin(meta: Fields): void {
+    this.#sessionId ??= textField(meta["id"]);
+    this.#cwd ??= textField(meta["cwd"]);
+    this.#provider = textField(meta["model_provider"]) ?? this.#provider;
+  }
+
+  #event(payload: Fields): void {
+    const type = payload["type"];
+    if (type === "token_count") this.#usage(fieldsOf(payload["info"]));
+    else if (type === "thread_rolled_back") this.#rollBack(tokenCount(payload["num_turns"]));
+    else this.#leftOut.add("records for the screen (event_msg)");
+  }
+
+  #usage(info: Fields): void {
+    const total = JSON.stringify(info["total_token_usage"] ?? null);
+    const last = fieldsOf(info["last_token_usage"]);
+    // The same figures are written again when only the rate limits changed.
+    if (total === this.#lastTotal || Object.keys(last).length === 0) return;
+    this.#lastTotal = total;
+    const at = this.#items.findLastIndex(({ type }) => type === "assistant");
+    const answer = this.#items[at];
+    if (answer?.type === "assistant" && answer.usage === undefined)
+      this.#items[at] = { ...answer, usage: usageOf(last) };
+  }
+
+  #rollBack(turns: number): void {
+    for (let left = turns; left > 0; left--) {
+      const at = this.#items.findLastIndex((item) => item.type === "user" && item.isInput);
+      if (at === -1) return;
+      this.#leftOut.add("turns that were taken back");
+      this.#items.length = at;
+    }
+  }
+
+  #compact(payload: Fields, time: number | undefined): void {
+    this.#leftOut.add("messages before a compaction", this.#items.length);
+    this.#items = [];
+    const replacement = listOf(payload["replacement_history"]);
+    for (const item of replacement) this.#item(fieldsOf(item), time);
+    const summary = textField(payload["message"]);
+    if (replacement.length === 0 && summary !== undefined)
+      this.#items.push({ type: "user", content: [{ type: "text", text: summary }], isInput: false, time });
+  }
+
+  #item(item: Fields, time: number | undefined): void {
+    switch (item["type"]) {
+      case "message":
+        this.#message(item, time);
+        return;
+      case "reasoning":
+        this.#reasoning(item, time);
+        return;
+      case "function_call":
+      case "custom_tool_call":
+      case "local_shell_call":
+        this.#say(time, callBlock(item));
+        return;
+      case "function_call_output":
+      case "custom_tool_call_output":
+      case "local_shell_call_output":
+        this.#output(item, time);
+        return;
+      default:
+        if (typeof item["type"] === "string" && ASIDE.has(item["type"]))
+          this.#leftOut.add(`items of type ${item["type"]}`);
+        else this.#unknown.add(`item ${String(item["type"])}`);
+    }
+  }
+
+  #message(item: Fields, time: number | undefined): void {
+    const blocks = contentBlocks(item["content"], this.#unknown);
+    if (item["role"] === "assistant") {
+      for (const block of blocks) if (block.type === "text") this.#say(time, block);
+    } else if (item["role"] === "user") {
+      const [first] = blocks;
+      if (first?.type === "text" && isProgramText(first.text)) this.#leftOut.add("context of the program");
+      else if (blocks.length > 0) this.#items.push({ type: "user", content: blocks, isInput: true, time });
+    } else this.#leftOut.add("instructions of the program");
+  }
+
+  #reasoning(item: Fields, time: number | undefined): void {
+    const texts = [...listOf(item["summary"]), ...listOf(item["content"])]
+      .map((part) => textField(fieldsOf(part)["text"]))
+      .filter((text) => text !== undefined);
+    if (texts.length === 0) this.#leftOut.add("hidden reasoning");
+    else this.#say(time, { type: "thinking", thinking: texts.join("\n\n") });
+  }
+
+  #output(item: Fields, time: number | undefined): void {
+    const output = item["output"];
+    const fields = fieldsOf(output);
+    const isError = fields["success"] === false;
+    const content =
+      typeof output === "string" || Array.isArray(output)
+        ? output
+        : (fields["content_items"] ?? fields["content"]);
+    const result = {
+      type: "tool_result",
+      tool_use_id: textField(item["call_id"]) ?? "",
+      content: resultContent(content, this.#unknown),
+      ...(isError ? { is_error: true } : {}),
+    } as const;
+    this.#items.push({ type: "result", result, time });
+  }
+
+  /** Adds a block to the answer that is being given, or begins one: results and input end it. */
+  #say(time: number | undefined, block: AssistantBlock): void {
+    const last = this.#items.at(-1);
+    const model = `${this.#provider}/${this.#model}`;
+    if (last?.type === "assistant" && last.usage === undefined && last.model === model)
+      this.#items[this.#items.length - 1] = {
+        ...last,
+        content: [...last.content, block],
+      } satisfies Assistant;
+    else this.#items.push({ type: "assistant", content: [block], model, finish: "stop", time });
+  }
+}
+
+/** Kinds of items that hold nothing another model could be sent. */
+const ASIDE: ReadonlySet<string> = new Set([
+  "web_search_call",
+  "image_generation_call",
+  "tool_search_call",
+  "tool_search_output",
+  "ghost_snapshot",
+  "compaction",
+  "context_compaction",
+]);
+
+function callBlock(item: Fields): ToolUseBlock {
+  const id = textField(item["call_id"]) ?? textField(item["id"]) ?? "";
+  const block = { type: "tool_use", id, name: toolName(item["name"] ?? "shell") } as const;
+  if (item["type"] === "local_shell_call")
+    return { ...block, name: "shell", input: fieldsOf(item["action"]) };
+  if (item["type"] === "custom_tool_call")
+    return { ...block, input: { input: textField(item["input"]) ?? "" } };
+  const given = textField(item["arguments"]) ?? "";
+  const { input, invalid_input: invalid } = parseToolInput(given);
+  // It has a result all the same: what it was given is kept as it is.
+  return { ...block, input: invalid === undefined ? input : { arguments: given } };
+}
+
+/** Whether the program wrote a message of the user by itself. */
+function isProgramText(text: string): boolean {
+  return /^(?:<(?:environment_context|user_instructions|permissions instructions|skills_instructions|INSTRUCTIONS)>|# AGENTS\.md instructions)/.test(
+    text.trimStart(),
+  );
+}
+
+function usageOf(usage: Fields): Usage {
+  return {
+    inputTokens: tokenCount(usage["input_tokens"]),
+    outputTokens: tokenCount(usage["output_tokens"]),
+    cacheReadTokens: tokenCount(usage["cached_input_tokens"]),
+    reasoningTokens: tokenCount(usage["reasoning_output_tokens"]),
+  };
+}

@@ -1,0 +1,214 @@
+import type { AssistantBlock } from "../../core/message/block.ts";
+import { tokenCount, type Usage } from "../../core/message/usage.ts";
+import { type Fields, fieldsOf, listOf, textField, timeField } from "./field-values.ts";
+import { contentBlocks, resultContent, toolName } from "./foreign-blocks.ts";
+import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
+
+/** Kinds of records that hold nothing the model was sent. */
+const ASIDE: ReadonlySet<string> = new Set([
+  "model_change",
+  "thinking_level_change",
+  "label",
+  "session_info",
+  "custom",
+  "ephemeral",
+  "context_transform",
+]);
+
+/**
+ * A session file of pi: a header, then entries that form a tree by `id` and `parentId` (in old files a plain list). The conversation is the
+ * way from the last entry to the first; a `compaction` stands for what was before the entry it names as the first one kept.
+ */
+export function parsePi(records: readonly ForeignRecord[]): ForeignSession {
+  const leftOut = new KindCount();
+  const unknown = new KindCount();
+  const header = records.find(({ fields }) => fields["type"] === "session")?.fields ?? {};
+  const entries = records.filter(({ fields }) => fields["type"] !== "session").map(({ fields }) => fields);
+  const way = kept(wayToLast(entries), leftOut);
+  leftOut.add("entries of other branches", entries.length - wayToLast(entries).length);
+  const items = way.flatMap((entry) => itemOf(entry, { leftOut, unknown }));
+  return {
+    program: "pi",
+    sessionId: textField(header["id"]),
+    cwd: textField(header["cwd"]),
+    items,
+    leftOut: leftOut.counts,
+    unknown: unknown.counts,
+  };
+}
+
+function wayToLast(entries: readonly Fields[]): readonly Fields[] {
+  if (entries.every((entry) => textField(entry["id"]) === undefined)) return entries;
+  const places = new Map(entries.map((entry, at) => [textField(entry["id"]), at]));
+  const way: Fields[] = [];
+  for (let at = entries.length - 1; at >= 0; ) {
+    const entry = entries[at];
+    if (entry === undefined) break;
+    way.push(entry);
+    const parent = textField(entry["parentId"]);
+    if (parent === undefined && entry["parentId"] === null) break;
+    const place = places.get(parent);
+    // Where the line of a parent is lost, the one before takes its place.
+    at = place !== undefined && parent !== undefined && place < at ? place : at - 1;
+  }
+  return way.reverse();
+}
+
+/** What the newest compaction leaves: its summary, what it kept, and what came after it. */
+function kept(way: readonly Fields[], leftOut: KindCount): readonly Fields[] {
+  const at = way.findLastIndex((entry) => entry["type"] === "compaction");
+  const compaction = way[at];
+  if (compaction === undefined) return way;
+  const first = way.findIndex(
+    (entry) => entry["id"] !== undefined && entry["id"] === compaction["firstKeptEntryId"],
+  );
+  const from = first === -1 || first > at ? at : first;
+  leftOut.add("entries before a compaction", from);
+  return [compaction, ...way.slice(from, at), ...way.slice(at + 1)];
+}
+
+interface Counts {
+  readonly leftOut: KindCount;
+  readonly unknown: KindCount;
+}
+
+function itemOf(entry: Fields, counts: Counts): readonly ForeignItem[] {
+  const { type } = entry;
+  const time = timeField(entry["timestamp"]);
+  if (type === "message") return messageItem(fieldsOf(entry["message"]), { time, counts });
+  if (type === "compaction" || type === "branch_summary")
+    return programText(textField(entry["summary"]), time);
+  if (type === "custom_message") {
+    const content = contentBlocks(entry["content"], counts.unknown);
+    return content.length === 0 ? [] : [{ type: "user", content, isInput: false, time }];
+  }
+  if (typeof type === "string" && ASIDE.has(type)) counts.leftOut.add(`records of type ${type}`);
+  else counts.unknown.add(`record ${String(type)}`);
+  return [];
+}
+
+function programText(text: string | undefined, time: number | undefined): readonly ForeignItem[] {
+  return text === undefined
+    ? []
+    : [{ type: "user", content: [{ type: "text", text }], isInput: false, time }];
+}
+
+function messageItem(
+  message: Fields,
+  { time: recorded, counts }: { readonly time: number | undefined; readonly counts: Counts },
+): readonly ForeignItem[] {
+  const time = timeField(message["timestamp"]) ?? recorded;
+  switch (message["role"]) {
+    case "user":
+    case "custom":
+    case "hookMessage": {
+      const content = contentBlocks(message["content"], counts.unknown);
+      return content.length === 0
+        ? []
+        : [{ type: "user", content, isInput: message["role"] === "user", time }];
+    }
+    case "assistant":
+      return [assistantItem(message, { time, counts })];
+    case "toolResult":
+      return [
+        {
+          type: "result",
+          time,
+          result: {
+            type: "tool_result",
+            tool_use_id: textField(message["toolCallId"]) ?? "",
+            content: resultContent(message["content"], counts.unknown),
+            ...(message["isError"] === true ? { is_error: true } : {}),
+          },
+        },
+      ];
+    case "bashExecution":
+      return programText(
+        `Ran by the user: ${textField(message["command"]) ?? ""}\n${textField(message["output"]) ?? ""}`.trim(),
+        time,
+      );
+    case "branchSummary":
+    case "compactionSummary":
+      return programText(textField(message["summary"]), time);
+    default:
+      counts.unknown.add(`message of role ${String(message["role"])}`);
+      return [];
+  }
+}
+
+function assistantItem(
+  message: Fields,
+  { time, counts }: { readonly time: number | undefined; readonly counts: Counts },
+): ForeignItem {
+  const stop = message["stopReason"];
+  const isAnthropic = message["api"] === "anthropic-messages";
+  return {
+    type: "assistant",
+    time,
+    content: listOf(message["content"]).flatMap((block) =>
+      assistantBlock(fieldsOf(block), { ...counts, isAnthropic }),
+    ),
+    model: `${textField(message["provider"]) ?? "unknown"}/${textField(message["model"]) ?? "unknown"}`,
+    usage: usageOf(message["usage"]),
+    costUsd: costOf(message["usage"]),
+    finish:
+      stop === "length"
+        ? "length"
+        : stop === "aborted" || stop === "error"
+          ? "interrupted"
+          : stop === "toolUse"
+            ? "tool_use"
+            : "stop",
+  };
+}
+
+function assistantBlock(
+  block: Fields,
+  { unknown, isAnthropic }: Counts & { readonly isAnthropic: boolean },
+): readonly AssistantBlock[] {
+  switch (block["type"]) {
+    case "text": {
+      const text = textField(block["text"]);
+      return text === undefined || text.trim() === "" ? [] : [{ type: "text", text }];
+    }
+    case "thinking": {
+      const thinking = textField(block["thinking"]) ?? "";
+      // Signatures of other providers are written in ways of their own.
+      const signature = isAnthropic ? textField(block["thinkingSignature"]) : undefined;
+      if (isAnthropic && block["redacted"] === true)
+        return signature === undefined ? [] : [{ type: "thinking", thinking: "", redacted: signature }];
+      if (thinking === "") return [];
+      return [{ type: "thinking", thinking, ...(signature === undefined ? {} : { signature }) }];
+    }
+    case "toolCall":
+      return [
+        {
+          type: "tool_use",
+          id: textField(block["id"]) ?? "",
+          name: toolName(block["name"]),
+          input: fieldsOf(block["arguments"]),
+        },
+      ];
+    default:
+      unknown.add(`block ${String(block["type"])}`);
+      return [];
+  }
+}
+
+function usageOf(value: unknown): Usage | undefined {
+  const usage = fieldsOf(value);
+  if (Object.keys(usage).length === 0) return undefined;
+  const read = tokenCount(usage["cacheRead"]);
+  const write = tokenCount(usage["cacheWrite"]);
+  return {
+    inputTokens: tokenCount(usage["input"]) + read + write,
+    outputTokens: tokenCount(usage["output"]),
+    cacheReadTokens: read,
+    cacheWriteTokens: write,
+  };
+}
+
+function costOf(value: unknown): number | undefined {
+  const total = fieldsOf(fieldsOf(value)["cost"])["total"];
+  return typeof total === "number" && Number.isFinite(total) && total > 0 ? total : undefined;
+}

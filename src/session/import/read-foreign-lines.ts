@@ -1,0 +1,59 @@
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import { readLines } from "../read-lines.ts";
+import type { DamagedLine } from "../scan-journal.ts";
+import { systemReason } from "../session-error.ts";
+import type { ForeignRecord } from "./foreign-session.ts";
+
+/** The lines of a foreign file. */
+export interface ForeignLines {
+  readonly records: readonly ForeignRecord[];
+  readonly damaged: readonly DamagedLine[];
+}
+
+/** Most bytes of a file that is imported. */
+const MAX_BYTES = 1024 * 1024 * 1024;
+
+/** Reads a file of JSON lines; broken lines are noted and left out. Throws `invalid_argument` for what is no readable file. */
+export function readForeignLines(path: string): ForeignLines {
+  const descriptor = openForeign(path);
+  try {
+    const records: ForeignRecord[] = [];
+    const damaged: DamagedLine[] = [];
+    for (const { bytes, number: line, isTooLong } of readLines(descriptor)) {
+      if (isTooLong) {
+        damaged.push({ line, reason: "longer than a line can be" });
+        continue;
+      }
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+        .toString("utf8")
+        .replace(/^\uFEFF/, "");
+      if (text.trim() === "") continue;
+      const parsed = safeParse(text);
+      if (!parsed.ok) damaged.push({ line, reason: "no JSON" });
+      else if (!isRecord(parsed.value)) damaged.push({ line, reason: "no JSON object" });
+      else records.push({ line, fields: parsed.value });
+    }
+    return { records, damaged };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function openForeign(path: string): number {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw unusable(path, `cannot be read: ${systemReason(error)}`);
+  }
+  const stats = fstatSync(descriptor);
+  if (stats.isFile() && stats.size <= MAX_BYTES) return descriptor;
+  closeSync(descriptor);
+  throw unusable(path, stats.isFile() ? `is longer than ${MAX_BYTES} bytes` : "is no file");
+}
+
+function unusable(path: string, why: string): NanoAgentError {
+  return new NanoAgentError("invalid_argument", `${path} ${why}. Name a session file.`);
+}

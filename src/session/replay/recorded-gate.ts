@@ -1,0 +1,58 @@
+import type { ApprovalRequestEntry, PermissionEntry } from "../../core/agent/entry.ts";
+import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/gate.ts";
+import type { RecordedRun } from "./recorded-run.ts";
+import { NOBODY_TO_ASK, type RunFacts } from "./run-facts.ts";
+
+/** A gate and a person that decide as the record says; what it says nothing of was allowed. */
+export function recordedGate(
+  run: RecordedRun,
+  facts: RunFacts,
+): { readonly gate: Gate; readonly approve: Approver | undefined } {
+  const gate: Gate = {
+    check: ({ callId }) => {
+      const { decision, request } = run.calls.get(callId) ?? {};
+      if (decision !== undefined) return asked(decision);
+      return request === undefined ? { action: "allow" } : waiting(request);
+    },
+  };
+  if (!facts.hasApprover) return { gate, approve: undefined };
+  return { gate, approve: ({ callId }) => answerTo(callId, run, facts) };
+}
+
+/** What the record says of calls that waited when the run began. */
+export function recordedApprovals(run: RecordedRun, facts: RunFacts): Approvals {
+  const decided = [...run.calls.values()].filter(({ decision }) => decision?.by === "person");
+  return Object.fromEntries(decided.map(({ callId }) => [callId, answerTo(callId, run, facts)]));
+}
+
+function answerTo(callId: string, run: RecordedRun, facts: RunFacts): ApprovalAnswer {
+  const { decision } = run.calls.get(callId) ?? {};
+  if (decision === undefined || decision.by === "nobody") return "later";
+  if (decision.action === "allow") return true;
+  const stop = run.end?.stopReason === "denied" && facts.lastCalls.has(callId);
+  return { approved: false, reason: decision.reason, ...(stop ? { stop } : {}) };
+}
+
+/** How the reason of a refusal ends whose call could not wait. */
+const CANNOT_WAIT = ", and a call inside another one cannot wait for the answer: make it on its own";
+
+function asked({ by, reason, rule, suggestion }: PermissionEntry): GateDecision {
+  const ending =
+    by === "nobody" ? [NOBODY_TO_ASK, CANNOT_WAIT].find((each) => reason.endsWith(each)) : undefined;
+  return {
+    action: by === "rule" ? "deny" : "ask",
+    reason: ending === undefined ? reason : reason.slice(0, -ending.length),
+    ...(rule === undefined ? {} : { rule }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}
+
+function waiting({ reason, rule, part, suggestion }: ApprovalRequestEntry): GateDecision {
+  return {
+    action: "ask",
+    reason,
+    ...(rule === undefined ? {} : { rule }),
+    ...(part === undefined ? {} : { part }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}

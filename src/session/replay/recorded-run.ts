@@ -1,0 +1,160 @@
+import type {
+  ApprovalRequestEntry,
+  AssistantEntry,
+  JournalEntry,
+  PermissionEntry,
+  RunEndEntry,
+  RunStartEntry,
+  ToolIntentEntry,
+  ToolResultEntry,
+} from "../../core/agent/entry.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import { toolCallsOf } from "../../core/message/message.ts";
+
+/** What a journal says of one tool call. */
+export interface RecordedCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly intent: ToolIntentEntry | undefined;
+  readonly result: ToolResultEntry | undefined;
+  readonly decision: PermissionEntry | undefined;
+  /** Set when the call had to wait for an answer. */
+  readonly request: ApprovalRequestEntry | undefined;
+  /** Call this one was made by. */
+  readonly parentCallId: string | undefined;
+}
+
+/** One run of a session, as its journal has it. */
+export interface RecordedRun {
+  /** From 1. */
+  readonly number: number;
+  /** Everything recorded before the run. */
+  readonly before: number;
+  readonly start: RunStartEntry;
+  /** Input: what stands before the loop began. */
+  readonly opening: readonly JournalEntry[];
+  /** What the loop did, up to the end of the run. */
+  readonly body: readonly JournalEntry[];
+  /** Undefined when the run was cut. */
+  readonly end: RunEndEntry | undefined;
+  /** Answers of the model in order, those of nested runs included. */
+  readonly answers: readonly AssistantEntry[];
+  /** Calls by id, in the order in which they first appear. */
+  readonly calls: ReadonlyMap<string, RecordedCall>;
+}
+
+/** Takes the entries of a session apart into its runs. Entries between two runs belong to none. */
+export function recordedRuns(entries: readonly JournalEntry[]): readonly RecordedRun[] {
+  const runs: RecordedRun[] = [];
+  entries.forEach((entry, at) => {
+    if (entry.type !== "run_start" || entry.scope !== undefined) return;
+    runs.push(recordedRun(entries, { start: entry, at, number: runs.length + 1 }));
+  });
+  return runs;
+}
+
+function recordedRun(
+  entries: readonly JournalEntry[],
+  { start, at, number }: { readonly start: RunStartEntry; readonly at: number; readonly number: number },
+): RecordedRun {
+  const inside: JournalEntry[] = [];
+  let end: RunEndEntry | undefined;
+  for (const entry of entries.slice(at + 1)) {
+    if (entry.scope === undefined && entry.type === "run_start") break;
+    if (entry.scope === undefined && entry.type === "run_end") {
+      end = entry;
+      break;
+    }
+    inside.push(entry);
+  }
+  const length = openingLength(inside);
+  const opening = inside.slice(0, length);
+  const body = inside.slice(length);
+  const answers = body.filter((entry) => entry.type === "assistant_message");
+  return {
+    number,
+    before: at,
+    start,
+    opening,
+    body,
+    end,
+    answers,
+    calls: withUntraced(recordedCalls(body), answers),
+  };
+}
+
+/** How many entries at the beginning are input: what starts the run, answers to calls that waited, and refusals of those by a message. */
+function openingLength(inside: readonly JournalEntry[]): number {
+  const loop = inside.findIndex((entry) => !canBeInput(entry));
+  const before = loop === -1 ? inside : inside.slice(0, loop);
+  let length = before.findLastIndex(({ type }) => type === "user_message" || type === "history") + 1;
+  for (let entry = before[length]; isAnswerFromOutside(entry); entry = before[length]) length++;
+  return length;
+}
+
+function canBeInput(entry: JournalEntry): boolean {
+  if (entry.scope !== undefined) return false;
+  if (entry.type === "user_message") return entry.source !== "steering" && entry.source !== "system";
+  return entry.type === "history" || entry.type === "tool_result" || entry.type === "permission_decision";
+}
+
+function isAnswerFromOutside(entry: JournalEntry | undefined): boolean {
+  return entry?.type === "tool_result" && (entry.status === "ok" || entry.status === "error");
+}
+
+/** Adds the calls that were asked for and of which nothing else is recorded: the caller's, and those a cut run had not come to. */
+function withUntraced(
+  traced: ReadonlyMap<string, RecordedCall>,
+  answers: readonly AssistantEntry[],
+): ReadonlyMap<string, RecordedCall> {
+  const calls = new Map(traced);
+  for (const { message } of answers)
+    for (const { id: callId, name } of toolCallsOf(message))
+      if (!calls.has(callId)) calls.set(callId, { callId, name, ...UNTRACED });
+  return calls;
+}
+
+const UNTRACED = {
+  parentCallId: undefined,
+  intent: undefined,
+  result: undefined,
+  decision: undefined,
+  request: undefined,
+} as const;
+
+/** The calls in some entries by id, in the order in which they first appear. */
+export function recordedCalls(body: readonly JournalEntry[]): ReadonlyMap<string, RecordedCall> {
+  const calls = new Map<string, RecordedCall>();
+  for (const entry of body) {
+    if (!isOfCall(entry)) continue;
+    const { callId, name } = entry;
+    const parentCallId = entry.type === "approval_request" ? undefined : entry.parentCallId;
+    const before = calls.get(callId) ?? { ...UNTRACED, callId, name, parentCallId };
+    calls.set(callId, {
+      ...before,
+      ...(entry.type === "tool_intent" ? { intent: entry } : {}),
+      ...(entry.type === "tool_result" ? { result: entry } : {}),
+      ...(entry.type === "permission_decision" ? { decision: entry } : {}),
+      ...(entry.type === "approval_request" ? { request: entry } : {}),
+    });
+  }
+  return calls;
+}
+
+type CallEntry = ToolIntentEntry | ToolResultEntry | PermissionEntry | ApprovalRequestEntry;
+
+const OF_CALLS: ReadonlySet<string> = new Set([
+  "tool_intent",
+  "tool_result",
+  "permission_decision",
+  "approval_request",
+]);
+
+function isOfCall(entry: JournalEntry): entry is CallEntry {
+  return OF_CALLS.has(entry.type);
+}
+
+/** The arguments of a call after they were checked; undefined where it did not come to that. */
+export function checkedInput({ intent, decision, request }: RecordedCall): ToolInput | undefined {
+  return (intent ?? decision ?? request)?.input;
+}

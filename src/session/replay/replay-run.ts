@@ -1,0 +1,325 @@
+import { runLoop } from "../../core/agent/converse.ts";
+import type { AssistantEntry, JournalEntry, NewEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import type { Approver, Gate } from "../../core/agent/gate.ts";
+import { Ledger } from "../../core/agent/ledger.ts";
+import { MemoryJournal } from "../../core/agent/memory-journal.ts";
+import { type RunContext, runSettings } from "../../core/agent/run-context.ts";
+import { SessionState } from "../../core/agent/session-state.ts";
+import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { hashText } from "../../core/base/hash-text.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import { type Message, textOf } from "../../core/message/message.ts";
+import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
+import type { ModelRequest } from "../../core/model/model.ts";
+import { ToolRegistry } from "../../core/tool/registry.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { noHooks } from "./no-hooks.ts";
+import { recordedApprovals, recordedGate } from "./recorded-gate.ts";
+import { recordedModel } from "./recorded-model.ts";
+import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
+import { isSaidByLoop, type RunFacts, runFacts } from "./run-facts.ts";
+import { standInTools } from "./stand-in-tools.ts";
+
+/** Runs a call of a tool, instead of answering it from the record; resolves to undefined when it did not run. Never rejects. */
+export type ToolRunner = (
+  call: { readonly name: string; readonly input: ToolInput },
+  context: ToolContext,
+) => Promise<ToolResult | undefined>;
+
+/** What a run is run again with. */
+export interface ReplayTools {
+  /** Tools whose schemas check the arguments again. Other tools take what is recorded. */
+  readonly tools?: readonly Tool[];
+  readonly runTool?: ToolRunner | undefined;
+  /** How a run goes that is no plain loop, by its record; undefined for one that is. */
+  readonly conductor?: ((run: RecordedRun) => Conductor | undefined) | undefined;
+  /** Stops the replay. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Makes what conducts a run, given the tools it has. */
+export type Conductor = (tools: readonly Tool[]) => (run: RunContext) => Promise<unknown>;
+
+/** What came of a run that was run again. */
+export interface ReplayedRun {
+  readonly facts: RunFacts;
+  readonly entries: readonly JournalEntry[];
+  /** Messages of the requests, in the order of the recorded answers. */
+  readonly requests: readonly (readonly Message[])[];
+  /** True when the model was asked once more than the record has answers. */
+  readonly askedTooOften: boolean;
+  /** True when the end came from outside and was taken from the record. */
+  readonly endedAsRecorded: boolean;
+  /** What calls gave that were run, by call id. */
+  readonly outcomes: ReadonlyMap<string, LiveOutcome>;
+  readonly failure: NanoAgentError | undefined;
+}
+
+/** What a call gave that was run. */
+export interface LiveOutcome {
+  readonly content: ToolResultEntry["result"]["content"];
+  readonly isError: boolean;
+  /** Equal for results that say the same, where the tool tells: see `essence` of a tool's result. */
+  readonly fingerprint: string | undefined;
+}
+
+/** Endings that come from outside of the loop: a person, a signal, a limit. */
+const OUTSIDE: ReadonlySet<string> = new Set(["aborted", "budget", "loop_detected"]);
+
+/** Runs one recorded run again: the real loop with answers, decisions, input and interruptions of the record. */
+export async function replayRun(
+  run: RecordedRun,
+  before: readonly JournalEntry[],
+  options: ReplayTools,
+): Promise<ReplayedRun> {
+  const replay = new RunReplay(run, options);
+  return replay.perform(before);
+}
+
+class RunReplay {
+  readonly #run: RecordedRun;
+  readonly #options: ReplayTools;
+  readonly #facts: RunFacts;
+  readonly #abort = new AbortController();
+  readonly #journal: MemoryJournal;
+  readonly #requests: (readonly Message[])[] = [];
+  readonly #delivered = new Set<JournalEntry>();
+  readonly #settled = new Map<string, PromiseWithResolvers<void>>();
+  readonly outcomes = new Map<string, LiveOutcome>();
+  #taken = 0;
+  #askedTooOften = false;
+  #endedAsRecorded = false;
+
+  constructor(run: RecordedRun, options: ReplayTools) {
+    this.#run = run;
+    this.#options = options;
+    this.#facts = runFacts(run);
+    this.#journal = new MemoryJournal({ sessionId: run.start.sessionId });
+    for (const id of run.calls.keys()) this.#settled.set(id, Promise.withResolvers<void>());
+    options.signal?.addEventListener("abort", () => this.#abort.abort(options.signal?.reason), {
+      once: true,
+    });
+  }
+
+  async perform(before: readonly JournalEntry[]): Promise<ReplayedRun> {
+    const state = new SessionState();
+    for (const entry of [...before, this.#run.start, ...this.#run.opening]) state.apply(entry);
+    const { context, conduct } = this.#setUp(state);
+    let failure: NanoAgentError | undefined;
+    try {
+      await conduct(context);
+    } catch (error) {
+      failure = toNanoAgentError(error);
+    }
+    return {
+      facts: this.#facts,
+      entries: [...this.#journal.entries()],
+      requests: this.#requests,
+      askedTooOften: this.#askedTooOften,
+      endedAsRecorded: this.#endedAsRecorded,
+      outcomes: this.outcomes,
+      failure,
+    };
+  }
+
+  #setUp(state: SessionState): { context: RunContext; conduct: (run: RunContext) => Promise<unknown> } {
+    const { model: name } = this.#run.start;
+    const slash = name.indexOf("/");
+    const model = recordedModel({
+      provider: slash === -1 ? name : name.slice(0, slash),
+      id: slash === -1 ? name : name.slice(slash + 1),
+      next: (request) => this.#nextAnswer(request),
+      interrupt: () => this.#interrupt(),
+    });
+    const open = state.transcript.pending.filter(
+      ({ id }) => !state.approvals.has(id) && this.#run.calls.get(id)?.result === undefined,
+    );
+    const tools = standInTools({
+      run: this.#run,
+      facts: this.#facts,
+      externalTools: new Set([...this.#facts.externalTools, ...open.map(({ name }) => name)]),
+      tools: this.#options.tools ?? [],
+      keepsOrder: this.#options.runTool !== undefined,
+      answer: (call, toolContext) => this.#answerCall(call, toolContext),
+    });
+    const { gate, approve } = recordedGate(this.#run, this.#facts);
+    return {
+      context: this.#context(state, { model, tools, gate, approve }),
+      conduct: this.#conductor(tools),
+    };
+  }
+
+  #conductor(tools: readonly Tool[]): (run: RunContext) => Promise<unknown> {
+    const own = tools.filter(({ name }) => name !== this.#facts.finishTool);
+    return this.#options.conductor?.(this.#run)?.(own) ?? runLoop;
+  }
+
+  #context(
+    state: SessionState,
+    ports: {
+      readonly model: RunContext["model"];
+      readonly tools: readonly Tool[];
+      readonly gate: Gate;
+      readonly approve: Approver | undefined;
+    },
+  ): RunContext {
+    const { model, gate, approve } = ports;
+    const settings = runSettings(
+      { model, permission: gate, toolTimeoutMs: 0, maxToolResultChars: Number.MAX_SAFE_INTEGER },
+      { maxIterations: this.#facts.maxIterations },
+    );
+    return {
+      ...settings,
+      // The guard has spoken in the record; how it was set up is not recorded.
+      loopGuard: undefined,
+      ledger: new Ledger({}),
+      approvals: recordedApprovals(this.#run, this.#facts),
+      hooks: noHooks(this.#run.start.sessionId, ports.tools, this.#abort.signal),
+      onMaxIterations: this.#facts.onMaxIterations,
+      approve,
+      request: { sessionId: this.#run.start.sessionId },
+      tools: new ToolRegistry(ports.tools),
+      finishTool: this.#facts.finishTool,
+      startedAt: performance.now(),
+      journal: this.#journal,
+      state,
+      signal: this.#abort.signal,
+      scope: undefined,
+      takeSteering: () => this.#takeFromOutside(),
+      emit: (event) => this.#onEvent(event),
+    };
+  }
+
+  #onEvent(event: AgentEvent): void {
+    if (event.type === "tool_result") this.#settled.get(event.callId)?.resolve();
+  }
+
+  /** The recorded answer to the request that is made now. Throws what ended the run where the record has none. */
+  #nextAnswer(request: ModelRequest): AssistantEntry {
+    const answer = this.#run.answers[this.#taken];
+    if (answer !== undefined) {
+      this.#taken++;
+      this.#requests.push(request.messages);
+      return answer;
+    }
+    const { end } = this.#run;
+    if (end?.stopReason === "error")
+      throw new NanoAgentError("internal", end.error?.message ?? "The recorded run failed.");
+    if (end?.stopReason === "max_iterations")
+      throw new NanoAgentError("internal", "The recorded request failed.");
+    if (end !== undefined && !OUTSIDE.has(end.stopReason)) this.#askedTooOften = true;
+    throw this.#interrupt();
+  }
+
+  /** Ends the run as the record says it was ended from outside, or where the record was cut. */
+  #interrupt(): NanoAgentError {
+    this.#endedAsRecorded = true;
+    const reason =
+      this.#run.end?.stopReason === "budget"
+        ? new NanoAgentError("timeout", "The recorded run reached its limit here.")
+        : new NanoAgentError("aborted", "The recorded run ended here.");
+    this.#abort.abort(reason);
+    return reason;
+  }
+
+  /** What came into the run from outside before the next answer: steering, and records of other kinds. */
+  #takeFromOutside(): readonly NewEntry[] {
+    const { body, answers } = this.#run;
+    const from = this.#taken === 0 ? 0 : body.indexOf(answers[this.#taken - 1] as JournalEntry) + 1;
+    const next = answers[this.#taken];
+    const to = next === undefined ? body.length : body.indexOf(next);
+    const taken: NewEntry[] = [];
+    for (const entry of body.slice(from, to)) {
+      if (this.#delivered.has(entry) || !this.#isFromOutside(entry, next !== undefined)) continue;
+      this.#delivered.add(entry);
+      const { id: _id, parent: _parent, time: _time, scope: _scope, ...fields } = entry;
+      taken.push(fields);
+    }
+    return taken;
+  }
+
+  #isFromOutside(entry: JournalEntry, goesOn: boolean): boolean {
+    switch (entry.type) {
+      case "user_message":
+        if (entry.source === "steering") return true;
+        return goesOn && !(entry.source === "system" && isSaidByLoop(entry));
+      case "assistant_message":
+      case "tool_intent":
+      case "tool_result":
+      case "permission_decision":
+      case "approval_request":
+      case "run_start":
+      case "run_end":
+        return false;
+      default:
+        return goesOn;
+    }
+  }
+
+  /** Answers a call that was admitted. */
+  async #answerCall(call: RecordedCall, context: ToolContext): Promise<unknown> {
+    const { result } = call;
+    if (result === undefined || result.status === "aborted") {
+      if (this.#facts.lastCalls.has(call.callId)) {
+        await this.#othersSettled(call);
+        this.#interrupt();
+      }
+      return { content: result?.result.content ?? OUTCOME_UNKNOWN, isError: true };
+    }
+    const { name, intent } = call;
+    const ran = await this.#options.runTool?.({ name, input: intent?.input ?? {} }, context);
+    if (ran === undefined) await this.#callWithin(call, context);
+    else this.outcomes.set(call.callId, liveOutcome(ran));
+    const { content, is_error: isError } = result.result;
+    const ends = this.#endsRun(call) ? { finish: this.#finish(textOf(content)) } : {};
+    return { content, ...(isError === true ? { isError } : {}), ...ends };
+  }
+
+  /** Calls of the last answer that ended by themselves end before the run is stopped; later ones may be waiting for this one. */
+  async #othersSettled({ callId }: RecordedCall): Promise<void> {
+    const round = [...this.#facts.lastCalls];
+    const waited = this.#options.runTool === undefined ? round : round.slice(0, round.indexOf(callId));
+    for (const id of waited) {
+      const result = this.#run.calls.get(id)?.result;
+      if (id !== callId && result !== undefined && result.status !== "aborted")
+        await this.#settled.get(id)?.promise;
+    }
+  }
+
+  /** Calls what the recorded call has called. */
+  async #callWithin(call: RecordedCall, context: ToolContext): Promise<void> {
+    await Promise.all(
+      callableWithin(this.#run, call.callId).map((inner) =>
+        context.callTool(inner.name, checkedInput(inner) ?? {}),
+      ),
+    );
+  }
+
+  #finish(text: string): { readonly text: string; readonly output?: unknown } {
+    return this.#run.end?.stopReason === "structured_output" ? { text, output: null } : { text };
+  }
+
+  #endsRun({ callId, result }: RecordedCall): boolean {
+    const stopReason = this.#run.end?.stopReason;
+    const ends = stopReason === "finish_tool" || stopReason === "structured_output";
+    return ends && result?.status === "ok" && this.#facts.lastCalls.has(callId);
+  }
+}
+
+/** Calls that a call has made and that can be made again: in order, up to the first whose arguments are not recorded. */
+export function callableWithin(run: RecordedRun, callId: string): readonly RecordedCall[] {
+  const inner = [...run.calls.values()].filter(({ parentCallId }) => parentCallId === callId);
+  const callable: RecordedCall[] = [];
+  for (let number = 1; ; number++) {
+    const call = inner.find((each) => each.callId === `${callId}/${number}`);
+    const isKnown = call !== undefined && checkedInput(call) !== undefined;
+    if (!isKnown || call.result === undefined || call.result.status === "aborted") return callable;
+    callable.push(call);
+  }
+}
+
+function liveOutcome({ content, isError, essence }: ToolResult): LiveOutcome {
+  const fingerprint = essence === undefined ? undefined : hashText(essence).toString(36);
+  return { content, isError: isError === true, fingerprint };
+}

@@ -1,0 +1,111 @@
+import type { JournalEntry, UserEntry } from "../../core/agent/entry.ts";
+import { NUDGE, SUMMARIZE } from "../../core/agent/loop.ts";
+import { isGuardWarning } from "../../core/agent/loop-guard.ts";
+import { messageText, toolCallsOf } from "../../core/message/message.ts";
+import type { RecordedRun } from "./recorded-run.ts";
+
+/** What a journal does not say of a run and what follows from what it does say. */
+export interface RunFacts {
+  /** Name of the tool that had to end the run. */
+  readonly finishTool: string | undefined;
+  readonly maxIterations: number;
+  readonly onMaxIterations: "summarize" | "last";
+  /** Names of tools whose calls were left to the caller. */
+  readonly externalTools: ReadonlySet<string>;
+  /** Whether somebody could be asked. */
+  readonly hasApprover: boolean;
+  /** Ids of the calls of the last answer; of all calls where the run has none. */
+  readonly lastCalls: ReadonlySet<string>;
+}
+
+/** How the reason of a refusal ends that nobody was there to decide about. */
+export const NOBODY_TO_ASK = ", and there is nobody to ask";
+
+/** Works out how a run must have been set up to go as it went. */
+export function runFacts(run: RecordedRun): RunFacts {
+  const system = run.body.filter(isSystem);
+  const last = run.start.tools.at(-1);
+  const nudged = last !== undefined && system.some((entry) => textOfEntry(entry) === NUDGE(last));
+  const summarizes = system.some((entry) => textOfEntry(entry) === SUMMARIZE);
+  const lastAnswer = run.answers.at(-1);
+  return {
+    finishTool: nudged || run.end?.stopReason === "structured_output" ? last : undefined,
+    maxIterations: maxIterationsOf(run, summarizes),
+    onMaxIterations: summarizes ? "summarize" : "last",
+    externalTools: externalTools(run),
+    hasApprover: ![...run.calls.values()].some(
+      ({ decision }) => decision?.reason.endsWith(NOBODY_TO_ASK) === true,
+    ),
+    lastCalls: new Set(
+      lastAnswer === undefined
+        ? [...run.calls.values()]
+            .filter((call) => call.parentCallId === undefined)
+            .map(({ callId }) => callId)
+        : toolCallsOf(lastAnswer.message).map(({ id }) => id),
+    ),
+  };
+}
+
+/** Whether the loop or a pattern says this by itself when the run is run again. */
+export function isSaidByLoop(entry: UserEntry): boolean {
+  return isOfLoop(entry) || beginsNestedRun(entry);
+}
+
+/** Whether an entry is what a nested run was asked first. */
+export function beginsNestedRun(entry: JournalEntry): boolean {
+  return (
+    isSystem(entry) && entry.scope !== undefined && !isOfLoop(entry) && !isGuardWarning(textOfEntry(entry))
+  );
+}
+
+function isOfLoop(entry: UserEntry): boolean {
+  const text = textOfEntry(entry);
+  return text === SUMMARIZE || text.startsWith(NUDGE("").slice(0, NUDGE_START));
+}
+
+/** Characters of a nudge that stand before the name of the tool. */
+const NUDGE_START = "Finish by calling the tool ".length;
+
+function isSystem(entry: JournalEntry): entry is UserEntry {
+  return entry.type === "user_message" && entry.source === "system";
+}
+
+function textOfEntry(entry: UserEntry): string {
+  return messageText(entry.message);
+}
+
+/** A phase that ended while its model still called tools had used up its requests; so had a run that says so. */
+function maxIterationsOf(run: RecordedRun, summarizes: boolean): number {
+  const own = run.answers.filter(({ scope }) => scope === undefined);
+  if (summarizes) return ownAnswersBeforeSummary(run);
+  if (own.length > 0 && run.end?.stopReason === "max_iterations") return own.length;
+  if (own.length > 0) return Number.POSITIVE_INFINITY;
+  const known = new Set(run.start.tools);
+  for (const scope of new Set(run.answers.map((answer) => answer.scope))) {
+    const answers = run.answers.filter((answer) => answer.scope === scope);
+    const calls = answers.flatMap(({ message }, at) =>
+      at === answers.length - 1 ? toolCallsOf(message) : [],
+    );
+    const isFinal = scope === run.answers.at(-1)?.scope && run.end?.stopReason !== "max_iterations";
+    if (calls.length > 0 && !isFinal && calls.every(({ name }) => known.has(name))) return answers.length;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+function ownAnswersBeforeSummary(run: RecordedRun): number {
+  const asked = run.body.findLastIndex((entry) => isSystem(entry) && textOfEntry(entry) === SUMMARIZE);
+  const before = run.body.slice(0, asked);
+  return before.filter(({ type, scope }) => type === "assistant_message" && scope === undefined).length;
+}
+
+function externalTools(run: RecordedRun): ReadonlySet<string> {
+  const stopReason = run.end?.stopReason;
+  if (stopReason !== "awaiting_external" && stopReason !== "awaiting_approval") return new Set();
+  const answer = run.answers.findLast(({ scope }) => scope === undefined);
+  if (answer === undefined) return new Set();
+  const open = toolCallsOf(answer.message).filter(({ id }) => {
+    const call = run.calls.get(id);
+    return call?.intent === undefined && call?.result === undefined && call?.request === undefined;
+  });
+  return new Set(open.map(({ name }) => name));
+}

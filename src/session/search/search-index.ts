@@ -1,0 +1,148 @@
+import { closeSync, lstatSync, renameSync } from "node:fs";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { openSessionFile } from "../session-file.ts";
+import type { SessionFile } from "../session-store.ts";
+import { searchWords, wordSegmenter } from "./search-words.ts";
+import { type SessionPassage, sessionPassages } from "./session-passages.ts";
+
+/** Version of the tables; an index of another one is made anew. */
+const INDEX_VERSION = 1;
+
+/** A passage that was found. */
+export interface FoundPassage extends SessionPassage {
+  readonly path: string;
+}
+
+/** Full-text index of session files in a database of its own. Holds nothing that the session files do not hold. */
+export class SearchIndex {
+  readonly #database: DatabaseSync;
+
+  /** Opens the index, or makes a new one (0600). Throws for a link, and what the database throws, a damaged file included. */
+  constructor(path: string, open: typeof DatabaseSync) {
+    const exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    closeSync(openSessionFile(path, exists ? "append" : "create"));
+    this.#database = new open(path, { timeout: 2_000 });
+    try {
+      this.#prepare();
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  #prepare(): void {
+    const database = this.#database;
+    database.exec("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY");
+    const version = database.prepare("PRAGMA user_version").get()?.["user_version"];
+    if (version === INDEX_VERSION) return;
+    database.exec(`BEGIN IMMEDIATE;
+      DROP TABLE IF EXISTS files; DROP TABLE IF EXISTS passages;
+      CREATE TABLE files (path TEXT PRIMARY KEY, bytes INTEGER, changed REAL, first INTEGER, last INTEGER);
+      CREATE VIRTUAL TABLE passages USING fts5(words, path UNINDEXED, step UNINDEXED, text UNINDEXED, tokenize = 'unicode61 remove_diacritics 2');
+      PRAGMA user_version = ${INDEX_VERSION};
+      COMMIT`);
+  }
+
+  /** Brings the index up to date with the files as they are now. A file that cannot be read is left out. */
+  update(sessions: readonly SessionFile[], isComplete: boolean): void {
+    const database = this.#database;
+    const known = new Map(
+      database
+        .prepare("SELECT path, bytes, changed FROM files")
+        .all()
+        .map((row) => [String(row["path"]), `${Number(row["bytes"])} ${Number(row["changed"])}`]),
+    );
+    const present = new Set(sessions.map(({ path }) => path));
+    const stale = sessions.filter(
+      ({ path, bytes, changedAt }) => known.get(path) !== `${bytes} ${changedAt}`,
+    );
+    const gone = isComplete ? [...known.keys()].filter((path) => !present.has(path)) : [];
+    if (stale.length + gone.length === 0) return;
+    const statements: Statements = {
+      forget: database.prepare(
+        "DELETE FROM passages WHERE rowid BETWEEN (SELECT first FROM files WHERE path = ?1) AND (SELECT last FROM files WHERE path = ?1)",
+      ),
+      forgetFile: database.prepare("DELETE FROM files WHERE path = ?"),
+      addFile: database.prepare("INSERT INTO files VALUES (?, ?, ?, ?, ?)"),
+      add: database.prepare("INSERT INTO passages (words, path, step, text) VALUES (?, ?, ?, ?)"),
+    };
+    const segmenter = wordSegmenter();
+    for (const path of gone) this.#within(() => forget(statements, path));
+    for (const session of stale) this.#within(() => replace(statements, session, segmenter));
+  }
+
+  /** Passages of the files that have all the words, those with most of them first. */
+  find(text: string, limit: number): readonly FoundPassage[] {
+    const words = searchWords(text).map((word) =>
+      word.length === 1 ? `"${word[0]}"*` : `"${word.join(" ")}"`,
+    );
+    if (words.length === 0) return [];
+    const files = this.#database.prepare("SELECT DISTINCT path FROM passages WHERE passages MATCH ?");
+    const sets = words.map((word) => new Set(files.all(word).map((row) => String(row["path"]))));
+    const [first = new Set<string>(), ...others] = sets;
+    const paths = [...first].filter((path) => others.every((set) => set.has(path)));
+    if (paths.length === 0) return [];
+    return this.#database
+      .prepare(
+        "SELECT path, step, text FROM passages WHERE passages MATCH ? AND path IN (SELECT value FROM json_each(?)) ORDER BY rank LIMIT ?",
+      )
+      .all(words.join(" OR "), JSON.stringify(paths), limit)
+      .map((row) => ({ path: String(row["path"]), step: Number(row["step"]), text: String(row["text"]) }));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #within(change: () => void): void {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      change();
+      this.#database.exec("COMMIT");
+    } catch (error) {
+      this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+interface Statements {
+  readonly forget: StatementSync;
+  readonly forgetFile: StatementSync;
+  readonly addFile: StatementSync;
+  readonly add: StatementSync;
+}
+
+function forget({ forget: drop, forgetFile }: Statements, path: string): void {
+  drop.run(path);
+  forgetFile.run(path);
+}
+
+function replace(statements: Statements, session: SessionFile, segmenter: Intl.Segmenter): void {
+  const { path, bytes, changedAt } = session;
+  forget(statements, path);
+  let first: number | bigint = 0;
+  let last: number | bigint = -1;
+  for (const { step, text } of readable(path)) {
+    const words = searchWords(text, segmenter).flat().join(" ");
+    last = statements.add.run(words, path, step, text).lastInsertRowid;
+    if (first === 0) first = last;
+  }
+  statements.addFile.run(path, bytes, changedAt, first, last);
+}
+
+function* readable(path: string): Generator<SessionPassage, void, undefined> {
+  try {
+    yield* sessionPassages(path);
+  } catch {
+    // A file that is gone, linked or of a newer version has no text to be found; whoever opens it is told why.
+    return;
+  }
+}
+
+/** Moves a damaged index out of the way; returns its new path. */
+export function setIndexAside(path: string, now: number): string {
+  const aside = `${path}.damaged-${now}`;
+  renameSync(path, aside);
+  return aside;
+}

@@ -1,0 +1,52 @@
+/**
+ * The words of a text as they are indexed and looked for: by the word boundaries of Unicode, in lower case and compatibility form.
+ * Words of scripts without blanks (Chinese, Japanese, Thai…) are taken apart into characters, so that a part of one is found too.
+ */
+export function searchWords(
+  text: string,
+  segmenter: Intl.Segmenter = wordSegmenter(),
+): readonly (readonly string[])[] {
+  const words: (readonly string[])[] = [];
+  let run: string[] = [];
+  const endRun = (): void => {
+    if (run.length > 0) words.push(run);
+    run = [];
+  };
+  for (const { segment, isWordLike } of segmenter.segment(text.normalize("NFKC").toLowerCase())) {
+    if (isWordLike !== true) endRun();
+    else if (UNSPACED.test(segment)) run.push(...segment);
+    else {
+      endRun();
+      words.push([segment.replaceAll(/[\s"']+/g, "")]);
+    }
+  }
+  endRun();
+  return words.filter(([first]) => first !== undefined && first !== "");
+}
+
+/** Splits text into words. One serves for many texts. */
+export function wordSegmenter(): Intl.Segmenter {
+  return new Intl.Segmenter("zh", { granularity: "word" });
+}
+
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** Those of the words that a text has, each as a beginning of one of its own. */
+export function wordsIn(
+  text: string,
+  wanted: readonly (readonly string[])[],
+  segmenter: Intl.Segmenter,
+): readonly (readonly string[])[] {
+  const plain = text.normalize("NFKC").toLowerCase();
+  // Most texts have none of them, which is seen much faster.
+  const possible = wanted.filter((word) => plain.includes(word.join("")));
+  if (possible.length === 0) return [];
+  const words = searchWords(text, segmenter);
+  return possible.filter((word) => words.some((each) => beginsWithin(each, word)));
+}
+
+function beginsWithin(each: readonly string[], word: readonly string[]): boolean {
+  if (word.length === 1 && each.length === 1) return each[0]?.startsWith(word[0] ?? "") === true;
+  return each.some((_, at) => word.every((part, offset) => each[at + offset] === part));
+}

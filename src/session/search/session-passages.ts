@@ -1,0 +1,57 @@
+import { closeSync } from "node:fs";
+import type { JournalEntry } from "../../core/agent/entry.ts";
+import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import { inspectSession } from "../inspect-session.ts";
+import { readEntries } from "../read-entries.ts";
+import { recordPath } from "../record-path.ts";
+import { openSessionFile } from "../session-file.ts";
+
+/** A text of a session that can be found. */
+export interface SessionPassage {
+  /** Step of the session it belongs to: the next one for input, its own for answers and results; 0 before the first. */
+  readonly step: number;
+  readonly text: string;
+}
+
+/** Characters of one text that are searched: of what people and models say, and of what tools give. */
+const MAX_SAID = 32_000;
+const MAX_RESULT = 8_000;
+
+/** The texts of a session file, one by one. Throws `journal` for a file that cannot be read. */
+export function* sessionPassages(path: string): Generator<SessionPassage, void, undefined> {
+  const descriptor = openSessionFile(path, "read");
+  try {
+    const { scan } = inspectSession(descriptor, path);
+    let step = 0;
+    for (const entry of readEntries(descriptor, recordPath(scan))) {
+      if (entry.type === "assistant_message" && entry.scope === undefined) step++;
+      for (const text of textsOf(entry)) {
+        const isInput = entry.type === "user_message";
+        if (text.trim() !== "") yield { step: isInput ? step + 1 : step, text: text.toWellFormed() };
+      }
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function textsOf(entry: JournalEntry): readonly string[] {
+  switch (entry.type) {
+    case "user_message":
+      return [textOf(entry.message.content, "\n").slice(0, MAX_SAID)];
+    case "assistant_message":
+      return [
+        textOf(entry.message.content, "\n").slice(0, MAX_SAID),
+        ...toolCallsOf(entry.message).map(({ name, input }) =>
+          `${name} ${JSON.stringify(input)}`.slice(0, MAX_RESULT),
+        ),
+      ];
+    case "tool_result":
+      return [textOf(entry.result.content, "\n").slice(0, MAX_RESULT)];
+    case "history":
+    case "compaction":
+      return entry.messages.map((message) => textOf(message.content, "\n").slice(0, MAX_SAID));
+    default:
+      return [];
+  }
+}
