@@ -30,6 +30,7 @@ export type {
   AgentEvent,
   DoneEvent,
   PhaseEvent,
+  SubagentEvent,
   ToolUpdateEvent,
   TurnStartEvent,
   WarningEvent,
@@ -52,7 +53,6 @@ export type {
   RunOptions,
 } from "./core/agent/options.ts";
 export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
-export type { StopReason } from "./core/agent/stop-reason.ts";
 export {
   type ErrorCode,
   isNanoAgentError,
@@ -70,6 +70,7 @@ export type {
   SchemaResult,
   StandardSchema,
 } from "./core/base/schema.ts";
+export type { StopReason } from "./core/base/stop-reason.ts";
 export type {
   AssistantBlock,
   ContentBlock,
@@ -118,6 +119,8 @@ export type {
 export { defineTool } from "./core/tool/define-tool.ts";
 export { ToolRegistry } from "./core/tool/registry.ts";
 export type {
+  SubagentOutcome,
+  SubagentTask,
   Tool,
   ToolAccess,
   ToolContext,

@@ -72,7 +72,7 @@ function interruptedCalls(entries: Iterable<JournalEntry>): InterruptedCall[] {
       const call = open.get(entry.callId);
       if (call !== undefined) open.set(call.callId, { ...call, outcome: "unknown" });
     } else if (entry.type === "tool_result") open.delete(entry.callId);
-    else if (entry.type === "run_end") open.clear();
+    else if (entry.type === "run_end" && entry.scope === undefined) open.clear();
   }
   return [...open.values()];
 }

@@ -160,9 +160,12 @@ function toolContext(
   call: ToolUseBlock,
   { signal, isOpen }: { readonly signal: AbortSignal; readonly isOpen: () => boolean },
 ): ToolContext {
+  let subagents = 0;
   return {
     signal,
     sessionId: run.journal.sessionId,
+    transcriptId:
+      run.subagent === undefined ? run.journal.sessionId : `${run.journal.sessionId}/${run.scope ?? ""}`,
     callId: call.id,
     cwd: run.cwd,
     update: (update: ToolUpdate | string) => {
@@ -172,6 +175,8 @@ function toolContext(
       run.emit({ type: "tool_update", callId: call.id, name: call.name, ...full });
     },
     callTool: nestedCaller({ ...run, signal }, call),
+    listTools: () => run.tools.list(),
+    runAgent: (task) => run.delegate({ ...run, signal }, { call, task, number: ++subagents }),
   };
 }
 

@@ -42,13 +42,22 @@ export async function admit(run: RunContext, call: ToolUseBlock, parentCallId?: 
     input,
     cwd: run.cwd,
     sessionId: run.journal.sessionId,
-    ...(parentCallId === undefined ? {} : { parentCallId }),
+    ...callerOf(run, parentCallId),
     signal: run.signal,
   };
   const refusal = await refusalOf(run, request);
   if (refusal !== undefined)
     return refuse({ status: refusal.status, result: errorResult(refusal.message) }, refusal.stop);
   return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
+}
+
+/** Who makes a call that is not one of the conversation's own. */
+function callerOf(run: RunContext, parentCallId?: string): Pick<GateRequest, "parentCallId" | "agent"> {
+  const parent = parentCallId ?? run.subagent?.callId;
+  return {
+    ...(parent === undefined ? {} : { parentCallId: parent }),
+    ...(run.subagent === undefined ? {} : { agent: run.subagent.agent }),
+  };
 }
 
 type Prepared = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };

@@ -23,6 +23,7 @@ import { publisher } from "./publish.ts";
 import type { RunResult } from "./result.ts";
 import { type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
+import { runSubagent } from "./subagent.ts";
 
 /** What {@link Agent.getState} tells. */
 export interface AgentState {
@@ -290,6 +291,7 @@ export class Agent {
       tools: finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]),
       finishTool: finish?.name,
       startedAt: performance.now(),
+      delegate: runSubagent,
       journal: this.#journal,
       state: this.#state,
       signal,

@@ -1,4 +1,5 @@
 import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import type { StopReason } from "../base/stop-reason.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { assistantMessage, messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
@@ -9,7 +10,6 @@ import type { MaxIterationsContext } from "./options.ts";
 import { type Reasoned, reason } from "./reason.ts";
 import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
-import type { StopReason } from "./stop-reason.ts";
 
 /** Texts the loop itself says to the model. */
 const SUMMARIZE =

@@ -1,7 +1,7 @@
 import { NanoAgentError } from "../base/errors.ts";
+import type { StopReason } from "../base/stop-reason.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
-import type { StopReason } from "./stop-reason.ts";
 
 /** The limits of a {@link import("./options.ts").Budget}. */
 export type BudgetLimit = "usd" | "tokens" | "wall_time";

@@ -1,9 +1,10 @@
 import type { ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
-import type { ToolInput } from "../../core/message/block.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import { describeInput } from "./describe-input.ts";
 import type { Output } from "./output.ts";
 import type { Style } from "./style.ts";
+import { subagentLine } from "./subagent-line.ts";
 import { terminalLine, terminalText } from "./terminal-text.ts";
 
 /** Widest line of a call or a result. */
@@ -61,6 +62,11 @@ export class Progress {
         this.#line(resultLine(event, { style: this.#options.style, named: event.callId !== this.#lastCall }));
         this.#lastCall = undefined;
         return;
+      case "subagent": {
+        const line = subagentLine(event, this.#options.style);
+        if (line !== undefined) this.#line(line);
+        return;
+      }
       case "phase":
         this.#line(this.#options.style.dim(phaseLine(event)));
         return;
@@ -161,23 +167,6 @@ function resultLine(event: ToolResultEntry, { style, named }: ResultLook): strin
   }
   const amount = title === undefined ? size(text) : `${title}, ${byteSize(text)}`;
   return `${indent}${style.dim(`└ ${name}${amount} · ${time}`)}`;
-}
-
-/** The arguments in the order given: a single text as it is, else `name: value` pairs. */
-function describeInput(input: ToolInput): string {
-  const fields = Object.entries(input);
-  const [first] = fields;
-  if (first === undefined) return "";
-  const [, value] = first;
-  const rest = fields.slice(1).map(([key, item]) => `${key}: ${clipped(item)}`);
-  return [typeof value === "string" ? value.slice(0, 1_000) : `${first[0]}: ${clipped(value)}`, ...rest].join(
-    " ",
-  );
-}
-
-function clipped(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, 200));
-  return (JSON.stringify(value) ?? "").slice(0, 200);
 }
 
 function size(text: string): string {

@@ -1,4 +1,4 @@
-import type { AssistantEntry } from "../../core/agent/entry.ts";
+import type { AssistantEntry, PermissionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";
 import type { PermissionDenial, ResultLine } from "./event-line.ts";
@@ -28,13 +28,14 @@ export class RunTally {
         this.partialText += event.text;
         return;
       case "assistant_message":
+        this.turns++;
         this.#answer(event);
         return;
+      case "subagent":
+        this.#ofSubagent(event.event);
+        return;
       case "permission_decision":
-        if (event.action === "deny") {
-          const { name, callId, input, reason } = event;
-          this.denials.push({ tool_name: name, tool_use_id: callId, tool_input: input, reason });
-        }
+        this.#decision(event);
         return;
       default:
         return;
@@ -71,8 +72,19 @@ export class RunTally {
     };
   }
 
+  /** What a subagent spends and is refused counts; its turns and words are its own. */
+  #ofSubagent(event: AgentEvent): void {
+    if (event.type === "subagent") this.#ofSubagent(event.event);
+    else if (event.type === "assistant_message") this.#answer(event);
+    else if (event.type === "permission_decision") this.#decision(event);
+  }
+
+  #decision({ action, name, callId, input, reason }: PermissionEntry): void {
+    if (action === "deny")
+      this.denials.push({ tool_name: name, tool_use_id: callId, tool_input: input, reason });
+  }
+
   #answer(entry: AssistantEntry): void {
-    this.turns++;
     this.#apiMs += entry.durationMs;
     const before = this.#models.get(entry.model) ?? { usage: NO_USAGE, costUsd: 0 };
     // A cut answer reports no usage, so it says nothing about the price.

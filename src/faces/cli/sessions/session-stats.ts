@@ -35,9 +35,11 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
   let runs = 0;
   let stopReason: string | undefined;
   for (const entry of entries) {
-    if (entry.type === "run_start") runs++;
-    if (entry.type === "run_start") stopReason = undefined;
-    if (entry.type === "run_end") stopReason = entry.stopReason;
+    if (entry.scope === undefined) {
+      if (entry.type === "run_start") runs++;
+      if (entry.type === "run_start") stopReason = undefined;
+      if (entry.type === "run_end") stopReason = entry.stopReason;
+    }
     if (entry.type === "assistant_message") models[entry.model] = withAnswer(models[entry.model], entry);
     if (entry.type === "tool_result") tools[entry.name] = withResult(tools[entry.name], entry);
   }
