@@ -35,6 +35,15 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
   ["11-sessions", ["Under the mat."]],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
+  [
+    "16-hooks",
+    [
+      'audit: search {"name":"ANN"}',
+      "the model sees: ANN: card (card number), Lima",
+      "the model sees: Error: Tool call was not approved: Bob is private",
+      'shown: {"type":"text","text":"Forty-two."}',
+    ],
+  ],
   ["20-simple-agent", ["Hello Ann.", "It is 14:05, Ann.", "tools: clock", "I have nothing to say to that."]],
   [
     "21-react-agent",

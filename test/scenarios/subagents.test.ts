@@ -119,8 +119,9 @@ test("events of a subagent are wrapped, from its beginning to its end, and stand
   expect(reopened.getState()).toEqual(agent.getState());
 });
 
-test("the gate and the approver see the calls of a subagent, and who makes them", async () => {
+test("hooks, gate and approver see the calls of a subagent, and who makes them", async () => {
   const asked: Pick<GateRequest, "name" | "parentCallId" | "agent">[] = [];
+  const hooked: string[] = [];
   const agent = new Agent({
     model: new ScriptedModel([
       calls("delegate", { prompt: "Look." }),
@@ -130,12 +131,19 @@ test("the gate and the approver see the calls of a subagent, and who makes them"
     ]),
     tools: [tool("write"), delegate()],
     permission: { check: ({ name }) => ({ action: name === "write" ? "ask" : "allow" }) },
+    hooks: {
+      pre_acting: (_agent, args) => {
+        hooked.push(`${args.name} by ${args.parentCallId ?? "nobody"}`);
+        return args;
+      },
+    },
     approve: ({ name, parentCallId, agent: asker }) => {
       asked.push({ name, parentCallId: parentCallId ?? "", agent: asker ?? "" });
       return { approved: false, reason: "no writing" };
     },
   });
   const { messages } = await agent.run("go");
+  expect(hooked).toEqual(["delegate by nobody", "write by call_1"]);
   expect(asked).toEqual([{ name: "write", parentCallId: "call_1", agent: "helper" }]);
   expect(lines(messages)[2]).toBe("result call_1: completed: I may not.");
 });

@@ -5,6 +5,7 @@ import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
+import { hookedResult } from "./acting-hooks.ts";
 import { type Admission, admit, type SettledCall } from "./admit.ts";
 import { type RunContext, record } from "./run-context.ts";
 import { Scheduler } from "./schedule.ts";
@@ -96,6 +97,11 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     });
     settled = await execute(run, admission);
   }
+  settled = await afterHooks(run, settled, {
+    call,
+    input: admission.type === "ready" ? admission.input : call.input,
+    parentCallId,
+  });
   const { result } = settled;
   await record(run, {
     type: "tool_result",
@@ -109,6 +115,17 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     ...nested,
   });
   return settled;
+}
+
+/** The hooks may turn a failure into a success and the other way round; what was refused or stopped stays so. */
+async function afterHooks(
+  run: RunContext,
+  { status, result }: SettledCall,
+  made: Parameters<typeof hookedResult>[2],
+): Promise<SettledCall> {
+  const hooked = await hookedResult(run, result, made);
+  if (hooked === result || status === "denied" || status === "aborted") return { status, result: hooked };
+  return { status: hooked.isError === true ? "error" : "ok", result: hooked };
 }
 
 async function execute(run: RunContext, ready: Extract<Admission, { type: "ready" }>): Promise<SettledCall> {

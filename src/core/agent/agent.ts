@@ -7,12 +7,14 @@ import type { UserBlock } from "../message/block.ts";
 import type { Input, Message, UserMessage } from "../message/message.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
-import { assertResumable, beginRun } from "./begin-run.ts";
+import { assertResumable } from "./begin-run.ts";
 import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
 import type { NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
+import { HookRegistry } from "./hook-registry.ts";
+import { Hooks } from "./hooks.ts";
 import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { assertLimits } from "./limits.ts";
@@ -20,6 +22,7 @@ import { runLoop } from "./loop.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
+import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
 import { type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
@@ -46,10 +49,13 @@ export type AgentStream<Output = unknown> = AsyncIterableIterator<AgentEvent> & 
 export class Agent {
   readonly #options: AgentOptions;
   readonly #tools: ToolRegistry;
+  readonly #hooks: HookRegistry;
   #journal: Journal;
   #state: SessionState;
   #steering: NewEntry[] = [];
   #observed: NewEntry[] = [];
+  /** What is to be told to the reader of the next run. */
+  readonly #warnings: string[] = [];
   #running: AbortController | undefined;
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
@@ -57,9 +63,24 @@ export class Agent {
     assertOptions(options);
     this.#options = options;
     this.#tools = new ToolRegistry(options.tools);
+    this.#hooks = new HookRegistry(options.hooks);
     this.#journal = options.journal ?? newMemoryJournal(options.sessionId);
     this.#state = new SessionState();
     for (const entry of this.#journal.entries()) this.#state.apply(entry);
+  }
+
+  static readonly #classHooks = new WeakMap<object, HookRegistry>();
+
+  /** Hooks of every agent of this class and the classes that extend it, those of live agents included. They run before an agent's own. */
+  static get classHooks(): HookRegistry {
+    const own = Agent.#classHooks.get(this) ?? new HookRegistry();
+    Agent.#classHooks.set(this, own);
+    return own;
+  }
+
+  /** Hooks of this agent alone. They run after those of its class. */
+  get hooks(): HookRegistry {
+    return this.#hooks;
   }
 
   /** Name of the conversation. */
@@ -155,10 +176,15 @@ export class Agent {
    * it waits for the end of that run. Rejects for a message of the assistant, an empty one, and a journal that cannot be written.
    */
   async observe(message: Input): Promise<void> {
+    const hooks = this.#hooksOf(new AbortController().signal, (text) => this.#warnings.push(text));
     for (const each of inputMessages(message)) {
       if (each.role !== "user")
         throw new NanoAgentError("invalid_argument", "observe() takes messages of users: set role to user.");
-      this.#observed.push({ type: "user_message", message: each, source: "observed" });
+      const args = hooks.has("pre_observe")
+        ? await hooks.pre("observe", { message: each })
+        : { message: each };
+      this.#observed.push({ type: "user_message", message: args.message, source: "observed" });
+      if (hooks.has("post_observe")) await hooks.post("observe", args, undefined);
     }
     if (this.#running === undefined) await this.#storeObserved();
   }
@@ -251,9 +277,13 @@ export class Agent {
           );
     try {
       const run = this.#context(options, controller.signal, publish);
+      for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
       await this.#storeObserved();
-      await beginRun(run, messages, this.#options.messages);
-      const result = await this.conduct(run);
+      const result = await reply(run, {
+        messages,
+        history: this.#options.messages,
+        conduct: (context) => this.conduct(context),
+      });
       await this.#storeObserved();
       publish({ type: "done", result });
       return result;
@@ -285,6 +315,7 @@ export class Agent {
         `A run that ends by tool needs the name "${finish.name}", which one of the tools has: rename it.`,
       );
     }
+    const hooks = this.#hooksOf(signal, (message) => emit({ type: "warning", message }));
     return {
       ...runSettings(own, options),
       request: requestDefaults(own, this.sessionId),
@@ -296,9 +327,21 @@ export class Agent {
       state: this.#state,
       signal,
       scope: undefined,
+      hooks,
       takeSteering: () => this.#steering.splice(0),
-      emit,
+      emit: (event) =>
+        hooks.has("pre_print") || hooks.has("post_print") ? hooks.print(event, emit) : emit(event),
     };
+  }
+
+  #hooksOf(signal: AbortSignal, warn: (message: string) => void): Hooks {
+    const registries = [this.#hooks];
+    for (let maker: unknown = this.constructor; typeof maker === "function"; ) {
+      const ofClass = Agent.#classHooks.get(maker);
+      if (ofClass !== undefined) registries.unshift(ofClass);
+      maker = Object.getPrototypeOf(maker);
+    }
+    return new Hooks({ agent: this, registries, signal, warn });
   }
 }
 

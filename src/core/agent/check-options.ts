@@ -38,6 +38,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   budget: true,
   permission: true,
   approve: true,
+  hooks: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,
   toolTimeoutMs: true,

@@ -5,6 +5,7 @@ import type { Effort, Model, ToolChoice } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
+import type { HookOptions } from "./hook.ts";
 import type { Journal } from "./journal.ts";
 
 /** What a session may use up. A limit that is reached ends the run with `stopReason: "budget"` before the next request. */
@@ -49,6 +50,8 @@ export interface AgentOptions {
   readonly permission?: Gate;
   /** Answers what the gate asks. Without one an ask is a refusal. */
   readonly approve?: Approver;
+  /** Hooks of this agent; see {@link import("./agent.ts").Agent.hooks}. */
+  readonly hooks?: HookOptions;
   /** False runs the calls of one answer one after the other, in order. Default true. */
   readonly parallelToolCalls?: boolean;
   /** Calls of one answer at work at the same time. Default 64. */

@@ -6,6 +6,7 @@ import type { SubagentOutcome, SubagentTask } from "../tool/tool.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
+import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
 import type { SessionState } from "./session-state.ts";
@@ -41,6 +42,7 @@ export interface RunContext extends RunSettings {
   readonly delegate: (run: RunContext, delegation: Delegation) => Promise<SubagentOutcome>;
   /** Set when it is the run of a subagent. */
   readonly subagent?: SubagentPlace;
+  readonly hooks: Hooks;
   /** Tag of its entries when it is a nested run. */
   readonly scope: string | undefined;
   /** Name of the tool that must end the run (structured output), if any. */
