@@ -79,11 +79,13 @@ function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
   assertPriced({ budget: run.budget, model: task.model ?? run.model });
 }
 
-/** A registry of its own. At the deepest level the tool that started it is left out, for it could only fail. */
+/** A registry of its own. The tool that ends the run around it is left out, and at the deepest level the one that started it: it could only fail. */
 function toolsOf(run: RunContext, { call, task }: Delegation, depth: number): ToolRegistry {
   const deepest = depth >= (task.maxDepth ?? DEFAULT_MAX_DEPTH);
-  const tools = task.tools ?? run.tools.list().filter(({ name }) => name !== run.finishTool);
-  return new ToolRegistry(deepest ? tools.filter(({ name }) => name !== call.name) : tools);
+  const tools = task.tools ?? run.tools.list();
+  return new ToolRegistry(
+    tools.filter(({ name }) => name !== run.finishTool && !(deepest && name === call.name)),
+  );
 }
 
 async function recordEnd(recorder: Recorder, { stopReason, iterations, error }: RunResult): Promise<void> {
