@@ -44,6 +44,14 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
       'shown: {"type":"text","text":"Forty-two."}',
     ],
   ],
+  [
+    "17-adapters",
+    [
+      'agent_finish {"result":"It is five past two.","stop_reason":"completed"}',
+      '{"type":"TOOL_CALL_END","toolCallId":"call_1"}',
+      "10 frames, the first: event: agent_start",
+    ],
+  ],
   ["20-simple-agent", ["Hello Ann.", "It is 14:05, Ann.", "tools: clock", "I have nothing to say to that."]],
   [
     "21-react-agent",
