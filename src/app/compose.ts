@@ -3,8 +3,10 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import type { IsTrusted } from "../extensions/markdown/origin.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
+import { composeExtensions } from "./compose-extensions.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
 import { existingFolder } from "./config/paths.ts";
@@ -27,6 +29,8 @@ export interface ComposeOptions {
   /** Used instead of the model the settings name. */
   readonly model?: Model;
   readonly onNotice: (message: string) => void;
+  /** Whether what a project brings may act. Default: nothing may. */
+  readonly isTrusted?: IsTrusted;
 }
 
 /** A terminal agent, ready to run. */
@@ -35,6 +39,9 @@ export interface ComposedAgent {
   /** `provider/id`. */
   readonly model: string;
   readonly toolNames: readonly string[];
+  /** Names of the subagents and of the skills. */
+  readonly agents: readonly string[];
+  readonly skills: readonly string[];
   readonly mode: PermissionMode;
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
@@ -60,7 +67,16 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     home: paths.home,
     extra: config.extraTools ?? [],
   });
-  const toolNames = builtin.tools.map((tool) => tool.name);
+  const instructions = readInstructions(settings.folders);
+  const extensions = await composeExtensions({
+    settings,
+    tools: builtin.tools,
+    instructions,
+    isTrusted: options.isTrusted,
+    onNotice,
+  });
+  const { tools, agents, skills } = extensions;
+  const toolNames = tools.map((tool) => tool.name);
   const gate = createPermissionGate({
     mode,
     allowed: config.allowedTools ?? [],
@@ -70,15 +86,16 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
     cwd,
     home: paths.home,
+    readable: extensions.readable,
   });
   const model = options.model ?? (await modelOf(settings, onNotice));
   const agent = await agentOf(config.pattern, {
     model,
-    tools: builtin.tools,
+    tools,
     systemPrompt: systemPrompt({
       base: config.systemPrompt,
       append: config.appendSystemPrompt,
-      instructions: readInstructions(settings.folders),
+      instructions,
       cwd,
       platform: process.platform,
     }),
@@ -93,6 +110,8 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     agent,
     model: `${model.provider}/${model.id}`,
     toolNames,
+    agents,
+    skills,
     mode,
     prepare: builtin.prepare,
     tidy: async () => {

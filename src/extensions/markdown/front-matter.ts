@@ -1,10 +1,5 @@
-import { errorMessage } from "../../core/base/errors.ts";
-import { isRecord } from "../../core/base/json.ts";
-
 /** Characters a front matter may have. */
 const MAX_CHARS = 16_384;
-/** References one anchor may have; what has more grows without bound when it is read. */
-const MAX_ALIASES = 16;
 
 /** A Markdown document: the fields at its head, none where it has no head, and the rest. */
 export interface MarkdownDocument {
@@ -28,8 +23,9 @@ export async function parseMarkdown(text: string): Promise<MarkdownDocument | Do
   if (front === undefined || front.trim() === "") return { fields: {}, body };
   if (front.length > MAX_CHARS)
     return { fault: `the front matter has ${front.length} characters, more than ${MAX_CHARS}` };
-  const fields = await readYaml(front);
-  return "fault" in fields ? fields : { fields: fields.value, body };
+  const { readYamlFields } = await import("./yaml-fields.ts");
+  const read = readYamlFields(front);
+  return "fault" in read ? { fault: `the front matter ${read.fault}` } : { fields: read.fields, body };
 }
 
 /**
@@ -58,34 +54,4 @@ const FENCE = /^---[ \t]*(?:\r?\n|$)/;
 function lineEnd(text: string, at: number): number {
   const feed = text.indexOf("\n", at);
   return feed === -1 ? text.length : feed + 1;
-}
-
-async function readYaml(
-  front: string,
-): Promise<{ readonly value: Readonly<Record<string, unknown>> } | DocumentFault> {
-  const { parseDocument } = await import("yaml");
-  try {
-    const document = parseDocument(front, {
-      schema: "core",
-      version: "1.2",
-      uniqueKeys: true,
-      stringKeys: true,
-      prettyErrors: false,
-      logLevel: "silent",
-    });
-    const [error] = document.errors;
-    if (error !== undefined) {
-      // The line of the file: the fence is its first.
-      const line = front.slice(0, error.pos[0]).split("\n").length + 1;
-      return {
-        fault: `the front matter is no YAML, line ${line}: ${error.message.split("\n")[0] ?? ""} (quote texts that hold ": " or " #")`,
-      };
-    }
-    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-    return isRecord(value)
-      ? { value }
-      : { fault: "the front matter holds no fields: write name: value lines" };
-  } catch (error) {
-    return { fault: `the front matter cannot be read: ${errorMessage(error)}` };
-  }
 }

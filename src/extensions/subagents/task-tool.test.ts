@@ -3,8 +3,9 @@ import { lines, tool } from "../../../test/scenarios/conversation.ts";
 import { Agent } from "../../core/agent/agent.ts";
 import type { AgentOptions } from "../../core/agent/options.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
+import type { ModelRequest } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
-import { calls, fails, type ScriptStep, says } from "../../testing/script.ts";
+import { calls, fails, type ScriptAnswer, type ScriptStep, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import type { Subagent } from "./subagent.ts";
 import { createTaskTool, type TaskToolOptions } from "./task-tool.ts";
@@ -69,7 +70,7 @@ test("two that read run at the same time, two that write one after the other", a
     { name: "reader", description: "", systemPrompt: "R", readOnly: true },
     { name: "writer", description: "", systemPrompt: "W" },
   ];
-  const steps: ScriptStep = (request) => {
+  const steps = (request: ModelRequest): ScriptAnswer => {
     const texts = lines(request.messages);
     if (texts[0] === "user: go") {
       if (texts.length > 1) return says("done");
@@ -95,7 +96,7 @@ test("two that read run at the same time, two that write one after the other", a
       return "changed";
     },
   });
-  const model = new ScriptedModel(steps as never);
+  const model = new ScriptedModel(steps);
   const agent = new Agent({ model, tools: [look, change, createTaskTool({ agents })] });
   expect((await agent.run("go")).text).toBe("done");
   expect(order).toEqual(["begin user: 2", "end user: 2", "begin user: 3", "end user: 3"]);
