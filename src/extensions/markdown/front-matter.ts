@@ -1,3 +1,5 @@
+import { plainFields } from "./plain-fields.ts";
+
 /** Characters a front matter may have. */
 const MAX_CHARS = 16_384;
 
@@ -14,7 +16,7 @@ export interface DocumentFault {
 
 /**
  * Reads the head of a Markdown document: YAML between two lines of `---`, the first of which begins the document. Only plain data is
- * made of it (YAML core schema, no tags of programs). The YAML reader is loaded with the first head that is met.
+ * made of it (YAML core schema, no tags of programs). The YAML reader is loaded with the first head that needs it.
  */
 export async function parseMarkdown(text: string): Promise<MarkdownDocument | DocumentFault> {
   const split = splitFrontMatter(text);
@@ -23,6 +25,8 @@ export async function parseMarkdown(text: string): Promise<MarkdownDocument | Do
   if (front === undefined || front.trim() === "") return { fields: {}, body };
   if (front.length > MAX_CHARS)
     return { fault: `the front matter has ${front.length} characters, more than ${MAX_CHARS}` };
+  const plain = plainFields(front);
+  if (plain !== undefined) return { fields: plain, body };
   const { readYamlFields } = await import("./yaml-fields.ts");
   const read = readYamlFields(front);
   return "fault" in read ? { fault: `the front matter ${read.fault}` } : { fields: read.fields, body };
