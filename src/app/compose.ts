@@ -67,7 +67,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     home: paths.home,
     extra: config.extraTools ?? [],
   });
-  const instructions = readInstructions(settings.folders);
+  const instructions = readInstructions(settings.folders, onNotice);
   const extensions = await composeExtensions({
     settings,
     tools: builtin.tools,
