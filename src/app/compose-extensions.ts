@@ -2,6 +2,7 @@ import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import type { Finding, IsTrusted } from "../extensions/markdown/origin.ts";
 import { createTaskTool } from "../extensions/subagents/task-tool.ts";
+import type { RatePauses } from "../providers/rate-pause.ts";
 import { findExtensions } from "./extensions.ts";
 import type { Instructions } from "./instructions.ts";
 import { openModel } from "./open-model.ts";
@@ -15,6 +16,8 @@ export interface ComposeExtensionsOptions {
   readonly tools: readonly Tool[];
   readonly instructions: readonly Instructions[];
   readonly isTrusted: IsTrusted | undefined;
+  /** Shared with the model of the agent. */
+  readonly pauses: RatePauses;
   readonly onNotice: (message: string) => void;
 }
 
@@ -51,11 +54,16 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
 }
 
 /** Opens models by name, each once: a model keeps its connections and what it has serialised. */
-function modelOpener({ settings, onNotice }: ComposeExtensionsOptions): (name: string) => Promise<Model> {
+function modelOpener({
+  settings,
+  onNotice,
+  pauses,
+}: ComposeExtensionsOptions): (name: string) => Promise<Model> {
   const { environment, config } = settings;
   const opened = new Map<string, Promise<Model>>();
   return (name) => {
-    const known = opened.get(name) ?? openModel(name, { environment, config: config.values, onNotice });
+    const known =
+      opened.get(name) ?? openModel(name, { environment, config: config.values, onNotice, pauses });
     opened.set(name, known);
     // A key may be set later: the next task looks again.
     known.catch(() => opened.delete(name));

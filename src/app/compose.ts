@@ -4,6 +4,7 @@ import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
 import type { IsTrusted } from "../extensions/markdown/origin.ts";
+import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import { composeExtensions } from "./compose-extensions.ts";
@@ -14,7 +15,7 @@ import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
-import { openModel } from "./open-model.ts";
+import { type OpenModelOptions, openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
@@ -68,7 +69,9 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     extra: config.extraTools ?? [],
   });
   const instructions = readInstructions(settings.folders, onNotice);
+  const pauses = new RatePauses();
   const extensions = await composeExtensions({
+    pauses,
     settings,
     tools: builtin.tools,
     instructions,
@@ -88,7 +91,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     home: paths.home,
     readable: extensions.readable,
   });
-  const model = options.model ?? (await modelOf(settings, onNotice));
+  const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
   const agent = await agentOf(config.pattern, {
     model,
     tools,
@@ -130,10 +133,13 @@ async function agentOf(pattern: PatternName | undefined, options: AgentOptions):
   return createPatternAgent(pattern, options);
 }
 
-async function modelOf(settings: Settings, onNotice: (message: string) => void): Promise<Model> {
+async function modelOf(
+  settings: Settings,
+  options: Pick<OpenModelOptions, "onNotice" | "pauses">,
+): Promise<Model> {
   const { config, environment } = settings;
   const { name } = await chooseModel({ config, environment });
-  return openModel(name, { environment, config: config.values, onNotice });
+  return openModel(name, { environment, config: config.values, ...options });
 }
 
 function budgetOf({ maxBudgetUsd, maxWallTime }: ConfigFile): Budget {
