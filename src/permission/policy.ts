@@ -187,20 +187,16 @@ class RulePolicy implements Policy {
 
   /** Tools whose rules describe every call, or a name in it. */
   #other(tool: string, input: Readonly<Record<string, unknown>>): Verdict {
-    // What a subagent does comes here call by call, as with a batch.
-    const follows = tool === "task" && this.#options.batchedCallsFollow === true;
     const name = patternKind(tool) === "name" ? input[tool === "skill" ? "name" : "agent"] : undefined;
     for (const action of ["deny", "ask", "allow"] as const) {
       const fits = ({ pattern }: OriginRule): boolean =>
         pattern === undefined || (typeof name === "string" && matchesText(pattern, name));
       const rule = this.#rules.forTool(action, tool).find(fits);
       if (rule !== undefined)
-        return action === "allow" && rule.origin !== "built-in" && !follows
+        return action === "allow" && rule.origin !== "built-in"
           ? this.#planned(byRule(rule, tool), tool)
           : byRule(rule, tool);
     }
-    if (follows)
-      return { decision: "allow", reason: "Each call of the subagent is judged by itself.", by: "mode" };
     if (this.#options.readOnlyTools?.includes(tool) === true)
       return { decision: "allow", part: tool, reason: `${shown(tool)} only reads.`, by: "mode" };
     const suggestion = /^[\w.:/@-]+$/.test(tool) ? { suggestion: ruleText({ tool }) } : {};
