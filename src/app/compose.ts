@@ -19,6 +19,7 @@ import { type OpenModelOptions, openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
+import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions {
@@ -67,6 +68,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     environment,
     home: paths.home,
     extra: config.extraTools ?? [],
+    webFetch: webFetchOptions(config, environment),
   });
   const instructions = readInstructions(settings.folders, onNotice);
   const pauses = new RatePauses();

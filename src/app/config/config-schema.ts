@@ -43,6 +43,12 @@ export interface PermissionConfig {
   readonly deny?: readonly string[];
 }
 
+/** What `web_fetch` may reach. */
+export interface WebFetchConfig {
+  /** Hosts of this machine and of private networks, e.g. `localhost`. */
+  readonly privateHosts?: readonly string[];
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -52,6 +58,7 @@ export interface ConfigFile {
   readonly pattern?: PatternName;
   /** Tools beside those that are always there. */
   readonly extraTools?: readonly ExtraTool[];
+  readonly webFetch?: WebFetchConfig;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -111,6 +118,7 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   fallbackModels: TEXTS,
   pattern: { type: "string", oneOf: PATTERN_NAMES },
   extraTools: { type: "strings", oneOf: EXTRA_TOOLS },
+  webFetch: { type: "object", fields: { privateHosts: TEXTS } },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,

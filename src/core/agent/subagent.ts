@@ -88,22 +88,27 @@ function toolsOf(run: RunContext, { call, task }: Delegation, depth: number): To
   );
 }
 
-async function recordEnd(recorder: Recorder, { stopReason, iterations, error }: RunResult): Promise<void> {
+async function recordEnd(
+  recorder: Recorder,
+  { stopReason, iterations, error, detail }: RunResult,
+): Promise<void> {
   await record(recorder, {
     type: "run_end",
     stopReason,
     iterations,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(detail === undefined ? {} : { detail }),
   });
 }
 
 function outcomeOf(result: RunResult, toolCalls: number, startedAt: number): SubagentOutcome {
-  const { text, stopReason, limit, error, iterations, usage, cost } = result;
+  const { text, stopReason, limit, error, detail, iterations, usage, cost } = result;
   return {
     text,
     stopReason,
     ...(limit === undefined ? {} : { limit }),
     ...(error === undefined ? {} : { error }),
+    ...(detail === undefined ? {} : { detail }),
     iterations,
     toolCalls,
     usage,

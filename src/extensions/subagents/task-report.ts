@@ -47,7 +47,7 @@ const REMARKS: { readonly [reason in SubagentOutcome["stopReason"]]?: string } =
 };
 
 /** Why there is no full report; undefined where there is one. */
-function failureOf({ stopReason, limit, error }: SubagentOutcome): string | undefined {
+function failureOf({ stopReason, limit, error, detail = "" }: SubagentOutcome): string | undefined {
   switch (stopReason) {
     case "completed":
     case "finish_tool":
@@ -67,7 +67,7 @@ function failureOf({ stopReason, limit, error }: SubagentOutcome): string | unde
     case "refusal":
       return "was refused by its model";
     case "loop_detected":
-      return "was stopped: it repeated itself without getting anywhere";
+      return `was stopped: it repeated itself without getting anywhere${detail === "" ? "" : ` (${detail.replace(/\.$/, "")})`}`;
     case "error":
       return `failed: ${(error?.message ?? "for an unknown reason").replace(/\.$/, "")}`;
   }

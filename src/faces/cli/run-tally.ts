@@ -1,4 +1,4 @@
-import type { AssistantEntry, PermissionEntry } from "../../core/agent/entry.ts";
+import type { AssistantEntry, ModelUsageEntry, PermissionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";
 import type { PermissionDenial, ResultLine } from "./event-line.ts";
@@ -29,7 +29,10 @@ export class RunTally {
         return;
       case "assistant_message":
         this.turns++;
-        this.#answer(event);
+        this.#spend(event);
+        return;
+      case "model_usage":
+        this.#spend(event);
         return;
       case "subagent":
         this.#ofSubagent(event.event);
@@ -75,7 +78,7 @@ export class RunTally {
   /** What a subagent spends and is refused counts; its turns and words are its own. */
   #ofSubagent(event: AgentEvent): void {
     if (event.type === "subagent") this.#ofSubagent(event.event);
-    else if (event.type === "assistant_message") this.#answer(event);
+    else if (event.type === "assistant_message" || event.type === "model_usage") this.#spend(event);
     else if (event.type === "permission_decision") this.#decision(event);
   }
 
@@ -84,11 +87,11 @@ export class RunTally {
       this.denials.push({ tool_name: name, tool_use_id: callId, tool_input: input, reason });
   }
 
-  #answer(entry: AssistantEntry): void {
+  #spend(entry: AssistantEntry | ModelUsageEntry): void {
     this.#apiMs += entry.durationMs;
     const before = this.#models.get(entry.model) ?? { usage: NO_USAGE, costUsd: 0 };
     // A cut answer reports no usage, so it says nothing about the price.
-    const cost = entry.interrupted === true ? 0 : entry.costUsd;
+    const cost = entry.type === "assistant_message" && entry.interrupted === true ? 0 : entry.costUsd;
     this.#models.set(entry.model, {
       usage: addUsage(before.usage, entry.usage),
       costUsd: before.costUsd === undefined || cost === undefined ? undefined : before.costUsd + cost,

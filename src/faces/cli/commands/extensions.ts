@@ -1,6 +1,7 @@
 import { createBuiltinTools } from "../../../app/builtin-tools.ts";
 import { type Extensions, findExtensions } from "../../../app/extensions.ts";
 import { loadSettings } from "../../../app/settings.ts";
+import { webFetchOptions } from "../../../app/web-fetch-options.ts";
 import type { LoadedSubagent } from "../../../extensions/subagents/subagent.ts";
 import type { CommandContext } from "../command-context.ts";
 import { commandWords } from "../command-words.ts";
@@ -68,8 +69,13 @@ async function list(context: CommandContext, args: readonly string[], listing: L
     throw usageError(`Write nano-agent ${listing.name} list [--json].`);
   const { environment, stdout, stderr } = context;
   const settings = await loadSettings({ environment, cwd: process.cwd() });
-  const extra = settings.config.values.extraTools ?? [];
-  const builtin = createBuiltinTools({ environment, home: settings.paths.home, extra });
+  const config = settings.config.values;
+  const builtin = createBuiltinTools({
+    environment,
+    home: settings.paths.home,
+    extra: config.extraTools ?? [],
+    webFetch: webFetchOptions(config, environment),
+  });
   const found = await findExtensions(settings, { tools: builtin.tools });
   const rows = listing.rows(found);
   const findings = found.findings.filter(({ path }) => listing.place.test(path));
