@@ -111,6 +111,23 @@ test("a subagent that fails is an error result with what it had written, and the
   );
 });
 
+test("a subagent that goes in circles is stopped, and the agent hears of it", async () => {
+  const steps = (request: ModelRequest): ScriptAnswer => {
+    const texts = lines(request.messages);
+    if (texts[0] === "user: go")
+      return texts.length === 1 ? calls("task", { agent: "code", prompt: "x" }) : says("done");
+    return [says("Again."), calls("read", { path: "a" })];
+  };
+  const agent = new Agent({ model: new ScriptedModel(steps), tools: [reading("read"), createTaskTool()] });
+  const { messages, stopReason } = await agent.run("go");
+  expect([stopReason, lines(messages)[2]]).toEqual([
+    "completed",
+    expect.stringMatching(
+      /^error call_1: Error: The subagent code was stopped: it repeated itself without getting anywhere \(.+\)\. What it had written so far:\n\nAgain\./,
+    ),
+  ]);
+});
+
 test("a subagent at its cap reports what it has, and says so", async () => {
   const agents = [{ name: "explore", description: "", systemPrompt: "", maxIterations: 1 }];
   expect(
