@@ -13,7 +13,7 @@ import { parseDuration } from "./config/duration.ts";
 import { existingFolder } from "./config/paths.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
-import { readInstructions } from "./instructions.ts";
+import { type Instructions, readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
 import { type OpenModelOptions, openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
@@ -72,15 +72,14 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
   });
   const instructions = readInstructions(settings.folders, onNotice);
   const pauses = new RatePauses();
-  const extensions = await composeExtensions({
-    pauses,
+  const { tools, agents, skills, readable } = await composeExtensions({
     settings,
-    tools: builtin.tools,
     instructions,
-    isTrusted: options.isTrusted,
+    pauses,
     onNotice,
+    tools: builtin.tools,
+    isTrusted: options.isTrusted,
   });
-  const { tools, agents, skills } = extensions;
   const toolNames = tools.map((tool) => tool.name);
   const gate = createPermissionGate({
     mode,
@@ -91,19 +90,13 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
     cwd,
     home: paths.home,
-    readable: extensions.readable,
+    readable,
   });
   const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
   const agent = await agentOf(config.pattern, {
     model,
     tools,
-    systemPrompt: systemPrompt({
-      base: config.systemPrompt,
-      append: config.appendSystemPrompt,
-      instructions,
-      cwd,
-      platform: process.platform,
-    }),
+    systemPrompt: promptOf(config, instructions, cwd),
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
@@ -119,13 +112,20 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     skills,
     mode,
     prepare: builtin.prepare,
-    tidy: async () => {
-      // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
-      await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
-    },
+    tidy: () => tidy(cwd),
     dispose: builtin.dispose,
     killNow: builtin.killNow,
   };
+}
+
+function promptOf(config: ConfigFile, instructions: readonly Instructions[], cwd: string): string {
+  const { systemPrompt: base, appendSystemPrompt: append } = config;
+  return systemPrompt({ base, append, instructions, cwd, platform: process.platform });
+}
+
+async function tidy(cwd: string): Promise<void> {
+  // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
+  await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
 }
 
 /** Patterns are loaded when one is asked for: the plain loop starts without them. */

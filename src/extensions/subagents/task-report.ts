@@ -47,30 +47,27 @@ const REMARKS: { readonly [reason in SubagentOutcome["stopReason"]]?: string } =
 };
 
 /** Why there is no full report; undefined where there is one. */
-function failureOf({ stopReason, limit, error, detail = "" }: SubagentOutcome): string | undefined {
-  switch (stopReason) {
-    case "completed":
-    case "finish_tool":
-    case "structured_output":
-    case "max_iterations":
-    case "output_limit":
-      return undefined;
-    case "budget":
-      return `was stopped: the budget of the run is used up (${limit ?? "unknown"})`;
-    case "aborted":
-      return "was stopped with the run";
-    case "denied":
-      return "was stopped: the user refused one of its calls and wanted it to end";
-    case "awaiting_approval":
-    case "awaiting_external":
-      return "was stopped: it needs an answer that can only be given to the agent itself";
-    case "refusal":
-      return "was refused by its model";
-    case "loop_detected":
-      return `was stopped: it repeated itself without getting anywhere${detail === "" ? "" : ` (${detail.replace(/\.$/, "")})`}`;
-    case "error":
-      return `failed: ${(error?.message ?? "for an unknown reason").replace(/\.$/, "")}`;
-  }
+function failureOf({ stopReason, limit, error, detail }: SubagentOutcome): string | undefined {
+  if (stopReason === "error") return `failed: ${withoutStop(error?.message ?? "for an unknown reason")}`;
+  const failure = FAILURES[stopReason];
+  const more = detail ?? limit;
+  return failure === undefined || more === undefined ? failure : `${failure} (${withoutStop(more)})`;
+}
+
+const WAITS = "was stopped: it needs an answer that can only be given to the agent itself";
+
+const FAILURES: { readonly [reason in SubagentOutcome["stopReason"]]?: string } = {
+  budget: "was stopped: the budget of the run is used up",
+  aborted: "was stopped with the run",
+  denied: "was stopped: the user refused one of its calls and wanted it to end",
+  awaiting_approval: WAITS,
+  awaiting_external: WAITS,
+  refusal: "was refused by its model",
+  loop_detected: "was stopped: it repeated itself without getting anywhere",
+};
+
+function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, "");
 }
 
 function counted(count: number, what: string): string {

@@ -139,6 +139,20 @@ test("a subagent at its cap reports what it has, and says so", async () => {
   );
 });
 
+test("a subagent that uses up the budget of the run is stopped with it", async () => {
+  const { agent } = agentOf([calls("task", ASK), [says("Half."), calls("read")]], {
+    budget: { tokens: 240 },
+  });
+  const { messages, stopReason, limit } = await agent.run("go");
+  expect([stopReason, limit, lines(messages).at(-1)]).toEqual([
+    "budget",
+    "tokens",
+    expect.stringMatching(
+      /^error call_1: Error: The subagent explore was stopped: the budget of the run is used up \(.*tokens.*\)\. What it had written so far:\n\nHalf\./,
+    ),
+  ]);
+});
+
 test("a report that is too long loses its middle, not its facts", async () => {
   const report = await reportOf([calls("task", ASK), says("x".repeat(5_000)), says("done")], {
     task: { maxReportChars: 1_000 },
