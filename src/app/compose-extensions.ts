@@ -36,7 +36,7 @@ export interface ComposedExtensions {
 export async function composeExtensions(options: ComposeExtensionsOptions): Promise<ComposedExtensions> {
   const { settings, tools, instructions, isTrusted, onNotice } = options;
   const { agents, skills, findings, skillTool } = await findExtensions(settings, { tools, isTrusted });
-  for (const notice of faultNotices(findings)) onNotice(notice);
+  for (const notice of faultNotices([...findings.skills, ...findings.agents])) onNotice(notice);
   const place = { base: "", cwd: settings.cwd, platform: process.platform };
   const task = createTaskTool({
     agents,

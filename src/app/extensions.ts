@@ -17,7 +17,8 @@ import type { Settings } from "./settings.ts";
 export interface Extensions {
   readonly agents: readonly LoadedSubagent[];
   readonly skills: readonly Skill[];
-  readonly findings: readonly Finding[];
+  /** What a person should know of the subagents, and of the skills. */
+  readonly findings: { readonly agents: readonly Finding[]; readonly skills: readonly Finding[] };
   /** `skill`; undefined where there is none for the model. */
   readonly skillTool: Tool | undefined;
 }
@@ -41,7 +42,12 @@ export async function findExtensions(
     sourceFolders(kind, places).filter(({ path }) => existsSync(path));
   const [skillFolders, agentFolders] = [present("skills"), present("agents")];
   if (skillFolders.length === 0 && agentFolders.length === 0)
-    return { agents: BUILT_IN_SUBAGENTS, skills: [], findings: [], skillTool: undefined };
+    return {
+      agents: BUILT_IN_SUBAGENTS,
+      skills: [],
+      findings: { agents: [], skills: [] },
+      skillTool: undefined,
+    };
   const { createSkillTool, loadSkills, loadSubagents } = await import("./extension-loaders.ts");
   const { skills, ...ofSkills } = await loadSkills(skillFolders);
   const skillTool = createSkillTool(skills, { isTrusted });
@@ -50,5 +56,5 @@ export async function findExtensions(
     tools: [...tools, createTaskTool(), ...(skillTool === undefined ? [] : [skillTool])],
     isTrusted,
   });
-  return { agents, skills, findings: [...ofSkills.findings, ...ofAgents.findings], skillTool };
+  return { agents, skills, findings: { agents: ofAgents.findings, skills: ofSkills.findings }, skillTool };
 }

@@ -6,7 +6,7 @@ import { toCleanText } from "../../core/base/text.ts";
 /** What may be read, and how much of it. */
 export interface ReadTextOptions {
   readonly maxBytes: number;
-  /** Folder, links resolved, that the file must be in once links are followed. Default: links may lead anywhere. */
+  /** Folder that the file must be in once links are followed. Default: links may lead anywhere. */
   readonly within?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions
   let file: number | undefined;
   try {
     const real = realpathSync(path);
-    if (within !== undefined && !isWithin(real, within))
+    if (within !== undefined && !isWithin(real, realFolder(within)))
       return { fault: `is a link that leads out of ${within}, which is not followed` };
     // Non-blocking, so that a pipe in the file's place holds nothing up.
     file = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
@@ -43,6 +43,16 @@ export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions
 /** Whether a path, links resolved, is a folder or below it. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** A folder with its links resolved; as it was given where it does not exist. */
+export function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // What does not exist holds nothing that a link could lead to.
+    return path;
+  }
 }
 
 function isUtf8(bytes: Uint8Array): boolean {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { SourceFolder } from "./origin.ts";
+import { realFolder } from "./read-text-file.ts";
 
 /** Where to search. */
 export interface SourcePlaces {
@@ -24,9 +25,10 @@ export function sourceFolders(kind: "skills" | "agents", places: SourcePlaces): 
   const { projectFolders, home, configFolder } = places;
   const parents = PROJECT_PARENTS[kind];
   const root = projectFolders[0];
+  const ownHome = realFolder(home);
   const project = projectFolders
     .toReversed()
-    .filter((folder) => folder !== home)
+    .filter((folder) => realFolder(folder) !== ownHome)
     .flatMap((folder) =>
       parents.map(
         (parent): SourceFolder => ({

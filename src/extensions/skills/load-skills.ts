@@ -4,7 +4,7 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { field, textField } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
 import type { Finding, SourceFolder } from "../markdown/origin.ts";
-import { isWithin, readTextFile } from "../markdown/read-text-file.ts";
+import { isWithin, readTextFile, realFolder } from "../markdown/read-text-file.ts";
 import type { Skill } from "./skill.ts";
 
 /** Bytes a `SKILL.md` may have. */
@@ -90,7 +90,7 @@ async function readSkill(given: string, { origin, root }: SourceFolder): Promise
   } catch (error) {
     return fault(`cannot be read: ${errorMessage(error)}`);
   }
-  if (root !== undefined && !isWithin(folder, root))
+  if (root !== undefined && !isWithin(folder, realFolder(root)))
     return fault(`is behind a link that leads out of ${root}, which is not followed`);
   const file = readTextFile(path, { maxBytes: MAX_SKILL_BYTES, within: folder });
   if (file === undefined) return undefined;

@@ -203,3 +203,25 @@ describe("the tool", () => {
     ]);
   });
 });
+
+test("a project reached by a link is one place, and the home folder is the user's also as a project", async () => {
+  const root = tempFolder({ ".agents/skills/pdf/SKILL.md": skill("pdf") });
+  const links = tempFolder();
+  symlinkSync(root, join(links, "project"));
+  const place = (home: string) =>
+    loadSkills(
+      sourceFolders("skills", {
+        projectFolders: [join(links, "project")],
+        home,
+        configFolder: "/nowhere/config",
+      }),
+    );
+  const origins = [await place("/nowhere"), await place(root)].map(({ skills, findings }) => [
+    skills.map(({ origin }) => origin),
+    findings,
+  ]);
+  expect(origins).toEqual([
+    [["project"], []],
+    [["user"], []],
+  ]);
+});

@@ -14,7 +14,6 @@ import { usageError } from "../usage-error.ts";
 export async function agents(context: CommandContext, args: readonly string[]): Promise<number> {
   return list(context, args, {
     name: "agents",
-    place: /(?:^|[/\\])agents(?:[/\\]|$)/,
     rows: (found) =>
       found.agents.map((agent) => ({
         name: agent.name,
@@ -33,7 +32,6 @@ export async function agents(context: CommandContext, args: readonly string[]): 
 export async function skills(context: CommandContext, args: readonly string[]): Promise<number> {
   return list(context, args, {
     name: "skills",
-    place: /(?:^|[/\\])skills(?:[/\\]|$)/,
     rows: (found) =>
       found.skills.map(({ name, description, origin, path, forModel }) => ({
         name,
@@ -57,8 +55,6 @@ interface Row {
 
 interface Listing {
   readonly name: "agents" | "skills";
-  /** What the path of a finding looks like that belongs to the list. */
-  readonly place: RegExp;
   readonly rows: (found: Extensions) => readonly Row[];
   readonly none: string;
 }
@@ -78,7 +74,7 @@ async function list(context: CommandContext, args: readonly string[], listing: L
   });
   const found = await findExtensions(settings, { tools: builtin.tools });
   const rows = listing.rows(found);
-  const findings = found.findings.filter(({ path }) => listing.place.test(path));
+  const findings = found.findings[listing.name];
   if (json) {
     stdout.write(`${JSON.stringify({ [listing.name]: rows, findings })}\n`);
     return EXIT.done;
