@@ -25,14 +25,14 @@ export function isUnchanged(stamp: FileStamp, now: FileStamp): boolean {
 }
 
 /**
- * What the file tools of one agent know in common: which files a session has seen and how they were then, and whose turn it is to
- * change a file. Paths are canonical ({@link resolvePath}). Forgets the files longest unused beyond 10,000.
+ * What the file tools of one agent know in common: which files each transcript (the conversation, a subagent) has seen and how they
+ * were then, and whose turn it is to change a file. Paths are canonical ({@link resolvePath}). Forgets the files longest unused beyond 10,000.
  */
 export class FileState {
   readonly #stamps = new Map<string, FileStamp>();
   readonly #turns = new Map<string, Promise<void>>();
 
-  /** Notes how `path` is now, as far as the session knows. */
+  /** Notes how `path` is now, as far as the transcript knows. */
   remember(transcriptId: string, path: string, stamp: FileStamp): void {
     const key = keyOf(transcriptId, path);
     this.#stamps.delete(key);
@@ -44,7 +44,7 @@ export class FileState {
     }
   }
 
-  /** How `path` was when the session last saw it; `undefined` when it never did. */
+  /** How `path` was when the transcript last saw it; `undefined` when it never did. */
   recall(transcriptId: string, path: string): FileStamp | undefined {
     return this.#stamps.get(keyOf(transcriptId, path));
   }
