@@ -15,6 +15,8 @@ export interface ComposeExtensionsOptions {
   /** The built-in tools. */
   readonly tools: readonly Tool[];
   readonly instructions: readonly Instructions[];
+  /** The limits of commands, when they are confined. */
+  readonly sandbox: string | undefined;
   readonly isTrusted: IsTrusted | undefined;
   /** Shared with the model of the agent. */
   readonly pauses: RatePauses;
@@ -34,7 +36,7 @@ export interface ComposedExtensions {
 
 /** Finds the subagents and skills that hold in a folder, tells what cannot be used, and makes their tools. */
 export async function composeExtensions(options: ComposeExtensionsOptions): Promise<ComposedExtensions> {
-  const { settings, tools, instructions, isTrusted, onNotice } = options;
+  const { settings, tools, instructions, sandbox, isTrusted, onNotice } = options;
   const { agents, skills, findings, skillTool } = await findExtensions(settings, { tools, isTrusted });
   for (const notice of faultNotices([...findings.skills, ...findings.agents])) onNotice(notice);
   const place = { base: "", cwd: settings.cwd, platform: process.platform };
@@ -43,7 +45,10 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
     models: modelOpener(options),
     // What only reads needs no rules for changes: tokens are paid with each of its requests.
     surroundings: ({ readOnly }) =>
-      systemPrompt({ ...place, instructions: readOnly === true ? [] : instructions }),
+      systemPrompt({
+        ...place,
+        ...(readOnly === true ? { instructions: [] } : { instructions, sandbox }),
+      }),
   });
   return {
     tools: [...tools, task, ...(skillTool === undefined ? [] : [skillTool])],

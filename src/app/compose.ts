@@ -10,15 +10,15 @@ import { createBuiltinTools } from "./builtin-tools.ts";
 import { composeExtensions } from "./compose-extensions.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
-import { existingFolder } from "./config/paths.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
-import { type Instructions, readInstructions } from "./instructions.ts";
+import { type Confinement, confine } from "./confine.ts";
+import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
 import { type OpenModelOptions, openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
-import { systemPrompt } from "./system-prompt.ts";
+import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
@@ -45,6 +45,8 @@ export interface ComposedAgent {
   readonly agents: readonly string[];
   readonly skills: readonly string[];
   readonly mode: PermissionMode;
+  /** Whether commands are confined. */
+  readonly sandbox: "on" | "off";
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
   /** Removes what runs that were killed left half written in the workspace. Never rejects. */
@@ -56,16 +58,27 @@ export interface ComposedAgent {
 }
 
 /**
- * Puts an agent together: model, tools, permission, system prompt and limits. Makes no request and starts no process. Throws for
- * a model, tool name or folder that does not exist, and for missing credentials.
+ * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request, and starts no process but
+ * those of a sandbox. Throws for
+ * a model, tool name or folder that does not exist, for missing credentials, and for a sandbox that is on and does not work.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const { settings, addDirs = [], openJournal, onNotice } = options;
+  const confined = await confine(options);
+  try {
+    return await composeConfined(options, confined);
+  } catch (error) {
+    await confined.dispose();
+    throw error;
+  }
+}
+
+async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
+  const { settings, openJournal, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const builtin = createBuiltinTools({
-    environment,
+    shell: confined.shell,
     home: paths.home,
     extra: config.extraTools ?? [],
     webFetch: webFetchOptions(config, environment),
@@ -78,6 +91,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     pauses,
     onNotice,
     tools: builtin.tools,
+    sandbox: confined.limits,
     isTrusted: options.isTrusted,
   });
   const toolNames = tools.map((tool) => tool.name);
@@ -87,7 +101,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     disallowed: config.disallowedTools ?? [],
     permissions: config.permissions,
     known: toolNames,
-    workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
+    workspace: confined.workspace,
     cwd,
     home: paths.home,
     readable,
@@ -96,12 +110,13 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
   const agent = await agentOf(config.pattern, {
     model,
     tools,
-    systemPrompt: promptOf(config, instructions, cwd),
+    systemPrompt: promptOf(config, { instructions, cwd, sandbox: confined.limits }),
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
     permission: gate,
     cwd,
+    ...(confined.redact === undefined ? {} : { redact: confined.redact }),
     journal: await openJournal(),
   });
   return {
@@ -111,16 +126,22 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     agents,
     skills,
     mode,
+    sandbox: confined.sandbox,
     prepare: builtin.prepare,
     tidy: () => tidy(cwd),
-    dispose: builtin.dispose,
+    dispose: async () => {
+      await builtin.dispose();
+      await confined.dispose();
+    },
     killNow: builtin.killNow,
   };
 }
 
-function promptOf(config: ConfigFile, instructions: readonly Instructions[], cwd: string): string {
-  const { systemPrompt: base, appendSystemPrompt: append } = config;
-  return systemPrompt({ base, append, instructions, cwd, platform: process.platform });
+function promptOf(
+  { systemPrompt: base, appendSystemPrompt: append }: ConfigFile,
+  place: Pick<SystemPromptParts, "instructions" | "cwd" | "sandbox">,
+): string {
+  return systemPrompt({ base, append, ...place, platform: process.platform });
 }
 
 async function tidy(cwd: string): Promise<void> {

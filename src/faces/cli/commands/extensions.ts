@@ -67,7 +67,7 @@ async function list(context: CommandContext, args: readonly string[], listing: L
   const settings = await loadSettings({ environment, cwd: process.cwd() });
   const config = settings.config.values;
   const builtin = createBuiltinTools({
-    environment,
+    shell: {},
     home: settings.paths.home,
     extra: config.extraTools ?? [],
     webFetch: webFetchOptions(config, environment),
