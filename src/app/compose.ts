@@ -1,4 +1,5 @@
 import { Agent } from "../core/agent/agent.ts";
+import type { Gate } from "../core/agent/gate.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
@@ -16,7 +17,7 @@ import { type Confinement, confine } from "./confine.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
 import { type OpenModelOptions, openModel } from "./open-model.ts";
-import { createPermissionGate } from "./permission-gate.ts";
+import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";
@@ -95,17 +96,8 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     isTrusted: options.isTrusted,
   });
   const toolNames = tools.map((tool) => tool.name);
-  const gate = createPermissionGate({
-    mode,
-    allowed: config.allowedTools ?? [],
-    disallowed: config.disallowedTools ?? [],
-    permissions: config.permissions,
-    known: toolNames,
-    workspace: confined.workspace,
-    cwd,
-    home: paths.home,
-    readable,
-  });
+  const { workspace } = confined;
+  const gate = gateOf(settings, { mode, known: toolNames, workspace, readable });
   const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
   const agent = await agentOf(config.pattern, {
     model,
@@ -135,6 +127,20 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     },
     killNow: builtin.killNow,
   };
+}
+
+function gateOf(
+  { config: { values }, cwd, paths }: Settings,
+  options: Pick<PermissionGateOptions, "mode" | "known" | "workspace" | "readable">,
+): Gate {
+  return createPermissionGate({
+    ...options,
+    allowed: values.allowedTools ?? [],
+    disallowed: values.disallowedTools ?? [],
+    permissions: values.permissions,
+    cwd,
+    home: paths.home,
+  });
 }
 
 function promptOf(
