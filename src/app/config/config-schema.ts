@@ -68,6 +68,12 @@ export interface WebFetchConfig {
   readonly privateHosts?: readonly string[];
 }
 
+/** What is told to OpenTelemetry. */
+export interface OpenTelemetryConfig {
+  /** True tells texts, arguments and results too. Default false. */
+  readonly captureContent?: boolean;
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -78,6 +84,8 @@ export interface ConfigFile {
   /** Tools beside those that are always there. */
   readonly extraTools?: readonly ExtraTool[];
   readonly webFetch?: WebFetchConfig;
+  /** There: runs are told to the OpenTelemetry providers of the process. */
+  readonly openTelemetry?: OpenTelemetryConfig;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -142,6 +150,7 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   fallbackModels: TEXTS,
   pattern: { type: "string", oneOf: PATTERN_NAMES },
   extraTools: { type: "strings", oneOf: EXTRA_TOOLS },
+  openTelemetry: { type: "object", fields: { captureContent: { type: "boolean" } } },
   webFetch: { type: "object", fields: { privateHosts: TEXTS } },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,

@@ -134,7 +134,15 @@ interface Narrowed {
 }
 
 /** Settings that count in the user's own file and on the command line alone. */
-const USERS_OWN = ["providers", "environment", "redact", "sandbox", "allowedTools", "webFetch"] as const;
+const USERS_OWN = [
+  "providers",
+  "environment",
+  "redact",
+  "sandbox",
+  "allowedTools",
+  "webFetch",
+  "openTelemetry",
+] as const;
 
 function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
   const kept: Mutable = { ...config };

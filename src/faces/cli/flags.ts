@@ -28,6 +28,7 @@ export type FlagName =
   | "max-wall-time"
   | "cwd"
   | "add-dir"
+  | "verbose"
   | "help"
   | "version";
 
@@ -232,6 +233,12 @@ export const FLAGS: readonly FlagSpec[] = [
     value: "FOLDER",
     group: "Place",
     help: "A further folder that counts as inside the workspace.",
+  },
+  {
+    name: "verbose",
+    type: "boolean",
+    group: "Input and output",
+    help: "Say on standard error, line by line, what happens: requests, tool calls, decisions.",
   },
   { name: "help", short: "h", type: "boolean", group: "Other", help: "Show this help." },
   { name: "version", short: "v", type: "boolean", group: "Other", help: "Show the version." },
