@@ -16,6 +16,7 @@ import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
+import { MEMORY_TOOLS, openMemory } from "./open-memory.ts";
 import { type OpenModelOptions, openModel } from "./open-model.ts";
 import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
@@ -29,6 +30,8 @@ export interface ComposeOptions {
   readonly addDirs?: readonly string[];
   /** Opens the journal the agent goes on from. Called last, when nothing else can fail. */
   readonly openJournal: () => Promise<Journal>;
+  /** Whether this run may use the long-term memory its user has configured. Default false. */
+  readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
   readonly onNotice: (message: string) => void;
@@ -84,6 +87,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     extra: config.extraTools ?? [],
     webFetch: webFetchOptions(config, environment),
   });
+  const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
   const instructions = readInstructions(settings.folders, onNotice);
   const pauses = new RatePauses();
   const { tools, agents, skills, readable } = await composeExtensions({
@@ -95,9 +99,9 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     sandbox: confined.limits,
     isTrusted: options.isTrusted,
   });
-  const toolNames = tools.map((tool) => tool.name);
+  const toolNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
   const { workspace } = confined;
-  const gate = gateOf(settings, { mode, known: toolNames, workspace, readable });
+  const gate = gateOf(settings, { mode, known: toolNames, allowed: memory.toolNames, workspace, readable });
   const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
   const agent = await agentOf(config.pattern, {
     model,
@@ -107,6 +111,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     onMaxIterations: "last",
     budget: budgetOf(config),
     permission: gate,
+    ...memory.agentOptions,
     cwd,
     ...(confined.redact === undefined ? {} : { redact: confined.redact }),
     journal: await openJournal(),
@@ -122,6 +127,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     prepare: builtin.prepare,
     tidy: () => tidy(cwd),
     dispose: async () => {
+      memory.close();
       await builtin.dispose();
       await confined.dispose();
     },
@@ -131,11 +137,13 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
 
 function gateOf(
   { config: { values }, cwd, paths }: Settings,
-  options: Pick<PermissionGateOptions, "mode" | "known" | "workspace" | "readable">,
+  options: Pick<PermissionGateOptions, "mode" | "known" | "allowed" | "workspace" | "readable">,
 ): Gate {
   return createPermissionGate({
     ...options,
-    allowed: values.allowedTools ?? [],
+    // Rules about memory hold, and are no mistake, where it is not in use.
+    known: [...new Set([...options.known, ...MEMORY_TOOLS])],
+    allowed: [...(values.allowedTools ?? []), ...options.allowed],
     disallowed: values.disallowedTools ?? [],
     permissions: values.permissions,
     cwd,

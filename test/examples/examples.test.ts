@@ -33,6 +33,17 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["07-own-model", ["attempt 2: The provider is overloaded.", "HELLO OUT THERE "]],
   ["08-record-and-replay", ["recorded: Eight.", "replayed: Eight."]],
   ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
+  [
+    "12-long-term-memory",
+    [
+      "I will remember that, Anna.",
+      "remembered something",
+      "Dark, as you like it.",
+      "用户叫安娜，喜欢深色模式",
+      "4 records",
+    ],
+  ],
+  ["13-short-term-memory", ["Monday.", "user hint", "user ", "assistant ", "4 messages", "1 left"]],
   ["11-sessions", ["Under the mat."]],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   [

@@ -1,3 +1,4 @@
+import type { LongTermMemoryMode } from "../../core/agent/long-term-memory.ts";
 import type { WireName } from "../../providers/catalog.ts";
 import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
 import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
@@ -74,6 +75,12 @@ export interface OpenTelemetryConfig {
   readonly captureContent?: boolean;
 }
 
+/** What is remembered across sessions. */
+export interface MemoryConfig {
+  /** `static`: runs retrieve and record. `agent`: the model does, with tools. `both`. Default: nothing is remembered. */
+  readonly longTerm?: LongTermMemoryMode;
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -86,6 +93,7 @@ export interface ConfigFile {
   readonly webFetch?: WebFetchConfig;
   /** There: runs are told to the OpenTelemetry providers of the process. */
   readonly openTelemetry?: OpenTelemetryConfig;
+  readonly memory?: MemoryConfig;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -152,6 +160,7 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   extraTools: { type: "strings", oneOf: EXTRA_TOOLS },
   openTelemetry: { type: "object", fields: { captureContent: { type: "boolean" } } },
   webFetch: { type: "object", fields: { privateHosts: TEXTS } },
+  memory: { type: "object", fields: { longTerm: { type: "string", oneOf: ["static", "agent", "both"] } } },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,

@@ -29,7 +29,7 @@ export interface EffectiveConfig {
  * `permissions` add up, so that no layer takes back what another one denies; `network` and `providers` merge by entry.
  *
  * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`, `webFetch`), allow
- * tools or calls, choose what commands see or reach (`environment`, `redact`, `sandbox`), or widen the permission mode or a limit
+ * tools or calls, choose what commands see or reach (`environment`, `redact`, `sandbox`), what is remembered (`memory`), or widen the permission mode or a limit
  * that the user set. Such values are left out and named in `notices`.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
@@ -142,6 +142,7 @@ const USERS_OWN = [
   "allowedTools",
   "webFetch",
   "openTelemetry",
+  "memory",
 ] as const;
 
 function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {

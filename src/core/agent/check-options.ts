@@ -1,4 +1,5 @@
 import { NanoAgentError } from "../base/errors.ts";
+import type { ToolRegistry } from "../tool/registry.ts";
 import { assertLimits } from "./limits.ts";
 import { assertLoopGuard } from "./loop-guard-settings.ts";
 import type { AgentOptions } from "./options.ts";
@@ -37,6 +38,15 @@ export function assertPriced({ budget, model }: AgentOptions): void {
   );
 }
 
+/** Throws `invalid_argument` when a tool has the name of the one that is to end the run. */
+export function assertNameFree(name: string, tools: ToolRegistry): void {
+  if (tools.get(name) === undefined) return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `A run that ends by tool needs the name "${name}", which one of the tools has: rename it.`,
+  );
+}
+
 const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   model: true,
   tools: true,
@@ -49,6 +59,8 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   approve: true,
   onAsk: true,
   hooks: true,
+  memory: true,
+  longTermMemory: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,
   toolTimeoutMs: true,

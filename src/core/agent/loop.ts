@@ -4,13 +4,12 @@ import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { type ActOutcome, act, actOn } from "./act.ts";
-import { type Ending, endRun } from "./end-run.ts";
+import type { Ending } from "./end-run.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { reasonInRoom } from "./make-room.ts";
 import { admitOpen } from "./open-calls.ts";
 import type { MaxIterationsContext } from "./options.ts";
 import type { Reasoned } from "./reasoned.ts";
-import type { RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** Texts the loop itself says to the model. */
@@ -23,14 +22,6 @@ const MAX_NUDGES = 3;
 
 type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
 
-/**
- * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something ends the run. One
- * model request per turn. Throws only for the journal and for `onMaxIterations: "throw"`; everything else is a stop reason.
- */
-export async function runLoop(run: RunContext): Promise<RunResult> {
-  return endRun(run, await runTurns(run));
-}
-
 /** What the next request asks of the model. */
 interface Demand {
   toolChoice: ToolChoice | undefined;
@@ -38,7 +29,10 @@ interface Demand {
   nudges: number;
 }
 
-/** The turns of a run, without the record of its end: see {@link runLoop}, which is this and {@link endRun}. */
+/**
+ * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something ends the run. One
+ * model request per turn. Throws only for the journal; everything else is a stop reason. {@link endRun} records how it ended.
+ */
 export async function runTurns(run: RunContext): Promise<Ending> {
   const demand: Demand = { toolChoice: run.toolChoice, nudges: 0 };
   const open = run.state.transcript.pending;

@@ -9,6 +9,7 @@ import type { AgentEvent } from "./event.ts";
 import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { HookOptions } from "./hook.ts";
 import type { Journal } from "./journal.ts";
+import type { LongTermMemoryOptions } from "./long-term-memory.ts";
 import type { LoopGuardOptions } from "./loop-guard.ts";
 
 /** What a session may use up. A limit that is reached ends the run with `stopReason: "budget"` before the next request. */
@@ -39,6 +40,13 @@ export type OnMaxIterations =
   | "throw"
   | ((context: MaxIterationsContext) => string | Promise<string>);
 
+/**
+ * What the conversation keeps of a run. `full`: every message and tool call, so that the next question can refer to them.
+ * `final-only`: the question and the answer; tool calls stand in the journal and in the events, and are not sent again; a tool
+ * that the caller answers cannot be used then.
+ */
+export type ConversationMemory = "full" | "final-only";
+
 /** How an agent is made. */
 export interface AgentOptions {
   readonly model: Model;
@@ -62,6 +70,10 @@ export interface AgentOptions {
   readonly onAsk?: "deny" | "pause";
   /** Hooks of this agent; see {@link import("./agent.ts").Agent.hooks}. */
   readonly hooks?: HookOptions;
+  /** Default `full`. */
+  readonly memory?: ConversationMemory;
+  /** What is remembered across conversations. Default: nothing. */
+  readonly longTermMemory?: LongTermMemoryOptions;
   /** False runs the calls of one answer one after the other, in order. Default true. */
   readonly parallelToolCalls?: boolean;
   /** Calls of one answer at work at the same time. Default 64. */

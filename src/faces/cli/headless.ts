@@ -151,6 +151,7 @@ class HeadlessRun {
     const composed = await composeAgent({
       settings,
       addDirs,
+      remembers: session.keep,
       openJournal: async () => {
         this.#session = await found.open();
         return this.#session.journal;
