@@ -110,6 +110,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
+    ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
     permission: gate,
     ...memory.agentOptions,
     cwd,

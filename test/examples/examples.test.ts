@@ -26,7 +26,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "06-limits",
     [
       "max_iterations: Three searches found nothing.",
-      "budget (tokens) after 360 tokens",
+      "budget (tokens): 360 of 500 tokens are spent in this session, and what is left does not pay for the next request.",
       "It took too long, so I left it.",
     ],
   ],

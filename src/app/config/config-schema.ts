@@ -3,6 +3,7 @@ import type { WireName } from "../../providers/catalog.ts";
 import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
 import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
+import { QUIRKS_SHAPE } from "./quirks-shape.ts";
 import { SANDBOX_MODES, type SandboxMode } from "./sandbox-mode.ts";
 import type { Shape } from "./shape.ts";
 
@@ -35,6 +36,8 @@ export interface ProviderConfig {
   /** Name of the variable that holds the key. */
   readonly apiKeyEnv?: string;
   readonly headers?: { readonly [name: string]: string };
+  /** How its server deviates from the wire format. */
+  readonly quirks?: { readonly [name: string]: boolean | string };
   readonly models?: { readonly [id: string]: ModelConfig };
 }
 
@@ -101,6 +104,8 @@ export interface ConfigFile {
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
   readonly maxWallTime?: string;
+  /** When a model that repeats itself is stopped. */
+  readonly loopGuard?: { readonly stopAt?: number; readonly window?: number };
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   readonly network?: NetworkConfig;
@@ -144,6 +149,7 @@ const PROVIDER: Shape = {
       of: { type: "string", pattern: /^[^\r\n\0]*$/, form: "one line of text" },
       key: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
     },
+    quirks: QUIRKS_SHAPE,
     models: { type: "map", of: MODEL },
   },
 };
@@ -168,6 +174,13 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   maxTurns: { type: "number", minimum: 1, integer: true },
   maxBudgetUsd: { type: "number", above: 0 },
   maxWallTime: { type: "duration" },
+  loopGuard: {
+    type: "object",
+    fields: {
+      stopAt: { type: "number", minimum: 3, integer: true },
+      window: { type: "number", minimum: 0, integer: true },
+    },
+  },
   systemPrompt: TEXT,
   appendSystemPrompt: TEXT,
   network: {

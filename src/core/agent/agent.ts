@@ -20,6 +20,7 @@ import { Hooks } from "./hooks.ts";
 import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
+import { Ledger } from "./ledger.ts";
 import { assertLimits } from "./limits.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
@@ -369,6 +370,7 @@ export class Agent {
       tools: finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]),
       finishTool: finish?.name,
       startedAt: performance.now(),
+      ledger: new Ledger(own.budget ?? {}),
       delegate: runSubagent,
       journal: this.#journal,
       state: this.#state,

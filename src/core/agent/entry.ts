@@ -132,7 +132,10 @@ export interface ToolResultEntry extends EntryBase {
 /** A model request that is no part of the conversation, and what it cost. `costUsd` is absent when the price is unknown. */
 export interface ModelUsageEntry extends EntryBase {
   readonly type: "model_usage";
-  /** What was asked for: `compaction`. */
+  /**
+   * What was asked for: `compaction`. Or why there is no answer: `retry`, `aborted`, `failed`: the model had begun, and what it is
+   * charged with is an estimate.
+   */
   readonly purpose: string;
   readonly model: string;
   readonly usage: Usage;

@@ -12,13 +12,17 @@ import type { Journal } from "./journal.ts";
 import type { LongTermMemoryOptions } from "./long-term-memory.ts";
 import type { LoopGuardOptions } from "./loop-guard.ts";
 
-/** What a session may use up. A limit that is reached ends the run with `stopReason: "budget"` before the next request. */
+/**
+ * What may be used up. Money and tokens are those of the session: all runs, those of a session that was resumed included, nested runs,
+ * compactions, retries. Before each request what it may cost at most is set aside; where the rest does not pay for it, its answer is
+ * held to what is paid for, or it is not sent and the run ends with `stopReason: "budget"`.
+ */
 export interface Budget {
-  /** US dollars. With a model whose price is unknown a run refuses to start (`invalid_argument`). */
+  /** US dollars. With a model (or a fallback) whose price is unknown a run refuses to start (`invalid_argument`). */
   readonly usd?: number;
   /** Input and output tokens together. */
   readonly tokens?: number;
-  /** Milliseconds since the run began; also stops what is at work when it is reached. */
+  /** Milliseconds of one run, from its beginning; also stops what is at work when it is reached. */
   readonly wallTimeMs?: number;
 }
 

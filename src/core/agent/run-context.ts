@@ -10,6 +10,7 @@ import type { AgentEvent } from "./event.ts";
 import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
+import type { Ledger } from "./ledger.ts";
 import type { LoopGuardSettings } from "./loop-guard.ts";
 import { loopGuardSettings } from "./loop-guard-settings.ts";
 import type { AgentOptions, Budget, ConversationMemory, OnMaxIterations, RunOptions } from "./options.ts";
@@ -44,6 +45,8 @@ export interface RunContext extends RunSettings {
   readonly tools: ToolRegistry;
   readonly request: RequestDefaults;
   readonly startedAt: number;
+  /** Shared with the nested runs inside. */
+  readonly ledger: Ledger;
   readonly journal: Journal;
   readonly state: SessionState;
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 import type { ToolUseBlock } from "../message/block.ts";
 import { LONG_TERM_MEMORY, type Message, textOf, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
-import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
+import { addUsage, cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import type {
   ApprovalRequestEntry,
   AssistantEntry,
@@ -257,8 +257,8 @@ export class SessionState {
     this.#approvals.clear();
     this.guard.answer(toolCallsOf(entry.message));
     this.#spend(entry);
-    const { inputTokens, outputTokens } = entry.usage;
-    if (inputTokens > 0)
+    const { inputTokens, outputTokens, estimated } = entry.usage;
+    if (inputTokens > 0 && estimated !== true)
       this.#measured = {
         tokens: inputTokens + outputTokens,
         messages: this.transcript.messages.length,
@@ -275,13 +275,18 @@ export class SessionState {
 }
 
 function spend(before: Spending, entry: AssistantEntry | ModelUsageEntry): Spending {
-  // Providers report no usage for an answer that was cut: what is known stays a lower bound.
-  if (entry.type === "assistant_message" && entry.interrupted === true) return before;
+  const usage = cleanUsage(entry.usage);
+  // An answer that was cut and that nobody had to pay for.
+  if (entry.type === "assistant_message" && entry.interrupted === true && usage.estimated !== true)
+    return before;
   return {
-    usage: addUsage(before.usage, entry.usage),
+    usage: addUsage(before.usage, usage),
     costUsd:
-      before.costUsd === undefined || entry.costUsd === undefined
-        ? undefined
-        : before.costUsd + entry.costUsd,
+      before.costUsd === undefined || !isAmount(entry.costUsd) ? undefined : before.costUsd + entry.costUsd,
   };
+}
+
+/** A cost that is none, in a journal from elsewhere, is unknown. */
+function isAmount(costUsd: number | undefined): costUsd is number {
+  return typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0;
 }

@@ -217,7 +217,7 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "text",
     value: "USD",
     group: "Limits",
-    help: "Money the run may spend. Exit 55 when it is used up.",
+    help: "Money the session may spend, runs before -c included. Exit 55 when it is used up.",
   },
   {
     name: "max-wall-time",
