@@ -5,7 +5,7 @@ import type { GateRequest } from "../../src/core/agent/gate.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { textOf } from "../../src/core/message/message.ts";
 import type { SubagentTask, Tool } from "../../src/core/tool/tool.ts";
-import { calls, says, waits } from "../../src/testing/script.ts";
+import { calls, finishes, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, lines, tool } from "./conversation.ts";
 
@@ -150,11 +150,17 @@ test("hooks, gate and approver see the calls of a subagent, and who makes them",
 
 test("a subagent spends from the budget of the run, and stops with it", async () => {
   const agent = new Agent({
-    model: new ScriptedModel([calls("delegate", { prompt: "Look." }), [says("So far."), calls("read")]], {
-      info: PRICE,
-    }),
+    model: new ScriptedModel(
+      [
+        calls("delegate", { prompt: "Look." }),
+        [says("So far."), calls("read"), finishes("tool_use", { inputTokens: 1_000_000, outputTokens: 20 })],
+      ],
+      {
+        info: PRICE,
+      },
+    ),
     tools: [tool("read"), delegate()],
-    budget: { tokens: 240 },
+    budget: { tokens: 1_000_000 },
   });
   const result = await agent.run("go");
   expect([result.stopReason, result.limit, lines(result.messages).at(-1)]).toEqual([

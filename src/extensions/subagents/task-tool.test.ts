@@ -5,7 +5,7 @@ import type { AgentOptions } from "../../core/agent/options.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
-import { calls, fails, type ScriptAnswer, type ScriptStep, says } from "../../testing/script.ts";
+import { calls, fails, finishes, type ScriptAnswer, type ScriptStep, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import type { Subagent } from "./subagent.ts";
 import { createTaskTool, type TaskToolOptions } from "./task-tool.ts";
@@ -140,9 +140,15 @@ test("a subagent at its cap reports what it has, and says so", async () => {
 });
 
 test("a subagent that uses up the budget of the run is stopped with it", async () => {
-  const { agent } = agentOf([calls("task", ASK), [says("Half."), calls("read")]], {
-    budget: { tokens: 240 },
-  });
+  const { agent } = agentOf(
+    [
+      calls("task", ASK),
+      [says("Half."), calls("read"), finishes("tool_use", { inputTokens: 1_000_000, outputTokens: 20 })],
+    ],
+    {
+      budget: { tokens: 1_000_000 },
+    },
+  );
   const { messages, stopReason, limit } = await agent.run("go");
   expect([stopReason, limit, lines(messages).at(-1)]).toEqual([
     "budget",
