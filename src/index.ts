@@ -44,6 +44,7 @@ export type {
   CompactionStartEvent,
   DoneEvent,
   PhaseEvent,
+  SubagentEvent,
   ToolUpdateEvent,
   TurnStartEvent,
   WarningEvent,
@@ -103,7 +104,6 @@ export type {
 } from "./core/agent/options.ts";
 export type { PendingCall } from "./core/agent/pending-call.ts";
 export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
-export type { StopReason } from "./core/agent/stop-reason.ts";
 export {
   type ErrorCode,
   isNanoAgentError,
@@ -122,6 +122,7 @@ export type {
   SchemaResult,
   StandardSchema,
 } from "./core/base/schema.ts";
+export type { StopReason } from "./core/base/stop-reason.ts";
 export type {
   AssistantBlock,
   ContentBlock,
@@ -170,6 +171,8 @@ export type {
 export { defineTool } from "./core/tool/define-tool.ts";
 export { ToolRegistry } from "./core/tool/registry.ts";
 export type {
+  SubagentOutcome,
+  SubagentTask,
   Tool,
   ToolAccess,
   ToolContext,

@@ -54,11 +54,14 @@ async function run(tool: Tool, input: object, call: CallOptions): Promise<ToolRe
   const context = {
     signal: call.signal ?? new AbortController().signal,
     sessionId: "session",
+    transcriptId: "session",
     callId: "call",
     cwd: call.cwd ?? "",
     update: (update: ToolUpdate | string) =>
       call.onUpdate?.(typeof update === "string" ? update : (update.text ?? "")),
     callTool: () => Promise.reject(new Error("no tools here")),
+    listTools: () => [],
+    runAgent: () => Promise.reject(new Error("no subagents here")),
   };
   return (await tool.execute?.(input as never, context)) as ToolResult;
 }

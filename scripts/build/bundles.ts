@@ -55,8 +55,8 @@ export async function buildCli(job: BundleJob & { readonly main: string }): Prom
   return { ...bundle, outputFiles: bundle.outputFiles.map(withRequire) };
 }
 
-/** Dependencies that go into the executable all the same: small, and needed at every start, where finding their files costs time. */
-const BUNDLED_PACKAGES: ReadonlySet<string> = new Set(["diff", "ignore"]);
+/** Dependencies that go into the executable all the same: small, and needed while somebody waits, where finding their files costs time. */
+const BUNDLED_PACKAGES: ReadonlySet<string> = new Set(["diff", "ignore", "yaml"]);
 
 function externalOfCli(manifest: Manifest): string[] {
   return installedPackages(manifest)

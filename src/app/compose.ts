@@ -1,11 +1,15 @@
 import { Agent } from "../core/agent/agent.ts";
+import type { Gate } from "../core/agent/gate.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import type { IsTrusted } from "../extensions/markdown/origin.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
+import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
+import { composeExtensions } from "./compose-extensions.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
 import type { PatternName } from "./config/pattern-name.ts";
@@ -14,10 +18,10 @@ import { type Confinement, confine } from "./confine.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
 import { MEMORY_TOOLS, openMemory } from "./open-memory.ts";
-import { openModel } from "./open-model.ts";
-import { createPermissionGate } from "./permission-gate.ts";
+import { type OpenModelOptions, openModel } from "./open-model.ts";
+import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
-import { systemPrompt } from "./system-prompt.ts";
+import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
@@ -32,6 +36,8 @@ export interface ComposeOptions {
   /** Used instead of the model the settings name. */
   readonly model?: Model;
   readonly onNotice: (message: string) => void;
+  /** Whether what a project brings may act. Default: nothing may. */
+  readonly isTrusted?: IsTrusted;
 }
 
 /** A terminal agent, ready to run. */
@@ -40,6 +46,9 @@ export interface ComposedAgent {
   /** `provider/id`. */
   readonly model: string;
   readonly toolNames: readonly string[];
+  /** Names of the subagents and of the skills. */
+  readonly agents: readonly string[];
+  readonly skills: readonly string[];
   readonly mode: PermissionMode;
   /** Whether commands are confined. */
   readonly sandbox: "on" | "off";
@@ -80,29 +89,25 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     webFetch: webFetchOptions(config, environment),
   });
   const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
-  const toolNames = [...builtin.tools.map((tool) => tool.name), ...memory.toolNames];
-  const gate = createPermissionGate({
-    mode,
-    allowed: [...(config.allowedTools ?? []), ...memory.toolNames],
-    disallowed: config.disallowedTools ?? [],
-    permissions: config.permissions,
-    known: [...new Set([...toolNames, ...MEMORY_TOOLS])],
-    workspace: confined.workspace,
-    cwd,
-    home: paths.home,
+  const instructions = readInstructions(settings.folders, onNotice);
+  const pauses = new RatePauses();
+  const { tools, agents, skills, readable } = await composeExtensions({
+    settings,
+    instructions,
+    pauses,
+    onNotice,
+    tools: builtin.tools,
+    sandbox: confined.limits,
+    isTrusted: options.isTrusted,
   });
-  const model = options.model ?? (await modelOf(settings, onNotice));
+  const toolNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
+  const { workspace } = confined;
+  const gate = gateOf(settings, { mode, known: toolNames, allowed: memory.toolNames, workspace, readable });
+  const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
   const agent = await agentOf(config.pattern, {
     model,
-    tools: builtin.tools,
-    systemPrompt: systemPrompt({
-      base: config.systemPrompt,
-      append: config.appendSystemPrompt,
-      instructions: readInstructions(settings.folders),
-      cwd,
-      platform: process.platform,
-      sandbox: confined.limits,
-    }),
+    tools,
+    systemPrompt: promptOf(config, { instructions, cwd, sandbox: confined.limits }),
     ...boundsOf(config),
     permission: gate,
     ...memory.agentOptions,
@@ -114,13 +119,12 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     agent,
     model: `${model.provider}/${model.id}`,
     toolNames,
+    agents,
+    skills,
     mode,
     sandbox: confined.sandbox,
     prepare: builtin.prepare,
-    tidy: async () => {
-      // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
-      await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
-    },
+    tidy: () => tidy(cwd),
     dispose: async () => {
       memory.close();
       await builtin.dispose();
@@ -130,6 +134,34 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   };
 }
 
+function gateOf(
+  { config: { values }, cwd, paths }: Settings,
+  options: Pick<PermissionGateOptions, "mode" | "known" | "allowed" | "workspace" | "readable">,
+): Gate {
+  return createPermissionGate({
+    ...options,
+    // Rules about memory hold, and are no mistake, where it is not in use.
+    known: [...new Set([...options.known, ...MEMORY_TOOLS])],
+    allowed: [...(values.allowedTools ?? []), ...options.allowed],
+    disallowed: values.disallowedTools ?? [],
+    permissions: values.permissions,
+    cwd,
+    home: paths.home,
+  });
+}
+
+function promptOf(
+  { systemPrompt: base, appendSystemPrompt: append }: ConfigFile,
+  place: Pick<SystemPromptParts, "instructions" | "cwd" | "sandbox">,
+): string {
+  return systemPrompt({ base, append, ...place, platform: process.platform });
+}
+
+async function tidy(cwd: string): Promise<void> {
+  // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
+  await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
+}
+
 /** Patterns are loaded when one is asked for: the plain loop starts without them. */
 async function agentOf(pattern: PatternName | undefined, options: AgentOptions): Promise<Agent> {
   if (pattern === undefined) return new Agent(options);
@@ -137,10 +169,13 @@ async function agentOf(pattern: PatternName | undefined, options: AgentOptions):
   return createPatternAgent(pattern, options);
 }
 
-async function modelOf(settings: Settings, onNotice: (message: string) => void): Promise<Model> {
+async function modelOf(
+  settings: Settings,
+  options: Pick<OpenModelOptions, "onNotice" | "pauses">,
+): Promise<Model> {
   const { config, environment } = settings;
   const { name } = await chooseModel({ config, environment });
-  return openModel(name, { environment, config: config.values, onNotice });
+  return openModel(name, { environment, config: config.values, ...options });
 }
 
 /** What keeps a run, its cost and its conversation within bounds. */

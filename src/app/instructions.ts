@@ -1,5 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { errorMessage } from "../core/base/errors.ts";
+import { toCleanText } from "../core/base/text.ts";
+import { isWithin } from "../extensions/markdown/read-text-file.ts";
 
 /** Bytes of instructions that are read of one file, and of all files together. */
 const MAX_FILE_BYTES = 32_768;
@@ -15,47 +18,102 @@ export interface Instructions {
 
 /**
  * The instructions a project has for agents: of each folder, root first, its `AGENTS.md`, else its `CLAUDE.md`. The nearest comes
- * last; when all together are too long, the farthest are left out. What cannot be read is left out.
+ * last; when all together are too long, the farthest are left out. A file that several folders link to is read once. What cannot be
+ * read, is no UTF-8, or is a link out of the project is left out; `onNotice` is told.
  */
-export function readInstructions(folders: readonly string[]): readonly Instructions[] {
+export function readInstructions(
+  folders: readonly string[],
+  onNotice: (message: string) => void = () => undefined,
+): readonly Instructions[] {
   const found: Instructions[] = [];
+  const seen = new Set<string>();
+  const root = folders[0] === undefined ? "" : (realPath(folders[0]) ?? folders[0]);
   let bytes = 0;
   for (const folder of folders.toReversed()) {
-    const instructions = readFirst(folder);
-    if (instructions === undefined) continue;
-    bytes += instructions.text.length;
-    if (bytes > MAX_TOTAL_BYTES) break;
-    found.unshift(instructions);
+    const file = firstFile(folder, root, onNotice);
+    if (file === undefined || seen.has(file.real)) continue;
+    seen.add(file.real);
+    bytes += file.bytes;
+    if (bytes > MAX_TOTAL_BYTES) {
+      onNotice(
+        `${file.path} and what is above it are left out: instructions have more than ${MAX_TOTAL_BYTES} bytes.`,
+      );
+      break;
+    }
+    found.unshift(file.instructions);
   }
   return found;
 }
 
-function readFirst(folder: string): Instructions | undefined {
+interface InstructionsFile {
+  readonly path: string;
+  readonly real: string;
+  readonly bytes: number;
+  readonly instructions: Instructions;
+}
+
+function firstFile(
+  folder: string,
+  root: string,
+  onNotice: (message: string) => void,
+): InstructionsFile | undefined {
   for (const name of ["AGENTS.md", "CLAUDE.md"]) {
-    const read = readBounded(join(folder, name));
-    if (read !== undefined) return read;
+    const path = join(folder, name);
+    const real = realPath(path);
+    if (real === undefined) continue;
+    if (!isWithin(real, root)) {
+      onNotice(`${path} is left out: it is a link that leads out of ${root}.`);
+      continue;
+    }
+    const read = readBounded(path, real);
+    if (read === undefined) continue;
+    if (!("fault" in read)) return read;
+    onNotice(`${path} is left out: ${read.fault}.`);
   }
   return undefined;
 }
 
-function readBounded(path: string): Instructions | undefined {
+function readBounded(path: string, real: string): InstructionsFile | { readonly fault: string } | undefined {
   let file: number | undefined;
   try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    // Non-blocking, so that a pipe in the file's place holds nothing up.
+    file = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     if (!fstatSync(file).isFile()) return undefined;
     const buffer = Buffer.alloc(MAX_FILE_BYTES + 1);
     const length = readSync(file, buffer);
     const cut = length > MAX_FILE_BYTES;
-    // A character cut in half at the end decodes to a replacement character.
-    const text = buffer
-      .toString("utf8", 0, Math.min(length, MAX_FILE_BYTES))
-      .replace(/\uFFFD$/, "")
-      .trim();
-    return text === "" ? undefined : { path, text, cut };
-  } catch {
-    // Absent, or nothing we may read: a project without instructions.
-    return undefined;
+    const text = decoded(buffer.subarray(0, Math.min(length, MAX_FILE_BYTES)), cut)?.trim();
+    if (text === undefined) return { fault: "it is no UTF-8 text" };
+    if (text === "") return undefined;
+    return {
+      path,
+      real,
+      bytes: Buffer.byteLength(text),
+      instructions: { path, text: toCleanText(text), cut },
+    };
+  } catch (error) {
+    return { fault: errorMessage(error) };
   } finally {
     if (file !== undefined) closeSync(file);
+  }
+}
+
+/** The text of UTF-8 bytes; undefined where they are none. With `cut` a character that the end cuts in half is left out. */
+function decoded(bytes: Uint8Array, cut: boolean): string | undefined {
+  try {
+    // A decoder that waits for more keeps the half of a character to itself.
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: cut });
+  } catch {
+    // The decoder has no other way to say that this is another encoding.
+    return undefined;
+  }
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    // Absent, or a link to nothing: no instructions.
+    return undefined;
   }
 }

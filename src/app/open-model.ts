@@ -2,6 +2,7 @@ import { isNanoAgentError } from "../core/base/errors.ts";
 import { fallbackModel } from "../core/model/fallback.ts";
 import type { Model } from "../core/model/model.ts";
 import { createTransport } from "../providers/create-transport.ts";
+import { RatePauses } from "../providers/rate-pause.ts";
 import { type CustomProvider, type ResolveModelOptions, resolveModel } from "../providers/resolve-model.ts";
 import type { ConfigFile, ProviderConfig } from "./config/config-schema.ts";
 import { type Environment, variable } from "./config/env.ts";
@@ -12,6 +13,8 @@ export interface OpenModelOptions {
   readonly environment: Environment;
   readonly config: ConfigFile;
   readonly onNotice: (message: string) => void;
+  /** Shared by models that may run side by side. */
+  readonly pauses?: RatePauses | undefined;
 }
 
 /**
@@ -26,6 +29,7 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     env: (variableName) => variable(environment, variableName),
     network,
     transport: createTransport(network),
+    pauses: options.pauses ?? new RatePauses(),
     ...(config.providers === undefined ? {} : { providers: customProviders(config.providers) }),
   };
   const open = async (each: string): Promise<Model> => {

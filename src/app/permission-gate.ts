@@ -22,6 +22,8 @@ export interface PermissionGateOptions {
   readonly cwd: string;
   /** What `~` stands for. */
   readonly home: string;
+  /** Folders outside the workspace whose files may be read. */
+  readonly readable?: readonly string[];
 }
 
 /**
@@ -49,6 +51,7 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
       ...allowed.rules,
       ...denied.rules,
       ...denied.names.map((tool): Rule => ({ tool, action: "deny" })),
+      ...readableRules(options.readable ?? []),
     ];
     return new Loaded({ rules, trusted: allowed.names, mode, workspace, cwd, home });
   };
@@ -58,6 +61,13 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
       return withHint((await loading).check(request), request.name, mode);
     },
   };
+}
+
+/** A folder whose name would read as a pattern gets no rule: then reading in it is asked about. */
+function readableRules(folders: readonly string[]): readonly Rule[] {
+  return folders
+    .filter((folder) => !/[*?[\]{}!\\]/.test(folder))
+    .map((folder): Rule => ({ tool: "read", pattern: `${folder}/**`, action: "allow" }));
 }
 
 /** Names of whole tools, and rules. */

@@ -1,8 +1,8 @@
 import type { Agent } from "../core/agent/agent.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import type { StopReason } from "../core/agent/stop-reason.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import type { StopReason } from "../core/base/stop-reason.ts";
 import { type Input, toMessages, type UserMessage } from "../core/message/message.ts";
 import { assertCount } from "./assert-count.ts";
 import { hasAnswer } from "./pipelines.ts";

@@ -3,8 +3,8 @@ import type { PhaseEvent } from "../core/agent/event.ts";
 import { type NestedRun, runNested } from "../core/agent/nested-run.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
-import type { StopReason } from "../core/agent/stop-reason.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import type { StopReason } from "../core/base/stop-reason.ts";
 import type { UserBlock } from "../core/message/block.ts";
 import { type Message, messageText } from "../core/message/message.ts";
 

@@ -9,6 +9,7 @@ export { knownModelInfo } from "./model-info.ts";
 export { type ModelName, parseModelName } from "./model-name.ts";
 export { NETWORK_DEFAULTS, type NetworkOptions, type NetworkSettings } from "./network.ts";
 export { loadPriceCatalog, type PriceCatalog } from "./price-catalog.ts";
+export { RatePause, RatePauses } from "./rate-pause.ts";
 export { type CustomProvider, type ResolveModelOptions, resolveModel } from "./resolve-model.ts";
 export type { Wire, WireDecoder, WireErrorAnswer, WireRequest, WireTarget } from "./wire.ts";
 export { createWireModel, type WireModelOptions } from "./wire-model.ts";

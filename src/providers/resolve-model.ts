@@ -9,6 +9,7 @@ import { knownModelInfo } from "./model-info.ts";
 import { parseModelName } from "./model-name.ts";
 import type { NetworkOptions } from "./network.ts";
 import type { PriceCatalog } from "./price-catalog.ts";
+import type { RatePauses } from "./rate-pause.ts";
 import type { Wire, WireTarget } from "./wire.ts";
 import { createWireModel } from "./wire-model.ts";
 
@@ -35,6 +36,8 @@ export interface ResolveModelOptions {
   readonly providers?: { readonly [name: string]: CustomProvider };
   /** Sends the requests instead of `node:http`. */
   readonly fetch?: Fetch;
+  /** Shared by models that count against the same limits. Default: each model knows of its own requests. */
+  readonly pauses?: RatePauses;
   /** Shared by several models. Default: a transport of its own. */
   readonly transport?: Transport;
   /** Extra headers for every request; they win over all others. */
@@ -85,6 +88,7 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
     ...(info === undefined ? {} : { info }),
     ...(options.network === undefined ? {} : { network: options.network }),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.pauses === undefined ? {} : { pause: options.pauses.of(`${preset.name} ${baseUrl}`) }),
   });
   return effort === undefined ? model : withEffort(model, effort);
 }

@@ -115,6 +115,41 @@ async function drain(parts: AsyncIterator<StreamPart>, clock: FakeClock): Promis
 }
 
 describe("a model over a wire", () => {
+  it("lets other requests wait where one was too many, a little longer than that one", async () => {
+    const { server, clock, ask } = await bench([
+      refuses(429, failure("rate_limit_error"), { "retry-after": "7" }),
+      streams(HELLO),
+      streams(HELLO),
+    ]);
+    const first = ask();
+    expect(await first.next()).toMatchObject({ value: { type: "retry", delayMs: 7_000 } });
+    const second = ask();
+    const answer = second.next();
+    await clock.untilSleeping(2);
+    expect(server.requests).toHaveLength(1);
+    await clock.advance(7_000);
+    expect(await drain(first, clock)).toEqual(ANSWERED);
+    expect(server.requests).toHaveLength(2);
+    await clock.advance(500);
+    expect([(await answer).value, ...(await drain(second, clock))]).toEqual(ANSWERED);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it("stops a request that waits for the limit of another as any other", async () => {
+    const { server, clock, ask } = await bench([
+      refuses(429, failure("rate_limit_error"), { "retry-after": "7" }),
+    ]);
+    const first = ask();
+    await first.next();
+    const controller = new AbortController();
+    const answer = ask({ signal: controller.signal }).next();
+    await clock.untilSleeping(2);
+    controller.abort();
+    await expect(answer).rejects.toMatchObject({ code: "aborted" });
+    await first.return?.();
+    expect([server.requests.length, clock.sleeping]).toEqual([1, 0]);
+  });
+
   it("streams an answer, over one connection for all requests", async () => {
     const { server, run } = await bench([streams(HELLO), streams(HELLO)]);
     expect(await run()).toEqual(ANSWERED);

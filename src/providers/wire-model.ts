@@ -7,6 +7,7 @@ import type { Transport } from "./http.ts";
 import { abortedError } from "./http-error.ts";
 import { type NetworkOptions, type NetworkSettings, networkSettings } from "./network.ts";
 import { PartStream } from "./part-stream.ts";
+import { RatePause } from "./rate-pause.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
 /** Options of {@link createWireModel}. */
@@ -20,17 +21,21 @@ export interface WireModelOptions {
   readonly transport: Transport;
   readonly network?: NetworkOptions;
   readonly clock?: Clock;
+  /** Shared with other models that count against the same limit. Default: one for all requests of this model. */
+  readonly pause?: RatePause;
   /** Source of the jitter between retries: numbers from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 
 /**
  * A {@link Model} that speaks one wire format over a transport. Failures worth repeating are repeated, with growing pauses or the
- * one the provider asks for; an answer that broke off is asked for again from the start, and a `retry` part says so.
+ * one the provider asks for; an answer that broke off is asked for again from the start, and a `retry` part says so. While a request
+ * waits because there were too many, the others of the same limit wait too before they are sent.
  */
 export function createWireModel(options: WireModelOptions): Model {
   const settings = networkSettings(options.network);
-  const shared: Shared = { options, settings, encode: undefined };
+  const pause = options.pause ?? new RatePause();
+  const shared: Shared = { options, settings, pause, encode: undefined };
   return {
     provider: options.provider,
     id: options.id,
@@ -43,8 +48,12 @@ export function createWireModel(options: WireModelOptions): Model {
 interface Shared {
   readonly options: WireModelOptions;
   readonly settings: NetworkSettings;
+  readonly pause: RatePause;
   encode: { readonly wire: Wire; readonly encode: (request: ModelRequest) => WireRequest } | undefined;
 }
+
+/** Milliseconds over which requests that waited for one limit are spread. */
+const MAX_SPREAD_MS = 1_000;
 
 /** Without a reason of its own an abort makes an exception with a stack trace. */
 const STOPPED = "stopped";
@@ -101,7 +110,28 @@ class WireCall {
       this.#fail(toNanoAgentError(error));
       return;
     }
-    this.#try(wire, request);
+    this.#tryInTurn(wire, request);
+  }
+
+  /** Waits once for a limit that another request ran into, a little longer than that one, so that they do not come back together. */
+  #tryInTurn(wire: Wire, request: WireRequest): void {
+    const { options, pause } = this.#shared;
+    const { clock = systemClock, random = Math.random } = options;
+    const remainingMs = pause.remainingMs(clock.now());
+    if (remainingMs === 0) this.#try(wire, request);
+    else
+      this.#sleep(remainingMs + Math.floor(random() * Math.min(MAX_SPREAD_MS, remainingMs)), () =>
+        this.#try(wire, request),
+      );
+  }
+
+  #sleep(delayMs: number, then: () => void): void {
+    this.#wait = new AbortController();
+    (this.#shared.options.clock ?? systemClock).sleep(delayMs, this.#wait.signal).then(
+      then,
+      // The call was stopped while it waited.
+      () => undefined,
+    );
   }
 
   #try(wire: Wire, request: WireRequest): void {
@@ -142,12 +172,9 @@ class WireCall {
     const delayMs = typeof asked === "number" && asked > 0 ? asked : backoffDelayMs(this.#attempts, options);
     this.parts.discard();
     this.parts.push({ type: "retry", attempt: this.#attempts + 1, delayMs, error });
-    this.#wait = new AbortController();
-    (options.clock ?? systemClock).sleep(delayMs, this.#wait.signal).then(
-      () => this.#try(wire, request),
-      // The call was stopped while it waited.
-      () => undefined,
-    );
+    if (error.code === "rate_limit")
+      this.#shared.pause.holdUntil((options.clock ?? systemClock).now() + delayMs);
+    this.#sleep(delayMs, () => this.#tryInTurn(wire, request));
   }
 
   readonly #onAbort = (): void => {

@@ -77,7 +77,7 @@ function interruptedCalls(entries: Iterable<JournalEntry>): InterruptedCall[] {
       const { callId, name } = entry;
       if (calls.has(callId)) open.set(callId, { callId, name, outcome: "unknown" });
     } else if (entry.type === "tool_result" || entry.type === "approval_request") open.delete(entry.callId);
-    else if (entry.type === "run_end") open.clear();
+    else if (entry.type === "run_end" && entry.scope === undefined) open.clear();
   }
   return [...open.values()];
 }

@@ -16,10 +16,13 @@ async function batch(input: object, answer: Answer): Promise<ToolResult> {
   const context: ToolContext = {
     signal: new AbortController().signal,
     sessionId: "session",
+    transcriptId: "session",
     callId: "call",
     cwd: "",
     update: () => undefined,
     callTool: async (name, given) => answer(name, given),
+    listTools: () => [],
+    runAgent: () => Promise.reject(new Error("no subagents here")),
   };
   return (await execute?.(input as never, context)) as ToolResult;
 }

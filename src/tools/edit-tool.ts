@@ -29,7 +29,7 @@ export function createEditTool(options: FileToolOptions = {}): Tool {
     execute: ({ path: shown, edits }, context) =>
       answerFileErrors(shown, context.signal, async () => {
         const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });
-        const target = { path, shown, state, sessionId: context.sessionId };
+        const target = { path, shown, state, transcriptId: context.transcriptId };
         return state.inTurn(path, () => edit(target, edits, context));
       }),
   });

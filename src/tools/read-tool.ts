@@ -104,7 +104,7 @@ async function readFile(file: OpenFile, request: ReadRequest): Promise<ToolResul
   if (mediaType !== undefined) return readImage(file, request, { stats, mediaType });
   const limits = { firstLine, maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
   const page = await readPage(file, { ...limits, signal: context.signal });
-  state.remember(context.sessionId, request.target, stampOf(stats, page.content));
+  state.remember(context.transcriptId, request.target, stampOf(stats, page.content));
   return pageResult(page, request, stats.size);
 }
 
@@ -123,7 +123,7 @@ async function readImage(
   const data = Buffer.alloc(Number(stats.size));
   const bytesRead = await file.read(data, 0, data.length, 0);
   const content = data.subarray(0, bytesRead);
-  request.state.remember(request.context.sessionId, request.target, stampOf(stats, content));
+  request.state.remember(request.context.transcriptId, request.target, stampOf(stats, content));
   return {
     content: [
       { type: "text", text: about },

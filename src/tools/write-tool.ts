@@ -27,7 +27,7 @@ export function createWriteTool(options: FileToolOptions = {}): Tool {
     execute: ({ path: shown, content }, context) =>
       answerFileErrors(shown, context.signal, async () => {
         const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });
-        const target = { path, shown, state, sessionId: context.sessionId };
+        const target = { path, shown, state, transcriptId: context.transcriptId };
         return state.inTurn(path, () => write(target, content, context));
       }),
   });

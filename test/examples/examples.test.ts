@@ -153,6 +153,22 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
       "max_turns",
     ],
   ],
+  [
+    "26-subagents",
+    [
+      "explore calls grep",
+      "VAT is set in one place and used in one.",
+      "600 tokens in, those of the subagents included",
+    ],
+  ],
+  [
+    "27-skills",
+    [
+      "fault: names no skill: add name: to its front matter",
+      "subagents: explore, plan, code, general, reviewer",
+      "Release v1.2: run the checks, then tag.",
+    ],
+  ],
 ];
 
 test.each(EXAMPLES)("the example %s runs without a key and prints what it says", async (name, expected) => {

@@ -21,8 +21,9 @@ test("a tree that keeps the layers has no findings", () => {
     "src/core/message/block.ts": 'import type { E } from "../base/errors.ts";\nexport type B = E;',
     "src/core/base/errors.ts": "export type E = 1;",
     "src/core/base/errors.test.ts": 'import "node:fs";\nimport "../agent/agent.ts";\nprocess.env["X"];',
-    "src/extensions/subagents/task.ts": 'import "../../patterns/react.ts";\nimport "../front-matter.ts";',
-    "src/extensions/front-matter.ts": "export {};",
+    "src/extensions/subagents/task.ts":
+      'import "../../patterns/react.ts";\nimport "../markdown/front-matter.ts";',
+    "src/extensions/markdown/front-matter.ts": "export {};",
     "src/patterns/react.ts": "export {};",
     "src/app/config/env.ts": "export const env = process.env;",
     "src/faces/cli/main.ts":

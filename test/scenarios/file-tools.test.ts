@@ -2,6 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
+import type { AgentEvent } from "../../src/core/agent/event.ts";
+import { textOf } from "../../src/core/message/message.ts";
+import { createTaskTool } from "../../src/extensions/subagents/task-tool.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { fileTools } from "../../src/tools/file-tools.ts";
@@ -52,5 +55,34 @@ test("edits of one file in one answer all hold, in call order", async () => {
   expect([lines(result.messages).at(-2), readFileSync(join(cwd, "a"), "utf8")]).toEqual([
     "result call_5:      1\t12 three",
     "12 three",
+  ]);
+});
+
+test("what a subagent has read or changed, the agent reads before it changes it, and the other way round", async () => {
+  const cwd = tempFolder({ a: "one two three" });
+  const change = (from: string, to: string) =>
+    calls("edit", { path: "a", edits: [{ old_string: from, new_string: to }] });
+  const model = new ScriptedModel([
+    calls("read", { path: "a" }),
+    calls("task", { agent: "general", prompt: "Change it." }),
+    change("one", "1"),
+    calls("read", { path: "a" }),
+    change("one", "1"),
+    says("Changed."),
+    change("two", "2"),
+    says("Not yet."),
+  ]);
+  const agent = new Agent({ model, tools: [...fileTools({ cwd }), createTaskTool()] });
+  const seen: string[] = [];
+  const note = (event: AgentEvent, who = "agent"): void => {
+    if (event.type === "subagent") note(event.event, event.agent);
+    if (event.type === "tool_result" && event.name === "edit")
+      seen.push(`${who}: ${textOf(event.result.content).split(".")[0] ?? ""}`);
+  };
+  await agent.run("go", { onEvent: (event) => note(event) });
+  expect(seen).toEqual([
+    "general: Error: a is there already and was not read in this session",
+    expect.stringMatching(/^general: Edited a \(1 replacement\)/),
+    "agent: Error: a was changed since it was read in this session",
   ]);
 });

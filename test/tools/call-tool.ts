@@ -16,10 +16,13 @@ export async function callTool(tool: Tool, input: unknown, options: CallOptions)
   const output = execute?.(input, {
     signal: options.signal ?? new AbortController().signal,
     sessionId: options.sessionId ?? "session",
+    transcriptId: options.sessionId ?? "session",
     callId: "call",
     cwd: options.cwd,
     update: ignore,
     callTool: () => Promise.resolve({ content: "" }),
+    listTools: () => [],
+    runAgent: () => Promise.reject(new Error("no subagents here")),
   });
   return toToolResult(output, ignore);
 }

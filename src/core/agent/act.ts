@@ -190,9 +190,12 @@ function toolContext(
   at: { readonly signal: AbortSignal; readonly updates: Updates; readonly isOpen: () => boolean },
 ): ToolContext {
   const { signal, updates, isOpen } = at;
+  let subagents = 0;
   return {
     signal,
     sessionId: run.journal.sessionId,
+    transcriptId:
+      run.subagent === undefined ? run.journal.sessionId : `${run.journal.sessionId}/${run.scope ?? ""}`,
     callId: call.id,
     cwd: run.cwd,
     update: (update: ToolUpdate | string) => {
@@ -200,6 +203,8 @@ function toolContext(
       if (isOpen()) updates.push(typeof update === "string" ? { text: update } : update);
     },
     callTool: nestedCaller({ ...run, signal }, call),
+    listTools: () => run.tools.list(),
+    runAgent: (task) => run.delegate({ ...run, signal }, { call, task, number: ++subagents }),
   };
 }
 

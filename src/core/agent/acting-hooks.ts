@@ -17,7 +17,7 @@ export async function hookedCall(
   parentCallId: string | undefined,
 ): Promise<HookedCall> {
   if (!run.hooks.has("pre_acting")) return { call };
-  const before = actingArguments(call, call.input, parentCallId);
+  const before = actingArguments(call, call.input, parentCallId ?? run.subagent?.callId);
   try {
     const { input, refuse } = await run.hooks.pre("acting", before);
     if (refuse !== undefined) return { refused: refuse, failed: false };
@@ -42,7 +42,11 @@ export async function hookedResult(
 ): Promise<ToolResult> {
   if (!run.hooks.has("post_acting")) return result;
   try {
-    return await run.hooks.post("acting", actingArguments(made.call, made.input, made.parentCallId), result);
+    return await run.hooks.post(
+      "acting",
+      actingArguments(made.call, made.input, made.parentCallId ?? run.subagent?.callId),
+      result,
+    );
   } catch (error) {
     const failure = toNanoAgentError(error);
     if (!run.signal.aborted) run.hooks.fail(failure);

@@ -51,7 +51,7 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
     input,
     cwd: run.cwd,
     sessionId: run.journal.sessionId,
-    ...(parentCallId === undefined ? {} : { parentCallId }),
+    ...callerOf(run, parentCallId),
     signal: run.signal,
   };
   const refusal = await refusalOf(run, request);
@@ -59,6 +59,15 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
   if (refusal !== undefined)
     return refuse({ status: refusal.status, result: errorResult(refusal.message) }, refusal.stop);
   return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
+}
+
+/** Who makes a call that is not one of the conversation's own. */
+function callerOf(run: RunContext, parentCallId?: string): Pick<GateRequest, "parentCallId" | "agent"> {
+  const parent = parentCallId ?? run.subagent?.callId;
+  return {
+    ...(parent === undefined ? {} : { parentCallId: parent }),
+    ...(run.subagent === undefined ? {} : { agent: run.subagent.agent }),
+  };
 }
 
 async function refusedByHook(

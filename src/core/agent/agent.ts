@@ -9,7 +9,7 @@ import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
 import { assertResumable, recordHistory, saysSomething } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
-import { assertOptions, assertPriced } from "./check-options.ts";
+import { assertNameFree, assertOptions, assertPriced } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
@@ -33,6 +33,7 @@ import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
 import { type Recorder, type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
+import { runSubagent } from "./subagent.ts";
 
 /** What {@link Agent.getState} tells. */
 export interface AgentState {
@@ -357,12 +358,7 @@ export class Agent {
     const finish = this.finishToolFor(
       options.schema === undefined ? undefined : compileSchema(options.schema),
     );
-    if (finish !== undefined && this.#tools.get(finish.name) !== undefined) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        `A run that ends by tool needs the name "${finish.name}", which one of the tools has: rename it.`,
-      );
-    }
+    if (finish !== undefined) assertNameFree(finish.name, this.#tools);
     const hooks = this.#hooksOf(signal, (message) => emit({ type: "warning", message }));
     return {
       ...runSettings(own, options),
@@ -371,6 +367,7 @@ export class Agent {
       finishTool: finish?.name,
       startedAt: performance.now(),
       ledger: new Ledger(own.budget ?? {}),
+      delegate: runSubagent,
       journal: this.#journal,
       state: this.#state,
       signal,

@@ -1,9 +1,9 @@
 import type { NanoAgentError } from "../base/errors.ts";
+import type { StopReason } from "../base/stop-reason.ts";
 import { assistantMessage } from "../message/message.ts";
 import { pendingCalls } from "./open-calls.ts";
 import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
-import type { StopReason } from "./stop-reason.ts";
 
 /** How a run came to its end. */
 export interface Ending {

@@ -1,9 +1,9 @@
 import type { Json } from "../base/errors.ts";
+import type { StopReason } from "../base/stop-reason.ts";
 import type { ToolInput, ToolResultBlock } from "../message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { FinishReason } from "../model/model.ts";
-import type { StopReason } from "./stop-reason.ts";
 
 /**
  * Fields of every journal entry. `parent` is the id of the entry it follows (`null` for the first), which makes a journal a tree:

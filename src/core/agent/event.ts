@@ -35,6 +35,19 @@ export interface PhaseEvent {
   readonly plan?: readonly string[];
 }
 
+/**
+ * Something that happened in a subagent: an event of its run, which in turn may be one of a subagent of its own. Wrapped, so that its
+ * words are never taken for those of the run around it. It begins with `run_start` and ends with `run_end`; it has no `done`.
+ */
+export interface SubagentEvent {
+  readonly type: "subagent";
+  /** The tool call that started the subagent. */
+  readonly callId: string;
+  /** Name of the subagent. */
+  readonly agent: string;
+  readonly event: AgentEvent;
+}
+
 /** Code plugged into the agent failed; the run goes on. */
 export interface WarningEvent {
   readonly type: "warning";
@@ -68,5 +81,6 @@ export type AgentEvent =
   | ToolUpdateEvent
   | PhaseEvent
   | CompactionStartEvent
+  | SubagentEvent
   | WarningEvent
   | DoneEvent;

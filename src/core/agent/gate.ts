@@ -10,7 +10,10 @@ export interface GateRequest {
   readonly input: ToolInput;
   readonly cwd: string;
   readonly sessionId: string;
+  /** Call this one was made by (`batch`), or the call that started the subagent that makes it. */
   readonly parentCallId?: string;
+  /** Name of the subagent that makes the call; absent in the conversation itself. */
+  readonly agent?: string;
   readonly signal: AbortSignal;
 }
 

@@ -1,5 +1,6 @@
 import { linkController, orAborted } from "../base/abort.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
+import type { StopReason } from "../base/stop-reason.ts";
 import { LONG_TERM_MEMORY, type Message, messageText, userMessage } from "../message/message.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { NewEntry } from "./entry.ts";
@@ -13,7 +14,6 @@ import { memoryTools } from "./memory-tools.ts";
 import { recollectionLine } from "./recollection-line.ts";
 import type { RunResult } from "./result.ts";
 import type { RunContext } from "./run-context.ts";
-import type { StopReason } from "./stop-reason.ts";
 
 /** What one agent does with its long-term memory around its runs. Whatever the store does, a run goes on. */
 export class LongTermControl {

@@ -22,7 +22,8 @@ export async function hookedAnswer(
   if (!run.hooks.has("post_reasoning")) return answer;
   try {
     const hooked = await run.hooks.post("reasoning", { request }, answer);
-    assertCallIds(hooked, run.state.transcript.callIds);
+    const given = new Set(toolCallsOf(answer.message).map(({ id }) => id));
+    assertCallIds(hooked, (id) => run.state.transcript.callIds.has(id) && !given.has(id));
     return hooked;
   } catch (error) {
     return { ...answer, failure: toNanoAgentError(error) };
@@ -30,10 +31,10 @@ export async function hookedAnswer(
 }
 
 /** One id for two calls would leave one of them without a result. */
-function assertCallIds({ message }: HookOutputs["reasoning"], used: ReadonlySet<string>): void {
+function assertCallIds({ message }: HookOutputs["reasoning"], isUsed: (id: string) => boolean): void {
   const own = new Set<string>();
   for (const { id, name } of toolCallsOf(message)) {
-    if (id === "" || own.has(id) || used.has(id)) {
+    if (id === "" || own.has(id) || isUsed(id)) {
       throw new NanoAgentError(
         "internal",
         `A hook of post_reasoning gave the call of ${name} the id "${id}", which is empty or in use: give it one of its own.`,

@@ -1,8 +1,8 @@
 import { NanoAgentError } from "../base/errors.ts";
+import type { StopReason } from "../base/stop-reason.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { PendingCall } from "./pending-call.ts";
-import type { StopReason } from "./stop-reason.ts";
 
 /** The limits of a {@link import("./options.ts").Budget}. */
 export type BudgetLimit = "usd" | "tokens" | "wall_time";

@@ -1,7 +1,9 @@
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { Redaction } from "../base/redaction.ts";
+import type { ToolUseBlock } from "../message/block.ts";
 import type { Model, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
+import type { SubagentOutcome, SubagentTask } from "../tool/tool.ts";
 import type { Compactor } from "./compactor.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
@@ -48,6 +50,10 @@ export interface RunContext extends RunSettings {
   readonly journal: Journal;
   readonly state: SessionState;
   readonly signal: AbortSignal;
+  /** Runs a subagent for a tool call of this run. */
+  readonly delegate: (run: RunContext, delegation: Delegation) => Promise<SubagentOutcome>;
+  /** Set when it is the run of a subagent. */
+  readonly subagent?: SubagentPlace;
   readonly hooks: Hooks;
   /** Tag of its entries when it is a nested run. */
   readonly scope: string | undefined;
@@ -56,6 +62,23 @@ export interface RunContext extends RunSettings {
   /** Takes the steering messages that came in since the last call. */
   readonly takeSteering: () => readonly NewEntry[];
   readonly emit: (event: AgentEvent) => void;
+}
+
+/** A task that a tool call hands to a subagent. */
+export interface Delegation {
+  readonly call: ToolUseBlock;
+  readonly task: SubagentTask;
+  /** Counts the subagents of this call, from 1. */
+  readonly number: number;
+}
+
+/** Where a subagent stands. */
+export interface SubagentPlace {
+  readonly agent: string;
+  /** The tool call that started it. */
+  readonly callId: string;
+  /** 1 for one that the conversation started, 2 for one that such a subagent started. */
+  readonly depth: number;
 }
 
 /** The settings of a run: its own options, else the agent's, else the defaults. */

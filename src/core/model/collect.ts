@@ -21,13 +21,14 @@ export interface CollectedAnswer {
  */
 export class AnswerCollector {
   readonly #slots: (Slot | undefined)[] = [];
-  readonly #usedIds: ReadonlySet<string>;
+  readonly #usedIds: Set<string>;
   /** Ids given in this answer, by index, so that start and block of one call agree. */
   readonly #ids = new Map<number, string>();
   readonly #ownIds = new Set<string>();
   #finish: FinishPart | undefined;
 
-  constructor(usedIds: ReadonlySet<string> = new Set()) {
+  /** `usedIds` is added to as ids are given, so that answers collected at the same time never share one. */
+  constructor(usedIds: Set<string> = new Set()) {
     this.#usedIds = usedIds;
   }
 
@@ -52,6 +53,7 @@ export class AnswerCollector {
       case "retry":
         this.#slots.length = 0;
         this.#ids.clear();
+        for (const id of this.#ownIds) this.#usedIds.delete(id);
         this.#ownIds.clear();
         return part;
       case "finish":
@@ -110,12 +112,12 @@ export class AnswerCollector {
   #idFor(index: number, id: string): string {
     const known = this.#ids.get(index);
     if (known !== undefined) return known;
-    const taken = (candidate: string): boolean =>
-      candidate === "" || this.#usedIds.has(candidate) || this.#ownIds.has(candidate);
+    const taken = (candidate: string): boolean => candidate === "" || this.#usedIds.has(candidate);
     let unique = id;
     for (let n = 1; taken(unique); n++) unique = `${id === "" ? "call" : id}_${this.#usedIds.size + n}`;
     this.#ids.set(index, unique);
     this.#ownIds.add(unique);
+    this.#usedIds.add(unique);
     return unique;
   }
 }

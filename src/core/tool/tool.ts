@@ -1,6 +1,9 @@
-import type { Json } from "../base/errors.ts";
+import type { Json, NanoAgentError } from "../base/errors.ts";
 import type { CompiledSchema, InferSchema, SchemaInput } from "../base/schema.ts";
+import type { StopReason } from "../base/stop-reason.ts";
 import type { ImageBlock, TextBlock, ToolInput } from "../message/block.ts";
+import type { Usage } from "../message/usage.ts";
+import type { Effort, Model } from "../model/model.ts";
 
 /** What a tool hands back, in its full form. */
 export interface ToolResult {
@@ -54,11 +57,63 @@ export interface AccessContext {
   readonly accessOf: (name: string, input: ToolInput) => ToolAccess;
 }
 
+/** A task for another agent, which works on it in a run of its own. See {@link ToolContext.runAgent}. */
+export interface SubagentTask {
+  /** Name of the subagent, for events, questions about permission, and reports. */
+  readonly agent: string;
+  /** All it is told: it does not see the conversation around it. */
+  readonly prompt: string;
+  /** Default: none. */
+  readonly systemPrompt?: string;
+  /** Default: the tools of the run around it. The registry of that run never changes. */
+  readonly tools?: readonly Tool[];
+  /** Default: the model of the run around it. */
+  readonly model?: Model;
+  /** Default: that of the run around it. */
+  readonly effort?: Effort;
+  /** Model requests it may make, from 1. Default 20. */
+  readonly maxIterations?: number;
+  /** What happens then. Default `summarize`: one more request without tools. */
+  readonly onMaxIterations?: "summarize" | "last";
+  /**
+   * How deep subagents may be nested; 1: a subagent starts none. A subagent at this depth does not get the tool that started it.
+   * Default 2.
+   */
+  readonly maxDepth?: number;
+}
+
+/** What came of a {@link SubagentTask}. */
+export interface SubagentOutcome {
+  /** Its answer; where it has none, the last text it wrote, possibly empty. */
+  readonly text: string;
+  readonly stopReason: StopReason;
+  /** Which limit (`usd`, `tokens`, `wall_time`), when `stopReason` is `budget`. */
+  readonly limit?: string;
+  /** Set when `stopReason` is `error`. */
+  readonly error?: NanoAgentError;
+  /** One sentence for people, when `stopReason` is `budget` or `loop_detected`. */
+  readonly detail?: string;
+  /** Model requests that were answered, those of its own subagents not counted. */
+  readonly iterations: number;
+  /** Tool calls that were begun, nested ones included, those of its own subagents not. */
+  readonly toolCalls: number;
+  /** Tokens, those of its own subagents included. */
+  readonly usage: Usage;
+  /** USD, its own subagents included; `undefined` when a price is unknown. */
+  readonly cost: number | undefined;
+  readonly durationMs: number;
+}
+
 /** What a running tool gets beside its input. */
 export interface ToolContext {
   /** Aborted when the run is stopped, the call timed out, or nobody reads the run any more. */
   readonly signal: AbortSignal;
   readonly sessionId: string;
+  /**
+   * Name of the transcript the call stands in: the session's id, or in a subagent one of its own. What a tool remembers of what the
+   * model has seen goes by this name.
+   */
+  readonly transcriptId: string;
   /** Id of the tool call that is running. */
   readonly callId: string;
   /** Working folder relative paths refer to. Empty in a runtime without a file system. */
@@ -71,6 +126,14 @@ export interface ToolContext {
    * in order. Never throws for what went wrong in the call: that is an error result.
    */
   readonly callTool: (name: string, input: ToolInput) => Promise<ToolResult>;
+  /** The tools of the run, as they are now. */
+  readonly listTools: () => readonly Tool[];
+  /**
+   * Runs another agent on a task: the same loop on a transcript of its own. Permission, approver, budget, wall time and journal are those
+   * of the run around it, and it ends with this call. Its events reach the reader as `subagent` events. How it ended is in the outcome;
+   * rejects for misuse (`invalid_argument`: too deep, a limit that is none, a money budget and a model of unknown price).
+   */
+  readonly runAgent: (task: SubagentTask) => Promise<SubagentOutcome>;
 }
 
 /** A tool as the loop runs it. Make one with {@link defineTool}. */

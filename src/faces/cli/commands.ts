@@ -51,6 +51,18 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("./small-commands.ts")).config,
   },
   {
+    name: "agents",
+    usage: "list [--json]",
+    help: "List the subagents of this folder, where each comes from, and definitions that cannot be used.",
+    load: async () => (await import("./small-commands.ts")).agents,
+  },
+  {
+    name: "skills",
+    usage: "list [--json]",
+    help: "List the skills of this folder, where each comes from, and those that cannot be used.",
+    load: async () => (await import("./small-commands.ts")).skills,
+  },
+  {
     name: "permissions",
     usage: "check|defaults [--json]",
     help: "Answer JSON lines { tool, input, rules? } with what the permission rules say, or list the built-in rules.",

@@ -4,7 +4,7 @@ import type {
   ToolIntentEntry,
   ToolResultEntry,
 } from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { NO_USAGE } from "../../core/message/usage.ts";
 import type { NewLine } from "./event-line.ts";
@@ -21,6 +21,8 @@ export class EventLines {
   #open: string[] = [];
   readonly #waiting = new Map<string, ToolResultEntry>();
   #model = "";
+  /** One for each call that started a subagent. */
+  readonly #subagents = new Map<string, EventLines>();
 
   constructor(options: { readonly partial: boolean }) {
     this.#partial = options.partial ? new PartialEvents() : undefined;
@@ -35,6 +37,8 @@ export class EventLines {
 
   #whole(event: AgentEvent): readonly NewLine[] {
     switch (event.type) {
+      case "subagent":
+        return this.#ofSubagent(event);
       case "run_start":
         this.#model = event.model;
         return [];
@@ -63,6 +67,23 @@ export class EventLines {
       default:
         return [];
     }
+  }
+
+  /** Whole messages only, each with the call that started the subagent: pieces of several at once could not be told apart. */
+  #ofSubagent({ callId, event }: SubagentEvent): readonly NewLine[] {
+    let inner = this.#subagents.get(callId);
+    if (inner === undefined) {
+      inner = new EventLines({ partial: false });
+      this.#subagents.set(callId, inner);
+    }
+    if (event.type === "run_end") this.#subagents.delete(callId);
+    return inner
+      .lines(event)
+      .map((line) =>
+        (line.type === "assistant" || line.type === "user") && line.parent_tool_use_id === null
+          ? { ...line, parent_tool_use_id: callId }
+          : line,
+      );
   }
 
   #nestedCall(event: ToolIntentEntry, parent: string): NewLine {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { StopReason } from "../../core/agent/stop-reason.ts";
+import type { StopReason } from "../../core/base/stop-reason.ts";
 import { exitCodeOfRun, type RunEnding } from "./exit-code.ts";
 
 const CLEAN = { denials: 0, missesOutput: false };

@@ -269,6 +269,8 @@ class HeadlessRun {
       cwd: this.#cwd,
       tools: composed?.toolNames ?? [],
       model: composed?.model ?? null,
+      skills: composed?.skills ?? [],
+      agents: composed?.agents ?? [],
       permissionMode: composed?.mode ?? this.#flags.config.permissionMode ?? "default",
       sandbox: composed?.sandbox ?? "off",
     });

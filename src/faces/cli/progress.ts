@@ -1,9 +1,10 @@
 import type { CompactionEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
-import type { ToolInput } from "../../core/message/block.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import { describeInput } from "./describe-input.ts";
 import type { Output } from "./output.ts";
 import type { Style } from "./style.ts";
+import { subagentLine } from "./subagent-line.ts";
 import { terminalLine, terminalText } from "./terminal-text.ts";
 
 /** Widest line of a call or a result. */
@@ -62,23 +63,13 @@ export class Progress {
         this.#line(resultLine(event, { style: this.#options.style, named: event.callId !== this.#lastCall }));
         this.#lastCall = undefined;
         return;
-      case "phase":
-        this.#line(this.#options.style.dim(phaseLine(event)));
-        return;
-      case "compaction_start":
-        this.#line(this.#options.style.dim("⇣ making room in the conversation"));
-        return;
-      case "compaction":
-        this.#line(this.#options.style.dim(`⇣ ${compactionLine(event)}`));
-        return;
       case "retry":
         this.#retry(event);
         return;
-      case "warning":
-        this.#line(this.#options.style.yellow(terminalLine(event.message, 500)));
-        return;
-      default:
-        return;
+      default: {
+        const note = noteLine(event, this.#options.style);
+        if (note !== undefined) this.#line(note);
+      }
     }
   }
 
@@ -134,6 +125,24 @@ export class Progress {
   }
 }
 
+/** What stands on a line of its own, whatever is shown around it. */
+function noteLine(event: AgentEvent, style: Style): string | undefined {
+  switch (event.type) {
+    case "subagent":
+      return subagentLine(event, style);
+    case "phase":
+      return style.dim(phaseLine(event));
+    case "compaction_start":
+      return style.dim("⇣ making room in the conversation");
+    case "compaction":
+      return style.dim(`⇣ ${compactionLine(event)}`);
+    case "warning":
+      return style.yellow(terminalLine(event.message, 500));
+    default:
+      return undefined;
+  }
+}
+
 const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {
   summary: "the older part was summarised",
   shortening: "old results were shortened",
@@ -180,23 +189,6 @@ function resultLine(event: ToolResultEntry, { style, named }: ResultLook): strin
   }
   const amount = title === undefined ? size(text) : `${title}, ${byteSize(text)}`;
   return `${indent}${style.dim(`└ ${name}${amount} · ${time}`)}`;
-}
-
-/** The arguments in the order given: a single text as it is, else `name: value` pairs. */
-function describeInput(input: ToolInput): string {
-  const fields = Object.entries(input);
-  const [first] = fields;
-  if (first === undefined) return "";
-  const [, value] = first;
-  const rest = fields.slice(1).map(([key, item]) => `${key}: ${clipped(item)}`);
-  return [typeof value === "string" ? value.slice(0, 1_000) : `${first[0]}: ${clipped(value)}`, ...rest].join(
-    " ",
-  );
-}
-
-function clipped(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, 200));
-  return (JSON.stringify(value) ?? "").slice(0, 200);
 }
 
 function size(text: string): string {

@@ -11,7 +11,10 @@ import type { RunTally } from "./run-tally.ts";
 import { terminalText } from "./terminal-text.ts";
 
 /** What the first line says. */
-export type InitFacts = Pick<InitLine, "cwd" | "tools" | "model" | "permissionMode" | "sandbox">;
+export type InitFacts = Pick<
+  InitLine,
+  "cwd" | "tools" | "model" | "permissionMode" | "sandbox" | "skills" | "agents"
+>;
 
 /** Tells the outside what a run does, in one of the output formats. */
 export interface Reporter {
@@ -95,8 +98,6 @@ class LineReporter implements Reporter {
       ...facts,
       mcp_servers: [],
       slash_commands: [],
-      skills: [],
-      agents: [],
     });
   };
 

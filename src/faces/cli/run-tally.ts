@@ -1,4 +1,4 @@
-import type { AssistantEntry, ModelUsageEntry } from "../../core/agent/entry.ts";
+import type { AssistantEntry, ModelUsageEntry, PermissionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";
 import type { PermissionDenial, ResultLine } from "./event-line.ts";
@@ -34,11 +34,11 @@ export class RunTally {
       case "model_usage":
         this.#spend(event);
         return;
+      case "subagent":
+        this.#ofSubagent(event.event);
+        return;
       case "permission_decision":
-        if (event.action === "deny") {
-          const { name, callId, input, reason } = event;
-          this.denials.push({ tool_name: name, tool_use_id: callId, tool_input: input, reason });
-        }
+        this.#decision(event);
         return;
       default:
         return;
@@ -73,6 +73,18 @@ export class RunTally {
       modelUsage,
       permission_denials: this.denials,
     };
+  }
+
+  /** What a subagent spends and is refused counts; its turns and words are its own. */
+  #ofSubagent(event: AgentEvent): void {
+    if (event.type === "subagent") this.#ofSubagent(event.event);
+    else if (event.type === "assistant_message" || event.type === "model_usage") this.#spend(event);
+    else if (event.type === "permission_decision") this.#decision(event);
+  }
+
+  #decision({ action, name, callId, input, reason }: PermissionEntry): void {
+    if (action === "deny")
+      this.denials.push({ tool_name: name, tool_use_id: callId, tool_input: input, reason });
   }
 
   #spend(entry: AssistantEntry | ModelUsageEntry): void {

@@ -2,6 +2,7 @@
 export { auth } from "./commands/auth.ts";
 export { config } from "./commands/config.ts";
 export { doctor } from "./commands/doctor.ts";
+export { agents, skills } from "./commands/extensions.ts";
 export { memory } from "./commands/memory.ts";
 export { models } from "./commands/models.ts";
 export { sessions } from "./commands/sessions.ts";

@@ -1,5 +1,5 @@
 import type { NewEntry } from "../../core/agent/entry.ts";
-import type { StopReason } from "../../core/agent/stop-reason.ts";
+import type { StopReason } from "../../core/base/stop-reason.ts";
 import type { AssistantBlock, ToolResultBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";

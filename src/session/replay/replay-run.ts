@@ -15,6 +15,7 @@ import type { ModelRequest } from "../../core/model/model.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { noHooks } from "./no-hooks.ts";
+import { noSubagents } from "./no-subagents.ts";
 import { recordedApprovals, recordedGate } from "./recorded-gate.ts";
 import { recordedModel } from "./recorded-model.ts";
 import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
@@ -186,6 +187,7 @@ class RunReplay {
       state,
       signal: this.#abort.signal,
       scope: undefined,
+      delegate: noSubagents,
       takeSteering: () => this.#takeFromOutside(),
       emit: (event) => this.#onEvent(event),
     };

@@ -15,6 +15,7 @@ import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { sessionSteps, stepNumbered } from "../session-steps.ts";
 import { noHooks } from "./no-hooks.ts";
+import { noSubagents } from "./no-subagents.ts";
 import { checkedInput, type RecordedCall, recordedRuns } from "./recorded-run.ts";
 import { ReplayFindings, type ReplayReport } from "./replay-report.ts";
 import type { ToolRunner } from "./replay-run.ts";
@@ -93,6 +94,7 @@ function modelContext(entries: readonly JournalEntry[], setting: Setting): RunCo
     state,
     signal: signal ?? new AbortController().signal,
     scope: undefined,
+    delegate: noSubagents,
     takeSteering: () => [],
     emit: () => undefined,
   };

@@ -25,16 +25,16 @@ export function isUnchanged(stamp: FileStamp, now: FileStamp): boolean {
 }
 
 /**
- * What the file tools of one agent know in common: which files a session has seen and how they were then, and whose turn it is to
- * change a file. Paths are canonical ({@link resolvePath}). Forgets the files longest unused beyond 10,000.
+ * What the file tools of one agent know in common: which files each transcript (the conversation, a subagent) has seen and how they
+ * were then, and whose turn it is to change a file. Paths are canonical ({@link resolvePath}). Forgets the files longest unused beyond 10,000.
  */
 export class FileState {
   readonly #stamps = new Map<string, FileStamp>();
   readonly #turns = new Map<string, Promise<void>>();
 
-  /** Notes how `path` is now, as far as the session knows. */
-  remember(sessionId: string, path: string, stamp: FileStamp): void {
-    const key = keyOf(sessionId, path);
+  /** Notes how `path` is now, as far as the transcript knows. */
+  remember(transcriptId: string, path: string, stamp: FileStamp): void {
+    const key = keyOf(transcriptId, path);
     this.#stamps.delete(key);
     this.#stamps.set(key, stamp);
     if (this.#stamps.size <= MAX_STAMPS) return;
@@ -44,9 +44,9 @@ export class FileState {
     }
   }
 
-  /** How `path` was when the session last saw it; `undefined` when it never did. */
-  recall(sessionId: string, path: string): FileStamp | undefined {
-    return this.#stamps.get(keyOf(sessionId, path));
+  /** How `path` was when the transcript last saw it; `undefined` when it never did. */
+  recall(transcriptId: string, path: string): FileStamp | undefined {
+    return this.#stamps.get(keyOf(transcriptId, path));
   }
 
   /** Runs `change` when all earlier changes of `path` have ended, so that two changes at once lose nothing. */
@@ -66,6 +66,6 @@ export class FileState {
 
 const MAX_STAMPS = 10_000;
 
-function keyOf(sessionId: string, path: string): string {
-  return `${sessionId}\0${path}`;
+function keyOf(transcriptId: string, path: string): string {
+  return `${transcriptId}\0${path}`;
 }

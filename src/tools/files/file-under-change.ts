@@ -12,7 +12,7 @@ export interface ChangeTarget {
   readonly path: string;
   /** The path as the model wrote it, for messages. */
   readonly shown: string;
-  readonly sessionId: string;
+  readonly transcriptId: string;
   readonly state: FileState;
 }
 
@@ -37,7 +37,7 @@ export async function openForChange(
   if (stats === undefined) return undefined;
   assertRegularFile(stats, shown);
   await assertWritable(path, shown, stats);
-  const known = target.state.recall(target.sessionId, path);
+  const known = target.state.recall(target.transcriptId, path);
   if (known === undefined) {
     throw new FileRefusal(
       `${shown} is there already and was not read in this session. Read it first, then change it.`,
@@ -77,7 +77,7 @@ export async function commitChange(
       await assertStillSame(target, before);
     },
   });
-  target.state.remember(target.sessionId, target.path, stampOf(stats, data));
+  target.state.remember(target.transcriptId, target.path, stampOf(stats, data));
 }
 
 async function statIfThere(path: string): Promise<Stats | undefined> {

@@ -53,7 +53,9 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
   let last: number | undefined;
   let stopReason: string | undefined;
   for (const entry of entries) {
-    if (entry.type === "run_start") {
+    // Runs of subagents are inside a run, and their requests and calls are counted with all others.
+    const isOuter = entry.scope === undefined;
+    if (entry.type === "run_start" && isOuter) {
       runs++;
       stopReason = undefined;
       last = entry.time;
@@ -61,7 +63,7 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
     // A clock that was set back takes nothing away.
     if (last !== undefined) runMs += Math.max(0, entry.time - last);
     if (last !== undefined) last = entry.time;
-    if (entry.type === "run_end") {
+    if (entry.type === "run_end" && isOuter) {
       stopReason = entry.stopReason;
       last = undefined;
     }
@@ -71,7 +73,7 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
     }
     if (entry.type === "tool_result") {
       tools[entry.name] = withResult(tools[entry.name], entry);
-      if (entry.parentCallId === undefined) toolMs += entry.durationMs;
+      if (entry.parentCallId === undefined && isOuter) toolMs += entry.durationMs;
     }
   }
   return { runs, models, tools, total, runMs, toolMs, stopReason };

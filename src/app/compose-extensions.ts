@@ -1,0 +1,87 @@
+import type { Model } from "../core/model/model.ts";
+import type { Tool } from "../core/tool/tool.ts";
+import type { Finding, IsTrusted } from "../extensions/markdown/origin.ts";
+import { createTaskTool } from "../extensions/subagents/task-tool.ts";
+import type { RatePauses } from "../providers/rate-pause.ts";
+import { findExtensions } from "./extensions.ts";
+import type { Instructions } from "./instructions.ts";
+import { openModel } from "./open-model.ts";
+import type { Settings } from "./settings.ts";
+import { systemPrompt } from "./system-prompt.ts";
+
+/** What {@link composeExtensions} works with. */
+export interface ComposeExtensionsOptions {
+  readonly settings: Settings;
+  /** The built-in tools. */
+  readonly tools: readonly Tool[];
+  readonly instructions: readonly Instructions[];
+  /** The limits of commands, when they are confined. */
+  readonly sandbox: string | undefined;
+  readonly isTrusted: IsTrusted | undefined;
+  /** Shared with the model of the agent. */
+  readonly pauses: RatePauses;
+  readonly onNotice: (message: string) => void;
+}
+
+/** What subagents and skills make of a terminal agent. */
+export interface ComposedExtensions {
+  /** The built-in tools, `task`, and where there are skills `skill`. */
+  readonly tools: readonly Tool[];
+  /** Names of the subagents and of the skills. */
+  readonly agents: readonly string[];
+  readonly skills: readonly string[];
+  /** Folders of skills: what they speak of must be readable. */
+  readonly readable: readonly string[];
+}
+
+/** Finds the subagents and skills that hold in a folder, tells what cannot be used, and makes their tools. */
+export async function composeExtensions(options: ComposeExtensionsOptions): Promise<ComposedExtensions> {
+  const { settings, tools, instructions, sandbox, isTrusted, onNotice } = options;
+  const { agents, skills, findings, skillTool } = await findExtensions(settings, { tools, isTrusted });
+  for (const notice of faultNotices([...findings.skills, ...findings.agents])) onNotice(notice);
+  const place = { base: "", cwd: settings.cwd, platform: process.platform };
+  const task = createTaskTool({
+    agents,
+    models: modelOpener(options),
+    // What only reads needs no rules for changes: tokens are paid with each of its requests.
+    surroundings: ({ readOnly }) =>
+      systemPrompt({
+        ...place,
+        ...(readOnly === true ? { instructions: [] } : { instructions, sandbox }),
+      }),
+  });
+  return {
+    tools: [...tools, task, ...(skillTool === undefined ? [] : [skillTool])],
+    agents: agents.map(({ name }) => name),
+    skills: skills.map(({ name }) => name),
+    readable: skills.map(({ folder }) => folder),
+  };
+}
+
+/** Opens models by name, each once: a model keeps its connections and what it has serialised. */
+function modelOpener({
+  settings,
+  onNotice,
+  pauses,
+}: ComposeExtensionsOptions): (name: string) => Promise<Model> {
+  const { environment, config } = settings;
+  const opened = new Map<string, Promise<Model>>();
+  return (name) => {
+    const known =
+      opened.get(name) ?? openModel(name, { environment, config: config.values, onNotice, pauses });
+    opened.set(name, known);
+    // A key may be set later: the next task looks again.
+    known.catch(() => opened.delete(name));
+    return known;
+  };
+}
+
+/** Faults told at every start; the rest is in the lists. */
+const MAX_NOTICES = 3;
+
+function faultNotices(findings: readonly Finding[]): readonly string[] {
+  const faults = findings.filter(({ level }) => level === "fault");
+  const told = faults.slice(0, MAX_NOTICES).map(({ path, message }) => `${path}: ${message}`);
+  const more = faults.length - told.length;
+  return more === 0 ? told : [...told, `${more} more: see nano-agent skills list and nano-agent agents list`];
+}

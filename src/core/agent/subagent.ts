@@ -1,0 +1,118 @@
+import { NanoAgentError } from "../base/errors.ts";
+import { userMessage } from "../message/message.ts";
+import { ToolRegistry } from "../tool/registry.ts";
+import type { SubagentOutcome, SubagentTask } from "../tool/tool.ts";
+import { assertPriced } from "./check-options.ts";
+import { assertLimits } from "./limits.ts";
+import { runNested } from "./nested-run.ts";
+import type { RunResult } from "./result.ts";
+import { type Delegation, type Recorder, type RunContext, record } from "./run-context.ts";
+
+const DEFAULT_MAX_ITERATIONS = 20;
+const DEFAULT_MAX_DEPTH = 2;
+
+/**
+ * Runs the loop for a subagent inside the run of the tool call that asked for it: own transcript, prompt, tools, model and number of
+ * requests; everything else is the run's. Entries are tagged with tool name and call id, events wrapped. Steering messages are for the
+ * conversation and stay with it. Rejects with `invalid_argument` for a task that cannot be run, and for the journal.
+ */
+export async function runSubagent(run: RunContext, delegation: Delegation): Promise<SubagentOutcome> {
+  const { call, task, number } = delegation;
+  const depth = (run.subagent?.depth ?? 0) + 1;
+  const model = task.model ?? run.model;
+  assertTask(run, task, depth);
+  const startedAt = performance.now();
+  let toolCalls = 0;
+  const emit: RunContext["emit"] = (event) => {
+    if (event.type === "tool_intent") toolCalls++;
+    run.emit({ type: "subagent", callId: call.id, agent: task.agent, event });
+  };
+  const scope = `${call.name}/${call.id}${number === 1 ? "" : `/${number}`}`;
+  const tools = toolsOf(run, delegation, depth);
+  const recorder: Recorder = {
+    journal: run.journal,
+    state: run.state,
+    emit,
+    scope: run.scope === undefined ? scope : `${run.scope}/${scope}`,
+  };
+  await record(recorder, {
+    type: "run_start",
+    sessionId: run.journal.sessionId,
+    model: `${model.provider}/${model.id}`,
+    tools: tools.names(),
+  });
+  const { system: _parents, ...request } = run.request;
+  const around: RunContext = {
+    ...run,
+    model,
+    request: {
+      ...request,
+      ...(task.systemPrompt === undefined ? {} : { system: task.systemPrompt }),
+      ...(task.effort === undefined ? {} : { effort: task.effort }),
+    },
+    subagent: { agent: task.agent, callId: call.id, depth },
+    takeSteering: () => [],
+    emit,
+  };
+  const result = await runNested(around, {
+    scope,
+    message: userMessage(task.prompt),
+    tools,
+    maxIterations: task.maxIterations ?? DEFAULT_MAX_ITERATIONS,
+    onMaxIterations: task.onMaxIterations ?? "summarize",
+  });
+  await recordEnd(recorder, result);
+  return outcomeOf(result, toolCalls, startedAt);
+}
+
+function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
+  const maxDepth = task.maxDepth ?? DEFAULT_MAX_DEPTH;
+  if (depth > maxDepth) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `A subagent at depth ${depth} was asked for, and ${maxDepth} is the deepest allowed: do this part without one.`,
+    );
+  }
+  if (task.prompt.trim() === "")
+    throw new NanoAgentError("invalid_argument", `The subagent ${task.agent} was given no task: write one.`);
+  assertLimits({ maxIterations: task.maxIterations });
+  assertPriced({ budget: run.budget, model: task.model ?? run.model });
+}
+
+/** A registry of its own. The tool that ends the run around it is left out, and at the deepest level the one that started it: it could only fail. */
+function toolsOf(run: RunContext, { call, task }: Delegation, depth: number): ToolRegistry {
+  const deepest = depth >= (task.maxDepth ?? DEFAULT_MAX_DEPTH);
+  const tools = task.tools ?? run.tools.list();
+  return new ToolRegistry(
+    tools.filter(({ name }) => name !== run.finishTool && !(deepest && name === call.name)),
+  );
+}
+
+async function recordEnd(
+  recorder: Recorder,
+  { stopReason, iterations, error, detail }: RunResult,
+): Promise<void> {
+  await record(recorder, {
+    type: "run_end",
+    stopReason,
+    iterations,
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(detail === undefined ? {} : { detail }),
+  });
+}
+
+function outcomeOf(result: RunResult, toolCalls: number, startedAt: number): SubagentOutcome {
+  const { text, stopReason, limit, error, detail, iterations, usage, cost } = result;
+  return {
+    text,
+    stopReason,
+    ...(limit === undefined ? {} : { limit }),
+    ...(error === undefined ? {} : { error }),
+    ...(detail === undefined ? {} : { detail }),
+    iterations,
+    toolCalls,
+    usage,
+    cost,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+}

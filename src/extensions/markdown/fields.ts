@@ -1,0 +1,45 @@
+import { isRecord } from "../../core/base/json.ts";
+
+/** The first of the named fields that has a value, and what it is called. */
+export function field(
+  fields: Readonly<Record<string, unknown>>,
+  ...names: readonly string[]
+): { readonly name: string; readonly value: unknown } | undefined {
+  for (const name of names) {
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (value !== undefined && value !== null) return { name, value };
+  }
+  return undefined;
+}
+
+/** A field as one line of text; undefined where it is absent, empty or no text. */
+export function textField(fields: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = field(fields, name)?.value;
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  const text = String(value).replaceAll(/\s+/g, " ").trim();
+  return text === "" ? undefined : text;
+}
+
+/**
+ * A field that lists names: a text with commas, or with blanks where there is no comma outside brackets; or a YAML list of texts.
+ * `undefined` for anything else.
+ */
+export function namesIn(value: unknown): readonly string[] | undefined {
+  if (typeof value === "string")
+    return (value.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []).map((name) => name.trim());
+  if (!Array.isArray(value)) return undefined;
+  const names: string[] = [];
+  for (const item of value as readonly unknown[]) {
+    if (typeof item !== "string") return undefined;
+    if (item.trim() !== "") names.push(item.trim());
+  }
+  return names;
+}
+
+/** The names a map of switches turns off, e.g. `{ write: false, bash: true }`; undefined for anything else. */
+export function switchedOff(value: unknown): readonly string[] | undefined {
+  if (!isRecord(value)) return undefined;
+  const entries = Object.entries(value);
+  if (entries.some(([, on]) => typeof on !== "boolean")) return undefined;
+  return entries.filter(([, on]) => on === false).map(([name]) => name);
+}

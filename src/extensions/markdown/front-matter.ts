@@ -1,0 +1,61 @@
+import { plainFields } from "./plain-fields.ts";
+
+/** Characters a front matter may have. */
+const MAX_CHARS = 16_384;
+
+/** A Markdown document: the fields at its head, none where it has no head, and the rest. */
+export interface MarkdownDocument {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+/** Why a document cannot be used, one sentence without its path. */
+export interface DocumentFault {
+  readonly fault: string;
+}
+
+/**
+ * Reads the head of a Markdown document: YAML between two lines of `---`, the first of which begins the document. Only plain data is
+ * made of it (YAML core schema, no tags of programs). The YAML reader is loaded with the first head that needs it.
+ */
+export async function parseMarkdown(text: string): Promise<MarkdownDocument | DocumentFault> {
+  const split = splitFrontMatter(text);
+  if ("fault" in split) return split;
+  const { front, body } = split;
+  if (front === undefined || front.trim() === "") return { fields: {}, body };
+  if (front.length > MAX_CHARS)
+    return { fault: `the front matter has ${front.length} characters, more than ${MAX_CHARS}` };
+  const plain = plainFields(front);
+  if (plain !== undefined) return { fields: plain, body };
+  const { readYamlFields } = await import("./yaml-fields.ts");
+  const read = readYamlFields(front);
+  return "fault" in read ? { fault: `the front matter ${read.fault}` } : { fields: read.fields, body };
+}
+
+/**
+ * Cuts a document into the text between its `---` lines and what follows them. Without a `---` line at the very beginning (a byte
+ * order mark aside) there is no front matter, and the body is the document.
+ */
+export function splitFrontMatter(
+  text: string,
+): { readonly front: string | undefined; readonly body: string } | DocumentFault {
+  const document = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  const first = FENCE.exec(document);
+  if (first?.index !== 0) return { front: undefined, body: document };
+  const start = first[0].length;
+  for (let at = start; at < document.length; ) {
+    const end = lineEnd(document, at);
+    if (/^---[ \t]*\r?\n?$/.test(document.slice(at, end)))
+      return { front: document.slice(start, at), body: document.slice(end) };
+    at = end;
+  }
+  return { fault: "the front matter has no end: close it with a line of ---" };
+}
+
+const FENCE = /^---[ \t]*(?:\r?\n|$)/;
+
+/** Index behind the line feed of the line that begins at `at`. */
+function lineEnd(text: string, at: number): number {
+  const feed = text.indexOf("\n", at);
+  return feed === -1 ? text.length : feed + 1;
+}

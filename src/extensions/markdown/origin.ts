@@ -1,0 +1,34 @@
+/** Where something came from: the package, the user's own folders, or the folders of a project, which anybody may have written. */
+export type Origin = "builtin" | "user" | "project";
+
+/** A folder that is searched. Of two things of one name that of the earlier folder is used. */
+export interface SourceFolder {
+  readonly path: string;
+  readonly origin: "user" | "project";
+  /** For folders of a project: the folder that links must not lead out of. */
+  readonly root?: string;
+}
+
+/** Something found on the way that a person should know. */
+export interface Finding {
+  readonly path: string;
+  readonly message: string;
+  /** `fault`: it cannot be used as it is meant. `note`: it can, with a difference. */
+  readonly level: "fault" | "note";
+}
+
+/** What a decision about trust is made on: one file (or a skill with its scripts) and its content. */
+export interface TrustItem {
+  readonly kind: "subagent" | "skill";
+  readonly name: string;
+  readonly origin: Origin;
+  readonly path: string;
+  /** SHA-256 of what it consists of, in hexadecimal: any change of it makes another one. */
+  readonly contentHash: string;
+}
+
+/** Whether the acting parts of something may be used. Asked about things of a project only; the default refuses them. */
+export type IsTrusted = (item: TrustItem) => boolean | Promise<boolean>;
+
+/** Trusts nothing that a project brings. */
+export const trustsNoProject: IsTrusted = () => false;

@@ -1,0 +1,71 @@
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { sep } from "node:path";
+import { errorMessage } from "../../core/base/errors.ts";
+import { toCleanText } from "../../core/base/text.ts";
+
+/** What may be read, and how much of it. */
+export interface ReadTextOptions {
+  readonly maxBytes: number;
+  /** Folder that the file must be in once links are followed. Default: links may lead anywhere. */
+  readonly within?: string | undefined;
+}
+
+/** A text file, why it cannot be used (a sentence without its path), or undefined when there is none. */
+export type TextFile = { readonly text: string } | { readonly fault: string } | undefined;
+
+/** Reads a whole small text file. Only a regular file of valid UTF-8 is one; what would do harm in a terminal or a request is replaced. */
+export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions): TextFile {
+  let file: number | undefined;
+  try {
+    const real = realpathSync(path);
+    if (within !== undefined && !isWithin(real, realFolder(within)))
+      return { fault: `is a link that leads out of ${within}, which is not followed` };
+    // Non-blocking, so that a pipe in the file's place holds nothing up.
+    file = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return { fault: "is not a regular file" };
+    if (stats.size > maxBytes) return { fault: `has ${stats.size} bytes, more than ${maxBytes}` };
+    const buffer = Buffer.alloc(maxBytes + 1);
+    let length = 0;
+    for (let read = 1; read > 0 && length < buffer.length; length += read)
+      read = readSync(file, buffer, length, buffer.length - length, length);
+    if (length > maxBytes) return { fault: `has more than ${maxBytes} bytes` };
+    const bytes = buffer.subarray(0, length);
+    if (!isUtf8(bytes)) return { fault: "is not UTF-8 text: save it as UTF-8" };
+    return { text: toCleanText(bytes.toString("utf8")) };
+  } catch (error) {
+    return isAbsent(error) ? undefined : { fault: `cannot be read: ${errorMessage(error)}` };
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Whether a path, links resolved, is a folder or below it. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** A folder with its links resolved; as it was given where it does not exist. */
+export function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // What does not exist holds nothing that a link could lead to.
+    return path;
+  }
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    // The decoder has no other way to say no.
+    return false;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}

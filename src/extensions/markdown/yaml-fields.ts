@@ -1,0 +1,35 @@
+import { parseDocument } from "yaml";
+import { errorMessage } from "../../core/base/errors.ts";
+import { isRecord } from "../../core/base/json.ts";
+
+/** References one anchor may have; what has more grows without bound when it is read. */
+const MAX_ALIASES = 16;
+
+/**
+ * The fields of a front matter, plain data only (YAML core schema, no tags of programs); or what is wrong, without a subject. Lines are
+ * counted as in the document, whose first is the fence.
+ */
+export function readYamlFields(
+  front: string,
+): { readonly fields: Readonly<Record<string, unknown>> } | { readonly fault: string } {
+  try {
+    const document = parseDocument(front, {
+      schema: "core",
+      version: "1.2",
+      uniqueKeys: true,
+      stringKeys: true,
+      prettyErrors: false,
+      logLevel: "silent",
+    });
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const line = front.slice(0, error.pos[0]).split("\n").length + 1;
+      const [message = ""] = error.message.split("\n");
+      return { fault: `is no YAML, line ${line}: ${message} (quote texts that hold ": " or " #")` };
+    }
+    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+    return isRecord(value) ? { fields: value } : { fault: "holds no fields: write name: value lines" };
+  } catch (error) {
+    return { fault: `cannot be read: ${errorMessage(error)}` };
+  }
+}

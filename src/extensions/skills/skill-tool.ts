@@ -1,0 +1,138 @@
+import { nearest, truncateMiddle } from "../../core/base/text.ts";
+import { defineTool } from "../../core/tool/define-tool.ts";
+import { errorResult } from "../../core/tool/output.ts";
+import type { Tool, ToolResult } from "../../core/tool/tool.ts";
+import { parseMarkdown } from "../markdown/front-matter.ts";
+import { type IsTrusted, trustsNoProject } from "../markdown/origin.ts";
+import { readTextFile } from "../markdown/read-text-file.ts";
+import { MAX_SKILL_BYTES } from "./load-skills.ts";
+import type { Skill } from "./skill.ts";
+import { type SkillFiles, skillFiles, skillHash } from "./skill-files.ts";
+
+/** Characters of the tool's description that the list of skills takes, and one description in it. */
+const MAX_LIST_CHARS = 6_000;
+const MAX_LINE_CHARS = 250;
+/** Bytes of a skill's text that reach the model, and files that are listed behind it. */
+const MAX_BODY_BYTES = 48_000;
+const MAX_FILES = 50;
+
+/** What {@link createSkillTool} may be told. */
+export interface SkillToolOptions {
+  /** Decides whether the scripts of a project's skill may be used. Default: they may not. */
+  readonly isTrusted?: IsTrusted;
+}
+
+/** Arguments of `skill`. */
+export interface SkillInput {
+  readonly name: string;
+  /** Takes the place of `$ARGUMENTS` in the text of the skill. */
+  readonly arguments?: string;
+}
+
+/**
+ * The `skill` tool: names and descriptions of the skills stand in its own description, the text of one comes with a call, together with
+ * the files it may speak of. Undefined when there is no skill the model may use: no skills, no tokens.
+ */
+export function createSkillTool(skills: readonly Skill[], options: SkillToolOptions = {}): Tool | undefined {
+  const offered = skills.filter(({ forModel }) => forModel);
+  if (offered.length === 0) return undefined;
+  const { isTrusted = trustsNoProject } = options;
+  return defineTool({
+    name: "skill",
+    description: `Load a skill, instructions for a kind of task, before such a task.\n${listOf(offered)}`,
+    parameters: {
+      type: "object",
+      properties: { name: { type: "string" }, arguments: { type: "string" } },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    readOnly: true,
+    access: "none",
+    execute: (input: SkillInput) => load(input, offered, isTrusted),
+  });
+}
+
+function listOf(skills: readonly Skill[]): string {
+  let list = "";
+  for (const [index, { name, description }] of skills.entries()) {
+    const line = `- ${name}: ${clipped(description)}`;
+    if (list.length + line.length > MAX_LIST_CHARS) {
+      const rest = skills.slice(index);
+      return `${list}\n(${rest.length} more without room: call skill with the name "?" for all names)`;
+    }
+    list += list === "" ? line : `\n${line}`;
+  }
+  return list;
+}
+
+function clipped(text: string): string {
+  return text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS - 1).toWellFormed()}…`;
+}
+
+async function load(input: SkillInput, skills: readonly Skill[], isTrusted: IsTrusted): Promise<ToolResult> {
+  const skill = skills.find(({ name }) => name === input.name);
+  if (skill === undefined) return unknownSkill(input.name, skills);
+  const file = readTextFile(skill.path, { maxBytes: MAX_SKILL_BYTES, within: skill.folder });
+  if (file === undefined || "fault" in file)
+    return errorResult(`The skill ${skill.name}: ${skill.path} ${file?.fault ?? "is gone"}.`);
+  const document = await parseMarkdown(file.text);
+  if ("fault" in document) return errorResult(`The skill ${skill.name}: ${document.fault}.`);
+  const body = withArguments(document.body.trim(), input.arguments ?? "");
+  const text = truncateMiddle(body, { maxBytes: MAX_BODY_BYTES });
+  const files = skillFiles(skill.folder);
+  const withScripts = files.scripts.length === 0 || (await mayUseScripts(skill, file.text, files, isTrusted));
+  return {
+    content: [
+      `# Skill ${skill.name}`,
+      text === "" ? "(The skill has no text.)" : text,
+      ...(text === body ? [] : [`(The middle is left out; read ${skill.path} for all of it.)`]),
+      ...filesText(skill, files, withScripts),
+    ].join("\n\n"),
+    title: skill.name,
+    metadata: { skill: skill.name, path: skill.path, origin: skill.origin },
+  };
+}
+
+async function mayUseScripts(
+  { name, origin, path, folder }: Skill,
+  text: string,
+  files: SkillFiles,
+  isTrusted: IsTrusted,
+): Promise<boolean> {
+  if (origin !== "project") return true;
+  const contentHash = skillHash(folder, text, files);
+  return contentHash !== undefined && (await isTrusted({ kind: "skill", name, origin, path, contentHash }));
+}
+
+/** Puts the arguments in literally. Where the text has no place for them they stand behind it. */
+function withArguments(body: string, given: string): string {
+  if (body.includes("$ARGUMENTS")) return body.replaceAll("$ARGUMENTS", () => given);
+  return given.trim() === "" ? body : `${body}\n\nArguments: ${given}`;
+}
+
+function filesText({ folder }: Skill, files: SkillFiles, withScripts: boolean): readonly string[] {
+  const { texts, scripts, cut } = files;
+  const shown = withScripts ? [...texts, ...scripts].sort() : texts;
+  const lines = shown.slice(0, MAX_FILES).map((path) => `- ${path}`);
+  const more = shown.length - lines.length;
+  if (more > 0 || cut) lines.push(`- … ${more > 0 ? `${more} ` : ""}more`);
+  return [
+    ...(lines.length === 0
+      ? []
+      : [`Files of the skill in ${folder}, to be read when needed:\n${lines.join("\n")}`]),
+    ...(withScripts
+      ? []
+      : [
+          `(Its ${scripts.length === 1 ? "script is" : `${scripts.length} scripts are`} left out: the user has not trusted what this project brings. Do not run them.)`,
+        ]),
+  ];
+}
+
+function unknownSkill(wanted: string, skills: readonly Skill[]): ToolResult {
+  const names = skills.map(({ name }) => name);
+  const guess = nearest(wanted, names);
+  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  return errorResult(
+    `There is no skill ${JSON.stringify(wanted.slice(0, 100))}.${hint} Skills: ${names.join(", ")}.`,
+  );
+}

@@ -1,0 +1,173 @@
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { nearest } from "../../core/base/text.ts";
+import type { Model } from "../../core/model/model.ts";
+import { defineTool } from "../../core/tool/define-tool.ts";
+import { errorResult } from "../../core/tool/output.ts";
+import type { SubagentTask, Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { BUILT_IN_SUBAGENTS } from "./built-in-subagents.ts";
+import type { Subagent } from "./subagent.ts";
+import { taskReport } from "./task-report.ts";
+import { isNamed } from "./tool-names.ts";
+
+const DEFAULT_MAX_ITERATIONS = 20;
+const DEFAULT_MAX_DEPTH = 2;
+const DEFAULT_REPORT_CHARS = 16_000;
+/** Characters of the tool's description that the list of subagents takes, and one description in it. */
+const MAX_LIST_CHARS = 4_000;
+const MAX_LINE_CHARS = 250;
+/** Longer than any tool of a subagent takes to end after an abort, so that the task can report what there was. */
+const ABORT_GRACE_MS = 20_000;
+
+/** Said to every subagent behind its own prompt. */
+const REPORT_RULE =
+  "You work for another agent. It sees nothing but your last message: put into it what was asked for, complete and short, and name files as path:line.";
+
+/** What {@link createTaskTool} may be told. */
+export interface TaskToolOptions {
+  /** Default: {@link BUILT_IN_SUBAGENTS}. */
+  readonly agents?: readonly Subagent[];
+  /** Finds the model of a name such as `openai/gpt-5`, asked for by a subagent. Default: a subagent that asks for one cannot run. */
+  readonly models?: (name: string) => Model | Promise<Model>;
+  /** How deep subagents may be nested; 1: a subagent starts none. Default 2. */
+  readonly maxDepth?: number;
+  /** Characters of a subagent's report that reach the agent; the middle of more is left out. Default 16,000. */
+  readonly maxReportChars?: number;
+  /** Added to the prompt of a subagent, e.g. where it works. */
+  readonly surroundings?: (agent: Subagent) => string;
+}
+
+/** Arguments of `task`. */
+export interface TaskInput {
+  readonly agent: string;
+  readonly prompt: string;
+}
+
+/**
+ * The `task` tool: hands a part of the work to a subagent and returns its report. Subagents that only read run at the same time, also beside
+ * other reading calls; one that may change something runs alone, for what it will touch is not known before. Permission, budget,
+ * journal and abort are those of the run. Throws `invalid_argument` for no subagents and for two of one name.
+ */
+export function createTaskTool(options: TaskToolOptions = {}): Tool {
+  const agents = byName(options.agents ?? BUILT_IN_SUBAGENTS);
+  return defineTool({
+    name: "task",
+    description: `Hand a part of the work to a subagent and get its report. It sees only the prompt: say what to do, what you know, what to report. Several in one answer run together if they only read.\n${listOf(agents)}`,
+    parameters: {
+      type: "object",
+      properties: { agent: { type: "string" }, prompt: { type: "string" } },
+      required: ["agent", "prompt"],
+      additionalProperties: false,
+    },
+    // Its own requests and calls have time limits, and the budget of the run holds.
+    timeoutMs: 0,
+    abortGraceMs: ABORT_GRACE_MS,
+    access: ({ agent }: TaskInput) => {
+      const asked = agents.get(agent);
+      if (asked === undefined) return "none";
+      return asked.readOnly === true ? "read_all" : "exclusive";
+    },
+    execute: ({ agent, prompt }: TaskInput, context) => {
+      const asked = agents.get(agent);
+      if (asked === undefined) return unknownAgent(agent, agents);
+      if (prompt.trim() === "") return errorResult("prompt is empty: say what the subagent is to do.");
+      return runTask({ agent: asked, prompt }, context, options);
+    },
+  });
+}
+
+function byName(agents: readonly Subagent[]): ReadonlyMap<string, Subagent> {
+  const map = new Map<string, Subagent>();
+  for (const agent of agents) {
+    if (map.has(agent.name))
+      throw new NanoAgentError(
+        "invalid_argument",
+        `The subagent "${agent.name}" is defined twice: rename or remove one of them.`,
+      );
+    map.set(agent.name, agent);
+  }
+  if (map.size === 0)
+    throw new NanoAgentError(
+      "invalid_argument",
+      "createTaskTool() got no subagents: leave the tool out instead.",
+    );
+  return map;
+}
+
+function listOf(agents: ReadonlyMap<string, Subagent>): string {
+  const lines: string[] = [];
+  let room = MAX_LIST_CHARS;
+  for (const { name, description } of agents.values()) {
+    const text =
+      description.length <= MAX_LINE_CHARS
+        ? description
+        : `${description.slice(0, MAX_LINE_CHARS - 1).toWellFormed()}…`;
+    const line = `- ${name}: ${text}`;
+    room -= line.length + 1;
+    if (room < 0) {
+      lines.push(
+        `(${agents.size - lines.length} more without room: call task with the agent "?" for all names)`,
+      );
+      break;
+    }
+    lines.push(line);
+  }
+  return lines.join("\n");
+}
+
+async function runTask(
+  { agent, prompt }: { readonly agent: Subagent; readonly prompt: string },
+  context: ToolContext,
+  options: TaskToolOptions,
+): Promise<ToolResult> {
+  const { maxDepth = DEFAULT_MAX_DEPTH, maxReportChars = DEFAULT_REPORT_CHARS, surroundings } = options;
+  const tools = toolsOf(agent, context);
+  const named = agent.tools !== undefined && agent.tools.length > 0;
+  if (named && tools.length === 0)
+    return errorResult(`The subagent ${agent.name} has none of its tools here: use another one.`);
+  const model = await modelOf(agent, options);
+  const around = surroundings?.(agent) ?? "";
+  const task: SubagentTask = {
+    agent: agent.name,
+    prompt,
+    systemPrompt: [agent.systemPrompt, REPORT_RULE, around].filter((part) => part !== "").join("\n\n"),
+    tools,
+    ...(model === undefined ? {} : { model }),
+    ...(agent.effort === undefined ? {} : { effort: agent.effort }),
+    maxIterations: agent.maxIterations ?? DEFAULT_MAX_ITERATIONS,
+    maxDepth,
+  };
+  return taskReport(agent.name, await context.runAgent(task), maxReportChars);
+}
+
+/** Those of the run it names, and its own; a read-only one gets nothing that may change something. */
+function toolsOf(agent: Subagent, context: ToolContext): readonly Tool[] {
+  const { tools, disallowedTools = [], readOnly } = agent;
+  const names = tools?.filter((each) => typeof each === "string");
+  const own = tools?.filter((each) => typeof each !== "string") ?? [];
+  const ofRun = context.listTools().filter(({ name }) => {
+    if (own.some((each) => each.name === name)) return false;
+    return names === undefined || isNamed(name, names);
+  });
+  return [...ofRun, ...own].filter(
+    (tool) => !isNamed(tool.name, disallowedTools) && (readOnly !== true || tool.readOnly === true),
+  );
+}
+
+async function modelOf({ name, model }: Subagent, { models }: TaskToolOptions): Promise<Model | undefined> {
+  if (typeof model !== "string") return model;
+  if (models === undefined)
+    throw new NanoAgentError(
+      "invalid_argument",
+      `The subagent ${name} wants the model ${model}, and createTaskTool() got no models to look it up with.`,
+    );
+  return models(model);
+}
+
+function unknownAgent(wanted: string, agents: ReadonlyMap<string, Subagent>): ToolResult {
+  const names = [...agents.keys()];
+  const guess = nearest(wanted, names);
+  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  return errorResult(
+    `There is no subagent ${JSON.stringify(wanted.slice(0, 100))}.${hint} Subagents: ${names.join(", ")}.`,
+  );
+}

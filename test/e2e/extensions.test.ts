@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { calls, says } from "../../src/testing/script.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { modelServer, runCommand, serverEnv } from "./command.ts";
+import { checkedLines } from "./event-schema.ts";
+
+const PDF = "---\nname: pdf\ndescription: Use for PDF files.\n---\nOpen $ARGUMENTS.\n";
+
+test("the user's skill is offered, loaded, and what it speaks of can be read from anywhere", async () => {
+  const home = tempFolder({ ".agents/skills/pdf/SKILL.md": PDF, ".agents/skills/pdf/more.md": "Details." });
+  const server = await modelServer([
+    calls("skill", { name: "pdf", arguments: "x.pdf" }),
+    calls("read", { path: join(home, ".agents/skills/pdf/more.md") }),
+    calls("read", { path: join(home, "other.md") }),
+    says("done"),
+  ]);
+  const { code, stdout } = await runCommand(["-p", "--json", "go"], {
+    env: { ...serverEnv(server), HOME: home },
+    cwd: tempFolder({}),
+  });
+  const lines = checkedLines(stdout);
+  expect(lines[0]).toMatchObject({ skills: ["pdf"], tools: expect.arrayContaining(["skill"]) as unknown });
+  const results = lines.flatMap((line) =>
+    line.type === "user"
+      ? line.message.content.map((block) => (block.type === "tool_result" ? String(block.content) : ""))
+      : [],
+  );
+  expect(results).toEqual([
+    expect.stringContaining("# Skill pdf\n\nOpen x.pdf.\n"),
+    expect.stringContaining("Details."),
+    expect.stringContaining("not approved"),
+  ]);
+  expect(code).toBe(3);
+});
+
+test("a definition that cannot be used is told, and the run goes on without it", async () => {
+  const cwd = tempFolder({
+    ".claude/agents/bad.md": "---\nname: [\n---\nx",
+    ".claude/skills/bad/SKILL.md": "x",
+  });
+  const server = await modelServer([says("done")]);
+  const { code, stdout, stderr } = await runCommand(["-p", "go"], { env: serverEnv(server), cwd });
+  expect([code, stdout]).toEqual([0, "done\n"]);
+  expect(stderr.split("\n")).toEqual([
+    expect.stringMatching(/bad\/SKILL\.md: names no skill: add name: to its front matter$/),
+    expect.stringMatching(/bad\.md: the front matter is no YAML, line /),
+    "",
+  ]);
+});
+
+test("agents list and skills list show what there is, where it comes from, and what is wrong", async () => {
+  const cwd = tempFolder({
+    ".claude/agents/explore.md": "---\ndescription: Mine.\ntools: Read, Nothing\n---\nLook.",
+    ".agents/skills/pdf/SKILL.md": PDF,
+    ".agents/skills/bad/SKILL.md": "x",
+  });
+  const agents = await runCommand(["agents", "list"], { cwd });
+  expect([agents.code, agents.stdout.split("\n").slice(-3)]).toEqual([
+    0,
+    ["explore  Mine.", `    project: ${join(cwd, ".claude/agents/explore.md")}`, ""],
+  ]);
+  expect(agents.stderr).toMatch(/note: .*explore\.md: there is no tool "Nothing"/);
+  const skills = await runCommand(["skills", "list", "--json"], { cwd });
+  expect(JSON.parse(skills.stdout)).toEqual({
+    skills: [
+      {
+        name: "pdf",
+        description: "Use for PDF files.",
+        origin: "project",
+        path: join(cwd, ".agents/skills/pdf/SKILL.md"),
+        forModel: true,
+      },
+    ],
+    findings: [
+      {
+        path: join(cwd, ".agents/skills/bad/SKILL.md"),
+        level: "fault",
+        message: "names no skill: add name: to its front matter",
+      },
+    ],
+  });
+  const none = await runCommand(["skills"], { cwd: tempFolder({}) });
+  const wrong = await runCommand(["agents", "show"], { cwd });
+  expect([none.stdout.split(".")[0], wrong.code]).toEqual(["There are no skills", 2]);
+});
