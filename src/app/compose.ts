@@ -1,8 +1,12 @@
 import { Agent } from "../core/agent/agent.ts";
+import type { Approver, Gate } from "../core/agent/gate.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
+import { createApprover } from "../permission/approver.ts";
+import { SessionRules } from "../permission/session-rules.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
@@ -26,6 +30,8 @@ export interface ComposeOptions {
   readonly openJournal: () => Promise<Journal>;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
+  /** Asks a person what no rule decides. Default: nobody, and every question is a no. */
+  readonly approval?: ApprovalPrompt | undefined;
   readonly onNotice: (message: string) => void;
 }
 
@@ -51,13 +57,16 @@ export interface ComposedAgent {
  * a model, tool name or folder that does not exist, and for missing credentials.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const { settings, addDirs = [], openJournal, onNotice } = options;
+  const { settings, addDirs = [], openJournal, approval, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const builtin = createBuiltinTools(environment, paths.home);
   const toolNames = builtin.tools.map((tool) => tool.name);
+  const session = new SessionRules();
   const gate = createPermissionGate({
+    session,
+    isAttended: approval !== undefined,
     mode,
     allowed: config.allowedTools ?? [],
     disallowed: config.disallowedTools ?? [],
@@ -82,6 +91,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     onMaxIterations: "last",
     budget: budgetOf(config),
     permission: gate,
+    ...(approval === undefined ? {} : { approve: approverFor(approval, { gate, session, settings }) }),
     cwd,
     journal: await openJournal(),
   });
@@ -98,6 +108,23 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     dispose: builtin.dispose,
     killNow: builtin.killNow,
   };
+}
+
+function approverFor(
+  prompt: ApprovalPrompt,
+  {
+    gate,
+    session,
+    settings,
+  }: { readonly gate: Gate; readonly session: SessionRules; readonly settings: Settings },
+): Approver {
+  const place = { configFolder: settings.paths.configFolder, cwd: settings.cwd };
+  return createApprover({
+    prompt,
+    session,
+    recheck: (request) => gate.check(request),
+    remember: async (rule) => (await import("./saved-rules.ts")).saveRule(rule, place),
+  });
 }
 
 /** Patterns are loaded when one is asked for: the plain loop starts without them. */

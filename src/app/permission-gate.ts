@@ -2,6 +2,7 @@ import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PolicyGate } from "../permission/policy-gate.ts";
 import type { Rule, RuleAction } from "../permission/rule.ts";
+import type { SessionRules } from "../permission/session-rules.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { parseToolNames } from "./tool-names.ts";
@@ -15,6 +16,10 @@ export interface PermissionGateOptions {
   readonly disallowed: readonly string[];
   /** Rules of the configuration. */
   readonly permissions?: PermissionConfig | undefined;
+  /** Rules that answers of this session bring. */
+  readonly session?: SessionRules;
+  /** True when a person is asked: then a question needs no advice how to start the run. Default false. */
+  readonly isAttended?: boolean;
   /** Names of all tools, for messages. */
   readonly known: readonly string[];
   /** Folders tools may work in, the working folder first. */
@@ -40,7 +45,7 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
     option: "disallowed tool",
   });
   const configured = parseRules(options.permissions ?? {}, "permissions");
-  const { mode, workspace, cwd, home } = options;
+  const { mode, workspace, cwd, home, session, isAttended = false } = options;
   let loading: Promise<PolicyGate> | undefined;
   const load = async (): Promise<PolicyGate> => {
     const { PolicyGate: Loaded } = await import("../permission/policy-gate.ts");
@@ -50,12 +55,14 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
       ...denied.rules,
       ...denied.names.map((tool): Rule => ({ tool, action: "deny" })),
     ];
-    return new Loaded({ rules, trusted: allowed.names, mode, workspace, cwd, home });
+    const answers = session === undefined ? {} : { session };
+    return new Loaded({ rules, trusted: allowed.names, mode, workspace, cwd, home, ...answers });
   };
   return {
     check: async (request: GateRequest): Promise<GateDecision> => {
       loading ??= load();
-      return withHint((await loading).check(request), request.name, mode);
+      const decision = (await loading).check(request);
+      return isAttended ? decision : withHint(decision, request.name, mode);
     },
   };
 }

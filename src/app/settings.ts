@@ -30,5 +30,11 @@ export async function loadSettings(options: SettingsOptions): Promise<Settings> 
   const folders = projectFolders(cwd);
   const user = await loadConfigFile(join(paths.configFolder, "config.json"));
   const project = await loadProjectConfig(folders);
-  return { environment, cwd, paths, folders, config: mergeConfig({ flags, environment, project, user }) };
+  return {
+    environment,
+    cwd,
+    paths,
+    folders,
+    config: mergeConfig({ flags, environment, project, user, cwd }),
+  };
 }

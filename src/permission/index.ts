@@ -1,3 +1,5 @@
+export type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
+export { type ApproverOptions, createApprover } from "./approver.ts";
 export { describeDefaults } from "./built-in-rules.ts";
 export { type CheckedLine, type CheckLineBase, checkLine } from "./check-lines.ts";
 export { lintRules, type RuleFinding } from "./lint-rules.ts";

@@ -43,7 +43,11 @@ export async function loadProjectConfig(folders: readonly string[]): Promise<rea
  */
 export async function loadConfigFile(path: string): Promise<LoadedConfig | undefined> {
   const text = readText(path);
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : { path, config: await checkConfigText(text, path) };
+}
+
+/** The config a text holds; `path` names it in messages. Throws `invalid_config` with file and line for any other text. */
+export async function checkConfigText(text: string, path: string): Promise<ConfigFile> {
   const depth = nestingOf(text);
   if (depth > MAX_DEPTH)
     throw invalid(
@@ -55,7 +59,7 @@ export async function loadConfigFile(path: string): Promise<LoadedConfig | undef
   if ("fault" in parsed) throw invalid(`${path}:${parsed.line}`, `${parsed.fault}.`);
   const misfit = findMisfit(parsed.value, CONFIG_SHAPE);
   if (misfit !== undefined) throw invalid(`${path}:${parsed.lineOf(misfit.path)}`, `${misfit.message}.`);
-  return { path, config: parsed.value as ConfigFile };
+  return parsed.value as ConfigFile;
 }
 
 function readText(path: string): string | undefined {

@@ -13,6 +13,8 @@ export interface ConfigLayers {
   /** The project's files, in the order they override each other. */
   readonly project: readonly LoadedConfig[];
   readonly user: LoadedConfig | undefined;
+  /** The working folder, links resolved: rules that the user keeps for it count. */
+  readonly cwd?: string;
 }
 
 /** The settings in force. */
@@ -35,7 +37,12 @@ export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
   const notices: string[] = [];
   const merged = new Merged();
-  if (user !== undefined) merged.add(user.config, user.path);
+  if (user !== undefined) {
+    const { folders = {}, ...config } = user.config;
+    merged.add(config, user.path);
+    const { cwd = "" } = layers;
+    if (Object.hasOwn(folders, cwd)) merged.add({ ...folders[cwd] }, user.path);
+  }
   for (const { path, config } of layers.project) {
     const { kept, dropped } = withoutWidening(config, user?.config ?? {});
     if (dropped.length > 0) notices.push(notice(path, dropped));
@@ -121,6 +128,7 @@ function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
     delete kept[key];
     dropped.push(key);
   };
+  if (config.folders !== undefined) drop("folders");
   if (config.providers !== undefined) drop("providers");
   if (config.allowedTools !== undefined) drop("allowedTools");
   if (config.permissions?.allow !== undefined) {

@@ -7,7 +7,9 @@ import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/message.ts";
+import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
+import { personToAsk } from "./approval/person-to-ask.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
 import { EXIT } from "./exit-code.ts";
@@ -135,6 +137,7 @@ class HeadlessRun {
         this.#session = await found.open();
         return this.#session.journal;
       },
+      approval: this.#approval(),
       onNotice: (message) => this.#say(message),
     });
     this.#composed = composed;
@@ -145,6 +148,13 @@ class HeadlessRun {
       this.#say(repairText(repairs, path));
     }
     return composed;
+  }
+
+  #approval(): ApprovalPrompt | undefined {
+    const { outputFormat, inputFormat } = this.#flags;
+    const { stderr, environment } = this.#context;
+    const style = styleFor(stderr.isTerminal, environment);
+    return personToAsk({ outputFormat, inputFormat, stderr, style, hold: () => this.#progress.hold() });
   }
 
   /** The command that goes on with what this run has kept; undefined when it has kept nothing. */
