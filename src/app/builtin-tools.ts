@@ -2,7 +2,8 @@ import type { Tool } from "../core/tool/tool.ts";
 import { createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
-import type { Environment } from "./config/env.ts";
+import { type Environment, variable } from "./config/env.ts";
+import type { FileGuard } from "./file-guard.ts";
 
 /** The tools of the terminal agent for one session. */
 export interface BuiltinTools {
@@ -15,11 +16,30 @@ export interface BuiltinTools {
   readonly killNow: () => void;
 }
 
-/** Makes the tools of the terminal agent. Commands see `environment`; `~` in paths is `home`. */
-export function createBuiltinTools(environment: Environment, home: string): BuiltinTools {
+/** What {@link createBuiltinTools} takes. */
+export interface BuiltinToolsOptions {
+  /** Commands see it. */
+  readonly environment: Environment;
+  /** What `~` in paths stands for. */
+  readonly home: string;
+  /** Folders of the project: programs in them are not used for searching. */
+  readonly workspace: readonly string[];
+  /** What the permission layer tells the file tools. */
+  readonly guard: FileGuard;
+}
+
+/** Makes the tools of the terminal agent. */
+export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
+  const { environment, home, workspace, guard } = options;
   const shell = createBashTools({ env: environment });
+  const ripgrep = { path: variable(environment, "PATH") ?? "", avoid: workspace };
+  // Windows spells one place in many ways: there a call and its judgement are not compared.
+  const guarded = {
+    excludes: guard.excludes,
+    ...(process.platform === "win32" ? {} : { permitted: guard.permitted }),
+  };
   return {
-    tools: [...fileTools({ home }), shell.bash, shell.job, createBatchTool()],
+    tools: [...fileTools({ home, ripgrep, ...guarded }), shell.bash, shell.job, createBatchTool()],
     prepare: () => shell.prepare(),
     dispose: () => shell.dispose(),
     killNow: () => shell.killNow(),

@@ -14,6 +14,7 @@ import { parseDuration } from "./config/duration.ts";
 import { existingFolder } from "./config/paths.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
+import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openModel } from "./open-model.ts";
@@ -61,7 +62,9 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
-  const builtin = createBuiltinTools(environment, paths.home);
+  const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
+  const guard = new FileGuard();
+  const builtin = createBuiltinTools({ environment, home: paths.home, workspace, guard });
   const toolNames = builtin.tools.map((tool) => tool.name);
   const session = new SessionRules();
   const gate = createPermissionGate({
@@ -72,9 +75,11 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     disallowed: config.disallowedTools ?? [],
     permissions: config.permissions,
     known: toolNames,
-    workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
+    workspace,
+    guard,
     cwd,
     home: paths.home,
+    machinery: [paths.configFolder, paths.stateFolder],
   });
   const model = options.model ?? (await modelOf(settings, onNotice));
   const agent = await agentOf(config.pattern, {

@@ -5,6 +5,7 @@ import type { Rule, RuleAction } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
+import type { FileGuard } from "./file-guard.ts";
 import { parseToolNames } from "./tool-names.ts";
 
 /** What the gate of the command decides by. */
@@ -18,6 +19,8 @@ export interface PermissionGateOptions {
   readonly permissions?: PermissionConfig | undefined;
   /** Rules that answers of this session bring. */
   readonly session?: SessionRules;
+  /** Told what the file tools must know. */
+  readonly guard?: FileGuard;
   /** True when a person is asked: then a question needs no advice how to start the run. Default false. */
   readonly isAttended?: boolean;
   /** Names of all tools, for messages. */
@@ -27,6 +30,8 @@ export interface PermissionGateOptions {
   readonly cwd: string;
   /** What `~` stands for. */
   readonly home: string;
+  /** Folders of nano-agent itself: writing below them is always asked about. */
+  readonly machinery?: readonly string[];
 }
 
 /**
@@ -45,7 +50,7 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
     option: "disallowed tool",
   });
   const configured = parseRules(options.permissions ?? {}, "permissions");
-  const { mode, workspace, cwd, home, session, isAttended = false } = options;
+  const { mode, workspace, cwd, home, session, guard, isAttended = false } = options;
   let loading: Promise<PolicyGate> | undefined;
   const load = async (): Promise<PolicyGate> => {
     const { PolicyGate: Loaded } = await import("../permission/policy-gate.ts");
@@ -56,7 +61,19 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
       ...denied.names.map((tool): Rule => ({ tool, action: "deny" })),
     ];
     const answers = session === undefined ? {} : { session };
-    return new Loaded({ rules, trusted: allowed.names, mode, workspace, cwd, home, ...answers });
+    const gate = new Loaded({
+      rules,
+      trusted: allowed.names,
+      mode,
+      workspace,
+      cwd,
+      home,
+      machinery: options.machinery ?? [],
+      ...answers,
+      ...(guard === undefined ? {} : { onPlace: (request, place) => guard.note(request, place) }),
+    });
+    guard?.hide((path) => gate.hides(path));
+    return gate;
   };
   return {
     check: async (request: GateRequest): Promise<GateDecision> => {

@@ -220,8 +220,10 @@ class ShellJudge {
   #machineryOf(unit: ShellUnit): Verdict | undefined {
     if (isReadOnlyProgram(unit.name) && unit.guards.length === 0) return undefined;
     for (const { text } of unit.words.slice(1)) {
-      if (!/\.git|\.nano-agent|nano-agent\.json/i.test(text) || text.startsWith("-")) continue;
-      if (!isMachinery(text.replace(/^\w+=/, ""))) continue;
+      if (!/\.git|nano-agent/i.test(text) || text.startsWith("-")) continue;
+      const path = text.replace(/^\w+=/, "");
+      if (!isMachinery(path) && !this.#judgement.space.isMachinery(this.#judgement.space.path(path)))
+        continue;
       return ask(
         unit.text,
         `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`,

@@ -70,6 +70,21 @@ export interface RepairLine extends LineBase {
   }[];
 }
 
+/** What the project brings that could act and was left out, because it is not trusted (`nano-agent trust`). */
+export interface UntrustedLine extends LineBase {
+  readonly type: "system";
+  readonly subtype: "untrusted";
+  /** The project's folder. */
+  readonly folder: string;
+  readonly left_out: readonly {
+    readonly kind: string;
+    /** The file, relative to the folder, and behind `#` the name in it. */
+    readonly path: string;
+    /** What it would do. */
+    readonly does: string;
+  }[];
+}
+
 /** An answer of the model. */
 export interface AssistantLine extends LineBase {
   readonly type: "assistant";
@@ -156,6 +171,7 @@ export interface ResultLine extends LineBase {
 export type EventLine =
   | InitLine
   | RepairLine
+  | UntrustedLine
   | RetryLine
   | AssistantLine
   | UserLine

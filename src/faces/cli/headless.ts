@@ -27,6 +27,7 @@ import type { RunFlags } from "./run-flags.ts";
 import { RunTally } from "./run-tally.ts";
 import { styleFor } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
+import { leftOutText } from "./trust-text.ts";
 
 /**
  * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for. Resolves to the exit code
@@ -142,6 +143,11 @@ class HeadlessRun {
     });
     this.#composed = composed;
     this.#begin(composed);
+    const { folder, leftOut } = settings.trust;
+    if (leftOut.length > 0) {
+      this.#reporter.untrusted(folder, leftOut);
+      this.#say(leftOutText(leftOut));
+    }
     const { repairs, path } = this.#session ?? {};
     if (repairs !== undefined && path !== undefined && hasRepairs(repairs)) {
       this.#reporter.repair(repairs, path);

@@ -10,6 +10,8 @@ export interface PathSpaceOptions {
   readonly home: string;
   /** Folders the agent works in. The first is what relative patterns refer to most. */
   readonly workspace: readonly string[];
+  /** Folders of nano-agent itself (configuration, state): writing below them is always asked about. Default none beside the usual names. */
+  readonly machinery?: readonly string[];
   /** `win32`: drives, UNC and backslashes; `win32` and `darwin`: capitals do not matter. Default: this machine's. */
   readonly platform?: NodeJS.Platform;
   /** Target of the link at a path, `undefined` when there is none. Default: looks on disk. */
@@ -41,6 +43,7 @@ export class PathSpace {
   /** Links looked at so far: one check asks for the same folders again and again. */
   readonly #links = new Map<string, string | undefined>();
   readonly #writtenRoots: readonly string[];
+  readonly #machinery: readonly string[];
 
   constructor(options: PathSpaceOptions) {
     const platform = options.platform ?? process.platform;
@@ -50,6 +53,7 @@ export class PathSpace {
     this.workspace = options.workspace.map((folder) => this.path(folder).resolved);
     this.#writtenRoots = options.workspace.flatMap((folder) => this.path(folder).written);
     this.home = this.path(options.home).resolved;
+    this.#machinery = (options.machinery ?? []).map((folder) => this.path(folder).resolved);
   }
 
   /** Forgets what was looked up: the next check sees the disk as it is then. */
@@ -81,6 +85,13 @@ export class PathSpace {
   /** Whether a resolved path is a folder of the workspace or below one. */
   isInside(resolved: string): boolean {
     return this.workspace.some((root) => isWithin(resolved, root));
+  }
+
+  /** Whether a path is part of the machinery of a repository or of nano-agent. */
+  isMachinery({ resolved, written }: JudgedPath): boolean {
+    return (
+      [resolved, ...written].some(isMachinery) || this.#machinery.some((folder) => isWithin(resolved, folder))
+    );
   }
 
   /** A path relative to each workspace folder that holds it. */
