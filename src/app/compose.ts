@@ -73,6 +73,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     mode,
     allowed: config.allowedTools ?? [],
     disallowed: config.disallowedTools ?? [],
+    listsFrom: { allowed: fileOf(settings, "allowedTools"), disallowed: fileOf(settings, "disallowedTools") },
     permissions: config.permissions,
     known: toolNames,
     workspace,
@@ -113,6 +114,12 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     dispose: builtin.dispose,
     killNow: builtin.killNow,
   };
+}
+
+/** The file a setting comes from; `undefined` for one of the command line. */
+function fileOf({ config }: Settings, key: string): string | undefined {
+  const source = config.sources.get(key);
+  return source?.endsWith("command line") === true ? undefined : source;
 }
 
 function approverFor(

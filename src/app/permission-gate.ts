@@ -1,4 +1,5 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
+import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PolicyGate } from "../permission/policy-gate.ts";
 import type { Rule, RuleAction } from "../permission/rule.ts";
@@ -15,6 +16,8 @@ export interface PermissionGateOptions {
   readonly allowed: readonly string[];
   /** The same for what never runs. */
   readonly disallowed: readonly string[];
+  /** The configuration files the lists come from, if they do: a name nobody knows is then `invalid_config`. */
+  readonly listsFrom?: { readonly allowed?: string | undefined; readonly disallowed?: string | undefined };
   /** Rules of the configuration. */
   readonly permissions?: PermissionConfig | undefined;
   /** Rules that answers of this session bring. */
@@ -41,11 +44,13 @@ export interface PermissionGateOptions {
 export function createPermissionGate(options: PermissionGateOptions): Gate {
   const allowed = readList(options.allowed, {
     action: "allow",
+    from: options.listsFrom?.allowed,
     known: options.known,
     option: "allowed tool",
   });
   const denied = readList(options.disallowed, {
     action: "deny",
+    from: options.listsFrom?.disallowed,
     known: options.known,
     option: "disallowed tool",
   });
@@ -90,14 +95,24 @@ interface ToolList {
   readonly rules: readonly Rule[];
 }
 
-function readList(
-  list: readonly string[],
-  {
-    action,
-    known,
-    option,
-  }: { readonly action: RuleAction; readonly known: readonly string[]; readonly option: string },
-): ToolList {
+interface ListPlace {
+  readonly action: RuleAction;
+  readonly known: readonly string[];
+  readonly option: string;
+  readonly from: string | undefined;
+}
+
+function readList(list: readonly string[], place: ListPlace): ToolList {
+  const { from } = place;
+  try {
+    return readItems(list, place);
+  } catch (error) {
+    if (from === undefined || !isNanoAgentError(error, "invalid_argument")) throw error;
+    throw new NanoAgentError("invalid_config", `${from}: ${error.message}`, { cause: error });
+  }
+}
+
+function readItems(list: readonly string[], { action, known, option }: ListPlace): ToolList {
   const items = list.flatMap(itemsOf);
   const names = parseToolNames(
     items.filter((item) => !item.includes("(")),
