@@ -268,11 +268,14 @@ function* allUnits(units: readonly ShellUnit[]): Generator<ShellUnit> {
 
 /** A command without the words that run programs judged by themselves; `guards` are those that remain. */
 function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUnit {
+  const left = new Set(guards);
   const gone = unit.guards
-    .filter((guard) => !guards.includes(guard))
+    .filter((guard) => !left.has(guard))
     .flatMap(({ words }) => (words === undefined ? [] : [words]));
   if (gone.length === 0) return { ...unit, guards };
-  const words = unit.words.filter((_, index) => !gone.some(([from, to]) => index >= from && index < to));
+  const isGone = new Uint8Array(unit.words.length);
+  for (const [from, to] of gone) isGone.fill(1, from, to);
+  const words = unit.words.filter((_, index) => isGone[index] === 0);
   return { ...unit, words, guards };
 }
 
