@@ -13,10 +13,22 @@ export {
 export type { AgentState, AgentStream } from "./core/agent/agent.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type {
+  Compaction,
+  CompactionPreview,
+  CompactionTask,
+  Compactor,
+  ContextView,
+} from "./core/agent/compactor.ts";
+export type {
+  ApprovalRequestEntry,
   AssistantEntry,
+  CompactionEntry,
+  CompactionReason,
+  CompactionUndoneEntry,
   EntryBase,
   HistoryEntry,
   JournalEntry,
+  ModelUsageEntry,
   NewEntry,
   PermissionEntry,
   RunEndEntry,
@@ -34,23 +46,42 @@ export type {
   TurnStartEvent,
   WarningEvent,
 } from "./core/agent/event.ts";
+export { type FinishPrintOptions, finishPrintHook } from "./core/agent/finish-print.ts";
 export type {
   ApprovalAnswer,
   ApprovalRequest,
+  Approvals,
   Approver,
   Gate,
   GateDecision,
   GateRequest,
 } from "./core/agent/gate.ts";
+export {
+  type ActingArguments,
+  HOOK_POINTS,
+  type Hook,
+  type HookArguments,
+  type HookedAgent,
+  type HookMoment,
+  type HookOptions,
+  type HookOutputs,
+  type HookPoint,
+  type PostHook,
+  type PreHook,
+} from "./core/agent/hook.ts";
+export { HookRegistry, type HookSettings } from "./core/agent/hook-registry.ts";
 export type { Journal } from "./core/agent/journal.ts";
+export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {
   Budget,
+  CompactOptions,
   MaxIterationsContext,
   OnMaxIterations,
   OutputOf,
   RunOptions,
 } from "./core/agent/options.ts";
+export type { PendingCall } from "./core/agent/pending-call.ts";
 export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
 export type { StopReason } from "./core/agent/stop-reason.ts";
 export {

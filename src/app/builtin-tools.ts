@@ -2,7 +2,10 @@ import type { Tool } from "../core/tool/tool.ts";
 import { createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
+import { createTodoTool } from "../tools/todo-tool.ts";
+import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
 import { type Environment, variable } from "./config/env.ts";
+import type { ExtraTool } from "./config/extra-tool.ts";
 import type { FileGuard } from "./file-guard.ts";
 
 /** The tools of the terminal agent for one session. */
@@ -16,9 +19,9 @@ export interface BuiltinTools {
   readonly killNow: () => void;
 }
 
-/** What {@link createBuiltinTools} takes. */
+/** What the tools of the terminal agent are made from. */
 export interface BuiltinToolsOptions {
-  /** Commands see it. */
+  /** What commands see. */
   readonly environment: Environment;
   /** What `~` in paths stands for. */
   readonly home: string;
@@ -26,11 +29,13 @@ export interface BuiltinToolsOptions {
   readonly workspace: readonly string[];
   /** What the permission layer tells the file tools. */
   readonly guard: FileGuard;
+  readonly extra: readonly ExtraTool[];
+  readonly webFetch: WebFetchOptions;
 }
 
 /** Makes the tools of the terminal agent. */
 export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
-  const { environment, home, workspace, guard } = options;
+  const { environment, home, workspace, guard, extra, webFetch } = options;
   const shell = createBashTools({ env: environment });
   const ripgrep = { path: variable(environment, "PATH") ?? "", avoid: workspace };
   // Windows spells one place in many ways: there a call and its judgement are not compared.
@@ -39,9 +44,20 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
     ...(process.platform === "win32" ? {} : { permitted: guard.permitted }),
   };
   return {
-    tools: [...fileTools({ home, ripgrep, ...guarded }), shell.bash, shell.job, createBatchTool()],
+    tools: [
+      ...fileTools({ home, ripgrep, ...guarded }),
+      shell.bash,
+      shell.job,
+      createBatchTool(),
+      ...[...new Set(extra)].map((name) => EXTRA[name](webFetch)),
+    ],
     prepare: () => shell.prepare(),
     dispose: () => shell.dispose(),
     killNow: () => shell.killNow(),
   };
 }
+
+const EXTRA: { readonly [name in ExtraTool]: (webFetch: WebFetchOptions) => Tool } = {
+  todo: () => createTodoTool(),
+  web_fetch: createWebFetchTool,
+};

@@ -21,6 +21,7 @@ import { openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
+import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions {
@@ -64,7 +65,14 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
   const mode = config.permissionMode ?? "default";
   const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
   const guard = new FileGuard();
-  const builtin = createBuiltinTools({ environment, home: paths.home, workspace, guard });
+  const builtin = createBuiltinTools({
+    environment,
+    home: paths.home,
+    workspace,
+    guard,
+    extra: config.extraTools ?? [],
+    webFetch: webFetchOptions(config, environment),
+  });
   const toolNames = builtin.tools.map((tool) => tool.name);
   const session = new SessionRules();
   const gate = createPermissionGate({

@@ -81,7 +81,12 @@ function splitMode(
 }
 
 function splitRules(plain: Mutable, act: Act): void {
-  const { allowedTools, permissions } = plain;
+  const { allowedTools, permissions, webFetch } = plain;
+  if (webFetch !== undefined) {
+    delete plain.webFetch;
+    const hosts = webFetch.privateHosts ?? [];
+    act("webFetch", webFetch, { does: `lets web_fetch reach ${hosts.join(", ")}`, config: { webFetch } });
+  }
   if (allowedTools !== undefined) {
     delete plain.allowedTools;
     act("allowedTools", allowedTools, {

@@ -1,10 +1,12 @@
 import { linkController, orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
+import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
+import { hookedResult } from "./acting-hooks.ts";
 import { type Admission, admit, type SettledCall } from "./admit.ts";
 import { type RunContext, record } from "./run-context.ts";
 import { Scheduler } from "./schedule.ts";
@@ -17,23 +19,27 @@ export interface ActOutcome {
   readonly finish?: NonNullable<ToolResult["finish"]>;
   /** True when a person refused a call and wants the run to end. */
   readonly denied: boolean;
-  /** True when some call is left to the caller. */
-  readonly external: boolean;
 }
 
 /**
  * Runs the tool calls of one answer: admits them one by one in call order (known? valid? permitted?), runs those that may run, together
- * where they do not conflict, and records exactly one result for each, external calls excepted. Throws only for the journal.
+ * where they do not conflict, and records exactly one result for each, but for calls that wait for somebody outside the run. Throws
+ * only for the journal.
  */
 export async function act(run: RunContext, calls: readonly ToolUseBlock[]): Promise<ActOutcome> {
   const admissions: Admission[] = [];
   for (const call of calls) admissions.push(await admit(run, call));
+  return actOn(run, admissions);
+}
+
+/** The second half of {@link act}, for calls that are admitted. */
+export async function actOn(run: RunContext, admissions: readonly Admission[]): Promise<ActOutcome> {
   const finishes: NonNullable<ToolResult["finish"]>[] = [];
   const failures: unknown[] = [];
   const scheduler = new Scheduler(run.maxParallel);
   await Promise.all(
     admissions.map(async (admission) => {
-      if (admission.type === "external") return;
+      if (admission.type === "external" || admission.type === "waiting") return;
       try {
         const { result } = await scheduler.run(accessOf(run, admission), () => settle(run, admission));
         if (result.finish !== undefined && result.isError !== true) finishes.push(result.finish);
@@ -47,7 +53,6 @@ export async function act(run: RunContext, calls: readonly ToolUseBlock[]): Prom
   return {
     ...(finish === undefined ? {} : { finish }),
     denied: admissions.some((admission) => admission.type === "refused" && admission.stop === true),
-    external: admissions.some((admission) => admission.type === "external"),
   };
 }
 
@@ -77,7 +82,7 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   const nested = parentCallId === undefined ? {} : { parentCallId };
   const startedAt = performance.now();
   let settled: SettledCall;
-  if (admission.type === "external") {
+  if (admission.type === "external" || admission.type === "waiting") {
     settled = {
       status: "error",
       result: errorResult(`${call.name} is answered by the caller and cannot be nested.`),
@@ -96,6 +101,11 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     });
     settled = await execute(run, admission);
   }
+  settled = await afterHooks(run, settled, {
+    call,
+    input: admission.type === "ready" ? admission.input : call.input,
+    parentCallId,
+  });
   const { result } = settled;
   await record(run, {
     type: "tool_result",
@@ -105,10 +115,22 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     result: toBlock(call.id, result, run.maxToolResultChars),
     ...(result.title === undefined ? {} : { title: result.title }),
     ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
+    ...(result.essence === undefined ? {} : { fingerprint: hashText(result.essence).toString(36) }),
     durationMs: Math.round(performance.now() - startedAt),
     ...nested,
   });
   return settled;
+}
+
+/** The hooks may turn a failure into a success and the other way round; what was refused or stopped stays so. */
+async function afterHooks(
+  run: RunContext,
+  { status, result }: SettledCall,
+  made: Parameters<typeof hookedResult>[2],
+): Promise<SettledCall> {
+  const hooked = await hookedResult(run, result, made);
+  if (hooked === result || status === "denied" || status === "aborted") return { status, result: hooked };
+  return { status: hooked.isError === true ? "error" : "ok", result: hooked };
 }
 
 async function execute(run: RunContext, ready: Extract<Admission, { type: "ready" }>): Promise<SettledCall> {

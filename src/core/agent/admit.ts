@@ -6,6 +6,7 @@ import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { Tool, ToolResult } from "../tool/tool.ts";
+import { type HookedCall, hookedCall } from "./acting-hooks.ts";
 import type { ToolStatus } from "./entry.ts";
 import type { ApprovalAnswer, GateDecision, GateRequest } from "./gate.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -16,7 +17,10 @@ export interface SettledCall {
   readonly result: ToolResult;
 }
 
-/** What became of a call before it runs: it may (`ready`), it is answered already (`refused`), or the caller answers it (`external`). */
+/**
+ * What became of a call before it runs: it may (`ready`), it is answered already (`refused`), the caller answers it (`external`), or it
+ * waits for approval (`waiting`).
+ */
 export type Admission =
   | { readonly type: "ready"; readonly call: ToolUseBlock; readonly tool: Tool; readonly input: ToolInput }
   | {
@@ -25,13 +29,18 @@ export type Admission =
       readonly settled: SettledCall;
       readonly stop?: boolean;
     }
-  | { readonly type: "external"; readonly call: ToolUseBlock };
+  | { readonly type: "external"; readonly call: ToolUseBlock }
+  | { readonly type: "waiting"; readonly call: ToolUseBlock };
 
-/** The first two phases of a call: is it known and valid, and is it permitted? Never throws but for the journal. */
-export async function admit(run: RunContext, call: ToolUseBlock, parentCallId?: string): Promise<Admission> {
+/** The first phases of a call: hooks, is it known and valid, and is it permitted? Never throws but for the journal. */
+export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
+  let call = made;
   const refuse = (settled: SettledCall, stop?: boolean): Admission =>
     stop === true ? { type: "refused", call, settled, stop } : { type: "refused", call, settled };
   if (run.signal.aborted) return refuse({ status: "aborted", result: errorResult(NEVER_RAN) });
+  const hooked = await hookedCall(run, made, parentCallId);
+  if ("refused" in hooked) return refuse(await refusedByHook(run, hooked, { call: made, parentCallId }));
+  call = hooked.call;
   const prepared = await prepare(run, call);
   if ("error" in prepared) return refuse({ status: "error", result: errorResult(prepared.error) });
   const { tool, input } = prepared;
@@ -46,9 +55,30 @@ export async function admit(run: RunContext, call: ToolUseBlock, parentCallId?: 
     signal: run.signal,
   };
   const refusal = await refusalOf(run, request);
+  if (refusal === "waits") return { type: "waiting", call };
   if (refusal !== undefined)
     return refuse({ status: refusal.status, result: errorResult(refusal.message) }, refusal.stop);
   return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
+}
+
+async function refusedByHook(
+  run: RunContext,
+  { refused, failed }: Extract<HookedCall, { readonly refused: string }>,
+  { call, parentCallId }: { readonly call: ToolUseBlock; readonly parentCallId: string | undefined },
+): Promise<SettledCall> {
+  if (failed) return { status: "error", result: errorResult(refused) };
+  await record(run, {
+    type: "permission_decision",
+    callId: call.id,
+    name: call.name,
+    input: call.input,
+    action: "deny",
+    by: "rule",
+    reason: refused,
+    rule: "pre_acting",
+    ...(parentCallId === undefined ? {} : { parentCallId }),
+  });
+  return { status: "denied", result: errorResult(`Tool call was not approved: ${refused}`) };
 }
 
 type Prepared = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };
@@ -102,7 +132,8 @@ interface Refusal {
   readonly stop?: boolean;
 }
 
-async function refusalOf(run: RunContext, request: GateRequest): Promise<Refusal | undefined> {
+/** Undefined for a call that may run; `waits` for one that waits for approval. */
+async function refusalOf(run: RunContext, request: GateRequest): Promise<Refusal | "waits" | undefined> {
   if (run.gate === undefined) return undefined;
   let decision: GateDecision;
   try {
@@ -123,12 +154,11 @@ async function askedRefusal(
   run: RunContext,
   request: GateRequest,
   decision: GateDecision,
-): Promise<Refusal | undefined> {
+): Promise<Refusal | "waits" | undefined> {
   const why = decision.reason ?? "it needs approval";
   if (run.approve === undefined) {
-    const reason = `${why}, and there is nobody to ask`;
-    await recordDecision(run, request, { ...decision, decided: "deny", by: "nobody", reason });
-    return { status: "denied", message: `Tool call was not approved: ${reason}` };
+    if (run.onAsk === "pause") return waitOrRefuse(run, request, decision);
+    return refuseUnasked(run, request, { ...decision, reason: `${why}, and there is nobody to ask` });
   }
   let answer: ApprovalAnswer;
   try {
@@ -137,6 +167,7 @@ async function askedRefusal(
     if (run.signal.aborted) return { status: "aborted", message: NEVER_RAN };
     answer = { approved: false, reason: `asking failed: ${errorMessage(error)}` };
   }
+  if (answer === "later") return waitOrRefuse(run, request, decision);
   const full = typeof answer === "object" && answer !== null ? answer : { approved: answer };
   if (full.approved === true) {
     await recordDecision(run, request, { ...decision, decided: "allow", by: "person", reason: why });
@@ -149,6 +180,39 @@ async function askedRefusal(
     message: `Tool call was not approved: ${reason}`,
     ...(full.stop === true ? { stop: true } : {}),
   };
+}
+
+/** A call of the model itself can wait; in the middle of another call nothing could go on from there. */
+async function waitOrRefuse(
+  run: RunContext,
+  request: GateRequest,
+  decision: GateDecision,
+): Promise<Refusal | "waits"> {
+  const reason = decision.reason ?? "it needs approval";
+  if (request.parentCallId !== undefined || run.scope !== undefined) {
+    const why = `${reason}, and a call inside another one cannot wait for the answer: make it on its own`;
+    return refuseUnasked(run, request, { ...decision, reason: why });
+  }
+  await record(run, {
+    type: "approval_request",
+    callId: request.callId,
+    name: request.name,
+    input: request.input,
+    reason,
+    ...(decision.rule === undefined ? {} : { rule: decision.rule }),
+    ...(decision.part === undefined ? {} : { part: decision.part }),
+    ...(decision.suggestion === undefined ? {} : { suggestion: decision.suggestion }),
+  });
+  return "waits";
+}
+
+async function refuseUnasked(
+  run: RunContext,
+  request: GateRequest,
+  decision: GateDecision & { readonly reason: string },
+): Promise<Refusal> {
+  await recordDecision(run, request, { ...decision, decided: "deny", by: "nobody" });
+  return { status: "denied", message: `Tool call was not approved: ${decision.reason}` };
 }
 
 interface Decided extends GateDecision {
