@@ -33,6 +33,15 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["07-own-model", ["attempt 2: The provider is overloaded.", "HELLO OUT THERE "]],
   ["08-record-and-replay", ["recorded: Eight.", "replayed: Eight."]],
   ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
+  [
+    "19-permissions",
+    [
+      "? mkdir b … yes to bash(mkdir b)",
+      "allow by person",
+      "deny by rule",
+      "deny by person: the user said: I cannot see what it does",
+    ],
+  ],
   ["11-sessions", ["Under the mat."]],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   [
