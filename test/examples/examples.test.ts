@@ -37,8 +37,8 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "19-permissions",
     [
       "? mkdir b … yes to bash(mkdir b)",
-      "allow by person",
-      "deny by rule",
+      "allow by person: mkdir b: no rule allows it.",
+      "deny by rule: The rule bash(rm *) forbids rm a.",
       "deny by person: the user said: I cannot see what it does",
     ],
   ],

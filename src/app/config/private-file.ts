@@ -47,8 +47,8 @@ export function readPrivateFile(path: string): string | undefined {
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw broken(path, `cannot be read: ${errorMessage(error)}`);
+    if (ABSENT.has(codeOf(error))) return undefined;
+    throw broken(path, `cannot be read: ${errorMessage(error)}`, error);
   }
   try {
     const stats = fstatSync(file);
@@ -65,7 +65,7 @@ function prepared(path: string): string {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     return realpathSync(path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return path;
+    if (codeOf(error) === "ENOENT") return path;
     throw broken(path, `cannot be written: ${errorMessage(error)}`);
   }
 }
@@ -95,6 +95,13 @@ function replace(path: string, text: string): void {
   }
 }
 
-function broken(path: string, what: string): NanoAgentError {
-  return new NanoAgentError("invalid_config", `${path} ${what}.`);
+function broken(path: string, what: string, cause?: unknown): NanoAgentError {
+  return new NanoAgentError("invalid_config", `${path} ${what}.`, { cause });
+}
+
+const ABSENT: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
+
+/** The system's name of an error (`ENOENT`), if it has one. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }
