@@ -2,9 +2,9 @@ import type { Tool } from "../core/tool/tool.ts";
 import { createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
+import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import { createTodoTool } from "../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
-import { type Environment, variable } from "./config/env.ts";
 import type { ExtraTool } from "./config/extra-tool.ts";
 import type { FileGuard } from "./file-guard.ts";
 
@@ -21,12 +21,14 @@ export interface BuiltinTools {
 
 /** What the tools of the terminal agent are made from. */
 export interface BuiltinToolsOptions {
-  /** What commands see. */
-  readonly environment: Environment;
+  /** What commands see, and what confines them. */
+  readonly shell: ShellOptions;
   /** What `~` in paths stands for. */
   readonly home: string;
   /** Folders of the project: programs in them are not used for searching. */
   readonly workspace: readonly string[];
+  /** Where programs for searching are looked for, as in `PATH`. */
+  readonly searchPath: string;
   /** What the permission layer tells the file tools. */
   readonly guard: FileGuard;
   readonly extra: readonly ExtraTool[];
@@ -35,9 +37,9 @@ export interface BuiltinToolsOptions {
 
 /** Makes the tools of the terminal agent. */
 export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
-  const { environment, home, workspace, guard, extra, webFetch } = options;
-  const shell = createBashTools({ env: environment });
-  const ripgrep = { path: variable(environment, "PATH") ?? "", avoid: workspace };
+  const { home, workspace, searchPath, guard, extra, webFetch } = options;
+  const shell = createBashTools(options.shell);
+  const ripgrep = { path: searchPath, avoid: workspace };
   // Windows spells one place in many ways: there a call and its judgement are not compared.
   const guarded = {
     excludes: guard.excludes,

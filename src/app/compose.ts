@@ -11,12 +11,14 @@ import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
-import { existingFolder } from "./config/paths.ts";
+import { variable } from "./config/env.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
+import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
+import { MEMORY_TOOLS, openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
@@ -30,6 +32,8 @@ export interface ComposeOptions {
   readonly addDirs?: readonly string[];
   /** Opens the journal the agent goes on from. Called last, when nothing else can fail. */
   readonly openJournal: () => Promise<Journal>;
+  /** Whether this run may use the long-term memory its user has configured. Default false. */
+  readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
   /** Asks a person what no rule decides. Default: nobody, and every question is a no. */
@@ -44,6 +48,8 @@ export interface ComposedAgent {
   readonly model: string;
   readonly toolNames: readonly string[];
   readonly mode: PermissionMode;
+  /** Whether commands are confined. */
+  readonly sandbox: "on" | "off";
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
   /** Removes what runs that were killed left half written in the workspace. Never rejects. */
@@ -55,36 +61,48 @@ export interface ComposedAgent {
 }
 
 /**
- * Puts an agent together: model, tools, permission, system prompt and limits. Makes no request and starts no process. Throws for
- * a model, tool name or folder that does not exist, and for missing credentials.
+ * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request, and starts no process but
+ * those of a sandbox. Throws for
+ * a model, tool name or folder that does not exist, for missing credentials, and for a sandbox that is on and does not work.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const { settings, addDirs = [], openJournal, approval, onNotice } = options;
+  const confined = await confine(options);
+  try {
+    return await composeConfined(options, confined);
+  } catch (error) {
+    await confined.dispose();
+    throw error;
+  }
+}
+
+async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
+  const { settings, openJournal, approval, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
-  const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
   const guard = new FileGuard();
   const builtin = createBuiltinTools({
-    environment,
+    shell: confined.shell,
     home: paths.home,
-    workspace,
+    workspace: confined.workspace,
+    searchPath: variable(environment, "PATH") ?? "",
     guard,
     extra: config.extraTools ?? [],
     webFetch: webFetchOptions(config, environment),
   });
-  const toolNames = builtin.tools.map((tool) => tool.name);
+  const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
+  const toolNames = [...builtin.tools.map((tool) => tool.name), ...memory.toolNames];
   const session = new SessionRules();
   const gate = createPermissionGate({
     session,
     isAttended: approval !== undefined,
     mode,
-    allowed: config.allowedTools ?? [],
+    allowed: [...(config.allowedTools ?? []), ...memory.toolNames],
     disallowed: config.disallowedTools ?? [],
     listsFrom: { allowed: fileOf(settings, "allowedTools"), disallowed: fileOf(settings, "disallowedTools") },
     permissions: config.permissions,
-    known: toolNames,
-    workspace,
+    known: [...new Set([...toolNames, ...MEMORY_TOOLS])],
+    workspace: confined.workspace,
     guard,
     cwd,
     home: paths.home,
@@ -100,13 +118,17 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
       instructions: readInstructions(settings.folders),
       cwd,
       platform: process.platform,
+      sandbox: confined.limits,
     }),
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
+    ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
     permission: gate,
     ...(approval === undefined ? {} : { approve: approverFor(approval, { gate, session, settings }) }),
+    ...memory.agentOptions,
     cwd,
+    ...(confined.redact === undefined ? {} : { redact: confined.redact }),
     journal: await openJournal(),
   });
   return {
@@ -114,12 +136,17 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     model: `${model.provider}/${model.id}`,
     toolNames,
     mode,
+    sandbox: confined.sandbox,
     prepare: builtin.prepare,
     tidy: async () => {
       // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
       await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
     },
-    dispose: builtin.dispose,
+    dispose: async () => {
+      memory.close();
+      await builtin.dispose();
+      await confined.dispose();
+    },
     killNow: builtin.killNow,
   };
 }

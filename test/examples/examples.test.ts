@@ -26,7 +26,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "06-limits",
     [
       "max_iterations: Three searches found nothing.",
-      "budget (tokens) after 360 tokens",
+      "budget (tokens): 360 of 500 tokens are spent in this session, and what is left does not pay for the next request.",
       "It took too long, so I left it.",
     ],
   ],
@@ -42,6 +42,17 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
       "deny by person: the user said: I cannot see what it does",
     ],
   ],
+  [
+    "12-long-term-memory",
+    [
+      "I will remember that, Anna.",
+      "remembered something",
+      "Dark, as you like it.",
+      "用户叫安娜，喜欢深色模式",
+      "4 records",
+    ],
+  ],
+  ["13-short-term-memory", ["Monday.", "user hint", "user ", "assistant ", "4 messages", "1 left"]],
   ["11-sessions", ["Under the mat."]],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   [

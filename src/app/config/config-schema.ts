@@ -1,7 +1,10 @@
+import type { LongTermMemoryMode } from "../../core/agent/long-term-memory.ts";
 import type { WireName } from "../../providers/catalog.ts";
 import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
 import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
+import { QUIRKS_SHAPE } from "./quirks-shape.ts";
+import { SANDBOX_MODES, type SandboxMode } from "./sandbox-mode.ts";
 import type { Shape } from "./shape.ts";
 
 /** Settings of the network, as config files hold them. Milliseconds, 0 switches a timeout off. */
@@ -33,6 +36,8 @@ export interface ProviderConfig {
   /** Name of the variable that holds the key. */
   readonly apiKeyEnv?: string;
   readonly headers?: { readonly [name: string]: string };
+  /** How its server deviates from the wire format. */
+  readonly quirks?: { readonly [name: string]: boolean | string };
   readonly models?: { readonly [id: string]: ModelConfig };
 }
 
@@ -43,10 +48,40 @@ export interface PermissionConfig {
   readonly deny?: readonly string[];
 }
 
+/** Which variables commands see beside the built-in ones. */
+export interface EnvironmentConfig {
+  /** Names, or beginnings of names with `*` behind them. */
+  readonly pass?: readonly string[];
+  readonly set?: { readonly [name: string]: string };
+}
+
+/** What commands may reach beside the workspace and the temporary folder, and whether they are confined at all. */
+export interface SandboxConfig {
+  readonly mode?: SandboxMode;
+  /** Hosts commands may talk to: `example.com`, `*.example.com`. */
+  readonly allowDomains?: readonly string[];
+  /** Folders and files commands may write to. */
+  readonly allowWrite?: readonly string[];
+  /** Folders and files commands may not read. */
+  readonly denyRead?: readonly string[];
+}
+
 /** What `web_fetch` may reach. */
 export interface WebFetchConfig {
   /** Hosts of this machine and of private networks, e.g. `localhost`. */
   readonly privateHosts?: readonly string[];
+}
+
+/** What is told to OpenTelemetry. */
+export interface OpenTelemetryConfig {
+  /** True tells texts, arguments and results too. Default false. */
+  readonly captureContent?: boolean;
+}
+
+/** What is remembered across sessions. */
+export interface MemoryConfig {
+  /** `static`: runs retrieve and record. `agent`: the model does, with tools. `both`. Default: nothing is remembered. */
+  readonly longTerm?: LongTermMemoryMode;
 }
 
 /** What a config file may say. Every field is optional. */
@@ -59,6 +94,9 @@ export interface ConfigFile {
   /** Tools beside those that are always there. */
   readonly extraTools?: readonly ExtraTool[];
   readonly webFetch?: WebFetchConfig;
+  /** There: runs are told to the OpenTelemetry providers of the process. */
+  readonly openTelemetry?: OpenTelemetryConfig;
+  readonly memory?: MemoryConfig;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -66,10 +104,16 @@ export interface ConfigFile {
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
   readonly maxWallTime?: string;
+  /** When a model that repeats itself is stopped. */
+  readonly loopGuard?: { readonly stopAt?: number; readonly window?: number };
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   readonly network?: NetworkConfig;
   readonly providers?: { readonly [name: string]: ProviderConfig };
+  readonly environment?: EnvironmentConfig;
+  /** False leaves secrets in results, errors and exports. Default true. */
+  readonly redact?: boolean;
+  readonly sandbox?: SandboxConfig;
   /** What holds in one working folder only, by its real path. Counts in the user's own file alone. */
   readonly folders?: { readonly [path: string]: FolderConfig };
 }
@@ -112,10 +156,12 @@ const PROVIDER: Shape = {
       of: { type: "string", pattern: /^[^\r\n\0]*$/, form: "one line of text" },
       key: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
     },
+    quirks: QUIRKS_SHAPE,
     models: { type: "map", of: MODEL },
   },
 };
 
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const TEXT: Shape = { type: "string" };
 const TEXTS: Shape = { type: "strings" };
 
@@ -127,7 +173,9 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   fallbackModels: TEXTS,
   pattern: { type: "string", oneOf: PATTERN_NAMES },
   extraTools: { type: "strings", oneOf: EXTRA_TOOLS },
+  openTelemetry: { type: "object", fields: { captureContent: { type: "boolean" } } },
   webFetch: { type: "object", fields: { privateHosts: TEXTS } },
+  memory: { type: "object", fields: { longTerm: { type: "string", oneOf: ["static", "agent", "both"] } } },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,
@@ -135,6 +183,13 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   maxTurns: { type: "number", minimum: 1, integer: true },
   maxBudgetUsd: { type: "number", above: 0 },
   maxWallTime: { type: "duration" },
+  loopGuard: {
+    type: "object",
+    fields: {
+      stopAt: { type: "number", minimum: 3, integer: true },
+      window: { type: "number", minimum: 0, integer: true },
+    },
+  },
   systemPrompt: TEXT,
   appendSystemPrompt: TEXT,
   network: {
@@ -150,6 +205,23 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   },
   providers: { type: "map", of: PROVIDER, key: /^[a-z0-9][a-z0-9._-]*$/ },
   folders: { type: "map", of: { type: "object", fields: { permissions: PERMISSIONS } } },
+  environment: {
+    type: "object",
+    fields: {
+      pass: TEXTS,
+      set: { type: "map", of: { type: "string", pattern: /^[^\0]*$/, form: "a text" }, key: VARIABLE },
+    },
+  },
+  redact: { type: "boolean" },
+  sandbox: {
+    type: "object",
+    fields: {
+      mode: { type: "string", oneOf: SANDBOX_MODES },
+      allowDomains: TEXTS,
+      allowWrite: TEXTS,
+      denyRead: TEXTS,
+    },
+  },
 };
 
 /** The shape of a config file. */

@@ -1,10 +1,10 @@
 import { relative, sep } from "node:path";
-import { NanoAgentError } from "../../core/base/errors.ts";
 import { TrustedProject } from "../../permission/trust/trusted-project.ts";
-import type { ConfigFile, NetworkConfig, PermissionConfig } from "./config-schema.ts";
+import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
 import type { Environment } from "./env.ts";
 import { variable } from "./env.ts";
 import type { LoadedConfig } from "./load-config.ts";
+import { networkVariables } from "./network-variables.ts";
 import { splitProjectConfig } from "./project-config.ts";
 
 /** Everything a configuration is merged from; what comes first wins. */
@@ -66,7 +66,10 @@ class Merged {
   readonly sources = new Map<string, string>();
 
   add(config: ConfigFile, source: string): void {
-    const { $schema: _schema, network, providers, disallowedTools, permissions, ...plain } = config;
+    const { $schema: _schema, network, providers, disallowedTools, permissions, ...others } = config;
+    const { environment, sandbox, ...plain } = others;
+    this.#addLists("environment", environment, source);
+    this.#addLists("sandbox", sandbox, source);
     for (const key of Object.keys(plain)) this.sources.set(key, source);
     Object.assign(this.values, plain);
     if (disallowedTools !== undefined) {
@@ -80,6 +83,21 @@ class Merged {
     if (network !== undefined) this.values.network = { ...this.values.network, ...network };
     for (const name of Object.keys(providers ?? {})) this.sources.set(`providers.${name}`, source);
     if (providers !== undefined) this.values.providers = { ...this.values.providers, ...providers };
+  }
+
+  /** Lists add up, everything else is replaced by entry. */
+  #addLists<K extends "environment" | "sandbox">(key: K, added: ConfigFile[K], source: string): void {
+    if (added === undefined) return;
+    const before: { readonly [name: string]: unknown } = { ...this.values[key] };
+    const merged = Object.entries(added).map(([name, value]: [string, unknown]) => {
+      const path = `${key}.${name}`;
+      const known = this.sources.get(path);
+      const old = before[name];
+      const joins = Array.isArray(old) && Array.isArray(value);
+      this.sources.set(path, joins && known !== undefined ? `${known} + ${source}` : source);
+      return [name, joins ? [...old, ...value] : value];
+    });
+    this.values[key] = { ...before, ...Object.fromEntries(merged) };
   }
 
   #addRules(action: keyof PermissionConfig, rules: readonly string[] | undefined, source: string): void {
@@ -97,29 +115,10 @@ class Merged {
       this.values.model = model;
       this.sources.set("model", "NANO_AGENT_MODEL");
     }
-    for (const [key, name] of Object.entries(NETWORK_VARIABLES)) {
-      const text = variable(environment, name);
-      if (text === undefined) continue;
-      this.values.network = { ...this.values.network, [key]: figure(name, text) };
-      this.sources.set(`network.${key}`, name);
-    }
+    const network = networkVariables(environment);
+    for (const { key, name } of network.set) this.sources.set(`network.${key}`, name);
+    if (network.set.length > 0) this.values.network = { ...this.values.network, ...network.values };
   }
-}
-
-const NETWORK_VARIABLES: { readonly [K in Exclude<keyof NetworkConfig, "proxy">]-?: string } = {
-  headerTimeoutMs: "NANO_AGENT_HEADER_TIMEOUT_MS",
-  idleTimeoutMs: "NANO_AGENT_IDLE_TIMEOUT_MS",
-  requestTimeoutMs: "NANO_AGENT_REQUEST_TIMEOUT_MS",
-  maxRetries: "NANO_AGENT_MAX_RETRIES",
-  maxRetryAfterMs: "NANO_AGENT_MAX_RETRY_AFTER_MS",
-};
-
-function figure(name: string, text: string): number {
-  if (/^\d{1,12}$/.test(text)) return Number(text);
-  throw new NanoAgentError(
-    "invalid_config",
-    `${name} is ${JSON.stringify(text)}. It must be a whole number from 0.`,
-  );
 }
 
 function notice(path: string, dropped: readonly string[]): string {

@@ -21,11 +21,25 @@ export interface ActingSetting {
   readonly config: ConfigFile;
 }
 
+/**
+ * What commands see and reach, what is taken out of results, where telemetry goes, what is remembered, the guard against loops, and rules
+ * of other folders: the user's own, trusted or not.
+ */
+const USERS_OWN = [
+  "environment",
+  "redact",
+  "sandbox",
+  "openTelemetry",
+  "memory",
+  "loopGuard",
+  "folders",
+] as const;
+
 type Mutable = { -readonly [K in keyof ConfigFile]: ConfigFile[K] };
 
 /**
  * Takes a project's config file apart. `path` is that of the file relative to the project's folder. Even trusted, a project can not: set
- * permissions aside (`bypassPermissions`), name the user's proxies, raise limits the user set, speak for other folders, or change where a
+ * permissions aside (`bypassPermissions`), touch the sandbox, the environment of commands, memory or telemetry, name the user's proxies, raise limits the user set, speak for other folders, or change where a
  * provider that the package or the user knows is reached, or which of the user's variables is sent to an address of its own.
  */
 export function splitProjectConfig(path: string, config: ConfigFile, user: ConfigFile): ProjectConfig {
@@ -41,6 +55,11 @@ export function splitProjectConfig(path: string, config: ConfigFile, user: Confi
     };
     acting.push({ item, config: setting.config });
   };
+  for (const key of USERS_OWN) {
+    if (plain[key] === undefined) continue;
+    delete plain[key];
+    never.push(key);
+  }
   splitMode(plain, user, { act, never });
   splitRules(plain, act);
   const { providers = {}, ...withoutProviders } = plain;
@@ -53,8 +72,7 @@ export function splitProjectConfig(path: string, config: ConfigFile, user: Confi
         config: { providers: { [name]: provider } },
       });
   }
-  const { folders, network, ...rest } = withoutProviders;
-  if (folders !== undefined) never.push("folders");
+  const { network, ...rest } = withoutProviders;
   if (network?.proxy !== undefined) never.push("network.proxy");
   const { proxy: _proxy, ...figures } = network ?? {};
   const kept: Mutable = network === undefined ? rest : { ...rest, network: figures };

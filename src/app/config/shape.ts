@@ -18,6 +18,7 @@ export type Shape =
       readonly above?: number;
     }
   | { readonly type: "duration" }
+  | { readonly type: "boolean" }
   | { readonly type: "strings"; readonly oneOf?: readonly string[] }
   | {
       readonly type: "object";
@@ -41,13 +42,22 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
       return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
       return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
+    case "boolean":
+      return unless(typeof value === "boolean", { value, expected: "true or false", path });
     case "duration":
-      return isDuration(value) ? undefined : wrong(value, DURATION_FORM, path);
+      return unless(isDuration(value), { value, expected: DURATION_FORM, path });
     case "number":
       return fitsNumber(value, shape) ? undefined : wrong(value, numberForm(shape), path);
     case "string":
       return fitsText(value, shape) ? undefined : wrong(value, textForm(shape), path);
   }
+}
+
+function unless(
+  fits: boolean,
+  fault: { readonly value: unknown; readonly expected: string; readonly path: readonly string[] },
+): Misfit | undefined {
+  return fits ? undefined : wrong(fault.value, fault.expected, fault.path);
 }
 
 function textsMisfit(

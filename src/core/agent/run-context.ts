@@ -1,4 +1,5 @@
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
+import type { Redaction } from "../base/redaction.ts";
 import type { Model, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import type { Compactor } from "./compactor.ts";
@@ -7,9 +8,10 @@ import type { AgentEvent } from "./event.ts";
 import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
+import type { Ledger } from "./ledger.ts";
 import type { LoopGuardSettings } from "./loop-guard.ts";
 import { loopGuardSettings } from "./loop-guard-settings.ts";
-import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
+import type { AgentOptions, Budget, ConversationMemory, OnMaxIterations, RunOptions } from "./options.ts";
 import type { RequestDefaults } from "./request-defaults.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -20,6 +22,7 @@ export interface RunSettings {
   readonly maxIterations: number;
   readonly onMaxIterations: OnMaxIterations;
   readonly budget: Budget;
+  readonly memory: ConversationMemory;
   /** Absent: nobody looks for loops. */
   readonly loopGuard: LoopGuardSettings | undefined;
   readonly gate: Gate | undefined;
@@ -32,6 +35,7 @@ export interface RunSettings {
   readonly toolTimeoutMs: number;
   readonly maxToolResultChars: number;
   readonly cwd: string;
+  readonly redact: Redaction | undefined;
 }
 
 /** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
@@ -39,6 +43,8 @@ export interface RunContext extends RunSettings {
   readonly tools: ToolRegistry;
   readonly request: RequestDefaults;
   readonly startedAt: number;
+  /** Shared with the nested runs inside. */
+  readonly ledger: Ledger;
   readonly journal: Journal;
   readonly state: SessionState;
   readonly signal: AbortSignal;
@@ -61,6 +67,7 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     maxIterations: options.maxIterations ?? own.maxIterations ?? 20,
     onMaxIterations: own.onMaxIterations ?? "summarize",
     budget: own.budget ?? {},
+    memory: own.memory ?? "full",
     loopGuard: loopGuardSettings(own.loopGuard),
     gate: own.permission,
     approve: options.approve ?? own.approve,
@@ -72,13 +79,14 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
 
 function callSettings(
   own: AgentOptions,
-): Pick<RunSettings, "parallel" | "maxParallel" | "toolTimeoutMs" | "maxToolResultChars" | "cwd"> {
+): Pick<RunSettings, "parallel" | "maxParallel" | "toolTimeoutMs" | "maxToolResultChars" | "cwd" | "redact"> {
   return {
     parallel: own.parallelToolCalls ?? true,
     maxParallel: own.maxParallelToolCalls ?? 64,
     toolTimeoutMs: own.toolTimeoutMs ?? 600_000,
     maxToolResultChars: own.maxToolResultChars ?? 400_000,
     cwd: own.cwd ?? "",
+    redact: own.redact,
   };
 }
 

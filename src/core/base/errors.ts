@@ -32,6 +32,8 @@ export type ErrorCode =
   | "max_iterations"
   /** The journal refused a record: the run stops, it never goes on unrecorded. */
   | "journal"
+  /** A long-term memory that cannot be opened, read or written. */
+  | "memory"
   /** A test double was used differently from its script. */
   | "script_mismatch"
   /** A defect of nano-agent or of code plugged into it (hook, gate, observer). */

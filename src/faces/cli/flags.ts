@@ -21,11 +21,14 @@ export type FlagName =
   | "yolo"
   | "allowed-tools"
   | "disallowed-tools"
+  | "pass-env"
+  | "sandbox"
   | "max-turns"
   | "max-budget-usd"
   | "max-wall-time"
   | "cwd"
   | "add-dir"
+  | "verbose"
   | "help"
   | "version";
 
@@ -189,6 +192,20 @@ export const FLAGS: readonly FlagSpec[] = [
     help: "Tools, or parts of them, that never run. Wins over everything else.",
   },
   {
+    name: "pass-env",
+    type: "list",
+    value: "NAMES",
+    group: "Permission",
+    help: "Variables that commands see beside the usual ones, e.g. GITHUB_TOKEN or 'AWS_*'.",
+  },
+  {
+    name: "sandbox",
+    type: "text",
+    value: "on|auto|off",
+    group: "Permission",
+    help: "Confine commands to the workspace and the temporary folder, without network. on: or refuse to start. auto: where it works.",
+  },
+  {
     name: "max-turns",
     type: "text",
     value: "N",
@@ -200,7 +217,7 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "text",
     value: "USD",
     group: "Limits",
-    help: "Money the run may spend. Exit 55 when it is used up.",
+    help: "Money the session may spend, runs before -c included. Exit 55 when it is used up.",
   },
   {
     name: "max-wall-time",
@@ -217,13 +234,18 @@ export const FLAGS: readonly FlagSpec[] = [
     group: "Place",
     help: "A further folder that counts as inside the workspace.",
   },
+  {
+    name: "verbose",
+    type: "boolean",
+    group: "Input and output",
+    help: "Say on standard error, line by line, what happens: requests, tool calls, decisions.",
+  },
   { name: "help", short: "h", type: "boolean", group: "Other", help: "Show this help." },
   { name: "version", short: "v", type: "boolean", group: "Other", help: "Show the version." },
 ];
 
 /** Options that belong to what a later version brings. They are refused by name, not taken for typing errors. */
 export const LATER_FLAGS: { readonly [name: string]: "boolean" | "text" } = {
-  sandbox: "text",
   "mcp-config": "text",
   pattern: "text",
 };

@@ -1,10 +1,12 @@
 import { type ComposedAgent, composeAgent } from "../../app/compose.ts";
 import { existingFolder } from "../../app/config/paths.ts";
 import { findSession, type OpenSession } from "../../app/open-session.ts";
+import { redactionFor } from "../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/message.ts";
 import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
@@ -24,6 +26,7 @@ import { stdinKind } from "./read-stdin.ts";
 import { repairText } from "./repair-text.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import type { RunFlags } from "./run-flags.ts";
+import type { RunObservers } from "./run-observers.ts";
 import { RunTally } from "./run-tally.ts";
 import { styleFor } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
@@ -47,8 +50,10 @@ class HeadlessRun {
   readonly #progress: Progress;
   #cwd = process.cwd();
   #settings: Settings | undefined;
+  #redact: Redaction | undefined;
   #session: OpenSession | undefined;
   #composed: ComposedAgent | undefined;
+  #observers: RunObservers | undefined;
   #tidied: Promise<void> | undefined;
   #tally = new RunTally();
   #startedAt = performance.now();
@@ -106,13 +111,28 @@ class HeadlessRun {
     if (prompt === undefined && flags.words.length > 0) throw promptBesideLines();
     try {
       const composed = await this.#compose(settings);
+      await this.#openObservers(settings);
       this.#signals.allowGrace();
       if (prompt !== undefined) await this.#answer(composed, prompt, schema);
       else await this.#answerLines(composed, schema);
     } finally {
       await Promise.all([this.#composed?.dispose(), this.#tidied]);
       await this.#closeSession();
+      await this.#observers?.flush();
     }
+  }
+
+  async #openObservers({ config }: Settings): Promise<void> {
+    const { verbose } = this.#flags;
+    if (!verbose && config.values.openTelemetry === undefined) return;
+    const { openRunObservers } = await import("./run-observers.ts");
+    this.#observers = await openRunObservers({
+      verbose,
+      config: config.values,
+      write: (text) => this.#context.stderr.write(text),
+      redact: (text) => this.#redact?.text(text) ?? text,
+      onNotice: (message) => this.#say(message),
+    });
   }
 
   async #closeSession(): Promise<void> {
@@ -134,6 +154,7 @@ class HeadlessRun {
     const composed = await composeAgent({
       settings,
       addDirs,
+      remembers: session.keep,
       openJournal: async () => {
         this.#session = await found.open();
         return this.#session.journal;
@@ -189,6 +210,7 @@ class HeadlessRun {
       },
     });
     this.#settings = settings;
+    this.#redact = redactionFor(settings.environment, settings.config.values);
     for (const notice of settings.config.notices) this.#say(notice);
     return settings;
   }
@@ -240,6 +262,7 @@ class HeadlessRun {
     // With the first turn, while the request is under way: a start need not wait for it.
     if (event.type === "turn_start" && event.iteration === 1) this.#tidied = this.#composed?.tidy();
     this.#tally.add(event);
+    this.#observers?.observe(event);
     this.#progress.show(event);
     this.#reporter.event(event);
   }
@@ -258,6 +281,7 @@ class HeadlessRun {
       tools: composed?.toolNames ?? [],
       model: composed?.model ?? null,
       permissionMode: composed?.mode ?? this.#flags.config.permissionMode ?? "default",
+      sandbox: composed?.sandbox ?? "off",
     });
   }
 
@@ -297,7 +321,9 @@ class HeadlessRun {
   }
 
   #say(message: string): void {
-    this.#context.stderr.write(`nano-agent: ${terminalLine(message, 2_000)}\n`);
+    this.#context.stderr.write(
+      `nano-agent: ${terminalLine(this.#redact?.text(message) ?? message, 2_000)}\n`,
+    );
   }
 
   /** The answer is shown while it is written only where a person sees both streams; a value for a schema is one piece. */

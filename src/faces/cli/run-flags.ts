@@ -3,6 +3,7 @@ import { DURATION_FORM, parseDuration } from "../../app/config/duration.ts";
 import { EXTRA_TOOLS } from "../../app/config/extra-tool.ts";
 import { PATTERN_NAMES } from "../../app/config/pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
+import { SANDBOX_MODES } from "../../app/config/sandbox-mode.ts";
 import type { SessionChoice } from "../../app/open-session.ts";
 import { nearest } from "../../core/base/text.ts";
 import type { FlagName } from "./flags.ts";
@@ -20,6 +21,7 @@ export interface RunFlags {
   readonly outputFormat: OutputFormat;
   readonly inputFormat: "text" | "stream-json";
   readonly partialMessages: boolean;
+  readonly verbose: boolean;
   readonly jsonSchema: string | undefined;
   readonly outputFile: string | undefined;
   readonly cwd: string | undefined;
@@ -44,6 +46,7 @@ export function readRunFlags(flags: ParsedFlags): RunFlags {
     outputFormat,
     inputFormat,
     partialMessages,
+    verbose: flags.has("verbose"),
     jsonSchema: flags.text("json-schema"),
     outputFile: flags.text("output-last-message"),
     cwd: flags.text("cwd"),
@@ -76,6 +79,8 @@ function configOf(flags: ParsedFlags): ConfigFile {
   const extraTools = names(flags, "extra-tools", EXTRA_TOOLS);
   const allowed = flags.list("allowed-tools");
   const disallowed = flags.list("disallowed-tools");
+  const pass = flags.list("pass-env");
+  const sandbox = choice(flags, "sandbox", SANDBOX_MODES);
   if (texts.model?.trim() === "") throw usageError("--model is empty. Write provider/id.");
   return {
     ...present(texts),
@@ -84,6 +89,8 @@ function configOf(flags: ParsedFlags): ConfigFile {
     ...(mode === undefined ? {} : { permissionMode: mode }),
     ...(allowed.length === 0 ? {} : { allowedTools: allowed }),
     ...(disallowed.length === 0 ? {} : { disallowedTools: disallowed }),
+    ...(pass.length === 0 ? {} : { environment: { pass } }),
+    ...(sandbox === undefined ? {} : { sandbox: { mode: sandbox } }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
     ...(maxWallTime === undefined ? {} : { maxWallTime }),
