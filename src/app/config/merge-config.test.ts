@@ -78,6 +78,8 @@ const WIDENING: ConfigFile = {
   permissionMode: "acceptEdits",
   permissions: { allow: ["edit(src/**)"], deny: ["read(x)"] },
   folders: { "/p": { permissions: { allow: ["bash"] } } },
+  redact: false,
+  sandbox: { mode: "off" },
   maxTurns: 500,
   maxBudgetUsd: 100,
   maxWallTime: "10h",
@@ -90,7 +92,7 @@ test("what of a project can act is left out until it is trusted, and what no pro
   expect({ values, notices, leftOut: trust.leftOut.map(({ path }) => path) }).toEqual({
     values: { model: "anthropic/x", network: { maxRetries: 2 }, permissions: { deny: ["read(x)"] }, ...USER },
     notices: [
-      "/p/nano-agent.json: left out providers.anthropic, folders, network.proxy, maxTurns, maxBudgetUsd, maxWallTime. No project may set them; put them in your own config file or on the command line.",
+      "/p/nano-agent.json: left out redact, sandbox, folders, providers.anthropic, network.proxy, maxTurns, maxBudgetUsd, maxWallTime. No project may set them; put them in your own config file or on the command line.",
     ],
     leftOut: [
       "nano-agent.json#permissionMode",
