@@ -6,6 +6,9 @@ import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import { createTodoTool } from "../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
 import type { ExtraTool } from "./config/extra-tool.ts";
+import { FileGuard } from "./file-guard.ts";
+import type { Settings } from "./settings.ts";
+import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** The tools of the terminal agent for one session. */
 export interface BuiltinTools {
@@ -24,21 +27,29 @@ export interface BuiltinToolsOptions {
   readonly shell: ShellOptions;
   /** What `~` in paths stands for. */
   readonly home: string;
+  /** Folders of the project: programs in them are not used for searching. */
+  readonly workspace: readonly string[];
+  /** Where programs for searching are looked for, as in `PATH`. */
+  readonly searchPath: string;
+  /** What the permission layer tells the file tools. */
+  readonly guard: FileGuard;
   readonly extra: readonly ExtraTool[];
   readonly webFetch: WebFetchOptions;
 }
 
 /** Makes the tools of the terminal agent. */
-export function createBuiltinTools({
-  shell: shellOptions,
-  home,
-  extra,
-  webFetch,
-}: BuiltinToolsOptions): BuiltinTools {
-  const shell = createBashTools(shellOptions);
+export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
+  const { home, workspace, searchPath, guard, extra, webFetch } = options;
+  const shell = createBashTools(options.shell);
+  const ripgrep = { path: searchPath, avoid: workspace };
+  // Windows spells one place in many ways: there a call and its judgement are not compared.
+  const guarded = {
+    excludes: guard.excludes,
+    ...(process.platform === "win32" ? {} : { permitted: guard.permitted }),
+  };
   return {
     tools: [
-      ...fileTools({ home }),
+      ...fileTools({ home, ripgrep, ...guarded }),
       shell.bash,
       shell.job,
       createBatchTool(),
@@ -48,6 +59,22 @@ export function createBuiltinTools({
     dispose: () => shell.dispose(),
     killNow: () => shell.killNow(),
   };
+}
+
+/** The same tools to look at, their names and schemas: none of them is to be run. */
+export function describedTools(
+  settings: Pick<Settings, "paths" | "config" | "environment">,
+): readonly Tool[] {
+  const { paths, config, environment } = settings;
+  return createBuiltinTools({
+    shell: {},
+    home: paths.home,
+    workspace: [],
+    searchPath: "",
+    guard: new FileGuard(),
+    extra: config.values.extraTools ?? [],
+    webFetch: webFetchOptions(config.values, environment),
+  }).tools;
 }
 
 const EXTRA: { readonly [name in ExtraTool]: (webFetch: WebFetchOptions) => Tool } = {

@@ -1,27 +1,29 @@
 import { Agent } from "../core/agent/agent.ts";
-import type { Gate } from "../core/agent/gate.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
-import type { IsTrusted } from "../extensions/markdown/origin.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
+import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import { composeExtensions } from "./compose-extensions.ts";
+import { composePermission } from "./compose-permission.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
+import { variable } from "./config/env.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
+import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
-import { MEMORY_TOOLS, openMemory } from "./open-memory.ts";
+import { openMemory } from "./open-memory.ts";
 import { type OpenModelOptions, openModel } from "./open-model.ts";
-import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
+import { extensionTrust } from "./trust/extension-trust.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
@@ -35,9 +37,9 @@ export interface ComposeOptions {
   readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
+  /** Asks a person what no rule decides. Default: nobody, and every question is a no. */
+  readonly approval?: ApprovalPrompt | undefined;
   readonly onNotice: (message: string) => void;
-  /** Whether what a project brings may act. Default: nothing may. */
-  readonly isTrusted?: IsTrusted;
 }
 
 /** A terminal agent, ready to run. */
@@ -78,13 +80,17 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
 }
 
 async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
-  const { settings, openJournal, onNotice } = options;
+  const { settings, openJournal, approval, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
+  const guard = new FileGuard();
   const builtin = createBuiltinTools({
     shell: confined.shell,
     home: paths.home,
+    workspace: confined.workspace,
+    searchPath: variable(environment, "PATH") ?? "",
+    guard,
     extra: config.extraTools ?? [],
     webFetch: webFetchOptions(config, environment),
   });
@@ -98,18 +104,26 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     onNotice,
     tools: builtin.tools,
     sandbox: confined.limits,
-    isTrusted: options.isTrusted,
+    isTrusted: extensionTrust(settings.trust),
   });
   const toolNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
   const { workspace } = confined;
-  const gate = gateOf(settings, { mode, known: toolNames, allowed: memory.toolNames, workspace, readable });
+  const decides = composePermission(settings, {
+    mode,
+    known: toolNames,
+    allowed: memory.toolNames,
+    workspace,
+    readable,
+    guard,
+    approval,
+  });
   const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
   const agent = await agentOf(config.pattern, {
     model,
     tools,
     systemPrompt: promptOf(config, { instructions, cwd, sandbox: confined.limits }),
     ...boundsOf(config),
-    permission: gate,
+    ...decides,
     ...memory.agentOptions,
     cwd,
     ...(confined.redact === undefined ? {} : { redact: confined.redact }),
@@ -132,22 +146,6 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     },
     killNow: builtin.killNow,
   };
-}
-
-function gateOf(
-  { config: { values }, cwd, paths }: Settings,
-  options: Pick<PermissionGateOptions, "mode" | "known" | "allowed" | "workspace" | "readable">,
-): Gate {
-  return createPermissionGate({
-    ...options,
-    // Rules about memory hold, and are no mistake, where it is not in use.
-    known: [...new Set([...options.known, ...MEMORY_TOOLS])],
-    allowed: [...(values.allowedTools ?? []), ...options.allowed],
-    disallowed: values.disallowedTools ?? [],
-    permissions: values.permissions,
-    cwd,
-    home: paths.home,
-  });
 }
 
 function promptOf(

@@ -1,9 +1,12 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
+import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PolicyGate } from "../permission/policy-gate.ts";
 import type { Rule, RuleAction } from "../permission/rule.ts";
+import type { SessionRules } from "../permission/session-rules.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
+import type { FileGuard } from "./file-guard.ts";
 import { parseToolNames } from "./tool-names.ts";
 
 /** What the gate of the command decides by. */
@@ -13,8 +16,16 @@ export interface PermissionGateOptions {
   readonly allowed: readonly string[];
   /** The same for what never runs. */
   readonly disallowed: readonly string[];
+  /** The configuration files the lists come from, if they do: a name nobody knows is then `invalid_config`. */
+  readonly listsFrom?: { readonly allowed?: string | undefined; readonly disallowed?: string | undefined };
   /** Rules of the configuration. */
   readonly permissions?: PermissionConfig | undefined;
+  /** Rules that answers of this session bring. */
+  readonly session?: SessionRules;
+  /** Told what the file tools must know. */
+  readonly guard?: FileGuard;
+  /** True when a person is asked: then a question needs no advice how to start the run. Default false. */
+  readonly isAttended?: boolean;
   /** Names of all tools, for messages. */
   readonly known: readonly string[];
   /** Folders tools may work in, the working folder first. */
@@ -24,6 +35,8 @@ export interface PermissionGateOptions {
   readonly home: string;
   /** Folders outside the workspace whose files may be read. */
   readonly readable?: readonly string[];
+  /** Folders of nano-agent itself: writing below them is always asked about. */
+  readonly machinery?: readonly string[];
 }
 
 /**
@@ -33,16 +46,18 @@ export interface PermissionGateOptions {
 export function createPermissionGate(options: PermissionGateOptions): Gate {
   const allowed = readList(options.allowed, {
     action: "allow",
+    from: options.listsFrom?.allowed,
     known: options.known,
     option: "allowed tool",
   });
   const denied = readList(options.disallowed, {
     action: "deny",
+    from: options.listsFrom?.disallowed,
     known: options.known,
     option: "disallowed tool",
   });
   const configured = parseRules(options.permissions ?? {}, "permissions");
-  const { mode, workspace, cwd, home } = options;
+  const { mode, workspace, cwd, home, session, guard, isAttended = false } = options;
   let loading: Promise<PolicyGate> | undefined;
   const load = async (): Promise<PolicyGate> => {
     const { PolicyGate: Loaded } = await import("../permission/policy-gate.ts");
@@ -53,12 +68,26 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
       ...denied.names.map((tool): Rule => ({ tool, action: "deny" })),
       ...readableRules(options.readable ?? []),
     ];
-    return new Loaded({ rules, trusted: allowed.names, mode, workspace, cwd, home });
+    const answers = session === undefined ? {} : { session };
+    const gate = new Loaded({
+      rules,
+      trusted: allowed.names,
+      mode,
+      workspace,
+      cwd,
+      home,
+      machinery: options.machinery ?? [],
+      ...answers,
+      ...(guard === undefined ? {} : { onPlace: (request, place) => guard.note(request, place) }),
+    });
+    guard?.hide((path) => gate.hides(path));
+    return gate;
   };
   return {
     check: async (request: GateRequest): Promise<GateDecision> => {
       loading ??= load();
-      return withHint((await loading).check(request), request.name, mode);
+      const decision = (await loading).check(request);
+      return isAttended ? decision : withHint(decision, request.name, mode);
     },
   };
 }
@@ -76,14 +105,24 @@ interface ToolList {
   readonly rules: readonly Rule[];
 }
 
-function readList(
-  list: readonly string[],
-  {
-    action,
-    known,
-    option,
-  }: { readonly action: RuleAction; readonly known: readonly string[]; readonly option: string },
-): ToolList {
+interface ListPlace {
+  readonly action: RuleAction;
+  readonly known: readonly string[];
+  readonly option: string;
+  readonly from: string | undefined;
+}
+
+function readList(list: readonly string[], place: ListPlace): ToolList {
+  const { from } = place;
+  try {
+    return readItems(list, place);
+  } catch (error) {
+    if (from === undefined || !isNanoAgentError(error, "invalid_argument")) throw error;
+    throw new NanoAgentError("invalid_config", `${from}: ${error.message}`, { cause: error });
+  }
+}
+
+function readItems(list: readonly string[], { action, known, option }: ListPlace): ToolList {
   const items = list.flatMap(itemsOf);
   const names = parseToolNames(
     items.filter((item) => !item.includes("(")),

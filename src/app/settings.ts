@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import type { TrustedProject } from "../permission/trust/trusted-project.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import type { Environment } from "./config/env.ts";
 import { loadConfigFile, loadProjectConfig } from "./config/load-config.ts";
 import { type EffectiveConfig, mergeConfig } from "./config/merge-config.ts";
 import { projectFolders, type UserPaths, userPaths } from "./config/paths.ts";
+import { openTrustedProject } from "./trust/trust-file.ts";
 
 /** Everything that is settled before a model is chosen. */
 export interface Settings {
@@ -13,6 +15,8 @@ export interface Settings {
   /** Folders whose files speak for the project, root first. */
   readonly folders: readonly string[];
   readonly config: EffectiveConfig;
+  /** What of the project may act. */
+  readonly trust: TrustedProject;
 }
 
 /** Where to look for settings, and what was said on the command line. */
@@ -30,5 +34,7 @@ export async function loadSettings(options: SettingsOptions): Promise<Settings> 
   const folders = projectFolders(cwd);
   const user = await loadConfigFile(join(paths.configFolder, "config.json"));
   const project = await loadProjectConfig(folders);
-  return { environment, cwd, paths, folders, config: mergeConfig({ flags, environment, project, user }) };
+  const trust = openTrustedProject(folders[0] ?? cwd, paths);
+  const config = mergeConfig({ flags, environment, project, user, cwd, projectTrust: trust });
+  return { environment, cwd, paths, folders, config, trust };
 }

@@ -3,9 +3,19 @@
  * and bidirectional characters, Unicode blanks, tags, variation selectors and unpaired surrogates. As `U+XXXX`; `undefined` when there is none.
  */
 export function hiddenCharacter(text: string): string | undefined {
-  const found = HIDDEN.exec(text)?.[0].codePointAt(0);
-  return found === undefined ? undefined : `U+${found.toString(16).toUpperCase().padStart(4, "0")}`;
+  const found = HIDDEN.exec(text)?.[0];
+  return found === undefined ? undefined : nameOf(found);
+}
+
+/** A text in which every {@link hiddenCharacter} stands as its name: `a‹U+202E›b`. Tabs and line feeds stay. */
+export function withHiddenShown(text: string): string {
+  return text.replaceAll(EVERY_HIDDEN, (char) => `‹${nameOf(char)}›`);
+}
+
+function nameOf(char: string): string {
+  return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 const HIDDEN =
   /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0\ufff0-\uffff\u{e0000}-\u{e0fff}]|(?! )\p{Zs}/u;
+const EVERY_HIDDEN = new RegExp(HIDDEN.source, "gu");

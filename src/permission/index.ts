@@ -1,3 +1,5 @@
+export type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
+export { type ApproverOptions, createApprover } from "./approver.ts";
 export { describeDefaults } from "./built-in-rules.ts";
 export { type CheckedLine, type CheckLineBase, checkLine } from "./check-lines.ts";
 export { lintRules, type RuleFinding } from "./lint-rules.ts";
@@ -16,7 +18,7 @@ export {
   type PolicyDecision,
   type PolicyOptions,
 } from "./policy.ts";
-export { PolicyGate } from "./policy-gate.ts";
+export { PolicyGate, type PolicyGateOptions } from "./policy-gate.ts";
 export { type Rule, type RuleAction, ruleText } from "./rule.ts";
 export { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule-sets.ts";
 export type { CommandToConfine, ConfinedStart } from "./sandbox/confined-start.ts";

@@ -1,4 +1,4 @@
-import { isMachinery, type JudgedPath, type PathSpace } from "./paths/path-space.ts";
+import type { JudgedPath, PathSpace } from "./paths/path-space.ts";
 import type { PolicyMode } from "./permission-mode.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { secretInWord, secretPattern } from "./secret-files.ts";
@@ -41,7 +41,7 @@ function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPa
   const part = path.given;
   if (path.odd !== undefined)
     return { decision: "ask", part, reason: `${shown(part)} is no plain path: ${path.odd}.`, by: "guard" };
-  if (isEditTool(tool) && [path.resolved, ...path.written].some(isMachinery)) {
+  if (isEditTool(tool) && space.isMachinery(path)) {
     const reason = `${shown(part)} is part of a repository's or nano-agent's own machinery: writing there is always asked about.`;
     return { decision: "ask", part, reason, by: "guard" };
   }

@@ -220,8 +220,10 @@ class ShellJudge {
   #machineryOf(unit: ShellUnit): Verdict | undefined {
     if (isReadOnlyProgram(unit.name) && unit.guards.length === 0) return undefined;
     for (const { text } of unit.words.slice(1)) {
-      if (!/\.git|\.nano-agent|nano-agent\.json/i.test(text) || text.startsWith("-")) continue;
-      if (!isMachinery(text.replace(/^\w+=/, ""))) continue;
+      if (!/\.git|nano-agent/i.test(text) || text.startsWith("-")) continue;
+      const path = text.replace(/^\w+=/, "");
+      if (!isMachinery(path) && !this.#judgement.space.isMachinery(this.#judgement.space.path(path)))
+        continue;
       return ask(
         unit.text,
         `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`,
@@ -266,11 +268,14 @@ function* allUnits(units: readonly ShellUnit[]): Generator<ShellUnit> {
 
 /** A command without the words that run programs judged by themselves; `guards` are those that remain. */
 function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUnit {
+  const left = new Set(guards);
   const gone = unit.guards
-    .filter((guard) => !guards.includes(guard))
+    .filter((guard) => !left.has(guard))
     .flatMap(({ words }) => (words === undefined ? [] : [words]));
   if (gone.length === 0) return { ...unit, guards };
-  const words = unit.words.filter((_, index) => !gone.some(([from, to]) => index >= from && index < to));
+  const isGone = new Uint8Array(unit.words.length);
+  for (const [from, to] of gone) isGone.fill(1, from, to);
+  const words = unit.words.filter((_, index) => isGone[index] === 0);
   return { ...unit, words, guards };
 }
 

@@ -1,27 +1,41 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
 
+/** What a {@link PolicyGate} decides by, and tells. */
+export interface PolicyGateOptions extends PolicyOptions {
+  /** Told the place that a call of a file tool was judged by, links resolved: what is opened must be there. */
+  readonly onPlace?: (request: GateRequest, place: string) => void;
+}
+
 /**
  * The policy as the gate of an agent loop. A batch passes, since each of its calls comes by itself, unless a rule denies or asks about `batch`. Paths
  * start at the folder of the request. A tool that says it is read-only counts as one.
  */
 export class PolicyGate implements Gate {
-  readonly #options: PolicyOptions;
+  readonly #options: PolicyGateOptions;
   readonly #policies = new Map<string, Policy>();
 
-  constructor(options: PolicyOptions) {
+  constructor(options: PolicyGateOptions) {
     this.#options = options;
     this.#policy(options.cwd, undefined);
   }
 
-  check({ name, input, cwd, tool }: GateRequest): GateDecision {
+  check(request: GateRequest): GateDecision {
+    const { name, input, cwd, tool } = request;
     const isBuiltIn = NAMED.has(name);
     const policy = this.#policy(
       cwd === "" ? this.#options.cwd : cwd,
       tool.readOnly === true && !isBuiltIn ? name : undefined,
     );
     const { decision, ...rest } = policy.check({ tool: name, input });
+    const place = this.#options.onPlace === undefined ? undefined : policy.placeOf({ tool: name, input });
+    if (place !== undefined) this.#options.onPlace?.(request, place);
     return { action: decision, ...rest };
+  }
+
+  /** {@link Policy.hides}, for paths of the working folder. */
+  hides(path: string): boolean {
+    return this.#policy(this.#options.cwd, undefined).hides(path);
   }
 
   /** One policy per folder and read-only tool; what they share is small. */

@@ -9,6 +9,7 @@ import { PathSpace, type PathSpaceOptions } from "./paths/path-space.ts";
 import { POLICY_MODES, type PolicyMode } from "./permission-mode.ts";
 import { type OriginRule, type Rule, ruleText } from "./rule.ts";
 import { RuleSet } from "./rule-set.ts";
+import { secretPattern } from "./secret-files.ts";
 import type { SessionRules } from "./session-rules.ts";
 import { isEditTool, isReadTool, patternKind, toToolName } from "./tool-names.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
@@ -44,6 +45,10 @@ export interface PolicyDecision extends Omit<Verdict, "by"> {}
 export interface Policy {
   /** Judges one call. Never throws: what cannot be judged asks. */
   check(call: PolicyCall): PolicyDecision;
+  /** The place that the last check of this call of a file tool judged: its path, links resolved. `undefined` for other calls. */
+  placeOf(call: PolicyCall): string | undefined;
+  /** Whether a search may not show a file (absolute, links resolved): a rule denies or asks about reading it, or it may hold keys. */
+  hides(path: string): boolean;
 }
 
 /** A policy over rules, a mode and a workspace. Throws `invalid_argument` for an unknown mode or a workspace without folders. */
@@ -95,6 +100,27 @@ class RulePolicy implements Policy {
       const reason = `The call could not be judged (${error instanceof Error ? error.message : "unknown failure"}).`;
       return { decision: this.#mode === "dontAsk" ? "deny" : "ask", reason };
     }
+  }
+
+  placeOf({ tool, input }: PolicyCall): string | undefined {
+    const name = toToolName(tool);
+    if (!isReadTool(name) && !isEditTool(name)) return undefined;
+    const path = isRecord(input) ? (input["path"] ?? ".") : undefined;
+    if (typeof path !== "string") return undefined;
+    return this.#space.path(path === "" ? "." : path).resolved;
+  }
+
+  hides(path: string): boolean {
+    this.#refreshRules();
+    const bypassed = this.#mode === "bypassPermissions";
+    const judged = { given: path, written: [path], resolved: path };
+    return (
+      (["deny", "ask"] as const).some(
+        (action) =>
+          this.#rules.againstPath(action, "grep", { path: judged, space: this.#space }) !== undefined,
+      ) ||
+      (this.#defaults && !bypassed && secretPattern(path) !== undefined)
+    );
   }
 
   #refreshRules(): void {

@@ -59,14 +59,14 @@ it.runIf(process.platform === "linux")(
 it.runIf(process.platform === "linux")("is taken over from a zombie", async () => {
   const path = lockFile();
   // The shell starts a child and becomes a program that never waits for it.
-  const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], {
+  const parent = spawn("sh", ["-c", "sleep 1 & echo $!; exec sleep 60"], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   onTestFinished(() => void parent.kill("SIGKILL"));
   const [said] = (await once(parent.stdout, "data")) as [Buffer];
   const pid = Number(said.toString());
   const state = (): string => readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[2] ?? "";
-  await expect.poll(state).toBe("Z");
+  await expect.poll(state, { timeout: 20_000 }).toBe("Z");
   const start = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[21] ?? "";
   writeFileSync(path, JSON.stringify({ ...ownIdentity(), pid, start, token: "old" }));
   expect((await takeLock(path, QUICK)).isHeld()).toBe(true);

@@ -10,6 +10,7 @@ import { FileState } from "./files/file-state.ts";
 import type { FileToolOptions } from "./files/file-tool-options.ts";
 import { type ChangeTarget, commitChange, openForChange } from "./files/file-under-change.ts";
 import { describeNearestNames } from "./files/nearest-names.ts";
+import { permittedPath } from "./files/permitted-path.ts";
 import { redactedInput } from "./redacted-input.ts";
 import { resolvePath } from "./resolve-path.ts";
 
@@ -28,7 +29,7 @@ export function createEditTool(options: FileToolOptions = {}): Tool {
     access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
     execute: ({ path: shown, edits }, context) =>
       answerFileErrors(shown, context.signal, async () => {
-        const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });
+        const path = permittedPath(shown, options, context);
         const target = { path, shown, state, transcriptId: context.transcriptId };
         return state.inTurn(path, () => edit(target, edits, context));
       }),

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
+import { permittedPath } from "./files/permitted-path.ts";
 import { resolvePath } from "./resolve-path.ts";
 import { listFiles } from "./search/list-files.ts";
 import { newestFirst } from "./search/newest-first.ts";
@@ -26,7 +27,7 @@ export function createGlobTool(options: SearchToolOptions = {}): Tool {
     execute: ({ pattern, path = "." }, context) =>
       answerFileErrors(path, context.signal, () => {
         const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
-        const folder = resolvePath(path, { ...options, cwd });
+        const folder = permittedPath(path, { ...options, cwd }, context);
         return glob(
           {
             pattern,

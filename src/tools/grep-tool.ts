@@ -2,6 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
+import { permittedPath } from "./files/permitted-path.ts";
 import { resolvePath } from "./resolve-path.ts";
 import { FoundList } from "./search/found-list.ts";
 import { newestFirst } from "./search/newest-first.ts";
@@ -30,7 +31,7 @@ export function createGrepTool(options: SearchToolOptions = {}): Tool {
     execute: (input, context) =>
       answerFileErrors(input.path ?? ".", context.signal, () => {
         const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
-        const path = resolvePath(input.path ?? ".", { ...options, cwd });
+        const path = permittedPath(input.path ?? ".", { ...options, cwd }, context);
         const { timeoutMs = TIMEOUT_MS, excludes } = options;
         return grep(input, { path, cwd, locator, timeoutMs, excludes }, context);
       }),
@@ -90,7 +91,8 @@ async function grep(input: GrepInput, place: GrepPlace, context: ToolContext): P
     marksGaps: asked.context > 0,
     pathShown: (path) => shownPath(join(folder, path), place.cwd),
   });
-  const isExcluded = exclusionBelow(folder, place.excludes);
+  // A file that the call names was judged with the call.
+  const isExcluded = exclusionBelow(folder, kind === "file" ? undefined : place.excludes);
   const signal = AbortSignal.any([context.signal, timeout]);
   const search: TextSearch = {
     ...asked,

@@ -6,10 +6,12 @@ import { answerFileErrors, errorCode, FileRefusal } from "./files/file-error.ts"
 import { FileState, stampOf } from "./files/file-state.ts";
 import type { FileToolOptions } from "./files/file-tool-options.ts";
 import { imageTypeOf } from "./files/image-type.ts";
-import { listFolder } from "./files/list-folder.ts";
+import { type FolderPage, listFolder } from "./files/list-folder.ts";
 import { describeNearestNames } from "./files/nearest-names.ts";
 import type { OpenFile } from "./files/open-file.ts";
 import { openRegularFile } from "./files/open-regular-file.ts";
+import { permittedPath } from "./files/permitted-path.ts";
+import { pinFolder } from "./files/pinned-folder.ts";
 import { type Page, readPage } from "./files/read-page.ts";
 import { resolvePath } from "./resolve-path.ts";
 
@@ -29,7 +31,7 @@ export function createReadTool(options: FileToolOptions = {}): Tool {
     access: ({ path }, { cwd }) => ({ read: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
     execute: (input, context) =>
       answerFileErrors(input.path, context.signal, () => {
-        const target = resolvePath(input.path, { ...options, cwd: options.cwd ?? context.cwd });
+        const target = permittedPath(input.path, options, context);
         const page = {
           firstLine: Math.max(1, input.offset ?? 1),
           maxLines: Math.max(1, input.limit ?? MAX_LINES),
@@ -82,7 +84,7 @@ async function readFolder(request: ReadRequest): Promise<ToolResult> {
   const { shown, firstLine: first } = request;
   const limit = Math.min(request.maxLines, MAX_FOLDER_ENTRIES);
   const { signal } = request.context;
-  const { entries, total, isPartial } = await listFolder(request.target, { first, limit, signal });
+  const { entries, total, isPartial } = await listPinned(request.target, shown, { first, limit, signal });
   const count = `${isPartial ? "more than " : ""}${total}`;
   const metadata = { path: request.target, entries: total };
   if (total === 0) return { content: `(${shown} is an empty folder)`, title: "empty folder", metadata };
@@ -93,6 +95,19 @@ async function readFolder(request: ReadRequest): Promise<ToolResult> {
   const note =
     first > 1 || last < total || isPartial ? [`[Entries ${first}-${last} of ${count}.${next}]`] : [];
   return { content: [...entries, ...note].join("\n"), title: `${count} entries`, metadata };
+}
+
+async function listPinned(
+  path: string,
+  shown: string,
+  options: Parameters<typeof listFolder>[1],
+): Promise<FolderPage> {
+  const folder = pinFolder(path, shown);
+  try {
+    return await listFolder(folder.self, options);
+  } finally {
+    folder.close();
+  }
 }
 
 async function readFile(file: OpenFile, request: ReadRequest): Promise<ToolResult> {

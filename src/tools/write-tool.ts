@@ -1,6 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { diffFile } from "./files/file-diff.ts";
@@ -8,6 +6,7 @@ import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
 import { FileState } from "./files/file-state.ts";
 import type { FileToolOptions } from "./files/file-tool-options.ts";
 import { type ChangeTarget, commitChange, openForChange } from "./files/file-under-change.ts";
+import { permittedPath } from "./files/permitted-path.ts";
 import { redactedInput } from "./redacted-input.ts";
 import { resolvePath } from "./resolve-path.ts";
 
@@ -26,7 +25,7 @@ export function createWriteTool(options: FileToolOptions = {}): Tool {
     access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
     execute: ({ path: shown, content }, context) =>
       answerFileErrors(shown, context.signal, async () => {
-        const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });
+        const path = permittedPath(shown, options, context);
         const target = { path, shown, state, transcriptId: context.transcriptId };
         return state.inTurn(path, () => write(target, content, context));
       }),
@@ -52,7 +51,6 @@ async function write(target: ChangeTarget, content: string, context: ToolContext
     );
   }
   const before = await openForChange(target, MAX_COMPARED_BYTES);
-  if (before === undefined) await mkdir(dirname(path), { recursive: true });
   await commitChange(target, { before, data: Buffer.from(content), signal: context.signal });
   const lines = countLines(content);
   const metadata = { path, created: before === undefined, lines };

@@ -34,7 +34,8 @@ test("config shows the settings in force, where each comes from, and no secrets"
       `providers.mine = {"baseUrl":"http://***@host.example/v1","headers":{"authorization":"***"}}  (${env.XDG_CONFIG_HOME}/nano-agent/config.json)`,
       "",
     ].join("\n"),
-    stderr: `nano-agent: ${cwd}/nano-agent.json: left out allowedTools. A project may not set it; put it in your own config file or on the command line.\n`,
+    stderr:
+      "nano-agent: left out, for this project is not trusted with it: nano-agent.json: allowedTools. See what each would do, and approve it, with: nano-agent trust\n",
   });
 });
 
@@ -76,7 +77,7 @@ test("a project cannot send the user's key elsewhere", async () => {
     stdout: "mine\n",
     stolen: [],
   });
-  expect(end.stderr).toContain("left out providers, network.proxy");
+  expect(end.stderr).toContain("left out providers.openai, network.proxy. No project may set them");
 });
 
 test("instructions of the project reach the model", async () => {

@@ -34,6 +34,15 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["08-record-and-replay", ["recorded: Eight.", "replayed: Eight."]],
   ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
   [
+    "19-permissions",
+    [
+      "? mkdir b … yes to bash(mkdir b)",
+      "allow by person: mkdir b: no rule allows it.",
+      "deny by rule: The rule bash(rm *) forbids rm a.",
+      "deny by person: the user said: I cannot see what it does",
+    ],
+  ],
+  [
     "12-long-term-memory",
     [
       "I will remember that, Anna.",

@@ -125,6 +125,13 @@ export interface ConfigFile {
   /** False leaves secrets in results, errors and exports. Default true. */
   readonly redact?: boolean;
   readonly sandbox?: SandboxConfig;
+  /** What holds in one working folder only, by its real path. Counts in the user's own file alone. */
+  readonly folders?: { readonly [path: string]: FolderConfig };
+}
+
+/** Settings of one working folder: rules that a person answered "always" with. */
+export interface FolderConfig {
+  readonly permissions?: PermissionConfig;
 }
 
 const WIRE_NAMES: readonly WireName[] = ["anthropic", "openai_chat", "openai_responses", "google"];
@@ -169,6 +176,8 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const TEXT: Shape = { type: "string" };
 const TEXTS: Shape = { type: "strings" };
 
+const PERMISSIONS: Shape = { type: "object", fields: { allow: TEXTS, ask: TEXTS, deny: TEXTS } };
+
 const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   $schema: TEXT,
   model: { type: "string", pattern: /\S/, form: 'a name such as "anthropic/claude-sonnet-4-5"' },
@@ -181,7 +190,7 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,
-  permissions: { type: "object", fields: { allow: TEXTS, ask: TEXTS, deny: TEXTS } },
+  permissions: PERMISSIONS,
   maxTurns: { type: "number", minimum: 1, integer: true },
   maxBudgetUsd: { type: "number", above: 0 },
   maxWallTime: { type: "duration" },
@@ -217,6 +226,7 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
     },
   },
   providers: { type: "map", of: PROVIDER, key: /^[a-z0-9][a-z0-9._-]*$/ },
+  folders: { type: "map", of: { type: "object", fields: { permissions: PERMISSIONS } } },
   environment: {
     type: "object",
     fields: {

@@ -69,6 +69,18 @@ test.each([
     '{ "providers": { "x": { "headers": { "a": "b\\r\\nc: d" } } } }',
     '"providers.x.headers.a" must be one line of text',
   ],
+  [
+    '{\n "permissions": {\n  "allow": ["bash(ls*)",\n   "bash(ls"] } }',
+    'c.json:4: The permission rule "bash(ls" is malformed: expected a closing bracket',
+  ],
+  [
+    '{ "folders": {\n "/x": { "permissions": { "deny": [\n"web_fetch(nope)"] } } } }',
+    'c.json:3: The permission rule "web_fetch(nope)" is malformed: expected web_fetch(domain:HOST)',
+  ],
+  ['{ "permissions": { "allow": [1] } }', '"permissions.allow" must be a list of texts'],
+  ['{ "permissions": { "allowed": [] } }', 'unknown key "allowed". Did you mean "allow"?'],
+  ['{ "permissions": "bash" }', 'c.json:1: "permissions" must be an object, not "bash".'],
+  ["\uFEFF{}".split("").join("\0"), "c.json: is not UTF-8 text (UTF-16?). Save it as UTF-8."],
   ["[".repeat(5_000), "c.json: is nested 5000 levels deep, more than 32."],
   [" ".repeat(1_000_001), "c.json: has 1000001 bytes, more than 1000000."],
 ])("%.60s is refused with its place and what is expected", async (text, message) => {

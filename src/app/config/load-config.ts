@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
-import { CONFIG_SHAPE, type ConfigFile } from "./config-schema.ts";
+import { parseRule } from "../../permission/parse-rule.ts";
+import { CONFIG_SHAPE, type ConfigFile, type PermissionConfig } from "./config-schema.ts";
 import { findMisfit } from "./shape.ts";
 
 /** Largest config file that is read. */
@@ -43,7 +44,11 @@ export async function loadProjectConfig(folders: readonly string[]): Promise<rea
  */
 export async function loadConfigFile(path: string): Promise<LoadedConfig | undefined> {
   const text = readText(path);
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : { path, config: await checkConfigText(text, path) };
+}
+
+/** The config a text holds; `path` names it in messages. Throws `invalid_config` with file and line for any other text. */
+export async function checkConfigText(text: string, path: string): Promise<ConfigFile> {
   const depth = nestingOf(text);
   if (depth > MAX_DEPTH)
     throw invalid(
@@ -55,7 +60,39 @@ export async function loadConfigFile(path: string): Promise<LoadedConfig | undef
   if ("fault" in parsed) throw invalid(`${path}:${parsed.line}`, `${parsed.fault}.`);
   const misfit = findMisfit(parsed.value, CONFIG_SHAPE);
   if (misfit !== undefined) throw invalid(`${path}:${parsed.lineOf(misfit.path)}`, `${misfit.message}.`);
-  return { path, config: parsed.value as ConfigFile };
+  const config = parsed.value as ConfigFile;
+  const fault = findRuleFault(config);
+  if (fault !== undefined) throw invalid(`${path}:${parsed.lineOf(fault.path)}`, fault.message);
+  return config;
+}
+
+/** The first permission rule of a config that cannot be read, and where it stands. */
+function findRuleFault(config: ConfigFile): RuleFault | undefined {
+  const own = ruleFault(config.permissions, ["permissions"]);
+  if (own !== undefined) return own;
+  for (const [folder, { permissions }] of Object.entries(config.folders ?? {})) {
+    const fault = ruleFault(permissions, ["folders", folder, "permissions"]);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+interface RuleFault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+function ruleFault(permissions: PermissionConfig = {}, path: readonly string[]): RuleFault | undefined {
+  for (const action of ["allow", "ask", "deny"] as const) {
+    for (const [index, text] of (permissions[action] ?? []).entries()) {
+      try {
+        parseRule(text, action);
+      } catch (error) {
+        return { path: [...path, action, index], message: errorMessage(error) };
+      }
+    }
+  }
+  return undefined;
 }
 
 function readText(path: string): string | undefined {
@@ -73,7 +110,9 @@ function readText(path: string): string | undefined {
       throw invalid(path, "is not a regular file. Put a JSON file in its place or remove it.");
     if (stats.size > MAX_BYTES)
       throw invalid(path, `has ${stats.size} bytes, more than ${MAX_BYTES}. Keep only settings in it.`);
-    return readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+    const bytes = readFileSync(file);
+    if (bytes.includes(0)) throw invalid(path, "is not UTF-8 text (UTF-16?). Save it as UTF-8.");
+    return bytes.toString("utf8").replace(/^\uFEFF/, "");
   } finally {
     closeSync(file);
   }

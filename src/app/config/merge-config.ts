@@ -1,10 +1,11 @@
+import { relative, sep } from "node:path";
+import { TrustedProject } from "../../permission/trust/trusted-project.ts";
 import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
-import { parseDuration } from "./duration.ts";
 import type { Environment } from "./env.ts";
 import { variable } from "./env.ts";
 import type { LoadedConfig } from "./load-config.ts";
 import { networkVariables } from "./network-variables.ts";
-import { isWiderMode, type PermissionMode } from "./permission-mode.ts";
+import { splitProjectConfig } from "./project-config.ts";
 
 /** Everything a configuration is merged from; what comes first wins. */
 export interface ConfigLayers {
@@ -13,6 +14,10 @@ export interface ConfigLayers {
   /** The project's files, in the order they override each other. */
   readonly project: readonly LoadedConfig[];
   readonly user: LoadedConfig | undefined;
+  /** The working folder, links resolved: rules that the user keeps for it count. */
+  readonly cwd?: string;
+  /** What of the project may act. Default: nothing. */
+  readonly projectTrust?: TrustedProject;
 }
 
 /** The settings in force. */
@@ -28,19 +33,26 @@ export interface EffectiveConfig {
  * Merges flags, environment, project files and the user's file, in this order of precedence. `disallowedTools` and
  * `permissions` add up, so that no layer takes back what another one denies; `network` and `providers` merge by entry.
  *
- * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`, `webFetch`), allow
- * tools or calls, choose what commands see or reach (`environment`, `redact`, `sandbox`), what is remembered (`memory`),
- * change the guard against loops, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
+ * A project's file is somebody else's text: what in it can act ({@link splitProjectConfig}) counts only where `projectTrust` admits it, and
+ * is noted there otherwise. What no project may set is left out and named in `notices`.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
   const notices: string[] = [];
   const merged = new Merged();
-  if (user !== undefined) merged.add(user.config, user.path);
+  if (user !== undefined) {
+    const { folders = {}, ...config } = user.config;
+    merged.add(config, user.path);
+    const { cwd = "" } = layers;
+    if (Object.hasOwn(folders, cwd)) merged.add({ ...folders[cwd] }, user.path);
+  }
+  const trust = layers.projectTrust ?? new TrustedProject({ folder: "" });
   for (const { path, config } of layers.project) {
-    const { kept, dropped } = withoutWidening(config, user?.config ?? {});
-    if (dropped.length > 0) notices.push(notice(path, dropped));
-    merged.add(kept, path);
+    const shown = relative(trust.folder, path).split(sep).join("/");
+    const { plain, acting, never } = splitProjectConfig(shown, config, user?.config ?? {});
+    if (never.length > 0) notices.push(notice(path, never));
+    merged.add(plain, path);
+    for (const each of acting) if (trust.admits(each.item)) merged.add(each.config, path);
   }
   merged.addEnvironment(layers.environment);
   merged.add(layers.flags, "command line");
@@ -109,58 +121,7 @@ class Merged {
   }
 }
 
-interface Narrowed {
-  readonly kept: ConfigFile;
-  readonly dropped: readonly string[];
-}
-
-/** Settings that count in the user's own file and on the command line alone. */
-const USERS_OWN = [
-  "providers",
-  "environment",
-  "redact",
-  "sandbox",
-  "allowedTools",
-  "webFetch",
-  "openTelemetry",
-  "memory",
-] as const;
-
-function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
-  const kept: Mutable = { ...config };
-  const dropped: string[] = [];
-  const drop = (key: keyof ConfigFile): void => {
-    delete kept[key];
-    dropped.push(key);
-  };
-  for (const key of USERS_OWN) if (config[key] !== undefined) drop(key);
-  if (config.permissions?.allow !== undefined) {
-    const { allow: _allow, ...rest } = config.permissions;
-    kept.permissions = rest;
-    dropped.push("permissions.allow");
-  }
-  const mode: PermissionMode = user.permissionMode ?? "default";
-  if (config.permissionMode !== undefined && isWiderMode(config.permissionMode, mode)) drop("permissionMode");
-  if (isAbove(config.maxTurns, user.maxTurns)) drop("maxTurns");
-  if (isAbove(config.maxBudgetUsd, user.maxBudgetUsd)) drop("maxBudgetUsd");
-  if (isAbove(milliseconds(config.maxWallTime), milliseconds(user.maxWallTime))) drop("maxWallTime");
-  if (config.loopGuard !== undefined) drop("loopGuard");
-  if (config.network?.proxy !== undefined) {
-    const { proxy: _proxy, ...network } = config.network;
-    kept.network = network;
-    dropped.push("network.proxy");
-  }
-  return { kept, dropped };
-}
-
-function isAbove(value: number | undefined, limit: number | undefined): boolean {
-  return value !== undefined && limit !== undefined && value > limit;
-}
-
-function milliseconds(time: string | undefined): number | undefined {
-  return time === undefined ? undefined : parseDuration(time);
-}
-
 function notice(path: string, dropped: readonly string[]): string {
-  return `${path}: left out ${dropped.join(", ")}. A project may not set ${dropped.length === 1 ? "it" : "them"}; put ${dropped.length === 1 ? "it" : "them"} in your own config file or on the command line.`;
+  const them = dropped.length === 1 ? "it" : "them";
+  return `${path}: left out ${dropped.join(", ")}. No project may set ${them}; put ${them} in your own config file or on the command line.`;
 }

@@ -7,9 +7,9 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 
-/** A config text as data; `lineOf` finds the line of a key, counting from 1. Or what is wrong with it, and where. */
+/** A config text as data; `lineOf` finds the line of a key or list item, counting from 1. Or what is wrong with it, and where. */
 export type ParsedConfig =
-  | { readonly value: unknown; readonly lineOf: (path: readonly string[]) => number }
+  | { readonly value: unknown; readonly lineOf: (path: readonly (string | number)[]) => number }
   | { readonly fault: string; readonly line: number };
 
 /**
@@ -32,7 +32,10 @@ export function parseConfigText(text: string): ParsedConfig {
     };
   return {
     value: getNodeValue(tree),
-    lineOf: (path) => lineAt((findNodeAtLocation(tree, [...path])?.parent ?? tree).offset),
+    lineOf: (path) => {
+      const node = findNodeAtLocation(tree, [...path]);
+      return lineAt(((typeof path.at(-1) === "number" ? node : node?.parent) ?? tree).offset);
+    },
   };
 }
 

@@ -7,8 +7,10 @@ import { errorResult, toToolResult } from "../../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import type { ToolRunner } from "../../session/replay/replay-run.ts";
 import { createBuiltinTools } from "../builtin-tools.ts";
+import { variable } from "../config/env.ts";
 import type { PermissionMode } from "../config/permission-mode.ts";
 import { type Confinement, confine } from "../confine.ts";
+import { FileGuard } from "../file-guard.ts";
 import { createPermissionGate } from "../permission-gate.ts";
 import type { Settings } from "../settings.ts";
 import { ScratchWorkspace } from "./scratch-workspace.ts";
@@ -52,9 +54,13 @@ function liveTools(
 ): LiveTools {
   const { paths, config } = settings;
   const { shell, redact } = confined;
+  const guard = new FileGuard();
   const builtin = createBuiltinTools({
     shell: { ...shell, env: { ...shell.env, TMPDIR: scratch.temporary, PWD: scratch.folder } },
     home: paths.home,
+    workspace: confined.workspace,
+    searchPath: variable(settings.environment, "PATH") ?? "",
+    guard,
     extra: [],
     webFetch: {},
   });
@@ -65,6 +71,7 @@ function liveTools(
     permissions: config.values.permissions,
     known: builtin.tools.map(({ name }) => name),
     workspace: confined.workspace,
+    guard,
     cwd: scratch.folder,
     home: paths.home,
   });

@@ -69,6 +69,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("./commands/permissions.ts")).permissions,
   },
   {
+    name: "trust",
+    usage: "[FOLDER] [--yes|--list|--remove] [--json]",
+    help: "Show what this project brings that can act (rules that allow, providers, MCP servers, skills with scripts, …), and approve it.",
+    load: async () => (await import("./commands/trust.ts")).trust,
+  },
+  {
     name: "doctor",
     usage: "[--json]",
     help: "Check what a run needs: Node, tools, settings, keys, local model servers.",
@@ -77,4 +83,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** First words that later versions use. They are refused, so that a script does not start a run by accident. */
-export const LATER_COMMANDS: readonly string[] = ["acp", "serve", "mcp", "trust"];
+export const LATER_COMMANDS: readonly string[] = ["acp", "serve", "mcp"];

@@ -88,6 +88,21 @@ export interface CompactBoundaryLine extends LineBase {
   };
 }
 
+/** What the project brings that could act and was left out, because it is not trusted (`nano-agent trust`). */
+export interface UntrustedLine extends LineBase {
+  readonly type: "system";
+  readonly subtype: "untrusted";
+  /** The project's folder. */
+  readonly folder: string;
+  readonly left_out: readonly {
+    readonly kind: string;
+    /** The file, relative to the folder, and behind `#` the name in it. */
+    readonly path: string;
+    /** What it would do. */
+    readonly does: string;
+  }[];
+}
+
 /** An answer of the model. */
 export interface AssistantLine extends LineBase {
   readonly type: "assistant";
@@ -174,6 +189,7 @@ export interface ResultLine extends LineBase {
 export type EventLine =
   | InitLine
   | RepairLine
+  | UntrustedLine
   | RetryLine
   | CompactBoundaryLine
   | AssistantLine

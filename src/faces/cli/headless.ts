@@ -9,7 +9,9 @@ import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/message.ts";
+import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
+import { personToAsk } from "./approval/person-to-ask.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
 import { EXIT } from "./exit-code.ts";
@@ -28,6 +30,7 @@ import type { RunObservers } from "./run-observers.ts";
 import { RunTally } from "./run-tally.ts";
 import { styleFor } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
+import { leftOutText } from "./trust-text.ts";
 
 /**
  * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for. Resolves to the exit code
@@ -156,16 +159,29 @@ class HeadlessRun {
         this.#session = await found.open();
         return this.#session.journal;
       },
+      approval: this.#approval(),
       onNotice: (message) => this.#say(message),
     });
     this.#composed = composed;
     this.#begin(composed);
+    const { folder, leftOut } = settings.trust;
+    if (leftOut.length > 0) {
+      this.#reporter.untrusted(folder, leftOut);
+      this.#say(leftOutText(leftOut));
+    }
     const { repairs, path } = this.#session ?? {};
     if (repairs !== undefined && path !== undefined && hasRepairs(repairs)) {
       this.#reporter.repair(repairs, path);
       this.#say(repairText(repairs, path));
     }
     return composed;
+  }
+
+  #approval(): ApprovalPrompt | undefined {
+    const { outputFormat, inputFormat } = this.#flags;
+    const { stderr, environment } = this.#context;
+    const style = styleFor(stderr.isTerminal, environment);
+    return personToAsk({ outputFormat, inputFormat, stderr, style, hold: () => this.#progress.hold() });
   }
 
   /** The command that goes on with what this run has kept; undefined when it has kept nothing. */

@@ -1,4 +1,6 @@
 import { runCli } from "./run-cli.ts";
 
+// Should a run ever end because nothing is left to wait for, that is no success.
+process.exitCode = 1;
 // Not awaited: a module that waits at its top level cannot be loaded by `require`.
 void runCli(process.argv.slice(2)).then((code) => process.exit(code));

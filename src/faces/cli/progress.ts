@@ -31,13 +31,30 @@ export class Progress {
   #lastChar = "\n";
   /** The call whose line was written last: its result needs no name. */
   #lastCall: string | undefined;
+  /** Events that wait until somebody else has finished writing. */
+  #held: AgentEvent[] | undefined;
 
   constructor(options: ProgressOptions) {
     this.#options = options;
   }
 
+  /** Leaves the terminal to somebody else until the function it returns is called; events are shown then. */
+  hold(): () => void {
+    this.closeLine();
+    this.#held ??= [];
+    return () => {
+      const events = this.#held ?? [];
+      this.#held = undefined;
+      for (const event of events) this.show(event);
+    };
+  }
+
   /** Shows one event. */
   show(event: AgentEvent): void {
+    if (this.#held !== undefined) {
+      this.#held.push(event);
+      return;
+    }
     const { stderr } = this.#options;
     if (!stderr.isTerminal) {
       if (event.type === "warning") stderr.write(`nano-agent: ${terminalLine(event.message, 500)}\n`);

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import type { TrustItem } from "../../permission/trust/trust-item.ts";
 import type { RepairReport } from "../../session/repair-report.ts";
 import type { InitLine, NewLine, ResultLine } from "./event-line.ts";
 import { EventLines } from "./event-lines.ts";
@@ -22,6 +23,8 @@ export interface Reporter {
   readonly begin: (facts: InitFacts) => void;
   /** What had to be put right to go on with the session kept at `path`. */
   readonly repair: (repairs: RepairReport, path: string) => void;
+  /** What of the project may not act, for it is not trusted. */
+  readonly untrusted: (folder: string, leftOut: readonly TrustItem[]) => void;
   readonly event: (event: AgentEvent) => void;
   /** Once for each input: how it ended. */
   readonly end: (ended: Ended) => void;
@@ -61,6 +64,7 @@ function textReporter({ stdout, live }: ReporterOptions): Reporter {
   return {
     begin: () => undefined,
     repair: () => undefined,
+    untrusted: () => undefined,
     event: () => undefined,
     end: ({ outcome }) => {
       if (live || outcome.text === "") return;
@@ -74,6 +78,7 @@ function jsonReporter({ stdout, sessionId }: ReporterOptions): Reporter {
   return {
     begin: () => undefined,
     repair: () => undefined,
+    untrusted: () => undefined,
     event: () => undefined,
     end: (ended) => stdout.write(serialise(resultLine(ended), sessionId())),
   };
@@ -109,6 +114,15 @@ class LineReporter implements Reporter {
       damaged,
       dropped_results: droppedResults,
       interrupted: interrupted.map(({ callId, name, outcome }) => ({ tool_use_id: callId, name, outcome })),
+    });
+  };
+
+  readonly untrusted = (folder: string, leftOut: readonly TrustItem[]): void => {
+    this.#write({
+      type: "system",
+      subtype: "untrusted",
+      folder,
+      left_out: leftOut.map(({ kind, path, does }) => ({ kind, path, does })),
     });
   };
 

@@ -10,6 +10,8 @@ export interface PathSpaceOptions {
   readonly home: string;
   /** Folders the agent works in. The first is what relative patterns refer to most. */
   readonly workspace: readonly string[];
+  /** Folders of nano-agent itself (configuration, state): writing below them is always asked about. Default none beside the usual names. */
+  readonly machinery?: readonly string[];
   /** `win32`: drives, UNC and backslashes; `win32` and `darwin`: capitals do not matter. Default: this machine's. */
   readonly platform?: NodeJS.Platform;
   /** Target of the link at a path, `undefined` when there is none. Default: looks on disk. */
@@ -28,6 +30,8 @@ export interface JudgedPath {
   readonly odd?: string;
 }
 
+/** No system opens a longer path: there is nothing to look up. */
+const MAX_PATH = 32_768;
 /** As many links as Linux follows. */
 const MAX_LINKS = 40;
 
@@ -40,7 +44,11 @@ export class PathSpace {
   readonly #windows: boolean;
   /** Links looked at so far: one check asks for the same folders again and again. */
   readonly #links = new Map<string, string | undefined>();
+  /** Paths from the working folder and folders judged so far: long lines name them again and again. */
+  readonly #judged = new Map<string, JudgedPath>();
+  readonly #folders = new Map<string, string>();
   readonly #writtenRoots: readonly string[];
+  readonly #machinery: readonly string[];
 
   constructor(options: PathSpaceOptions) {
     const platform = options.platform ?? process.platform;
@@ -50,15 +58,25 @@ export class PathSpace {
     this.workspace = options.workspace.map((folder) => this.path(folder).resolved);
     this.#writtenRoots = options.workspace.flatMap((folder) => this.path(folder).written);
     this.home = this.path(options.home).resolved;
+    this.#machinery = (options.machinery ?? []).map((folder) => this.path(folder).resolved);
   }
 
   /** Forgets what was looked up: the next check sees the disk as it is then. */
   refresh(): void {
     this.#links.clear();
+    this.#judged.clear();
+    this.#folders.clear();
   }
 
   /** The forms of a path. `base` replaces the working folder. */
   path(given: string, base?: string): JudgedPath {
+    if (base !== undefined) return this.#judge(given, base);
+    const known = this.#judged.get(given) ?? this.#judge(given, undefined);
+    this.#judged.set(given, known);
+    return known;
+  }
+
+  #judge(given: string, base: string | undefined): JudgedPath {
     const system = this.#windows ? win32 : posix;
     const expanded = this.#expandHome(given);
     const cwd = base ?? this.#options.cwd;
@@ -73,7 +91,7 @@ export class PathSpace {
     return {
       given,
       written,
-      resolved: this.#spell(this.#resolve(absolute)),
+      resolved: this.#spell(absolute.length > MAX_PATH ? lexical : this.#placeOf(absolute)),
       ...(odd === undefined ? {} : { odd }),
     };
   }
@@ -81,6 +99,13 @@ export class PathSpace {
   /** Whether a resolved path is a folder of the workspace or below one. */
   isInside(resolved: string): boolean {
     return this.workspace.some((root) => isWithin(resolved, root));
+  }
+
+  /** Whether a path is part of the machinery of a repository or of nano-agent. */
+  isMachinery({ resolved, written }: JudgedPath): boolean {
+    return (
+      [resolved, ...written].some(isMachinery) || this.#machinery.some((folder) => isWithin(resolved, folder))
+    );
   }
 
   /** A path relative to each workspace folder that holds it. */
@@ -142,6 +167,18 @@ export class PathSpace {
     if (/^[\\/]{2}[.?][\\/](?!UNC[\\/]|[A-Za-z]:)/i.test(path)) return "it is a device";
     if (/~\d/.test(path)) return "it may be the short name of another file";
     return undefined;
+  }
+
+  /** The place of a path, by that of its folder where it is a plain one. */
+  #placeOf(absolute: string): string {
+    const slash = absolute.lastIndexOf("/");
+    if (this.#windows || slash <= 0 || slash === absolute.length - 1 || /\/\.{0,2}(?:\/|$)/.test(absolute))
+      return this.#resolve(absolute);
+    const folder = absolute.slice(0, slash);
+    const place = this.#folders.get(folder) ?? this.#resolve(folder);
+    this.#folders.set(folder, place);
+    const next = place === "/" ? absolute.slice(slash) : place + absolute.slice(slash);
+    return this.#linkAt(next) === undefined ? next : this.#resolve(absolute);
   }
 
   /** Follows links part by part; `..` is taken after following. What is not there yet is kept as written. */

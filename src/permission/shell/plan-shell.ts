@@ -45,12 +45,15 @@ interface Level {
 const MAX_DEPTH = 10;
 /** Command lines read only for deny rules; more would be guessing. */
 const MAX_GUESSES = 400;
+const MAX_GUESSED_CHARS = 200_000;
+const TOO_MUCH = "it may run more than can be looked into";
 
 class Planner {
   readonly #units: ShellUnit[] = [];
   readonly #redirects: ShellRedirect[] = [];
   readonly #obstacles: ShellObstacle[] = [];
   readonly #guessed = new Set<string>();
+  #guessedChars = 0;
   /** Plain commands come again and again in long lines. */
   readonly #seen = new Set<SimpleCommand>();
   #variables: ReadonlyMap<string, readonly ShellWord[] | undefined> = new Map();
@@ -96,8 +99,13 @@ class Planner {
 
   /** Reads a text as a command line that deny and ask rules should know of. */
   #guess(text: string, level: Level, flat = false): void {
-    if (!this.#guesses || this.#guessed.has(text) || text.trim() === "" || this.#guessed.size > MAX_GUESSES)
+    if (!this.#guesses || this.#guessed.has(text) || text.trim() === "") return;
+    this.#guessedChars += text.length;
+    if (this.#guessed.size > MAX_GUESSES || this.#guessedChars > MAX_GUESSED_CHARS) {
+      // A deny rule could have fitted what is not read any more.
+      if (this.#obstacles.at(-1)?.reason !== TOO_MUCH) this.#obstacles.push({ part: text, reason: TOO_MUCH });
       return;
+    }
     this.#guessed.add(text);
     if (!flat) {
       this.line(text, { judged: false, depth: level.depth + 1 });

@@ -38,6 +38,8 @@ export function readShell(source: string): ShellReading {
 }
 
 const MAX_DEPTH = 200;
+/** Values of one variable that are told apart, when it is set more than once. */
+const MAX_VALUES = 64;
 
 class ShellReader {
   readonly #commands: SimpleCommand[] = [];
@@ -47,6 +49,8 @@ class ShellReader {
   /** Commands without expansions come again and again in long lines. */
   readonly #known = new Map<string, SimpleCommand>();
   readonly #variables = new Map<string, VariableValues>();
+  /** What a variable was set to last, for deny rules. */
+  readonly #latest = new Map<string, string | undefined>();
   readonly #evaluated: { readonly name: string; readonly part: string }[] = [];
   readonly #words: WordReader;
   #source: string;
@@ -59,7 +63,7 @@ class ShellReader {
       onObstacle: (obstacle) => this.obstacle(obstacle),
       onAssign: (name, part) => this.#assignInside(name, part),
       onArithmetic: (name, part) => this.#evaluated.push({ name, part }),
-      valueOf: (name) => this.#variables.get(name)?.[0]?.resolved ?? (name === "IFS" ? " " : undefined),
+      valueOf: (name) => this.#latest.get(name) ?? (name === "IFS" ? " " : undefined),
     });
   }
 
@@ -125,10 +129,10 @@ class ShellReader {
       this.#node(node, []);
       return;
     }
-    for (const prefix of node.prefixes) {
-      if (prefix.type === "Time") this.#timed(this.#slice({ pos: prefix.pos, end: node.end }));
-      else if (prefix.type !== "Negation") this.#unknown(node);
-    }
+    // `time time x` is one wrapper as well as another: looking at each would take time without end.
+    const time = node.prefixes.find(({ type }) => type === "Time");
+    if (time !== undefined) this.#timed(this.#slice({ pos: time.pos, end: node.end }));
+    if (node.prefixes.some(({ type }) => type !== "Time" && type !== "Negation")) this.#unknown(node);
     const before = this.#commands.length;
     for (const command of node.commands) this.#node(command, this.#commands.slice(before, before + 64));
   }
@@ -250,13 +254,15 @@ class ShellReader {
 
   #set(name: string, values: VariableValues): void {
     this.#words.forget();
+    this.#latest.set(name, values?.[0]?.resolved);
+    if (!this.#variables.has(name)) {
+      this.#variables.set(name, values);
+      return;
+    }
     const known = this.#variables.get(name);
-    if (!this.#variables.has(name)) this.#variables.set(name, values);
-    else
-      this.#variables.set(
-        name,
-        values === undefined || known === undefined ? undefined : [...values, ...known],
-      );
+    const all = values === undefined || known === undefined ? undefined : [...values, ...known];
+    // So many values are as good as any value.
+    this.#variables.set(name, all !== undefined && all.length > MAX_VALUES ? undefined : all);
   }
 
   #assignInside(name: string, part: string): void {

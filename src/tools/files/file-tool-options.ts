@@ -1,4 +1,5 @@
 import type { FileState } from "./file-state.ts";
+import type { PermittedPlaces } from "./permitted-places.ts";
 
 /** What the tools that touch files take. */
 export interface FileToolOptions {
@@ -8,4 +9,6 @@ export interface FileToolOptions {
   readonly home?: string;
   /** What was read in a session. Tools made with the same one know of each other; default: one of its own. */
   readonly state?: FileState;
+  /** Where calls led when they were permitted: a call that leads elsewhere is refused. Default: calls are not compared with anything. */
+  readonly permitted?: PermittedPlaces;
 }

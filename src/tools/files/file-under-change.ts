@@ -1,5 +1,5 @@
 import { type BigIntStats, constants, type Stats } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { lstat, open, stat } from "node:fs/promises";
 import { errorCode, FileRefusal } from "./file-error.ts";
 import { type FileStamp, type FileState, isUnchanged, stampOf } from "./file-state.ts";
 import type { OpenFile } from "./open-file.ts";
@@ -72,9 +72,10 @@ export async function commitChange(
   const { before, data, signal } = change;
   const stats = await writeAtomically(target.path, data, {
     ...(before === undefined ? {} : { replaced: before.stats }),
-    beforeRename: async () => {
+    shown: target.shown,
+    beforeRename: async (place) => {
       signal.throwIfAborted();
-      await assertStillSame(target, before);
+      await assertStillSame(target, before, place);
     },
   });
   target.state.remember(target.transcriptId, target.path, stampOf(stats, data));
@@ -107,10 +108,15 @@ async function contentOf(file: OpenFile, stats: BigIntStats, maxBytes: number): 
   return stats.size > BigInt(maxBytes) ? undefined : file.readAll();
 }
 
-async function assertStillSame(target: ChangeTarget, before: FileUnderChange | undefined): Promise<void> {
+/** `place` leads to the file, whatever has become of its folders meanwhile. */
+async function assertStillSame(
+  target: ChangeTarget,
+  before: FileUnderChange | undefined,
+  place: string,
+): Promise<void> {
   let now: BigIntStats | undefined;
   try {
-    now = await stat(target.path, { bigint: true });
+    now = await lstat(place, { bigint: true });
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw error;
   }

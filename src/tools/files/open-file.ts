@@ -13,6 +13,11 @@ export class OpenFile {
     this.#fd = fd;
   }
 
+  /** For programs that are to read this very file. Closed with {@link close}. */
+  get descriptor(): number {
+    return this.#fd;
+  }
+
   stat(): BigIntStats {
     return fstatSync(this.#fd, { bigint: true });
   }

@@ -1,18 +1,19 @@
-import { closeSync, constants, fstatSync, openSync, realpathSync, type Stats, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from "node:fs";
 import { FileRefusal } from "./file-error.ts";
 import { OpenFile } from "./open-file.ts";
+import { isAtPlace } from "./real-place.ts";
 
 /**
  * Opens a regular file for reading and nothing else: never waits for the other end of a FIFO, never wakes a device. `path` must be
- * canonical; when a link has been put in its place meanwhile, the file is refused. `shown` is the path for messages.
+ * canonical; when a link has been put in its place, or in that of a folder on the way, what was opened is refused. `shown` is the path for
+ * messages.
  */
 export function openRegularFile(path: string, shown: string): OpenFile {
   assertRegularFile(statSync(path), shown);
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   try {
     assertRegularFile(fstatSync(fd), shown);
-    if (realpathSync.native(path) !== path)
-      throw new FileRefusal(`${shown}: a link took its place meanwhile. Try again.`);
+    if (!isAtPlace(fd, path)) throw new FileRefusal(`${shown}: a link took its place meanwhile. Try again.`);
     return new OpenFile(fd);
   } catch (error) {
     closeSync(fd);

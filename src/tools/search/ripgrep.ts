@@ -1,8 +1,14 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, execFile, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { promisify } from "node:util";
+import { pinFolder } from "../files/pinned-folder.ts";
+import { findProgram, type ProgramSearch } from "../find-program.ts";
 
-/** Which ripgrep to use: a path or name of the program, or `false` for none. Default: `rg` on the PATH, then the one installed along. */
-export type RipgrepChoice = string | false;
+/**
+ * Which ripgrep to use: a path or name of the program, `false` for none, or where to look for `rg` before the one installed along is taken.
+ * Default: the `PATH` of this process.
+ */
+export type RipgrepChoice = string | false | ProgramSearch;
 
 /** Finds a ripgrep that can be used, once. */
 export class RipgrepLocator {
@@ -15,14 +21,22 @@ export class RipgrepLocator {
 
   /** The program to start; `undefined` when there is none, or only one older than version 13. */
   find(): Promise<string | undefined> {
-    this.#found ??= this.#choice === false ? Promise.resolve(undefined) : locate(this.#choice ?? "rg");
+    this.#found ??= this.#locate(this.#choice ?? "rg");
     return this.#found;
+  }
+
+  async #locate(choice: RipgrepChoice): Promise<string | undefined> {
+    if (choice === false) return undefined;
+    return locate(typeof choice === "string" ? choice : findProgram("rg", choice));
   }
 }
 
 /** How a run of ripgrep is started. */
 export interface RipgrepOptions {
+  /** Folder to search, a canonical path. The folder that is there at the start is searched, whatever takes its place. */
   readonly cwd: string;
+  /** A file that is open here and is to be descriptor 3 there. */
+  readonly descriptor?: number;
   /** Byte that ends a record of the output. */
   readonly separator: "\n" | "\0";
   /** Ends the run at once. */
@@ -46,11 +60,7 @@ export async function runRipgrep(
   args: readonly string[],
   options: RipgrepOptions & { readonly onRecord: (record: string) => boolean },
 ): Promise<RipgrepEnd> {
-  const child = spawn(command, ["--no-config", ...args], {
-    cwd: options.cwd,
-    stdio: ["ignore", "pipe", "pipe"],
-    windowsHide: true,
-  });
+  const child = startIn(options, command, args);
   const kill = () => child.kill("SIGKILL");
   options.signal.addEventListener("abort", kill, { once: true });
   if (options.signal.aborted) kill();
@@ -78,13 +88,30 @@ export async function runRipgrep(
   }
 }
 
+function startIn(
+  { cwd, descriptor }: RipgrepOptions,
+  command: string,
+  args: readonly string[],
+): ChildProcessByStdio<null, Readable, Readable> {
+  const pinned = pinFolder(cwd, cwd);
+  try {
+    return spawn(command, ["--no-config", ...args], {
+      cwd: pinned.self,
+      stdio: ["ignore", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
+      windowsHide: true,
+    }) as ChildProcessByStdio<null, Readable, Readable>;
+  } finally {
+    pinned.close();
+  }
+}
+
 /** Older ones lack options that are needed, or have known faults. */
 const MIN_VERSION = 13;
 const MAX_STDERR_CHARS = 20_000;
 const MAX_RECORD_BYTES = 1_000_000;
 
-async function locate(first: string): Promise<string | undefined> {
-  if (await isUsable(first)) return first;
+async function locate(first: string | undefined): Promise<string | undefined> {
+  if (first !== undefined && (await isUsable(first))) return first;
   const installed = await installedAlong();
   return installed !== undefined && (await isUsable(installed)) ? installed : undefined;
 }

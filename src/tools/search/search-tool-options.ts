@@ -1,3 +1,4 @@
+import type { PermittedPlaces } from "../files/permitted-places.ts";
 import type { RipgrepChoice, RipgrepLocator } from "./ripgrep.ts";
 
 /** What the tools that search take. */
@@ -17,4 +18,6 @@ export interface SearchToolOptions {
   readonly excludes?: (path: string) => boolean;
   /** Milliseconds after which a search ends with what it has found. Default 20,000. */
   readonly timeoutMs?: number;
+  /** Where calls led when they were permitted: a call that leads elsewhere is refused. Default: calls are not compared with anything. */
+  readonly permitted?: PermittedPlaces;
 }

@@ -1,3 +1,6 @@
+import { join } from "node:path";
+import { openRegularFile } from "../files/open-regular-file.ts";
+import { pathOfOpen } from "../files/real-place.ts";
 import { lastNameOf, pathGlob } from "./path-glob.ts";
 import { runRipgrep } from "./ripgrep.ts";
 import { ripgrepFileArgs } from "./skipped-names.ts";
@@ -5,17 +8,40 @@ import { type FoundText, MAX_LINE_CHARS, type TextSearch, type TextSearchEnd } f
 
 /** Searches with ripgrep. Lines and counts come in the order of paths, files in no particular order. */
 export async function searchWithRipgrep(command: string, search: TextSearch): Promise<TextSearchEnd> {
+  if (search.file === undefined) return runSearch(command, search, { place: "./" });
+  const path = join(search.folder, search.file);
+  const file = openRegularFile(path, search.file);
+  try {
+    // The opened file itself is handed over: by name it could be another one by now.
+    if (pathOfOpen(file.descriptor) === undefined)
+      return await runSearch(command, search, { place: `./${search.file}` });
+    return await runSearch(command, search, { place: "/proc/self/fd/3", descriptor: file.descriptor });
+  } finally {
+    file.close();
+  }
+}
+
+/** What ripgrep is told to search. */
+interface Searched {
+  readonly place: string;
+  /** A file that it gets as its descriptor 3. */
+  readonly descriptor?: number;
+}
+
+async function runSearch(command: string, search: TextSearch, at: Searched): Promise<TextSearchEnd> {
   const fits =
     search.glob === undefined || search.file !== undefined
       ? undefined
       : pathGlob(search.glob, { matchesBaseName: true });
-  const { exitCode, stderr } = await runRipgrep(command, await argsOf(search), {
+  const { exitCode, stderr } = await runRipgrep(command, [...(await argsOf(search)), "--", at.place], {
+    ...(at.descriptor === undefined ? {} : { descriptor: at.descriptor }),
     cwd: search.folder,
     separator: search.mode === "files" ? "\0" : "\n",
     signal: search.signal,
     onRecord: (record) => {
       const found = parseRecord(record, search.mode);
-      return found === undefined || fits?.(found.path) === false ? true : search.onFound(found);
+      if (found === undefined || fits?.(found.path) === false) return true;
+      return search.onFound(search.file === undefined ? found : { ...found, path: search.file });
     },
   });
   if (exitCode !== 2) return { unread: 0 };
@@ -39,8 +65,6 @@ async function argsOf(search: TextSearch): Promise<readonly string[]> {
     ...typeArgs(search),
     "--regexp",
     search.pattern,
-    "--",
-    `./${search.file ?? ""}`,
   ];
 }
 

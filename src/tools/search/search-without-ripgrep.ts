@@ -1,8 +1,8 @@
-import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createContext, Script } from "node:vm";
 import { errorMessage } from "../../core/base/errors.ts";
-import { errorCode } from "../files/file-error.ts";
+import { errorCode, FileRefusal } from "../files/file-error.ts";
+import { openRegularFile } from "../files/open-regular-file.ts";
 import { detectEncoding } from "../files/text-encoding.ts";
 import { toRegExp } from "./js-pattern.ts";
 import { walkFiles } from "./list-files.ts";
@@ -66,14 +66,18 @@ async function pathsOf(
 /** The text of a file, empty for a binary one; `undefined` when it cannot be read or is too large. */
 async function textOf(path: string): Promise<string | undefined> {
   try {
-    const { size } = await stat(path);
-    if (size > MAX_FILE_BYTES) return undefined;
-    const bytes = await readFile(path);
-    const encoding = detectEncoding(bytes);
-    if (encoding === "binary" || (encoding === "utf-8" && bytes.includes(0))) return "";
-    return new TextDecoder(encoding).decode(bytes);
+    const file = openRegularFile(path, path);
+    try {
+      if (file.stat().size > BigInt(MAX_FILE_BYTES)) return undefined;
+      const bytes = await file.readAll();
+      const encoding = detectEncoding(bytes);
+      if (encoding === "binary" || (encoding === "utf-8" && bytes.includes(0))) return "";
+      return new TextDecoder(encoding).decode(bytes);
+    } finally {
+      file.close();
+    }
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (errorCode(error) === undefined && !(error instanceof FileRefusal)) throw error;
     return undefined;
   }
 }

@@ -4,13 +4,16 @@ import type { CommandContext } from "../command-context.ts";
 import { commandWords } from "../command-words.ts";
 import { EXIT } from "../exit-code.ts";
 import { terminalLine } from "../terminal-text.ts";
+import { leftOutText } from "../trust-text.ts";
 
 /** `nano-agent config`: the settings in force here, and where each comes from. What may be a secret is masked. */
 export async function config(context: CommandContext, args: readonly string[]): Promise<number> {
   const { json } = commandWords(args, { name: "config", max: 0 });
   const { environment, stdout, stderr } = context;
-  const { config: effective, paths } = await loadSettings({ environment, cwd: process.cwd() });
+  const { config: effective, paths, trust } = await loadSettings({ environment, cwd: process.cwd() });
   for (const notice of effective.notices) stderr.write(`nano-agent: ${terminalLine(notice, 2_000)}\n`);
+  if (trust.leftOut.length > 0)
+    stderr.write(`nano-agent: ${terminalLine(leftOutText(trust.leftOut), 2_000)}\n`);
   const rows = [...effective.sources]
     .map(([key, source]) => ({ key, value: masked(key, valueAt(effective.values, key)), source }))
     .sort((left, right) => left.key.localeCompare(right.key, "en"));

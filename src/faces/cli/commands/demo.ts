@@ -8,6 +8,7 @@ import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { MemoryJournal } from "../../../core/agent/memory-journal.ts";
 import type { RunResult } from "../../../core/agent/result.ts";
 import { systemClock } from "../../../core/base/clock.ts";
+import { TrustedProject } from "../../../permission/trust/trusted-project.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type DemoOptions, parseDemoOptions } from "../demo/demo-options.ts";
@@ -148,7 +149,8 @@ class DemoRun {
     };
     if (model !== undefined) return { ...(await loadSettings({ environment, cwd, flags })), folders: [cwd] };
     const config = mergeConfig({ flags, environment: {}, project: [], user: undefined });
-    return { environment, cwd, paths: userPaths(environment), folders: [cwd], config };
+    const trust = new TrustedProject({ folder: cwd });
+    return { environment, cwd, paths: userPaths(environment), folders: [cwd], config, trust };
   }
 }
 

@@ -1,7 +1,7 @@
-import { createBuiltinTools } from "../../../app/builtin-tools.ts";
+import { describedTools } from "../../../app/builtin-tools.ts";
 import { type Extensions, findExtensions } from "../../../app/extensions.ts";
 import { loadSettings } from "../../../app/settings.ts";
-import { webFetchOptions } from "../../../app/web-fetch-options.ts";
+import { extensionTrust } from "../../../app/trust/extension-trust.ts";
 import type { LoadedSubagent } from "../../../extensions/subagents/subagent.ts";
 import type { CommandContext } from "../command-context.ts";
 import { commandWords } from "../command-words.ts";
@@ -65,14 +65,10 @@ async function list(context: CommandContext, args: readonly string[], listing: L
     throw usageError(`Write nano-agent ${listing.name} list [--json].`);
   const { environment, stdout, stderr } = context;
   const settings = await loadSettings({ environment, cwd: process.cwd() });
-  const config = settings.config.values;
-  const builtin = createBuiltinTools({
-    shell: {},
-    home: settings.paths.home,
-    extra: config.extraTools ?? [],
-    webFetch: webFetchOptions(config, environment),
+  const found = await findExtensions(settings, {
+    tools: describedTools(settings),
+    isTrusted: extensionTrust(settings.trust),
   });
-  const found = await findExtensions(settings, { tools: builtin.tools });
   const rows = listing.rows(found);
   const findings = found.findings[listing.name];
   if (json) {

@@ -1,4 +1,4 @@
-import { createBuiltinTools } from "../../../app/builtin-tools.ts";
+import { describedTools } from "../../../app/builtin-tools.ts";
 import { existingFolder } from "../../../app/config/paths.ts";
 import { readInstructions } from "../../../app/instructions.ts";
 import { openModel } from "../../../app/open-model.ts";
@@ -44,19 +44,19 @@ export async function replayCommand(
   const settings = await loadSettings({ environment, cwd });
   const onNotice = (text: string): void => stderr.write(`nano-agent: ${terminalLine(text, 2_000)}\n`);
   const live = choice.liveTools ? await liveTools({ settings, onNotice }, content, choice) : undefined;
-  const builtin = createBuiltinTools({ shell: {}, home: settings.paths.home, extra: [], webFetch: {} });
+  const tools = describedTools(settings);
   try {
     const report = await replayed(content, choice, {
       settings,
       live,
-      tools: builtin.tools,
+      tools,
       onNotice,
     });
     const facts = { content, report, kept: live?.kept ?? new Map<string, number>() };
     stdout.write(choice.json ? `${JSON.stringify(asJson(facts))}\n` : asText(facts));
     return report.same ? EXIT.done : EXIT.failed;
   } finally {
-    await Promise.all([live?.dispose(), builtin.dispose()]);
+    await live?.dispose();
   }
 }
 

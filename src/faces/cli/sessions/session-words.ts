@@ -55,7 +55,7 @@ function readOption(
   const type = Object.hasOwn(options, option) ? options[option] : undefined;
   if (type === undefined) {
     const guess = nearest(option, Object.keys(options));
-    throw fail(`does not know ${option}${guess === undefined ? "" : `; did you mean ${guess}?`}`);
+    throw fail(`does not know ${option}${guess === undefined ? "" : ` (did you mean ${guess}?)`}`);
   }
   if (type === "flag" && at !== -1) throw fail(`${option} takes no value`);
   if (type === "flag") return { option, value: "" };

@@ -1,0 +1,60 @@
+import type { Approver, Gate } from "../core/agent/gate.ts";
+import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
+import { createApprover } from "../permission/approver.ts";
+import { SessionRules } from "../permission/session-rules.ts";
+import { MEMORY_TOOLS } from "./open-memory.ts";
+import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
+import type { Settings } from "./settings.ts";
+
+/** What the permission of a terminal agent is made from beside its settings. */
+export interface ComposePermissionOptions
+  extends Pick<PermissionGateOptions, "mode" | "known" | "workspace" | "guard" | "readable"> {
+  /** Names of tools that may run whatever the settings say. */
+  readonly allowed: readonly string[];
+  /** Asks a person what no rule decides; without one nobody is asked. */
+  readonly approval: ApprovalPrompt | undefined;
+}
+
+/** Who decides about calls, and who asks a person where that is open. */
+export interface ComposedPermission {
+  readonly permission: Gate;
+  readonly approve?: Approver;
+}
+
+/** Makes the gate of a terminal agent from its settings, and what asks a person. Throws for rules that cannot be read. */
+export function composePermission(
+  settings: Settings,
+  { approval, allowed, known, ...options }: ComposePermissionOptions,
+): ComposedPermission {
+  const { config, cwd, paths } = settings;
+  const session = new SessionRules();
+  const gate = createPermissionGate({
+    ...options,
+    session,
+    isAttended: approval !== undefined,
+    // Rules about memory hold, and are no mistake, where it is not in use.
+    known: [...new Set([...known, ...MEMORY_TOOLS])],
+    allowed: [...(config.values.allowedTools ?? []), ...allowed],
+    disallowed: config.values.disallowedTools ?? [],
+    listsFrom: { allowed: fileOf(settings, "allowedTools"), disallowed: fileOf(settings, "disallowedTools") },
+    permissions: config.values.permissions,
+    cwd,
+    home: paths.home,
+    machinery: [paths.configFolder, paths.stateFolder],
+  });
+  if (approval === undefined) return { permission: gate };
+  const place = { configFolder: paths.configFolder, cwd };
+  const approve = createApprover({
+    prompt: approval,
+    session,
+    recheck: (request) => gate.check(request),
+    remember: async (rule) => (await import("./saved-rules.ts")).saveRule(rule, place),
+  });
+  return { permission: gate, approve };
+}
+
+/** The file a setting comes from; `undefined` for one of the command line. */
+function fileOf({ config }: Settings, key: string): string | undefined {
+  const source = config.sources.get(key);
+  return source?.endsWith("command line") === true ? undefined : source;
+}

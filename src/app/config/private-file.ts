@@ -1,0 +1,107 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
+import { takeLock } from "../../session/session-lock.ts";
+
+/** Largest file of the user's that is read and written again. */
+const MAX_BYTES = 10_000_000;
+/** Others hold the lock for milliseconds. */
+const PATIENCE_MS = 5_000;
+
+/**
+ * Changes one of the user's own files: what `change` makes of its text (`undefined` when there is none) takes its place in one step,
+ * readable by the user alone. Changes by several processes come one after the other. A link is followed and stays. Throws
+ * `invalid_config`, naming the file, when it cannot be read or written, and what `change` throws; the file is then as it was.
+ */
+export async function changePrivateFile(
+  path: string,
+  change: (text: string | undefined) => string | Promise<string>,
+): Promise<void> {
+  const target = prepared(path);
+  const lock = await taken(`${target}.lock`, path);
+  try {
+    const before = readPrivateFile(target);
+    const after = await change(before);
+    if (after !== before) replace(target, after);
+  } finally {
+    lock.release();
+  }
+}
+
+/** The text of one of the user's own files; `undefined` when there is none. Throws `invalid_config` for what is no file of a sane size. */
+export function readPrivateFile(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (ABSENT.has(codeOf(error))) return undefined;
+    throw broken(path, `cannot be read: ${errorMessage(error)}`, error);
+  }
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > MAX_BYTES)
+      throw broken(path, `is no regular file of at most ${MAX_BYTES} bytes`);
+    return readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
+  }
+}
+
+function prepared(path: string): string {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return realpathSync(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return path;
+    throw broken(path, `cannot be written: ${errorMessage(error)}`);
+  }
+}
+
+async function taken(lock: string, path: string): Promise<{ readonly release: () => void }> {
+  try {
+    return await takeLock(lock, { patienceMs: PATIENCE_MS });
+  } catch (error) {
+    throw broken(path, `cannot be written, for ${lock} cannot be taken: ${errorMessage(error)}`);
+  }
+}
+
+function replace(path: string, text: string): void {
+  const draft = `${path}.${newUuid()}.tmp`;
+  try {
+    const file = openSync(draft, "wx", 0o600);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw broken(path, `cannot be written: ${errorMessage(error)}`);
+  }
+}
+
+function broken(path: string, what: string, cause?: unknown): NanoAgentError {
+  return new NanoAgentError("invalid_config", `${path} ${what}.`, { cause });
+}
+
+const ABSENT: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
+
+/** The system's name of an error (`ENOENT`), if it has one. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

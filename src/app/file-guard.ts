@@ -1,0 +1,44 @@
+import type { GateRequest } from "../core/agent/gate.ts";
+import type { PermittedCall, PermittedPlaces } from "../tools/files/permitted-places.ts";
+
+/** Calls whose place is kept until they run; the oldest go first. A call that lost its place is refused, not run. */
+const MAX_PLACES = 50_000;
+
+/**
+ * What the file tools must know of the permission layer: the place each call was judged by, so that a link that is swapped between judging
+ * and opening changes nothing, and the files that searching does not show.
+ */
+export class FileGuard {
+  readonly #places = new Map<string, string>();
+  #hides: ((path: string) => boolean) | undefined;
+
+  /** Notes the place a call was judged by. */
+  note({ callId, sessionId, input }: GateRequest, place: string): void {
+    const path = input["path"];
+    this.#places.set(keyOf({ callId, sessionId, path: typeof path === "string" ? path : "." }), place);
+    for (const oldest of this.#places.keys()) {
+      if (this.#places.size <= MAX_PLACES) return;
+      this.#places.delete(oldest);
+    }
+  }
+
+  /** Says which files a search leaves out, by absolute path. */
+  hide(hides: (path: string) => boolean): void {
+    this.#hides = hides;
+  }
+
+  /** The place a call was judged by, once. */
+  readonly permitted: PermittedPlaces = (call) => {
+    const key = keyOf(call);
+    const place = this.#places.get(key);
+    this.#places.delete(key);
+    return place;
+  };
+
+  /** Whether a file is left out of what a search shows. Before anything was judged: every file. */
+  readonly excludes = (path: string): boolean => this.#hides?.(path) ?? true;
+}
+
+function keyOf({ callId, sessionId, path }: PermittedCall): string {
+  return `${sessionId}\0${callId}\0${path}`;
+}

@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { NanoAgentError } from "../core/base/errors.ts";
+import { checkConfigText } from "./config/load-config.ts";
+import { changePrivateFile } from "./config/private-file.ts";
+
+/** Where a rule is to be kept. */
+export interface SavedRulePlace {
+  /** Folder of the user's configuration. */
+  readonly configFolder: string;
+  /** The working folder the rule holds for, links resolved. */
+  readonly cwd: string;
+}
+
+/**
+ * Adds a rule to `folders.<cwd>.permissions.allow` of the user's config file, so that it holds in this folder and nowhere else. Comments and
+ * layout of the file stay, writers wait for each other, and a rule that stands there already is not added again. Resolves to the path of the
+ * file. Throws `invalid_config` when the file cannot be read as a config or not be written; it is then as it was.
+ */
+export async function saveRule(rule: string, { configFolder, cwd }: SavedRulePlace): Promise<string> {
+  const path = join(configFolder, "config.json");
+  await changePrivateFile(path, async (text = "") => {
+    const before = await allowedIn(text, { path, cwd });
+    if (before.includes(rule)) return text;
+    const after = await withRule(text, { rule, cwd, isFirst: before.length === 0 });
+    // Read back before anything is written: a wider file than intended must not come out of an edit.
+    const written = await allowedIn(after, { path, cwd });
+    if (JSON.stringify(written) === JSON.stringify([...before, rule])) return after;
+    throw new NanoAgentError("invalid_config", `${path} could not be changed. Add the rule by hand.`);
+  });
+  return path;
+}
+
+async function allowedIn(
+  text: string,
+  { path, cwd }: { readonly path: string; readonly cwd: string },
+): Promise<readonly string[]> {
+  const config = await checkConfigText(text, path);
+  return config.folders?.[cwd]?.permissions?.allow ?? [];
+}
+
+async function withRule(
+  text: string,
+  { rule, cwd, isFirst }: { readonly rule: string; readonly cwd: string; readonly isFirst: boolean },
+): Promise<string> {
+  const { applyEdits, modify } = await import("jsonc-parser");
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
+  const source = text.trim() === "" ? `{}${eol}` : text;
+  const list = ["folders", cwd, "permissions", "allow"];
+  const edits = isFirst
+    ? modify(source, list, [rule], { formattingOptions })
+    : modify(source, [...list, -1], rule, { formattingOptions, isArrayInsertion: true });
+  return applyEdits(source, edits);
+}

@@ -1,0 +1,143 @@
+import { join, relative, sep } from "node:path";
+import { canonicalJson, isRecord, safeParse } from "../../core/base/json.ts";
+import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
+import { filesBelow, namesIn, readProjectFile } from "./project-files.ts";
+
+const MAX_TEXT_BYTES = 1_000_000;
+const MAX_ENTRIES = 500;
+const MAX_SKILL_FILES = 200;
+const MAX_SKILL_BYTES = 5_000_000;
+
+/** Folders of a project that hold subagents, skills and commands. */
+const AGENT_FOLDERS = [".nano-agent/agents", ".claude/agents"];
+const SKILL_FOLDERS = [".agents/skills", ".claude/skills", ".nano-agent/skills"];
+const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
+
+/**
+ * What a project brings in files of its own that can act: MCP servers of `.mcp.json`, skills with more than their text, subagents and
+ * commands that ask for tools or run something. `folders` as settings have them, root first. Reads only; starts nothing and follows no link
+ * inside a skill.
+ */
+export function findActingFiles(root: string, folders: readonly string[]): readonly TrustItem[] {
+  const shown = (path: string): string => relative(root, path).split(sep).join("/");
+  return folders.flatMap((folder) => [
+    ...mcpItems(join(folder, ".mcp.json"), shown),
+    ...SKILL_FOLDERS.flatMap((name) => skillItems(join(folder, name), shown)),
+    ...AGENT_FOLDERS.flatMap((name) => textItems(join(folder, name), { kind: "agent", shown })),
+    ...COMMAND_FOLDERS.flatMap((name) => textItems(join(folder, name), { kind: "command", shown })),
+  ]);
+}
+
+type Shown = (path: string) => string;
+
+/** The servers of an `.mcp.json`. One whose definition changes is another one. */
+function mcpItems(path: string, shown: Shown): readonly TrustItem[] {
+  const text = readProjectFile(path, MAX_TEXT_BYTES)?.toString("utf8");
+  const parsed = text === undefined ? undefined : safeParse(text);
+  const value = parsed?.ok === true ? parsed.value : undefined;
+  const servers = isRecord(value) && Object.hasOwn(value, "mcpServers") ? value["mcpServers"] : undefined;
+  return isRecord(servers)
+    ? Object.entries(servers).map(([name, server]) => mcpServerItem(`${shown(path)}#${name}`, server))
+    : [];
+}
+
+/** The item of one MCP server; `path` is that of the file, `#` and the server's name. `server` is its definition as it stands there. */
+export function mcpServerItem(path: string, server: unknown): TrustItem {
+  return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverDoes(server) };
+}
+
+function serverDoes(server: unknown): string {
+  const { command, args, url, env } = isRecord(server) ? server : {};
+  const words = [command, ...(Array.isArray(args) ? (args as readonly unknown[]) : [])].filter(
+    (word) => typeof word === "string",
+  );
+  const variables = isRecord(env)
+    ? Object.entries(env).map(([name, value]) => `${name}=${String(value)}`)
+    : [];
+  const having = variables.length === 0 ? "" : `, with ${variables.join(", ")}`;
+  if (words.length > 0) return `starts ${words.join(" ")}${having}`;
+  return typeof url === "string" ? `connects to ${url}` : "is an MCP server of no known form";
+}
+
+function skillItems(folder: string, shown: Shown): readonly TrustItem[] {
+  return namesIn(folder, MAX_ENTRIES).flatMap((name) => {
+    const item = skillItem(join(folder, name), shown(join(folder, name)));
+    return item === undefined ? [] : [item];
+  });
+}
+
+/**
+ * The item of a skill's folder; `undefined` for one that is text alone, and for a folder without `SKILL.md`. Every file counts, so that a
+ * changed script is another skill.
+ */
+export function skillItem(folder: string, path: string): TrustItem | undefined {
+  const files = filesBelow(folder, MAX_SKILL_FILES);
+  const item = { kind: "skill", path } as const;
+  if (files === undefined)
+    return {
+      ...item,
+      hash: "",
+      does: "holds many files",
+      blocked: `it has more than ${MAX_SKILL_FILES} files`,
+    };
+  if (!files.some((file) => file.path === "SKILL.md")) return undefined;
+  const others = files.filter(
+    (file) => !/\.(?:md|txt)$/i.test(file.path) || file.isExecutable || file.type === "other",
+  );
+  if (others.length === 0) return undefined;
+  const names = others.map((file) => file.path);
+  const does = `brings ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
+  const odd = files.find((file) => file.type === "other");
+  if (odd !== undefined)
+    return { ...item, hash: "", does, blocked: `${odd.path} is a link or no regular file` };
+  let left = MAX_SKILL_BYTES;
+  const parts: string[] = [];
+  for (const file of files) {
+    const content = readProjectFile(join(folder, file.path), left);
+    if (content === undefined)
+      return {
+        ...item,
+        hash: "",
+        does,
+        blocked: `it cannot be read, or has more than ${MAX_SKILL_BYTES} bytes`,
+      };
+    left -= content.length;
+    parts.push(canonicalJson([file.path, file.isExecutable, contentHash(content)]));
+  }
+  return { ...item, hash: contentHash(parts.join("\n")), does };
+}
+
+function textItems(
+  folder: string,
+  { kind, shown }: { readonly kind: "agent" | "command"; readonly shown: Shown },
+): readonly TrustItem[] {
+  return namesIn(folder, MAX_ENTRIES)
+    .filter((name) => name.endsWith(".md"))
+    .flatMap((name) => {
+      const content = readProjectFile(join(folder, name), MAX_TEXT_BYTES);
+      const item =
+        content === undefined
+          ? undefined
+          : textItem(content.toString("utf8"), { kind, path: shown(join(folder, name)) });
+      return item === undefined ? [] : [item];
+    });
+}
+
+/** The item of a subagent or command file; `undefined` for a command that is text alone and asks for nothing. */
+export function textItem(
+  text: string,
+  { kind, path }: { readonly kind: "agent" | "command"; readonly path: string },
+): TrustItem | undefined {
+  const lines = text.split(/\r?\n/);
+  const end = lines[0]?.trim() === "---" ? lines.indexOf("---", 1) : -1;
+  const head = end === -1 ? [] : lines.slice(1, end);
+  const asks = head.filter((line) => ACTING_FIELD.test(line)).map((line) => line.trim());
+  const runs = kind === "command" && /!`/.test(text) ? ["runs commands when it is used"] : [];
+  // A subagent that names no tools has all of them.
+  const hasAll = kind === "agent" && !head.some((line) => /^tools\s*:/i.test(line)) ? ["has every tool"] : [];
+  const all = [...asks, ...hasAll, ...runs];
+  return all.length === 0 ? undefined : { kind, path, hash: contentHash(text), does: all.join("; ") };
+}
+
+const ACTING_FIELD =
+  /^(?:tools|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)\s*:/i;

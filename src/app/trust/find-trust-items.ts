@@ -1,0 +1,29 @@
+import { join, relative, sep } from "node:path";
+import type { TrustItem } from "../../permission/trust/trust-item.ts";
+import { loadConfigFile, loadProjectConfig } from "../config/load-config.ts";
+import { projectFolders, type UserPaths } from "../config/paths.ts";
+import { splitProjectConfig } from "../config/project-config.ts";
+import { findActingFiles } from "./acting-files.ts";
+
+/** A project, and what it brings that can act. */
+export interface ProjectItems {
+  /** The folder approval is bound to: the root of the repository, else the working folder. */
+  readonly folder: string;
+  readonly items: readonly TrustItem[];
+}
+
+/**
+ * Everything the project of a working folder (links resolved) brings that can act, in a fixed order. Throws `invalid_config` for config
+ * files that cannot be used.
+ */
+export async function findTrustItems(cwd: string, paths: UserPaths): Promise<ProjectItems> {
+  const folders = projectFolders(cwd);
+  const folder = folders[0] ?? cwd;
+  const user = (await loadConfigFile(join(paths.configFolder, "config.json")))?.config ?? {};
+  const configs = await loadProjectConfig(folders);
+  const settings = configs.flatMap(({ path, config }) => {
+    const shown = relative(folder, path).split(sep).join("/");
+    return splitProjectConfig(shown, config, user).acting.map(({ item }) => item);
+  });
+  return { folder, items: [...settings, ...findActingFiles(folder, folders)] };
+}

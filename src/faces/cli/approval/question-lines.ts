@@ -1,0 +1,114 @@
+import { isRecord } from "../../../core/base/json.ts";
+import type { ToolInput } from "../../../core/message/block.ts";
+import type { ApprovalQuestion } from "../../../permission/approval-prompt.ts";
+import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
+import type { Style } from "../style.ts";
+import { wrapColumns } from "./columns.ts";
+
+/** How a question is put on a terminal. */
+export interface QuestionLook {
+  readonly style: Style;
+  /** Columns of the terminal. */
+  readonly width: number;
+  /** False: a long call is shown by its beginning and its end. */
+  readonly whole: boolean;
+}
+
+/** Rows of one text before its middle is left out. */
+const MAX_ROWS = 24;
+const HEAD_ROWS = 15;
+const TAIL_ROWS = 8;
+
+/**
+ * A question as lines for a terminal: what would run behind a bar that no text of the call can imitate, the part that made it a question,
+ * why, and the rule that is offered. Characters that do not show stand as their names.
+ */
+export function questionLines(question: ApprovalQuestion, look: QuestionLook): readonly string[] {
+  const { style } = look;
+  const { tool, input, part, reason, rule } = question;
+  const subject = subjectOf(tool, input);
+  const shows = [subject, part ?? "", rule ?? ""].some((text) => hiddenCharacter(text) !== undefined);
+  return [
+    style.yellow(style.bold(`? ${withHiddenShown(tool).slice(0, 200)} wants to run:`)),
+    ...barred(subject, look),
+    ...(shows ? [style.red("  It has characters that do not show; they stand here as ‹U+…›.")] : []),
+    ...(part === undefined ||
+    part.trim() === subject.split("\n", 1)[0]?.trim() ||
+    part.trim() === subject.trim()
+      ? []
+      : labelled("part", part, look)),
+    ...labelled("why", reason, look),
+    ...(rule === undefined ? [] : labelled("rule", rule, look)),
+    ...(rule?.includes("*") === true ? [style.dim("        (each * stands for any text)")] : []),
+  ];
+}
+
+/** What the keys do, in one line. */
+export function keyLine({ rule, canAlways }: ApprovalQuestion, style: Style): string {
+  const keys: readonly (readonly [key: string, meaning: string])[] = [
+    ["y", "once"],
+    ...(rule === undefined ? [] : [["s", "this session"] as const]),
+    ...(canAlways ? [["a", "always here"] as const] : []),
+    ["n", "no"],
+    ["r", "no, with a reason"],
+    ["v", "all of it"],
+  ];
+  return keys.map(([key, meaning]) => `${style.bold(`[${key}]`)} ${meaning}`).join("  ");
+}
+
+/** What a call is about, as a person reads it. */
+function subjectOf(tool: string, input: ToolInput): string {
+  const { path, command, url } = input;
+  if (tool === "bash" && typeof command === "string") return command + others(input, ["command"]);
+  if (tool === "write" && typeof path === "string" && typeof input["content"] === "string")
+    return `${path}\n${prefixed("+ ", input["content"])}`;
+  if (tool === "edit" && typeof path === "string" && Array.isArray(input["edits"]))
+    return `${path}\n${input["edits"].map(editText).join("\n")}`;
+  if (typeof path === "string") return path + others(input, ["path"]);
+  if (typeof url === "string") return url + others(input, ["url"]);
+  return JSON.stringify(input, null, 2);
+}
+
+function editText(edit: unknown): string {
+  if (!isRecord(edit)) return JSON.stringify(edit) ?? "";
+  const all = edit["replace_all"] === true ? "\n(everywhere in the file)" : "";
+  return `${prefixed("- ", String(edit["old_string"] ?? ""))}\n${prefixed("+ ", String(edit["new_string"] ?? ""))}${all}`;
+}
+
+function prefixed(prefix: string, text: string): string {
+  return text
+    .split("\n")
+    .map((line) => prefix + line)
+    .join("\n");
+}
+
+function others(input: ToolInput, known: readonly string[]): string {
+  const rest = Object.entries(input).filter(([key, value]) => !known.includes(key) && value !== undefined);
+  return rest.length === 0
+    ? ""
+    : `\n(${rest.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")})`;
+}
+
+function barred(text: string, look: QuestionLook): readonly string[] {
+  return rowsOf(text, look, 2).map((row) => `${look.style.yellow("│")} ${row}`);
+}
+
+function labelled(label: string, text: string, look: QuestionLook): readonly string[] {
+  return rowsOf(text, look, 8).map(
+    (row, index) => `${look.style.dim(index === 0 ? `  ${label}:`.padEnd(8) : "        ")}${row}`,
+  );
+}
+
+/** Rows that fit beside a margin; of too many the middle is left out, and said so. */
+function rowsOf(text: string, { width, whole, style }: QuestionLook, margin: number): readonly string[] {
+  const rows = withHiddenShown(text)
+    .split("\n")
+    .flatMap((line) => wrapColumns(line.replaceAll("\t", "    "), width - margin - 1));
+  if (whole || rows.length <= MAX_ROWS) return rows;
+  const left = rows.length - HEAD_ROWS - TAIL_ROWS;
+  return [
+    ...rows.slice(0, HEAD_ROWS),
+    style.red(`… ${left} more rows, shown with v …`),
+    ...rows.slice(-TAIL_ROWS),
+  ];
+}

@@ -1,0 +1,217 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { ApprovalQuestion } from "../../../permission/approval-prompt.ts";
+import { styleFor } from "../style.ts";
+import { columnsOf } from "./columns.ts";
+import { questionLines } from "./question-lines.ts";
+import { TerminalApproval } from "./terminal-approval.ts";
+import type { KeyListener, TerminalKeys } from "./terminal-keys.ts";
+
+const STYLE = styleFor(false, {});
+
+function question(extra: Partial<ApprovalQuestion> = {}): ApprovalQuestion {
+  return {
+    tool: "bash",
+    input: { command: "make && rm x" },
+    part: "rm x",
+    reason: "No rule allows it.",
+    rule: "bash(rm x)",
+    canAlways: true,
+    signal: new AbortController().signal,
+    ...extra,
+  };
+}
+
+/** A terminal whose keys a test presses. */
+function terminal(options: { readonly quietMs?: number } = {}) {
+  const log: string[] = [];
+  let listener: KeyListener | undefined;
+  const keys: TerminalKeys = {
+    open: (each) => {
+      log.push("taken");
+      return {
+        start: () => {
+          listener = each;
+        },
+        close: () => {
+          log.push("given back");
+          listener = undefined;
+        },
+      };
+    },
+  };
+  let written = "";
+  const output = {
+    isTerminal: true,
+    write: (text: string) => void (written += text),
+    drain: async () => undefined,
+    onBroken: () => undefined,
+  };
+  const prompt = new TerminalApproval({
+    keys,
+    output,
+    style: STYLE,
+    width: () => 80,
+    hold: () => {
+      log.push("held");
+      return () => void log.push("released");
+    },
+    onInterrupt: () => void log.push("interrupt"),
+    quietMs: options.quietMs ?? 0,
+  });
+  const press = (...texts: readonly string[]): void => {
+    for (const text of texts) listener?.onKeys(text);
+  };
+  return { prompt, press, log, end: () => listener?.onEnd(), written: () => written };
+}
+
+test.each([
+  ["y", { choice: "once" }],
+  ["S", { choice: "session" }],
+  ["a", { choice: "always" }],
+  ["n", { choice: "no" }],
+  ["\u001B", { choice: "no" }],
+  ["\u0004", { choice: "no" }],
+])("the key %j answers, and the terminal is given back", async (key, reply) => {
+  const { prompt, press, log } = terminal();
+  const asked = prompt.ask(question());
+  press(key);
+  expect(await asked).toEqual(reply);
+  expect(log).toEqual(["held", "taken", "given back", "released"]);
+});
+
+test("a reason is typed, mended and sent, and may be left again", async () => {
+  const { prompt, press } = terminal();
+  const asked = prompt.ask(question());
+  press("r", "never mind", "\u001B", "r", "use gitt", "\u007F", "\u001B[D", " in\u202E", "stead\r");
+  expect(await asked).toEqual({ choice: "no", reason: "use git in stead" });
+});
+
+test("several keys at once, others, and those not offered are no answer", async () => {
+  const { prompt, press } = terminal();
+  const asked = prompt.ask(question({ rule: "", canAlways: false }));
+  press("yy", "y\r", "\r", "x", "a", "\u001B[A", "yes\n");
+  press("n");
+  expect(await asked).toEqual({ choice: "no" });
+});
+
+test("a key counts only after a moment without keys", async () => {
+  const { prompt, press } = terminal({ quietMs: 30 });
+  const asked = prompt.ask(question());
+  press("y", "y", "y");
+  const outcome = await Promise.race([asked, Promise.resolve("open")]);
+  expect(outcome).toBe("open");
+  const poll = setInterval(() => press("n"), 45);
+  try {
+    expect(await asked).toEqual({ choice: "no" });
+  } finally {
+    clearInterval(poll);
+  }
+});
+
+test("Ctrl-C gives the terminal back and ends the run instead of answering", async () => {
+  const controller = new AbortController();
+  const { prompt, press, log } = terminal({ quietMs: 5_000 });
+  const asked = prompt.ask(question({ signal: controller.signal }));
+  press("\u0003");
+  expect(log).toEqual(["held", "taken", "given back", "interrupt"]);
+  controller.abort(new Error("ended"));
+  await expect(asked).rejects.toThrow("ended");
+  expect(log.at(-1)).toBe("released");
+});
+
+test("a terminal that goes away refuses, and one that cannot be had rejects", async () => {
+  const gone = terminal();
+  const asked = gone.prompt.ask(question());
+  gone.end();
+  expect(await asked).toEqual({ choice: "no", reason: "the terminal is gone" });
+  const none: TerminalKeys = {
+    open: () => {
+      throw new Error("no terminal");
+    },
+  };
+  const { log } = terminal();
+  const prompt = new TerminalApproval({
+    keys: none,
+    output: {
+      isTerminal: true,
+      write: () => undefined,
+      drain: async () => undefined,
+      onBroken: () => undefined,
+    },
+    style: STYLE,
+    width: () => 80,
+    hold: () => () => void log.push("released"),
+    onInterrupt: () => undefined,
+  });
+  await expect(prompt.ask(question())).rejects.toThrow("no terminal");
+  expect(log).toEqual(["released"]);
+});
+
+test("a question shows the call, the part, why and the rule", () => {
+  expect(questionLines(question(), { style: STYLE, width: 80, whole: false })).toEqual([
+    "? bash wants to run:",
+    "│ make && rm x",
+    "  part: rm x",
+    "  why:  No rule allows it.",
+    "  rule: bash(rm x)",
+  ]);
+});
+
+test("edits are shown as what goes and what comes, and a star in a rule is explained", () => {
+  const asked = question({
+    tool: "edit",
+    input: { path: "a.ts", edits: [{ old_string: "one\ntwo", new_string: "three", replace_all: true }] },
+    part: "a.ts",
+    rule: "edit(*.ts)",
+  });
+  expect(questionLines(asked, { style: STYLE, width: 80, whole: false })).toEqual([
+    "? edit wants to run:",
+    "│ a.ts",
+    "│ - one",
+    "│ - two",
+    "│ + three",
+    "│ (everywhere in the file)",
+    "  why:  No rule allows it.",
+    "  rule: edit(*.ts)",
+    "        (each * stands for any text)",
+  ]);
+});
+
+test("of a long command the middle is left out until it is asked for, and the part is shown all the same", () => {
+  const command = `${"echo padding && ".repeat(400)}rm -rf /`;
+  const asked = question({ input: { command }, part: "rm -rf /" });
+  const short = questionLines(asked, { style: STYLE, width: 80, whole: false });
+  const whole = questionLines(asked, { style: STYLE, width: 80, whole: true });
+  expect({
+    short: short.length < 35,
+    said: short.some((line) => line.includes("more rows, shown with v")),
+    part: short.includes("  part: rm -rf /"),
+    whole: whole
+      .filter((line) => line.startsWith("│ "))
+      .map((line) => line.slice(2))
+      .join(""),
+  }).toEqual({ short: true, said: true, part: true, whole: command });
+});
+
+test("no text of a call leaves its bar, moves the cursor, or hides a character", () => {
+  const nasty = fc.string({
+    unit: fc.constantFrom(..."ab \n\r\t\u001B[2J\u202E\u200B\u0007漢👩字\uD800\u00A0".split("")),
+    maxLength: 300,
+  });
+  fc.assert(
+    fc.property(nasty, nasty, fc.integer({ min: 20, max: 120 }), (command, reason, width) => {
+      const lines = questionLines(question({ input: { command }, part: command, reason, rule: command }), {
+        style: STYLE,
+        width,
+        whole: true,
+      });
+      for (const line of lines) {
+        expect(/[\p{Cc}\p{Cs}\u202E\u200B\u00A0]/u.test(line)).toBe(false);
+        expect(/^(?:│ | {2}|\? )/.test(line)).toBe(true);
+        // The two sentences of our own are longer than a narrow window.
+        if (!/^ {2}It has|^ +\(each|^\? /.test(line)) expect(columnsOf(line)).toBeLessThanOrEqual(width);
+      }
+    }),
+  );
+});

@@ -1,0 +1,35 @@
+import type { ToolInput } from "../core/message/block.ts";
+
+/** A question to a person about one tool call. Nothing in it is made safe for a terminal. */
+export interface ApprovalQuestion {
+  readonly tool: string;
+  readonly input: ToolInput;
+  /** The part of the call that made it a question: one command of a line, or a path. */
+  readonly part?: string;
+  /** Why it is asked about, in one sentence. */
+  readonly reason: string;
+  /** The rule that answers `session` and `always` would add, exactly as it would be kept. Absent: the call can only be allowed once. */
+  readonly rule?: string;
+  /** Whether `always` can be answered: there is a rule, and a place to write it down. */
+  readonly canAlways: boolean;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What a person says. `once`: this call · `session`: what the rule describes, until the session ends · `always`: that, and the rule is
+ * written down · `no`: refused, with a reason for the model where there is one.
+ */
+export type ApprovalReply =
+  | { readonly choice: "once" | "session" | "always" }
+  | { readonly choice: "no"; readonly reason?: string };
+
+/**
+ * The port of whatever asks a person: a terminal, a screen, an editor. One question at a time. Rejecting, and any reply that is not one
+ * of the known ones, refuses.
+ */
+export interface ApprovalPrompt {
+  ask(question: ApprovalQuestion): Promise<ApprovalReply>;
+  /** Tells the person what came of an answer: where a rule was written, or that it could not be. */
+  tell(message: string): void;
+}

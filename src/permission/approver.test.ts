@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+import { tool } from "../../test/scenarios/conversation.ts";
+import { tempFolder } from "../../test/temp-folder.ts";
+import type { ApprovalAnswer, GateRequest } from "../core/agent/gate.ts";
+import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
+import { createApprover } from "./approver.ts";
+import { PolicyGate } from "./policy-gate.ts";
+import { SessionRules } from "./session-rules.ts";
+
+/** Somebody who answers question after question, and what became of it. */
+function person(replies: readonly ApprovalReply[], remember?: (rule: string) => Promise<string>) {
+  const asked: ApprovalQuestion[] = [];
+  const told: string[] = [];
+  const left = [...replies];
+  const prompt: ApprovalPrompt = {
+    ask: async (question) => {
+      asked.push(question);
+      await Promise.resolve();
+      const reply = left.shift();
+      if (reply === undefined) throw new Error("nobody answers");
+      return reply;
+    },
+    tell: (message) => void told.push(message),
+  };
+  const cwd = tempFolder();
+  const session = new SessionRules();
+  const gate = new PolicyGate({ cwd, home: cwd, workspace: [cwd], session });
+  const approve = createApprover({
+    prompt,
+    session,
+    recheck: (request) => gate.check(request),
+    ...(remember === undefined ? {} : { remember }),
+  });
+  const call = async (command: string): Promise<ApprovalAnswer> => {
+    const request: GateRequest = {
+      callId: "c",
+      tool: tool("bash"),
+      name: "bash",
+      input: { command },
+      cwd,
+      sessionId: "s",
+      signal: new AbortController().signal,
+    };
+    const decision = gate.check(request);
+    return decision.action === "ask" ? approve({ ...request, decision }) : decision.action === "allow";
+  };
+  return { call, asked, told, session };
+}
+
+test("once allows one call and leaves nothing behind", async () => {
+  const { call, session, asked } = person([{ choice: "once" }, { choice: "no" }]);
+  expect([await call("make"), await call("make")]).toEqual([true, { approved: false }]);
+  expect({ rules: session.rules, count: asked.length }).toEqual({ rules: [], count: 2 });
+});
+
+test("this session allows what the shown rule describes and nothing else", async () => {
+  const { call, asked } = person([{ choice: "session" }, { choice: "no" }]);
+  expect([await call("make"), await call("make"), await call("make all")]).toEqual([
+    true,
+    true,
+    { approved: false },
+  ]);
+  expect(asked.map(({ rule }) => rule)).toEqual(["bash(make)", "bash(make all)"]);
+});
+
+test("a rule answers for its part alone: the next part of the line is asked about", async () => {
+  const { call, asked } = person([{ choice: "session" }, { choice: "no", reason: "not that" }]);
+  expect(await call("make && rm x")).toEqual({ approved: false, reason: "the user said: not that" });
+  expect(asked.map(({ part }) => part)).toEqual(["make", "rm x"]);
+});
+
+test("always writes exactly the rule that was shown, and says where", async () => {
+  const written: string[] = [];
+  const { call, told } = person([{ choice: "always" }], async (rule) => {
+    written.push(rule);
+    return "/u/config.json";
+  });
+  expect(await call("rm *.log")).toBe(true);
+  expect({ written, told }).toEqual({
+    written: ["bash(rm *.log)"],
+    told: ["bash(rm *.log) is written to /u/config.json"],
+  });
+});
+
+test("a rule that cannot be written down holds for the session, and that is said", async () => {
+  const { call, told } = person([{ choice: "always" }], () => Promise.reject(new Error("disk full")));
+  expect([await call("make"), await call("make")]).toEqual([true, true]);
+  expect(told).toEqual([
+    "bash(make) holds for this session only, for it could not be written down: disk full",
+  ]);
+});
+
+test("without a rule, or a place to write it, a wider answer than once refuses", async () => {
+  const hidden = person([{ choice: "session" }]);
+  expect(await hidden.call("make \u202E")).toEqual({ approved: false });
+  expect(hidden.asked[0]).toMatchObject({ canAlways: false });
+  expect(hidden.asked[0]?.rule).toBeUndefined();
+  const placeless = person([{ choice: "always" }]);
+  expect(await placeless.call("make")).toEqual({ approved: false });
+  expect(placeless.session.rules).toEqual([]);
+  const long = person([{ choice: "always" }], async () => "x");
+  expect(await long.call(`make ${"x".repeat(5000)}`)).toEqual({ approved: false });
+});
+
+test("questions asked at the same time come one after the other, and an answer may answer the next one", async () => {
+  const { call, asked } = person([{ choice: "session" }, { choice: "once" }]);
+  expect(await Promise.all([call("make"), call("make"), call("touch x")])).toEqual([true, true, true]);
+  expect(asked.map(({ part }) => part)).toEqual(["make", "touch x"]);
+});
+
+test("a question that fails refuses its own call only", async () => {
+  const { call } = person([]);
+  const other = person([{ choice: "once" }]);
+  await expect(call("make")).rejects.toThrow("nobody answers");
+  await expect(call("make")).rejects.toThrow("nobody answers");
+  expect(await other.call("make")).toBe(true);
+});

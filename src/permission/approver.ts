@@ -1,0 +1,117 @@
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Approver,
+  GateDecision,
+  GateRequest,
+} from "../core/agent/gate.ts";
+import { errorMessage } from "../core/base/errors.ts";
+import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
+import { parseRule } from "./parse-rule.ts";
+import { ruleText } from "./rule.ts";
+import type { SessionRules } from "./session-rules.ts";
+
+/** What an approver works with. */
+export interface ApproverOptions {
+  readonly prompt: ApprovalPrompt;
+  /** Gets the rules of `session` and `always`: the same object the policy looks at. */
+  readonly session: SessionRules;
+  /** Judges a call once more, with the rules that answers have brought. */
+  readonly recheck: (request: GateRequest) => GateDecision | Promise<GateDecision>;
+  /** Writes a rule down and resolves to where. Default: `always` is not offered. */
+  readonly remember?: (rule: string) => Promise<string>;
+}
+
+/**
+ * Turns questions of the gate into questions to a person, one at a time. A yes to a rule counts for the part that was shown: where another
+ * part of the call still asks, the next question comes. How long a person may take is bounded by the run alone: its signal and its
+ * wall time.
+ */
+export function createApprover(options: ApproverOptions): Approver {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  return (request) => {
+    const isFirst = waiting++ === 0;
+    const answer = last.then(() => askPerson(request, options, isFirst)).finally(() => waiting--);
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+async function askPerson(
+  request: ApprovalRequest,
+  options: ApproverOptions,
+  isFresh: boolean,
+): Promise<ApprovalAnswer> {
+  const { prompt, session, remember, recheck } = options;
+  const given = new Set<string>();
+  // An answer to an earlier question may have answered this one.
+  let decision = isFresh ? request.decision : await recheck(request);
+  while (decision.action === "ask") {
+    request.signal.throwIfAborted();
+    const question = questionOf(request, decision, { given, canAlways: remember !== undefined });
+    const reply: ApprovalReply = await prompt.ask(question);
+    // The person may have taken longer than the run.
+    request.signal.throwIfAborted();
+    if (reply.choice === "once") return true;
+    const { rule } = question;
+    const widens = reply.choice === "session" || (reply.choice === "always" && question.canAlways);
+    if (!widens || rule === undefined)
+      return { approved: false, ...(reply.choice === "no" ? reasonOf(reply) : {}) };
+    given.add(rule);
+    const kept = session.accept(rule, reply.choice);
+    if (kept !== undefined && remember !== undefined) await writeDown(kept, remember, prompt);
+    decision = await recheck(request);
+  }
+  if (decision.action === "allow") return true;
+  return { approved: false, ...(decision.reason === undefined ? {} : { reason: decision.reason }) };
+}
+
+function questionOf(
+  { name, input, signal }: ApprovalRequest,
+  { part, reason, suggestion }: GateDecision,
+  { given, canAlways }: { readonly given: ReadonlySet<string>; readonly canAlways: boolean },
+): ApprovalQuestion {
+  // A rule that was accepted and did not help is not offered again.
+  const rule =
+    suggestion !== undefined && !given.has(suggestion) && isRule(suggestion) ? suggestion : undefined;
+  return {
+    tool: name,
+    input,
+    ...(part === undefined ? {} : { part }),
+    reason: reason ?? "It needs approval.",
+    ...(rule === undefined ? {} : { rule }),
+    canAlways: canAlways && rule !== undefined,
+    signal,
+  };
+}
+
+/** Whether a text is read back as the one rule it shows. */
+function isRule(text: string): boolean {
+  try {
+    const rules = parseRule(text, "allow");
+    return rules.length === 1 && rules[0] !== undefined && ruleText(rules[0]) === text;
+  } catch {
+    // Too long, or of no form a rule can have: it cannot be offered.
+    return false;
+  }
+}
+
+function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?: string } {
+  const text = reason?.trim() ?? "";
+  return text === "" ? {} : { reason: `the user said: ${text}` };
+}
+
+async function writeDown(
+  rule: string,
+  remember: (rule: string) => Promise<string>,
+  prompt: ApprovalPrompt,
+): Promise<void> {
+  try {
+    prompt.tell(`${rule} is written to ${await remember(rule)}`);
+  } catch (error) {
+    prompt.tell(
+      `${rule} holds for this session only, for it could not be written down: ${errorMessage(error)}`,
+    );
+  }
+}

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+
+/** What of a project can act: settings that widen, hooks, MCP servers, skills with scripts, subagents with tools, commands that run something. */
+export type TrustKind = "config" | "hook" | "mcp_server" | "skill" | "agent" | "command";
+
+/** Every {@link TrustKind}. */
+export const TRUST_KINDS: readonly TrustKind[] = [
+  "config",
+  "hook",
+  "mcp_server",
+  "skill",
+  "agent",
+  "command",
+];
+
+/** One thing a project brings that can act. */
+export interface TrustItem {
+  readonly kind: TrustKind;
+  /** The file it stands in, relative to the project's folder and with `/`, and behind `#` its name there: `.mcp.json#db`. */
+  readonly path: string;
+  /** What {@link contentHash} makes of the content that would act. */
+  readonly hash: string;
+  /** What it would do, in one line for people. */
+  readonly does: string;
+  /** Why it can never be approved, where that is so. */
+  readonly blocked?: string;
+}
+
+/** The hash a content is approved by. Equal contents have equal hashes, whatever the file is called. */
+export function contentHash(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** One text for what an item is, without its content. */
+export function itemKey({ kind, path }: Pick<TrustItem, "kind" | "path">): string {
+  return `${kind} ${path}`;
+}

@@ -1,0 +1,28 @@
+import type { ToolContext } from "../../core/tool/tool.ts";
+import { resolvePath } from "../resolve-path.ts";
+import { FileRefusal } from "./file-error.ts";
+import type { PermittedPlaces } from "./permitted-places.ts";
+
+/** What finding the place of a call depends on. */
+export interface PermittedPathOptions {
+  readonly cwd?: string;
+  readonly home?: string;
+  readonly permitted?: PermittedPlaces;
+}
+
+/**
+ * The canonical path a call means by `shown`. Where a permission layer judged the call, it is the place that was judged: throws a
+ * {@link FileRefusal} when the path leads elsewhere by now.
+ */
+export function permittedPath(shown: string, options: PermittedPathOptions, context: ToolContext): string {
+  const { permitted } = options;
+  const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });
+  if (permitted === undefined) return path;
+  const judged = permitted({ callId: context.callId, sessionId: context.sessionId, path: shown });
+  if (judged === path) return path;
+  throw new FileRefusal(
+    judged === undefined
+      ? `${shown} was not judged by the permission rules, so it is left alone. Try again.`
+      : `${shown} leads elsewhere than when it was permitted: a link changed meanwhile. Try again.`,
+  );
+}

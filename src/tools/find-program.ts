@@ -1,0 +1,38 @@
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, sep } from "node:path";
+
+/** Where a program may come from. */
+export interface ProgramSearch {
+  /** Folders, as in the variable `PATH`. Relative and empty ones are passed over: they would be folders of the project. */
+  readonly path: string;
+  /** Folders, links resolved, whose programs are not used: what a project brings runs only when it is asked for. */
+  readonly avoid: readonly string[];
+}
+
+/** The absolute path of a program; `undefined` when it is in none of the folders it may come from. */
+export function findProgram(name: string, { path, avoid }: ProgramSearch): string | undefined {
+  for (const folder of path.split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    const file = join(folder, process.platform === "win32" ? `${name}.exe` : name);
+    const real = executableAt(file);
+    if (real !== undefined && ![folder, real].some((place) => isBelow(place, avoid))) return file;
+  }
+  return undefined;
+}
+
+function isBelow(path: string, folders: readonly string[]): boolean {
+  return folders.some(
+    (folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep),
+  );
+}
+
+/** The real path of a file that may be run. */
+function executableAt(path: string): string | undefined {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile() ? realpathSync(path) : undefined;
+  } catch {
+    // Not there, or not for us.
+    return undefined;
+  }
+}
