@@ -63,6 +63,11 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
       return typeof record["callId"] === "string";
     case "tool_result":
       return isRecord(record["result"]) && typeof record["result"]["tool_use_id"] === "string";
+    case "checkpoint":
+    case "rollback":
+      return typeof record["root"] === "string" && Array.isArray(record["changes"]);
+    case "rollback_end":
+      return typeof record["rollback"] === "string" && Array.isArray(record["failed"]);
     case "run_end":
       return typeof record["stopReason"] === "string";
     default:

@@ -6,6 +6,7 @@ import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
 import { type Admission, admit, type SettledCall } from "./admit.ts";
+import { withCheckpoint } from "./with-checkpoint.ts";
 import { type RunContext, record } from "./run-context.ts";
 import { Scheduler } from "./schedule.ts";
 
@@ -87,14 +88,12 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   } else if (run.signal.aborted) {
     settled = { status: "aborted", result: errorResult(NEVER_RAN) };
   } else {
-    await record(run, {
-      type: "tool_intent",
-      callId: call.id,
-      name: call.name,
-      input: admission.input,
-      ...nested,
+    const { tool, input } = admission;
+    const access = accessOfCall(run, tool.name, input);
+    settled = await withCheckpoint(run, { callId: call.id, tool, name: call.name, access }, async () => {
+      await record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...nested });
+      return execute(run, admission);
     });
-    settled = await execute(run, admission);
   }
   const { result } = settled;
   await record(run, {

@@ -37,6 +37,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   onMaxIterations: true,
   budget: true,
   permission: true,
+  checkpointer: true,
   approve: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,

@@ -3,6 +3,7 @@ import type { InferSchema, SchemaInput } from "../base/schema.ts";
 import type { Message } from "../message/message.ts";
 import type { Effort, Model, ToolChoice } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { Checkpointer } from "./checkpointer.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
 import type { Journal } from "./journal.ts";
@@ -49,6 +50,8 @@ export interface AgentOptions {
   readonly permission?: Gate;
   /** Answers what the gate asks. Without one an ask is a refusal. */
   readonly approve?: Approver;
+  /** Keeps what tool calls change, so that it can be put back. Default: nothing is kept. */
+  readonly checkpointer?: Checkpointer;
   /** False runs the calls of one answer one after the other, in order. Default true. */
   readonly parallelToolCalls?: boolean;
   /** Calls of one answer at work at the same time. Default 64. */

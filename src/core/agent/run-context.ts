@@ -1,6 +1,7 @@
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { Model, ModelRequest, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
+import type { Checkpointer } from "./checkpointer.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
@@ -20,6 +21,7 @@ export interface RunSettings {
   readonly budget: Budget;
   readonly gate: Gate | undefined;
   readonly approve: Approver | undefined;
+  readonly checkpointer: Checkpointer | undefined;
   readonly parallel: boolean;
   readonly maxParallel: number;
   readonly toolTimeoutMs: number;
@@ -55,6 +57,7 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     budget: own.budget ?? {},
     gate: own.permission,
     approve: options.approve ?? own.approve,
+    checkpointer: own.checkpointer,
   };
 }
 

@@ -96,6 +96,9 @@ export class SessionState {
         }
         return;
       case "permission_decision":
+      case "checkpoint":
+      case "rollback":
+      case "rollback_end":
         return;
     }
   }

@@ -32,6 +32,8 @@ export type ErrorCode =
   | "max_iterations"
   /** The journal refused a record: the run stops, it never goes on unrecorded. */
   | "journal"
+  /** What a tool call would change cannot be kept, or what was kept cannot be put back. */
+  | "checkpoint"
   /** A test double was used differently from its script. */
   | "script_mismatch"
   /** A defect of nano-agent or of code plugged into it (hook, gate, observer). */
