@@ -1,0 +1,207 @@
+import { lstatSync } from "node:fs";
+import { sep } from "node:path";
+import type { CheckpointedCall, Checkpointer } from "../../core/agent/checkpointer.ts";
+import type { CheckpointEntry, NewEntry } from "../../core/agent/entry.ts";
+import type { FileChange, Omission } from "../../core/agent/file-change.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { isSafeKey, type PathKey } from "./path-key.ts";
+import type { Observation, Workspace } from "./workspace.ts";
+
+/** What a {@link FileCheckpointer} works with. */
+export interface FileCheckpointerOptions {
+  /** The folders it looks after; none stands in another. */
+  readonly workspaces: readonly Workspace[];
+  /** The call that was cut when the session ended last, if one was: what changed since is laid to it. */
+  readonly interrupted?: { readonly callId: string; readonly name: string } | undefined;
+  readonly onNotice?: (message: string) => void;
+}
+
+/** Where a call may change something: at known paths, or anywhere. */
+type Reach = "anywhere" | readonly string[];
+
+/** Changes recorded in one entry; a call that made more gets several. */
+const MAX_CHANGES = 1000;
+/** Places left out that are named in one entry. */
+const MAX_OMITTED = 200;
+
+/**
+ * Finds what tool calls change by comparing files before and after each. Around a call that says which paths it writes only those are
+ * looked at, around any other that may change files the whole workspace. What differs before a call was changed by somebody else and is
+ * no part of any checkpoint, unless another call is still at work.
+ */
+export class FileCheckpointer implements Checkpointer {
+  readonly #workspaces: readonly Workspace[];
+  readonly #onNotice: (message: string) => void;
+  #interrupted: FileCheckpointerOptions["interrupted"];
+  readonly #active = new Map<string, { readonly call: CheckpointedCall; readonly outside: ReadonlyMap<string, string> }>();
+  /** Entries found while a call was still at work, to be recorded with the next one that ends. */
+  #found: NewEntry[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+  readonly #noticed = new Set<string>();
+
+  constructor({ workspaces, interrupted, onNotice = () => undefined }: FileCheckpointerOptions) {
+    this.#workspaces = workspaces;
+    this.#interrupted = interrupted;
+    this.#onNotice = onNotice;
+  }
+
+  /** Looks at the whole workspace ahead of the first call that needs it. Never rejects: the call itself will tell. */
+  prepare(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#workspaces.every(({ isNew }) => !isNew)) return;
+      if (this.#active.size === 0 && this.#interrupted === undefined) await this.#observe("anywhere");
+    }).catch(() => undefined);
+  }
+
+  before(call: CheckpointedCall): Promise<void> {
+    const reach = reachOf(call);
+    if (reach === undefined) return Promise.resolve();
+    return this.#inTurn(async () => {
+      try {
+        const observed = await this.#observe(reach);
+        this.#attribute(observed);
+      } catch (error) {
+        throw new Error(
+          `its changes could not be undone. ${errorMessage(error)} Put that right, or switch undo off: --no-undo, or "undo": false in the configuration.`,
+          { cause: error },
+        );
+      }
+      for (const workspace of this.#workspaces) workspace.save();
+      this.#active.set(call.callId, { call, outside: this.#outsideOf(reach) });
+    });
+  }
+
+  after(call: CheckpointedCall): Promise<readonly NewEntry[]> {
+    const reach = reachOf(call);
+    if (reach === undefined || !this.#active.has(call.callId)) return Promise.resolve([]);
+    return this.#inTurn(async () => {
+      try {
+        const observed = await this.#observe(reach);
+        const entries = observed.flatMap(([workspace, seen]) => entriesOf(call, workspace.root, seen));
+        return [...this.#found.splice(0), ...entries, ...this.#outsideChanges(call)];
+      } catch (error) {
+        this.#onNotice(`What ${call.name} changed is not kept for undo: ${errorMessage(error)}`);
+        return [...this.#found.splice(0), ...this.#failure(call)];
+      } finally {
+        this.#active.delete(call.callId);
+        for (const workspace of this.#workspaces) workspace.save();
+      }
+    });
+  }
+
+  /** Waits for the looks at work and stores what is known of the workspaces. */
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const workspace of this.#workspaces) workspace.save();
+    });
+  }
+
+  async #observe(reach: Reach): Promise<readonly (readonly [Workspace, Observation])[]> {
+    const observed: [Workspace, Observation][] = [];
+    for (const workspace of this.#workspaces) {
+      if (reach === "anywhere") observed.push([workspace, await workspace.scan()]);
+      else {
+        const keys = reach.flatMap((path) => keyWithin(workspace.root, path) ?? []);
+        if (keys.length > 0) observed.push([workspace, workspace.look(keys)]);
+      }
+    }
+    for (const [workspace, { omitted }] of observed) this.#tellOmitted(workspace, omitted);
+    return observed;
+  }
+
+  /** Lays what was found before a call to the calls that are still at work, or to the one that was cut; else nobody's call made it. */
+  #attribute(observed: readonly (readonly [Workspace, Observation])[]): void {
+    const [active] = this.#active.values();
+    const cut = this.#interrupted;
+    this.#interrupted = undefined;
+    for (const [{ root }, seen] of observed) {
+      if (active !== undefined) this.#found.push(...entriesOf(active.call, root, seen));
+      else if (cut !== undefined) this.#found.push(...entriesOf(cut, root, seen).map((entry) => ({ ...entry, interrupted: true })));
+    }
+  }
+
+  #tellOmitted({ root }: Workspace, omitted: readonly Omission[]): void {
+    const places = omitted.filter(({ path, reason }) => path === "" || (reason === "too_many_files" && !path.includes("/")));
+    for (const { path } of places) {
+      const shown = path === "" ? root : `${root}/${path}`;
+      if (this.#noticed.has(shown)) continue;
+      this.#noticed.add(shown);
+      this.#onNotice(`undo: ${shown} has too many files; what commands change there is not kept.`);
+    }
+  }
+
+  #outsideOf(reach: Reach): ReadonlyMap<string, string> {
+    if (reach === "anywhere") return new Map();
+    const outside = reach.filter((path) => this.#workspaces.every(({ root }) => keyWithin(root, path) === undefined));
+    return new Map(outside.map((path) => [path, markOf(path)]));
+  }
+
+  #outsideChanges(call: CheckpointedCall): NewEntry[] {
+    const { outside = new Map<string, string>() } = this.#active.get(call.callId) ?? {};
+    const omitted = [...outside]
+      .filter(([path, mark]) => markOf(path) !== mark)
+      .map(([path]): Omission => ({ path, reason: "outside", changed: true }));
+    return this.#omission(call, omitted);
+  }
+
+  #failure(call: CheckpointedCall): NewEntry[] {
+    return this.#omission(call, [{ path: "", reason: "failed", changed: true }]);
+  }
+
+  #omission({ callId, name }: CheckpointedCall, omitted: readonly Omission[]): NewEntry[] {
+    const [first] = this.#workspaces;
+    if (first === undefined || omitted.length === 0) return [];
+    return [{ type: "checkpoint", callId, name, root: first.root, changes: [], omitted }];
+  }
+
+  /** Looks go one after the other: each compares with what the one before it found. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+}
+
+function reachOf({ tool, access }: CheckpointedCall): Reach | undefined {
+  if (tool.readOnly === true || tool.changesFiles === false || access === "read_all") return undefined;
+  if (typeof access === "string") return "anywhere";
+  const { read, write } = access;
+  if (write !== undefined && write.length > 0) return write;
+  return read === undefined ? "anywhere" : undefined;
+}
+
+/** The key of an absolute path below a root that may be kept; undefined for any other. */
+function keyWithin(root: string, path: string): PathKey | undefined {
+  const start = root.endsWith(sep) ? root : root + sep;
+  if (!path.startsWith(start)) return undefined;
+  const key = path.slice(start.length).replaceAll(sep, "/");
+  return isSafeKey(key) ? key : undefined;
+}
+
+type Checkpoint = Omit<CheckpointEntry, "id" | "parent" | "time">;
+
+function entriesOf(
+  { callId, name }: { readonly callId: string; readonly name: string },
+  root: string,
+  { changes, omitted }: Observation,
+): Checkpoint[] {
+  if (changes.length === 0 && omitted.every(({ changed }) => changed !== true)) return [];
+  const entries: Checkpoint[] = [];
+  for (let at = 0; at === 0 || at < changes.length; at += MAX_CHANGES) {
+    const part: readonly FileChange[] = changes.slice(at, at + MAX_CHANGES);
+    entries.push({ type: "checkpoint", callId, name, root, changes: part });
+  }
+  const [first] = entries;
+  if (first !== undefined && omitted.length > 0) entries[0] = { ...first, omitted: named(omitted) };
+  return entries;
+}
+
+function named(omitted: readonly Omission[]): readonly Omission[] {
+  if (omitted.length <= MAX_OMITTED) return omitted;
+  return [...omitted.slice(0, MAX_OMITTED), { path: "", reason: "too_many_files" }];
+}
+
+function markOf(path: string): string {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? "" : `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`;
+}
