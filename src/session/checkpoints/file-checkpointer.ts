@@ -178,9 +178,11 @@ function keyWithin(root: string, path: string): PathKey | undefined {
   return isSafeKey(key) ? key : undefined;
 }
 
-type Checkpoint = Omit<CheckpointEntry, "id" | "parent" | "time">;
+/** A checkpoint before the journal has it. */
+export type Checkpoint = Omit<CheckpointEntry, "id" | "parent" | "time">;
 
-function entriesOf(
+/** The checkpoints of a call for what a look at `root` found; none when it found nothing. */
+export function entriesOf(
   { callId, name }: { readonly callId: string; readonly name: string },
   root: string,
   { changes, omitted }: Observation,

@@ -116,22 +116,25 @@ export class ObjectStore {
     for (const [pack, objects] of byPack) yield { pack, objects };
   }
 
-  /** Removes a pack file with all it holds; with `move`, objects of it are written again elsewhere first. */
-  removePack(pack: string, move: readonly string[] = []): void {
-    const kept = move.flatMap((name) => {
+  /** Removes pack files with all they hold; objects named in `move` are written again elsewhere first. */
+  removePacks(packs: readonly string[], move: Iterable<string>): void {
+    const gone = new Set(packs);
+    const moved = [...move].flatMap((name) => (gone.has(this.#table().get(name)?.pack ?? "") ? [name] : []));
+    for (const name of moved) {
       const bytes = this.get(name);
-      return bytes === undefined ? [] : [[name, Buffer.from(bytes)] as const];
-    });
-    const table = this.#table();
-    for (const [name, place] of table) if (place.pack === pack) table.delete(name);
-    for (const [name, bytes] of kept) this.add(name, bytes);
-    this.commit();
-    try {
-      rmSync(join(this.folder, pack), { force: true });
-    } catch (error) {
-      throw checkpointError(`${join(this.folder, pack)} cannot be removed`, error);
+      this.#table().delete(name);
+      if (bytes !== undefined) this.add(name, Buffer.from(bytes));
     }
-    this.#packSizes().delete(pack);
+    this.commit();
+    for (const [name, { pack }] of this.#table()) if (gone.has(pack)) this.#table().delete(name);
+    for (const pack of packs) {
+      try {
+        rmSync(join(this.folder, pack), { force: true });
+      } catch (error) {
+        throw checkpointError(`${join(this.folder, pack)} cannot be removed`, error);
+      }
+      this.#packSizes().delete(pack);
+    }
   }
 
   #blockOf({ pack, block }: PackedObject): Buffer | undefined {
