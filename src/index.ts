@@ -34,6 +34,7 @@ export type {
   TurnStartEvent,
   WarningEvent,
 } from "./core/agent/event.ts";
+export { type FinishPrintOptions, finishPrintHook } from "./core/agent/finish-print.ts";
 export type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -42,6 +43,20 @@ export type {
   GateDecision,
   GateRequest,
 } from "./core/agent/gate.ts";
+export {
+  type ActingArguments,
+  HOOK_POINTS,
+  type Hook,
+  type HookArguments,
+  type HookedAgent,
+  type HookMoment,
+  type HookOptions,
+  type HookOutputs,
+  type HookPoint,
+  type PostHook,
+  type PreHook,
+} from "./core/agent/hook.ts";
+export { HookRegistry, type HookSettings } from "./core/agent/hook-registry.ts";
 export type { Journal } from "./core/agent/journal.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {

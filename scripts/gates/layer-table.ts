@@ -9,6 +9,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["core/tool", 12],
   ["core/agent", 20],
   ["patterns", 30],
+  ["adapters", 30],
   ["providers", 30],
   ["tools", 30],
   ["permission", 30],

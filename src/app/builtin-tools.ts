@@ -2,7 +2,9 @@ import type { Tool } from "../core/tool/tool.ts";
 import { createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
+import { createTodoTool } from "../tools/todo-tool.ts";
 import type { Environment } from "./config/env.ts";
+import type { ExtraTool } from "./config/extra-tool.ts";
 
 /** The tools of the terminal agent for one session. */
 export interface BuiltinTools {
@@ -15,13 +17,30 @@ export interface BuiltinTools {
   readonly killNow: () => void;
 }
 
-/** Makes the tools of the terminal agent. Commands see `environment`; `~` in paths is `home`. */
-export function createBuiltinTools(environment: Environment, home: string): BuiltinTools {
+/** What the tools of the terminal agent are made from. */
+export interface BuiltinToolsOptions {
+  /** What commands see. */
+  readonly environment: Environment;
+  /** What `~` in paths stands for. */
+  readonly home: string;
+  readonly extra: readonly ExtraTool[];
+}
+
+/** Makes the tools of the terminal agent. */
+export function createBuiltinTools({ environment, home, extra }: BuiltinToolsOptions): BuiltinTools {
   const shell = createBashTools({ env: environment });
   return {
-    tools: [...fileTools({ home }), shell.bash, shell.job, createBatchTool()],
+    tools: [
+      ...fileTools({ home }),
+      shell.bash,
+      shell.job,
+      createBatchTool(),
+      ...[...new Set(extra)].map((name) => EXTRA[name]()),
+    ],
     prepare: () => shell.prepare(),
     dispose: () => shell.dispose(),
     killNow: () => shell.killNow(),
   };
 }
+
+const EXTRA: { readonly [name in ExtraTool]: () => Tool } = { todo: createTodoTool };

@@ -55,7 +55,11 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
-  const builtin = createBuiltinTools(environment, paths.home);
+  const builtin = createBuiltinTools({
+    environment,
+    home: paths.home,
+    extra: config.extraTools ?? [],
+  });
   const toolNames = builtin.tools.map((tool) => tool.name);
   const gate = createPermissionGate({
     mode,

@@ -1,4 +1,5 @@
 import { Agent as CoreAgent } from "../core/agent/agent.ts";
+import type { HookRegistry } from "../core/agent/hook-registry.ts";
 import type { AgentOptions as CoreOptions } from "../core/agent/options.ts";
 import type { Model } from "../core/model/model.ts";
 import { namedModel } from "./named-model.ts";
@@ -11,6 +12,11 @@ export type AgentOptions = WithModelName<CoreOptions>;
  * One run at a time; any number of agents side by side.
  */
 export class Agent extends CoreAgent {
+  /** Hooks of every agent of this class and the classes that extend it; those of `Agent` itself are for agents of every kind. */
+  static override get classHooks(): HookRegistry {
+    return this === Agent ? CoreAgent.classHooks : super.classHooks;
+  }
+
   /** Throws `invalid_argument` or `unknown_provider` for options that cannot work. Makes no request and writes nothing. */
   constructor(options: AgentOptions) {
     super(withModel<CoreOptions>(options));

@@ -13,4 +13,5 @@ export { createReadTool } from "./read-tool.ts";
 export { type RipgrepChoice, RipgrepLocator } from "./search/ripgrep.ts";
 export type { SearchToolOptions } from "./search/search-tool-options.ts";
 export type { ShellOptions } from "./shell/shell-session.ts";
+export { createTodoTool, type TodoItem, type TodoStatus } from "./todo-tool.ts";
 export { createWriteTool } from "./write-tool.ts";

@@ -35,6 +35,23 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
   ["11-sessions", ["Under the mat."]],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
+  [
+    "16-hooks",
+    [
+      'audit: search {"name":"ANN"}',
+      "the model sees: ANN: card (card number), Lima",
+      "the model sees: Error: Tool call was not approved: Bob is private",
+      'shown: {"type":"text","text":"Forty-two."}',
+    ],
+  ],
+  [
+    "17-adapters",
+    [
+      'agent_finish {"result":"It is five past two.","stop_reason":"completed"}',
+      '{"type":"TOOL_CALL_END","toolCallId":"call_1"}',
+      "10 frames, the first: event: agent_start",
+    ],
+  ],
   ["20-simple-agent", ["Hello Ann.", "It is 14:05, Ann.", "tools: clock", "I have nothing to say to that."]],
   [
     "21-react-agent",

@@ -1,4 +1,5 @@
 import type { WireName } from "../../providers/catalog.ts";
+import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
 import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 import type { Shape } from "./shape.ts";
@@ -49,6 +50,8 @@ export interface ConfigFile {
   readonly fallbackModels?: readonly string[];
   /** Default: the plain loop. */
   readonly pattern?: PatternName;
+  /** Tools beside those that are always there. */
+  readonly extraTools?: readonly ExtraTool[];
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -107,6 +110,7 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   model: { type: "string", pattern: /\S/, form: 'a name such as "anthropic/claude-sonnet-4-5"' },
   fallbackModels: TEXTS,
   pattern: { type: "string", oneOf: PATTERN_NAMES },
+  extraTools: { type: "strings", oneOf: EXTRA_TOOLS },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,

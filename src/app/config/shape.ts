@@ -18,7 +18,7 @@ export type Shape =
       readonly above?: number;
     }
   | { readonly type: "duration" }
-  | { readonly type: "strings" }
+  | { readonly type: "strings"; readonly oneOf?: readonly string[] }
   | {
       readonly type: "object";
       readonly fields: { readonly [name: string]: Shape };
@@ -40,7 +40,7 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
     case "map":
       return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
-      return isTexts(value) ? undefined : wrong(value, "a list of texts", path);
+      return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
     case "duration":
       return isDuration(value) ? undefined : wrong(value, DURATION_FORM, path);
     case "number":
@@ -48,6 +48,17 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
     case "string":
       return fitsText(value, shape) ? undefined : wrong(value, textForm(shape), path);
   }
+}
+
+function textsMisfit(
+  values: readonly string[],
+  oneOf: readonly string[] | undefined,
+  path: readonly string[],
+): Misfit | undefined {
+  const at = oneOf === undefined ? -1 : values.findIndex((text) => !oneOf.includes(text));
+  return at < 0
+    ? undefined
+    : wrong(values[at], textForm({ type: "string", oneOf: oneOf ?? [] }), [...path, String(at)]);
 }
 
 function objectMisfit(
@@ -128,7 +139,7 @@ function describe(value: unknown): string {
   return text.length <= 24 ? text : `a ${typeof value}`;
 }
 
-function isTexts(value: unknown): boolean {
+function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 

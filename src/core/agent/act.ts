@@ -5,6 +5,7 @@ import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
+import { hookedResult } from "./acting-hooks.ts";
 import { type Admission, admit, type SettledCall } from "./admit.ts";
 import { withCheckpoint } from "./with-checkpoint.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -77,22 +78,27 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   const { call } = admission;
   const nested = parentCallId === undefined ? {} : { parentCallId };
   const startedAt = performance.now();
+  const input = admission.type === "ready" ? admission.input : call.input;
+  const hooked = (settled: SettledCall): Promise<SettledCall> => afterHooks(run, settled, { call, input, parentCallId });
   let settled: SettledCall;
   if (admission.type === "external") {
-    settled = {
+    settled = await hooked({
       status: "error",
       result: errorResult(`${call.name} is answered by the caller and cannot be nested.`),
-    };
+    });
   } else if (admission.type === "refused") {
-    settled = admission.settled;
+    settled = await hooked(admission.settled);
   } else if (run.signal.aborted) {
-    settled = { status: "aborted", result: errorResult(NEVER_RAN) };
+    settled = await hooked({ status: "aborted", result: errorResult(NEVER_RAN) });
   } else {
-    const { tool, input } = admission;
+    const { tool } = admission;
     const access = accessOfCall(run, tool.name, input);
-    settled = await withCheckpoint(run, { callId: call.id, tool, name: call.name, access }, async () => {
+    const made = { callId: call.id, tool, name: call.name, access };
+    settled = await withCheckpoint(run, made, async (refusal) => {
+      if (refusal !== undefined) return hooked(refusal);
       await record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...nested });
-      return execute(run, admission);
+      // What a hook does to files after a call is part of what the call did.
+      return hooked(await execute(run, admission));
     });
   }
   const { result } = settled;
@@ -108,6 +114,17 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     ...nested,
   });
   return settled;
+}
+
+/** The hooks may turn a failure into a success and the other way round; what was refused or stopped stays so. */
+async function afterHooks(
+  run: RunContext,
+  { status, result }: SettledCall,
+  made: Parameters<typeof hookedResult>[2],
+): Promise<SettledCall> {
+  const hooked = await hookedResult(run, result, made);
+  if (hooked === result || status === "denied" || status === "aborted") return { status, result: hooked };
+  return { status: hooked.isError === true ? "error" : "ok", result: hooked };
 }
 
 async function execute(run: RunContext, ready: Extract<Admission, { type: "ready" }>): Promise<SettledCall> {

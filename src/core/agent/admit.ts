@@ -6,6 +6,7 @@ import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { Tool, ToolResult } from "../tool/tool.ts";
+import { type HookedCall, hookedCall } from "./acting-hooks.ts";
 import type { ToolStatus } from "./entry.ts";
 import type { ApprovalAnswer, GateDecision, GateRequest } from "./gate.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -27,11 +28,15 @@ export type Admission =
     }
   | { readonly type: "external"; readonly call: ToolUseBlock };
 
-/** The first two phases of a call: is it known and valid, and is it permitted? Never throws but for the journal. */
-export async function admit(run: RunContext, call: ToolUseBlock, parentCallId?: string): Promise<Admission> {
+/** The first phases of a call: hooks, is it known and valid, and is it permitted? Never throws but for the journal. */
+export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
+  let call = made;
   const refuse = (settled: SettledCall, stop?: boolean): Admission =>
     stop === true ? { type: "refused", call, settled, stop } : { type: "refused", call, settled };
   if (run.signal.aborted) return refuse({ status: "aborted", result: errorResult(NEVER_RAN) });
+  const hooked = await hookedCall(run, made, parentCallId);
+  if ("refused" in hooked) return refuse(await refusedByHook(run, hooked, { call: made, parentCallId }));
+  call = hooked.call;
   const prepared = await prepare(run, call);
   if ("error" in prepared) return refuse({ status: "error", result: errorResult(prepared.error) });
   const { tool, input } = prepared;
@@ -49,6 +54,26 @@ export async function admit(run: RunContext, call: ToolUseBlock, parentCallId?: 
   if (refusal !== undefined)
     return refuse({ status: refusal.status, result: errorResult(refusal.message) }, refusal.stop);
   return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
+}
+
+async function refusedByHook(
+  run: RunContext,
+  { refused, failed }: Extract<HookedCall, { readonly refused: string }>,
+  { call, parentCallId }: { readonly call: ToolUseBlock; readonly parentCallId: string | undefined },
+): Promise<SettledCall> {
+  if (failed) return { status: "error", result: errorResult(refused) };
+  await record(run, {
+    type: "permission_decision",
+    callId: call.id,
+    name: call.name,
+    input: call.input,
+    action: "deny",
+    by: "rule",
+    reason: refused,
+    rule: "pre_acting",
+    ...(parentCallId === undefined ? {} : { parentCallId }),
+  });
+  return { status: "denied", result: errorResult(`Tool call was not approved: ${refused}`) };
 }
 
 type Prepared = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };

@@ -1,24 +1,28 @@
 import { linkController } from "../base/abort.ts";
 import { compileSchema } from "../base/compile-schema.ts";
-import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { NanoAgentError } from "../base/errors.ts";
 import { EventStream } from "../base/event-stream.ts";
 import type { CompiledSchema, SchemaInput } from "../base/schema.ts";
-import type { ToolResultBlock, UserBlock } from "../message/block.ts";
+import type { UserBlock } from "../message/block.ts";
 import type { Input, Message, UserMessage } from "../message/message.ts";
-import { repairTranscript } from "../message/transcript.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
+import { assertResumable } from "./begin-run.ts";
 import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
 import type { NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
+import { HookRegistry } from "./hook-registry.ts";
+import { Hooks } from "./hooks.ts";
 import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { assertLimits } from "./limits.ts";
 import { runLoop } from "./loop.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "./options.ts";
+import { publisher } from "./publish.ts";
+import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
 import { type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
@@ -44,10 +48,13 @@ export type AgentStream<Output = unknown> = AsyncIterableIterator<AgentEvent> & 
 export class Agent {
   readonly #options: AgentOptions;
   readonly #tools: ToolRegistry;
+  readonly #hooks: HookRegistry;
   #journal: Journal;
   #state: SessionState;
   #steering: NewEntry[] = [];
   #observed: NewEntry[] = [];
+  /** What is to be told to the reader of the next run. */
+  readonly #warnings: string[] = [];
   #running: AbortController | undefined;
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
@@ -55,9 +62,24 @@ export class Agent {
     assertOptions(options);
     this.#options = options;
     this.#tools = new ToolRegistry(options.tools);
+    this.#hooks = new HookRegistry(options.hooks);
     this.#journal = options.journal ?? newMemoryJournal(options.sessionId);
     this.#state = new SessionState();
     for (const entry of this.#journal.entries()) this.#state.apply(entry);
+  }
+
+  static readonly #classHooks = new WeakMap<object, HookRegistry>();
+
+  /** Hooks of every agent of this class and the classes that extend it, those of live agents included. They run before an agent's own. */
+  static get classHooks(): HookRegistry {
+    const own = Agent.#classHooks.get(this) ?? new HookRegistry();
+    Agent.#classHooks.set(this, own);
+    return own;
+  }
+
+  /** Hooks of this agent alone. They run after those of its class. */
+  get hooks(): HookRegistry {
+    return this.#hooks;
   }
 
   /** Name of the conversation. */
@@ -153,10 +175,15 @@ export class Agent {
    * it waits for the end of that run. Rejects for a message of the assistant, an empty one, and a journal that cannot be written.
    */
   async observe(message: Input): Promise<void> {
+    const hooks = this.#hooksOf(new AbortController().signal, (text) => this.#warnings.push(text));
     for (const each of inputMessages(message)) {
       if (each.role !== "user")
         throw new NanoAgentError("invalid_argument", "observe() takes messages of users: set role to user.");
-      this.#observed.push({ type: "user_message", message: each, source: "observed" });
+      const args = hooks.has("pre_observe")
+        ? await hooks.pre("observe", { message: each })
+        : { message: each };
+      this.#observed.push({ type: "user_message", message: args.message, source: "observed" });
+      if (hooks.has("post_observe")) await hooks.post("observe", args, undefined);
     }
     if (this.#running === undefined) await this.#storeObserved();
   }
@@ -234,9 +261,10 @@ export class Agent {
         "This agent is already running: steer() it, wait, or use a second agent.",
       );
     }
-    if (messages.length === 0) this.#assertResumable();
+    if (messages.length === 0 && this.#steering.length === 0)
+      assertResumable(this.#state, this.#options.messages);
     this.#running = controller;
-    const publish = observed(options, push);
+    const publish = publisher(options, push);
     const wallTimeMs = this.#options.budget?.wallTimeMs;
     const wall =
       wallTimeMs === undefined
@@ -248,8 +276,13 @@ export class Agent {
           );
     try {
       const run = this.#context(options, controller.signal, publish);
-      await this.#begin(run, messages);
-      const result = await this.conduct(run);
+      for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
+      await this.#storeObserved();
+      const result = await reply(run, {
+        messages,
+        history: this.#options.messages,
+        conduct: (context) => this.conduct(context),
+      });
       await this.#storeObserved();
       publish({ type: "done", result });
       return result;
@@ -257,22 +290,6 @@ export class Agent {
       clearTimeout(wall);
       this.#running = undefined;
     }
-  }
-
-  /** A run without input needs a conversation in which it is the model's turn. */
-  #assertResumable(): void {
-    if (this.#steering.length > 0) return;
-    const { pending, messages } = this.#state.transcript;
-    if (pending.length > 0) {
-      const open = pending.map((call) => `${call.name} (${call.id})`).join(", ");
-      throw new NanoAgentError(
-        "invalid_argument",
-        `Tool calls wait for your answer: ${open}. Pass their tool_result blocks as input.`,
-      );
-    }
-    const last = messages.at(-1) ?? this.#options.messages?.at(-1);
-    if (last?.role === "user") return;
-    throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
   }
 
   async #storeObserved(): Promise<void> {
@@ -283,40 +300,6 @@ export class Agent {
       emit: () => undefined,
     };
     for (const entry of this.#observed.splice(0)) await record(recorder, entry);
-  }
-
-  /** Records what the run starts from. */
-  async #begin(run: RunContext, messages: readonly Message[]): Promise<void> {
-    await this.#storeObserved();
-    const { model } = run;
-    const { messages: history } = this.#options;
-    if (history !== undefined && history.length > 0 && this.#state.transcript.messages.length === 0) {
-      await record(run, { type: "history", messages: repairTranscript(history) });
-    }
-    const start = {
-      type: "run_start",
-      sessionId: this.sessionId,
-      model: `${model.provider}/${model.id}`,
-    } as const;
-    await record(run, { ...start, tools: run.tools.names() });
-    const before = messages.slice(0, -1);
-    if (before.some((message) => message.role === "assistant")) {
-      await record(run, { type: "history", messages: repairTranscript(messages) });
-      return;
-    }
-    for (const message of messages) await this.#input(run, message as UserMessage);
-  }
-
-  /** Answers to open calls go to their calls, the rest is a message. */
-  async #input(run: RunContext, message: UserMessage): Promise<void> {
-    const pending = new Map(this.#state.transcript.pending.map((call) => [call.id, call]));
-    const rest: UserBlock[] = [];
-    for (const block of message.content) {
-      if (block.type !== "tool_result") rest.push(block);
-      else await recordExternal(run, block, pending.get(block.tool_use_id)?.name);
-    }
-    if (rest.length > 0)
-      await record(run, { type: "user_message", message: { ...message, content: rest }, source: "input" });
   }
 
   #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {
@@ -331,6 +314,7 @@ export class Agent {
         `A run that ends by tool needs the name "${finish.name}", which one of the tools has: rename it.`,
       );
     }
+    const hooks = this.#hooksOf(signal, (message) => emit({ type: "warning", message }));
     return {
       ...runSettings(own, options),
       request: requestDefaults(own, this.sessionId),
@@ -341,42 +325,24 @@ export class Agent {
       state: this.#state,
       signal,
       scope: undefined,
+      hooks,
       takeSteering: () => this.#steering.splice(0),
-      emit,
+      emit: (event) =>
+        hooks.has("pre_print") || hooks.has("post_print") ? hooks.print(event, emit) : emit(event),
     };
+  }
+
+  #hooksOf(signal: AbortSignal, warn: (message: string) => void): Hooks {
+    const registries = [this.#hooks];
+    for (let maker: unknown = this.constructor; typeof maker === "function"; ) {
+      const ofClass = Agent.#classHooks.get(maker);
+      if (ofClass !== undefined) registries.unshift(ofClass);
+      maker = Object.getPrototypeOf(maker);
+    }
+    return new Hooks({ agent: this, registries, signal, warn });
   }
 }
 
 function newMemoryJournal(sessionId: string | undefined): Journal {
   return new MemoryJournal(sessionId === undefined ? {} : { sessionId });
-}
-
-async function recordExternal(
-  run: RunContext,
-  result: ToolResultBlock,
-  name: string | undefined,
-): Promise<void> {
-  if (name === undefined) {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `The input answers the tool call "${result.tool_use_id}", which is not open. Open calls: ${run.state.transcript.pending.map((call) => call.id).join(", ") || "none"}.`,
-    );
-  }
-  const status = result.is_error === true ? "error" : "ok";
-  await record(run, { type: "tool_result", callId: result.tool_use_id, name, status, result, durationMs: 0 });
-}
-
-/** Lets the observers see each event first; what they throw is told to the reader and stops nothing. */
-function observed(options: RunOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
-  const { onEvent, onToken } = options;
-  if (onEvent === undefined && onToken === undefined) return push;
-  return (event) => {
-    try {
-      if (onToken !== undefined && event.type === "text_delta") onToken(event.text);
-      onEvent?.(event);
-    } catch (error) {
-      push({ type: "warning", message: `An observer threw: ${toNanoAgentError(error).message}` });
-    }
-    push(event);
-  };
 }

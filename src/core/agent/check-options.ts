@@ -39,6 +39,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   permission: true,
   checkpointer: true,
   approve: true,
+  hooks: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,
   toolTimeoutMs: true,

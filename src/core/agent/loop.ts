@@ -96,6 +96,7 @@ async function afterCalls(
 ): Promise<Ending | undefined> {
   const outcome = await act(run, calls);
   if (run.signal.aborted) return aborted(run);
+  if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
   if (outcome.denied) return { stopReason: "denied" };
   if (outcome.external) return { stopReason: "awaiting_external" };
@@ -130,6 +131,7 @@ async function takeInSteering(run: RunContext): Promise<boolean> {
 
 function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
   if (run.signal.aborted) return aborted(run);
+  if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (run.state.transcript.pending.length > 0) return { stopReason: "awaiting_external" };
   const limit = exhaustedLimit(run);
   if (limit !== undefined) return { stopReason: "budget", limit };

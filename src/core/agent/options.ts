@@ -6,6 +6,7 @@ import type { Tool } from "../tool/tool.ts";
 import type { Checkpointer } from "./checkpointer.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
+import type { HookOptions } from "./hook.ts";
 import type { Journal } from "./journal.ts";
 
 /** What a session may use up. A limit that is reached ends the run with `stopReason: "budget"` before the next request. */
@@ -52,6 +53,8 @@ export interface AgentOptions {
   readonly approve?: Approver;
   /** Keeps what tool calls change, so that it can be put back. Default: nothing is kept. */
   readonly checkpointer?: Checkpointer;
+  /** Hooks of this agent; see {@link import("./agent.ts").Agent.hooks}. */
+  readonly hooks?: HookOptions;
   /** False runs the calls of one answer one after the other, in order. Default true. */
   readonly parallelToolCalls?: boolean;
   /** Calls of one answer at work at the same time. Default 64. */

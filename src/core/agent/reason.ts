@@ -5,6 +5,7 @@ import type { Usage } from "../message/usage.ts";
 import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import type { FinishReason, ModelRequest, ToolChoice } from "../model/model.ts";
+import { hookedAnswer, hookedRequest } from "./reason-hooks.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** What one model request came to. */
@@ -21,22 +22,27 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
   const collector = new AnswerCollector(run.state.transcript.callIds);
   const startedAt = performance.now();
   try {
-    const parts = run.model.stream(requestOf(run, toolChoice), { signal: run.signal });
+    const request = await hookedRequest(run, requestOf(run, toolChoice));
+    const parts = run.model.stream(request, { signal: run.signal });
     for await (const part of parts) {
       const shown = collector.add(part);
       if (shown.type !== "block" && shown.type !== "finish") run.emit(shown);
       if (run.signal.aborted) throw abortError(run.signal);
     }
     const { message, finish } = collector.result();
-    await recordAnswer(run, {
+    const { failure, ...answer } = await hookedAnswer(run, request, {
       message,
       finishReason: finish.finishReason,
+    });
+    await recordAnswer(run, {
+      ...answer,
       usage: finish.usage,
       durationMs: Math.round(performance.now() - startedAt),
       ...(finish.model === undefined ? {} : { answeredBy: finish.model }),
       ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
     });
-    return { type: "answer", message, finishReason: finish.finishReason };
+    if (failure === undefined) return { type: "answer", ...answer };
+    return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
   } catch (error) {
     const failure = toNanoAgentError(error, "internal");
     if (failure.code === "journal") throw failure;

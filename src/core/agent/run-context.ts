@@ -5,6 +5,7 @@ import type { Checkpointer } from "./checkpointer.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approver, Gate } from "./gate.ts";
+import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
 import type { SessionState } from "./session-state.ts";
@@ -37,6 +38,7 @@ export interface RunContext extends RunSettings {
   readonly journal: Journal;
   readonly state: SessionState;
   readonly signal: AbortSignal;
+  readonly hooks: Hooks;
   /** Tag of its entries when it is a nested run. */
   readonly scope: string | undefined;
   /** Name of the tool that must end the run (structured output), if any. */

@@ -6,20 +6,20 @@ import type { NewEntry } from "./entry.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /**
- * Runs a call between the two looks of the checkpointer and records what it changed. A call whose changes could not be taken back is
- * not run. Throws only for the journal.
+ * Runs a call between the two looks of the checkpointer and records what it changed. A call whose changes could not be taken back does
+ * not run: `execute` gets what it is answered with. Throws only for the journal.
  */
 export async function withCheckpoint(
   run: RunContext,
   call: CheckpointedCall,
-  execute: () => Promise<SettledCall>,
+  execute: (refusal?: SettledCall) => Promise<SettledCall>,
 ): Promise<SettledCall> {
   const { checkpointer } = run;
   if (checkpointer === undefined) return execute();
   try {
     await checkpointer.before(call);
   } catch (error) {
-    return { status: "error", result: errorResult(`Not run: ${errorMessage(error)}`) };
+    return execute({ status: "error", result: errorResult(`Not run: ${errorMessage(error)}`) });
   }
   let settled: SettledCall;
   try {

@@ -3,6 +3,7 @@ export type FlagName =
   | "print"
   | "model"
   | "pattern"
+  | "extra-tools"
   | "system-prompt"
   | "append-system-prompt"
   | "continue"
@@ -63,6 +64,13 @@ export const FLAGS: readonly FlagSpec[] = [
     value: "NAME",
     group: "Run",
     help: "How to work: simple, react, plan or reflection. Default: the plain loop.",
+  },
+  {
+    name: "extra-tools",
+    type: "list",
+    value: "NAMES",
+    group: "Run",
+    help: "Tools beside those that are always there: todo, the model's own list of steps.",
   },
   {
     name: "system-prompt",

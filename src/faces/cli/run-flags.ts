@@ -1,5 +1,6 @@
 import type { ConfigFile } from "../../app/config/config-schema.ts";
 import { DURATION_FORM, parseDuration } from "../../app/config/duration.ts";
+import { EXTRA_TOOLS } from "../../app/config/extra-tool.ts";
 import { PATTERN_NAMES } from "../../app/config/pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
 import type { SessionChoice } from "../../app/open-session.ts";
@@ -72,12 +73,14 @@ function configOf(flags: ParsedFlags): ConfigFile {
     systemPrompt: flags.text("system-prompt"),
     appendSystemPrompt: flags.text("append-system-prompt"),
   };
+  const extraTools = names(flags, "extra-tools", EXTRA_TOOLS);
   const allowed = flags.list("allowed-tools");
   const disallowed = flags.list("disallowed-tools");
   if (texts.model?.trim() === "") throw usageError("--model is empty. Write provider/id.");
   return {
     ...present(texts),
     ...(pattern === undefined ? {} : { pattern }),
+    ...(extraTools.length === 0 ? {} : { extraTools }),
     ...(mode === undefined ? {} : { permissionMode: mode }),
     ...(allowed.length === 0 ? {} : { allowedTools: allowed }),
     ...(disallowed.length === 0 ? {} : { disallowedTools: disallowed }),
@@ -110,7 +113,21 @@ function choice<const T extends string>(
   options: readonly T[],
 ): T | undefined {
   const text = flags.text(name);
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : oneOf(text, name, options);
+}
+
+function names<const T extends string>(
+  flags: ParsedFlags,
+  name: FlagName,
+  options: readonly T[],
+): readonly T[] {
+  return flags
+    .list(name)
+    .flatMap((text) => text.split(","))
+    .map((text) => oneOf(text.trim(), name, options));
+}
+
+function oneOf<const T extends string>(text: string, name: FlagName, options: readonly T[]): T {
   const found = options.find((option) => option === text);
   if (found !== undefined) return found;
   const guess = nearest(text, options);

@@ -1,0 +1,151 @@
+import type { AgentEvent } from "../core/agent/event.ts";
+import type { RunResult } from "../core/agent/result.ts";
+import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
+import type { ToolInput } from "../core/message/block.ts";
+import { textOf } from "../core/message/message.ts";
+
+/** What each of the nine step events tells. */
+export interface StepEventData {
+  readonly agent_start: { readonly input_text: string };
+  readonly step_start: { readonly step: number };
+  readonly llm_chunk: { readonly chunk: string };
+  readonly thinking: { readonly chunk: string };
+  readonly tool_call_start: {
+    readonly tool_call_id: string;
+    readonly tool_name: string;
+    readonly args: ToolInput;
+  };
+  readonly tool_call_finish: {
+    readonly tool_call_id: string;
+    readonly tool_name: string;
+    readonly result: string;
+    readonly status: "ok" | "error" | "denied" | "aborted";
+  };
+  readonly step_finish: { readonly step: number };
+  readonly agent_finish: { readonly result: string; readonly stop_reason: RunResult["stopReason"] };
+  readonly error: { readonly error: string; readonly error_type: string };
+}
+
+/** Names of the nine step events. */
+export type StepEventType = keyof StepEventData;
+
+/** One of the nine step events. `timestamp` is milliseconds since the epoch. */
+export type StepEvent = {
+  readonly [T in StepEventType]: {
+    readonly type: T;
+    readonly timestamp: number;
+    readonly agent_name: string;
+    readonly data: StepEventData[T];
+  };
+}[StepEventType];
+
+/** How step events are made. */
+export interface StepEventOptions {
+  /** Default `agent`. */
+  readonly agentName?: string;
+  /** Types to let through. Default: all. */
+  readonly include?: readonly StepEventType[];
+  /** Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/**
+ * A run as nine kinds of events: `agent_start`, then for each model request `step_start`, `llm_chunk` and `thinking` as they come,
+ * `tool_call_start` and `tool_call_finish`, `step_finish`; at the end `agent_finish`, or `error`, after which the error is thrown.
+ * Leaving the iteration early leaves the run.
+ */
+export async function* toStepEvents(
+  events: AsyncIterable<AgentEvent>,
+  options: StepEventOptions = {},
+): AsyncGenerator<StepEvent, void, undefined> {
+  const { agentName = "agent", include, now = Date.now } = options;
+  const steps = new Steps();
+  const full = (step: Step): StepEvent =>
+    ({ type: step.type, timestamp: now(), agent_name: agentName, data: step.data }) as StepEvent;
+  const shown = (made: readonly Step[]): readonly StepEvent[] =>
+    made.filter(({ type }) => include?.includes(type) ?? true).map(full);
+  try {
+    for await (const event of events) {
+      yield* shown(steps.of(event));
+      if (event.type === "done" && event.result.error !== undefined) throw event.result.error;
+    }
+  } catch (error) {
+    yield* shown([step("error", { error: errorMessage(error), error_type: typeOf(error) })]);
+    throw error;
+  }
+}
+
+type Step = { [T in StepEventType]: { readonly type: T; readonly data: StepEventData[T] } }[StepEventType];
+
+function step<T extends StepEventType>(type: T, data: StepEventData[T]): Step {
+  return { type, data } as Step;
+}
+
+/** Remembers what was opened and must be closed. */
+class Steps {
+  #inputs: string[] | undefined;
+  #open = 0;
+
+  of(event: AgentEvent): readonly Step[] {
+    switch (event.type) {
+      case "run_start":
+        this.#inputs = [];
+        return [];
+      case "user_message":
+        if (event.source === "input" && event.scope === undefined)
+          this.#inputs?.push(textOf(event.message.content));
+        return [];
+      case "turn_start":
+        return [...this.#start(), ...this.#finish(), this.#begin()];
+      case "text_delta":
+        return [step("llm_chunk", { chunk: event.text })];
+      case "thinking_delta":
+        return [step("thinking", { chunk: event.text })];
+      case "tool_intent":
+        return [
+          step("tool_call_start", { tool_call_id: event.callId, tool_name: event.name, args: event.input }),
+        ];
+      case "tool_result":
+        return [
+          step("tool_call_finish", {
+            tool_call_id: event.callId,
+            tool_name: event.name,
+            result: textOf(event.result.content, "\n"),
+            status: event.status,
+          }),
+        ];
+      case "done":
+        return [...this.#start(), ...this.#finish(), ...ending(event.result)];
+      default:
+        return [];
+    }
+  }
+
+  #start(): readonly Step[] {
+    const inputs = this.#inputs;
+    this.#inputs = undefined;
+    return inputs === undefined ? [] : [step("agent_start", { input_text: inputs.join("\n") })];
+  }
+
+  #begin(): Step {
+    return step("step_start", { step: ++this.#open });
+  }
+
+  #closed = 0;
+
+  #finish(): readonly Step[] {
+    if (this.#closed === this.#open) return [];
+    this.#closed = this.#open;
+    return [step("step_finish", { step: this.#open })];
+  }
+}
+
+/** The error itself is told where it is thrown. */
+function ending({ error, text, stopReason }: RunResult): readonly Step[] {
+  return error === undefined ? [step("agent_finish", { result: text, stop_reason: stopReason })] : [];
+}
+
+function typeOf(error: unknown): string {
+  if (isNanoAgentError(error)) return error.code;
+  return error instanceof Error ? error.name : typeof error;
+}

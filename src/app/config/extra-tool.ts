@@ -1,0 +1,5 @@
+/** Tools of the terminal agent that are there when asked for: each costs tokens with every request. */
+export type ExtraTool = (typeof EXTRA_TOOLS)[number];
+
+/** Every {@link ExtraTool}. */
+export const EXTRA_TOOLS = ["todo"] as const;

@@ -1,0 +1,74 @@
+import { NanoAgentError } from "../base/errors.ts";
+import type { ToolResultBlock, UserBlock } from "../message/block.ts";
+import type { Message, UserMessage } from "../message/message.ts";
+import { repairTranscript } from "../message/transcript.ts";
+import { type RunContext, record } from "./run-context.ts";
+import type { SessionState } from "./session-state.ts";
+
+/**
+ * Records what a run starts from: `history` when the conversation is empty so far, the start, the input. Throws `invalid_argument` for
+ * input that answers a call which is not open, and for the journal.
+ */
+export async function beginRun(
+  run: RunContext,
+  messages: readonly Message[],
+  history: readonly Message[] = [],
+): Promise<void> {
+  const { model, journal } = run;
+  if (history.length > 0 && run.state.transcript.messages.length === 0)
+    await record(run, { type: "history", messages: repairTranscript(history) });
+  await record(run, {
+    type: "run_start",
+    sessionId: journal.sessionId,
+    model: `${model.provider}/${model.id}`,
+    tools: run.tools.names(),
+  });
+  const before = messages.slice(0, -1);
+  if (before.some((message) => message.role === "assistant")) {
+    await record(run, { type: "history", messages: repairTranscript(messages) });
+    return;
+  }
+  for (const message of messages) await recordInput(run, message as UserMessage);
+}
+
+/** Throws `invalid_argument` unless it is the model's turn in the conversation, which `history` begins when nothing else is there. */
+export function assertResumable(state: SessionState, history: readonly Message[] = []): void {
+  const { pending, messages } = state.transcript;
+  if (pending.length > 0) {
+    const open = pending.map((call) => `${call.name} (${call.id})`).join(", ");
+    throw new NanoAgentError(
+      "invalid_argument",
+      `Tool calls wait for your answer: ${open}. Pass their tool_result blocks as input.`,
+    );
+  }
+  const last = messages.at(-1) ?? history.at(-1);
+  if (last?.role === "user") return;
+  throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
+}
+
+/** Answers to open calls go to their calls, the rest is a message. */
+async function recordInput(run: RunContext, message: UserMessage): Promise<void> {
+  const pending = new Map(run.state.transcript.pending.map((call) => [call.id, call]));
+  const rest: UserBlock[] = [];
+  for (const block of message.content) {
+    if (block.type !== "tool_result") rest.push(block);
+    else await recordExternal(run, block, pending.get(block.tool_use_id)?.name);
+  }
+  if (rest.length > 0)
+    await record(run, { type: "user_message", message: { ...message, content: rest }, source: "input" });
+}
+
+async function recordExternal(
+  run: RunContext,
+  result: ToolResultBlock,
+  name: string | undefined,
+): Promise<void> {
+  if (name === undefined) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `The input answers the tool call "${result.tool_use_id}", which is not open. Open calls: ${run.state.transcript.pending.map((call) => call.id).join(", ") || "none"}.`,
+    );
+  }
+  const status = result.is_error === true ? "error" : "ok";
+  await record(run, { type: "tool_result", callId: result.tool_use_id, name, status, result, durationMs: 0 });
+}

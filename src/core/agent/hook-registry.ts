@@ -1,0 +1,95 @@
+import { NanoAgentError } from "../base/errors.ts";
+import { nearest } from "../base/text.ts";
+import { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./hook.ts";
+
+/** How a hook is treated. */
+export interface HookSettings {
+  /**
+   * True for a hook that only looks: what it returns is ignored, and what it throws, or taking longer than `timeoutMs`, becomes a
+   * `warning` event. Default false: it may replace, and what it throws ends the run.
+   */
+  readonly observer?: boolean;
+  /** Milliseconds an observer is waited for. Default 5000. */
+  readonly timeoutMs?: number;
+}
+
+/** A hook as it was registered. */
+export interface RegisteredHook extends Required<HookSettings> {
+  readonly name: string;
+  readonly hook: (...args: never[]) => unknown;
+}
+
+/** The hooks of an agent, or of a class of agents. What is registered or removed counts from the next moment of its kind on. */
+export class HookRegistry {
+  readonly #hooks = new Map<HookPoint, Map<string, RegisteredHook>>();
+
+  /** Throws `invalid_argument` for a point that does not exist and for what is no function. */
+  constructor(hooks: HookOptions = {}) {
+    for (const [point, given] of Object.entries(hooks)) {
+      assertPoint(point);
+      if (given === undefined) continue;
+      const named = typeof given === "function" ? { [point]: given } : given;
+      for (const [name, hook] of Object.entries(named)) this.register(point, name, hook);
+    }
+  }
+
+  /**
+   * Adds a hook behind those already at the point. One of the same name is replaced and keeps its place. Throws `invalid_argument`
+   * for a point that does not exist and for what is no function.
+   */
+  register<P extends HookPoint>(point: P, name: string, hook: Hook<P>, settings: HookSettings = {}): void {
+    assertPoint(point);
+    if (typeof hook !== "function")
+      throw new NanoAgentError(
+        "invalid_argument",
+        `The hook "${name}" of ${point} is ${typeof hook}, not a function.`,
+      );
+    const { observer = false, timeoutMs = 5_000 } = settings;
+    let hooks = this.#hooks.get(point);
+    if (hooks === undefined) this.#hooks.set(point, (hooks = new Map()));
+    hooks.set(name, { name, hook, observer, timeoutMs });
+  }
+
+  /** Throws `invalid_argument` when there is no hook of that name at the point. */
+  remove(point: HookPoint, name: string): void {
+    assertPoint(point);
+    if (this.#hooks.get(point)?.delete(name) === true) return;
+    const known = this.names(point).join(", ") || "none";
+    throw new NanoAgentError(
+      "invalid_argument",
+      `There is no hook "${name}" at ${point}. Hooks there: ${known}.`,
+    );
+  }
+
+  /** Removes every hook of a point, or of all points. */
+  clear(point?: HookPoint): void {
+    if (point === undefined) return this.#hooks.clear();
+    assertPoint(point);
+    this.#hooks.delete(point);
+  }
+
+  /** Names of the hooks at a point, in the order they run. */
+  names(point: HookPoint): readonly string[] {
+    return [...this.at(point)].map(({ name }) => name);
+  }
+
+  /** The hooks at a point, in the order they run. */
+  at(point: HookPoint): Iterable<RegisteredHook> {
+    return this.#hooks.get(point)?.values() ?? [];
+  }
+
+  /** Whether a point has a hook. */
+  has(point: HookPoint): boolean {
+    return (this.#hooks.get(point)?.size ?? 0) > 0;
+  }
+}
+
+function assertPoint(point: string): asserts point is HookPoint {
+  if ((HOOK_POINTS as readonly string[]).includes(point)) return;
+  const guess = nearest(point, HOOK_POINTS);
+  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `There is no hook point "${point}".${hint} Points: ${HOOK_POINTS.join(", ")}.`,
+  );
+}

@@ -1,0 +1,134 @@
+import { orAborted } from "../base/abort.ts";
+import { errorMessage, NanoAgentError } from "../base/errors.ts";
+import type { AgentEvent } from "./event.ts";
+import type { HookArguments, HookedAgent, HookMoment, HookOutputs, HookPoint } from "./hook.ts";
+import type { HookRegistry, RegisteredHook } from "./hook-registry.ts";
+
+/** What hooks run with. */
+export interface HooksContext {
+  readonly agent: HookedAgent;
+  /** In the order they run: those of classes, the base first, then those of the agent itself. */
+  readonly registries: readonly HookRegistry[];
+  readonly signal: AbortSignal;
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Runs the hooks of one run, each in turn, every one seeing what those before it made. Any number of moments may be under way at the
+ * same time. A hook that throws throws here as `internal`; one that is aborted with the run throws that.
+ */
+export class Hooks {
+  readonly #context: HooksContext;
+  #failure: NanoAgentError | undefined;
+
+  constructor(context: HooksContext) {
+    this.#context = context;
+  }
+
+  /** The first failure of a hook that had no other way to end the run. */
+  get failure(): NanoAgentError | undefined {
+    return this.#failure;
+  }
+
+  /** Keeps a failure that cannot be thrown where it happened. */
+  fail(error: NanoAgentError): void {
+    this.#failure ??= error;
+  }
+
+  has(point: HookPoint): boolean {
+    for (const registry of this.#context.registries) if (registry.has(point)) return true;
+    return false;
+  }
+
+  /** The arguments as the hooks leave them. */
+  async pre<M extends HookMoment>(moment: M, args: HookArguments[M]): Promise<HookArguments[M]> {
+    let current = args;
+    for (const registered of this.#at(`pre_${moment}`)) {
+      const made = await this.#call(`pre_${moment}`, registered, [current]);
+      if (made !== undefined) current = made as HookArguments[M];
+    }
+    return current;
+  }
+
+  /** The output as the hooks leave it. */
+  async post<M extends HookMoment>(
+    moment: M,
+    args: HookArguments[M],
+    output: HookOutputs[M],
+  ): Promise<HookOutputs[M]> {
+    let current = output;
+    for (const registered of this.#at(`post_${moment}`)) {
+      const made = await this.#call(`post_${moment}`, registered, [args, current]);
+      if (made !== undefined) current = made as HookOutputs[M];
+    }
+    return current;
+  }
+
+  /** Passes an event through the print hooks. A hook that throws is kept as {@link Hooks.failure}, and the event is shown as it was. */
+  print(event: AgentEvent, show: (event: AgentEvent) => void): void {
+    let current: AgentEvent | undefined = event;
+    for (const registered of this.#at("pre_print")) {
+      const made = this.#callNow("pre_print", registered, [{ event: current }]);
+      if (made !== undefined) current = (made as HookArguments["print"]).event;
+      if (current === undefined) return;
+    }
+    show(current);
+    for (const registered of this.#at("post_print")) {
+      this.#callNow("post_print", registered, [{ event: current }, undefined]);
+    }
+  }
+
+  *#at(point: HookPoint): Iterable<RegisteredHook> {
+    for (const registry of this.#context.registries) yield* registry.at(point);
+  }
+
+  /** What a hook returned, `undefined` when nothing is to be replaced. */
+  async #call(point: HookPoint, registered: RegisteredHook, args: readonly unknown[]): Promise<unknown> {
+    const { signal, warn } = this.#context;
+    const { name, observer, timeoutMs } = registered;
+    try {
+      const work = this.#invoke(registered, args);
+      if (!observer) return (await orAborted(work, signal)) ?? undefined;
+      await orAborted(inTime(work, timeoutMs), signal);
+    } catch (error) {
+      if (signal.aborted || !observer) throw signal.aborted ? error : failureOf(point, name, error);
+      warn(`The hook "${name}" of ${point} failed: ${errorMessage(error)}`);
+    }
+    return undefined;
+  }
+
+  #callNow(point: HookPoint, registered: RegisteredHook, args: readonly unknown[]): unknown {
+    const { agent, warn } = this.#context;
+    const { name, observer } = registered;
+    const failed = (error: unknown): void => {
+      if (observer) warn(`The hook "${name}" of ${point} failed: ${errorMessage(error)}`);
+      else this.fail(failureOf(point, name, error));
+    };
+    try {
+      const made = registered.hook(...([agent, ...args] as never[])) ?? undefined;
+      if (!(made instanceof Promise)) return observer ? undefined : made;
+      made.catch(failed);
+      if (!observer) throw new TypeError("it returned a promise, and the stream waits for nobody");
+    } catch (error) {
+      failed(error);
+    }
+    return undefined;
+  }
+
+  /** Calls the hook; what it throws at once becomes a rejection, like what it throws later. */
+  async #invoke({ hook }: RegisteredHook, args: readonly unknown[]): Promise<unknown> {
+    return hook(...([this.#context.agent, ...args] as never[]));
+  }
+}
+
+function failureOf(point: HookPoint, name: string, error: unknown): NanoAgentError {
+  return new NanoAgentError("internal", `The hook "${name}" of ${point} failed: ${errorMessage(error)}`, {
+    cause: error,
+  });
+}
+
+function inTime(work: Promise<unknown>, timeoutMs: number): Promise<unknown> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

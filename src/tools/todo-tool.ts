@@ -1,0 +1,83 @@
+import { defineTool } from "../core/tool/define-tool.ts";
+import { errorResult } from "../core/tool/output.ts";
+import type { Tool, ToolResult } from "../core/tool/tool.ts";
+
+/** What has become of an item of a todo list. */
+export type TodoStatus = "pending" | "in_progress" | "completed";
+
+/** An item of a todo list. */
+export interface TodoItem {
+  readonly content: string;
+  readonly status: TodoStatus;
+}
+
+const MAX_ITEMS = 100;
+const MAX_CONTENT_CHARS = 500;
+const MARKS: { readonly [S in TodoStatus]: string } = {
+  pending: "[ ]",
+  in_progress: "[>]",
+  completed: "[x]",
+};
+
+/**
+ * The `todo` tool: the model's list of what is to be done, the whole list with each call. The result says how far it is; the list itself
+ * is in `metadata.todos` of the result, so the newest one in a journal is the list as it stands. Refused, with the list unchanged: more
+ * than one item in progress, an item without text or with more than 500 characters, more than 100 items.
+ */
+export function createTodoTool(): Tool {
+  return defineTool({
+    name: "todo",
+    description:
+      "Keep the list of steps of a longer task: pass the whole list each time, one item in_progress at most.",
+    parameters: {
+      type: "object",
+      properties: {
+        todos: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: {
+              content: { type: "string" },
+              status: { type: "string", enum: ["pending", "in_progress", "completed"] },
+            },
+            required: ["content", "status"],
+          },
+        },
+      },
+      required: ["todos"],
+    },
+    readOnly: true,
+    access: { write: ["todo:list"] },
+    execute: ({ todos }) => listed(todos.map(({ content, status }) => ({ content: content.trim(), status }))),
+  });
+}
+
+function listed(todos: readonly TodoItem[]): ToolResult {
+  const problem = problemOf(todos);
+  if (problem !== undefined) return errorResult(`${problem} The list is as it was.`);
+  if (todos.length === 0)
+    return { content: "The list is empty.", title: "no todos", metadata: { todos: [] } };
+  const done = todos.filter(({ status }) => status === "completed").length;
+  const recap = `[${done}/${todos.length}]`;
+  return {
+    content: [recap, ...todos.map(({ content, status }) => `${MARKS[status]} ${content}`)].join("\n"),
+    title: `${recap} ${nextOf(todos)}`,
+    metadata: { todos: todos.map(({ content, status }) => ({ content, status })) },
+  };
+}
+
+function problemOf(todos: readonly TodoItem[]): string | undefined {
+  if (todos.length > MAX_ITEMS)
+    return `${todos.length} items; a list takes ${MAX_ITEMS}: put steps together.`;
+  const bad = todos.findIndex(({ content }) => content === "" || content.length > MAX_CONTENT_CHARS);
+  if (bad >= 0) return `Item ${bad + 1} needs a text of 1 to ${MAX_CONTENT_CHARS} characters.`;
+  const working = todos.filter(({ status }) => status === "in_progress");
+  if (working.length < 2) return undefined;
+  return `${working.length} items are in_progress (${working.map(({ content }) => content).join("; ")}); one at a time.`;
+}
+
+function nextOf(todos: readonly TodoItem[]): string {
+  const next =
+    todos.find(({ status }) => status === "in_progress") ?? todos.find(({ status }) => status === "pending");
+  return next?.content ?? "all done";
+}
