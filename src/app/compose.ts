@@ -5,6 +5,7 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
+import { openCheckpoints } from "./checkpoints.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
 import { existingFolder } from "./config/paths.ts";
@@ -61,17 +62,20 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     extra: config.extraTools ?? [],
   });
   const toolNames = builtin.tools.map((tool) => tool.name);
+  const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
   const gate = createPermissionGate({
     mode,
     allowed: config.allowedTools ?? [],
     disallowed: config.disallowedTools ?? [],
     permissions: config.permissions,
     known: toolNames,
-    workspace: [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))],
+    workspace,
     cwd,
     home: paths.home,
   });
   const model = options.model ?? (await modelOf(settings, onNotice));
+  const journal = await openJournal();
+  const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
   const agent = await agentOf(config.pattern, {
     model,
     tools: builtin.tools,
@@ -87,19 +91,25 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     budget: budgetOf(config),
     permission: gate,
     cwd,
-    journal: await openJournal(),
+    journal,
+    ...(checkpoints === undefined ? {} : { checkpointer: checkpoints }),
   });
   return {
     agent,
     model: `${model.provider}/${model.id}`,
     toolNames,
     mode,
-    prepare: builtin.prepare,
+    prepare: async () => {
+      await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
+    },
     tidy: async () => {
       // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
       await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
     },
-    dispose: builtin.dispose,
+    dispose: async () => {
+      await builtin.dispose();
+      await checkpoints?.close();
+    },
     killNow: builtin.killNow,
   };
 }

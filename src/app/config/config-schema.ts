@@ -43,6 +43,13 @@ export interface PermissionConfig {
   readonly deny?: readonly string[];
 }
 
+/** How much is kept for undo. Megabytes are 1,048,576 bytes. */
+export interface UndoLimits {
+  readonly maxFileMb?: number;
+  readonly maxStoreMb?: number;
+  readonly maxFiles?: number;
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -61,6 +68,9 @@ export interface ConfigFile {
   readonly maxWallTime?: string;
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
+  /** False: what tool calls change is not kept. Default true. */
+  readonly undo?: boolean;
+  readonly undoLimits?: UndoLimits;
   readonly network?: NetworkConfig;
   readonly providers?: { readonly [name: string]: ProviderConfig };
 }
@@ -120,6 +130,15 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   maxWallTime: { type: "duration" },
   systemPrompt: TEXT,
   appendSystemPrompt: TEXT,
+  undo: { type: "boolean" },
+  undoLimits: {
+    type: "object",
+    fields: {
+      maxFileMb: { type: "number", above: 0 },
+      maxStoreMb: { type: "number", above: 0 },
+      maxFiles: { type: "number", minimum: 1, integer: true },
+    },
+  },
   network: {
     type: "object",
     fields: {

@@ -29,7 +29,7 @@ export interface EffectiveConfig {
  * `permissions` add up, so that no layer takes back what another one denies; `network` and `providers` merge by entry.
  *
  * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`),
- * allow tools or calls, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
+ * allow tools or calls, switch undo off, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
@@ -123,6 +123,8 @@ function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
   };
   if (config.providers !== undefined) drop("providers");
   if (config.allowedTools !== undefined) drop("allowedTools");
+  if (config.undo === false) drop("undo");
+  if (config.undoLimits !== undefined) drop("undoLimits");
   if (config.permissions?.allow !== undefined) {
     const { allow: _allow, ...rest } = config.permissions;
     kept.permissions = rest;

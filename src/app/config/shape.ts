@@ -18,6 +18,7 @@ export type Shape =
       readonly above?: number;
     }
   | { readonly type: "duration" }
+  | { readonly type: "boolean" }
   | { readonly type: "strings"; readonly oneOf?: readonly string[] }
   | {
       readonly type: "object";
@@ -41,6 +42,8 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
       return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
       return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
+    case "boolean":
+      return typeof value === "boolean" ? undefined : wrong(value, "true or false", path);
     case "duration":
       return isDuration(value) ? undefined : wrong(value, DURATION_FORM, path);
     case "number":

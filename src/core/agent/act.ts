@@ -7,9 +7,9 @@ import { errorResult, toToolResult } from "../tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
 import { hookedResult } from "./acting-hooks.ts";
 import { type Admission, admit, type SettledCall } from "./admit.ts";
-import { withCheckpoint } from "./with-checkpoint.ts";
 import { type RunContext, record } from "./run-context.ts";
 import { Scheduler } from "./schedule.ts";
+import { withCheckpoint } from "./with-checkpoint.ts";
 
 const DEFAULT_ABORT_GRACE_MS = 500;
 
@@ -79,7 +79,8 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   const nested = parentCallId === undefined ? {} : { parentCallId };
   const startedAt = performance.now();
   const input = admission.type === "ready" ? admission.input : call.input;
-  const hooked = (settled: SettledCall): Promise<SettledCall> => afterHooks(run, settled, { call, input, parentCallId });
+  const hooked = (settled: SettledCall): Promise<SettledCall> =>
+    afterHooks(run, settled, { call, input, parentCallId });
   let settled: SettledCall;
   if (admission.type === "external") {
     settled = await hooked({

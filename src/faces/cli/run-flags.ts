@@ -84,6 +84,7 @@ function configOf(flags: ParsedFlags): ConfigFile {
     ...(mode === undefined ? {} : { permissionMode: mode }),
     ...(allowed.length === 0 ? {} : { allowedTools: allowed }),
     ...(disallowed.length === 0 ? {} : { disallowedTools: disallowed }),
+    ...(flags.has("no-undo") ? { undo: false } : {}),
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
     ...(maxWallTime === undefined ? {} : { maxWallTime }),

@@ -1,8 +1,23 @@
-import { closeSync, constants, fchmodSync, fsyncSync, lstatSync, mkdirSync, openSync, renameSync, rmdirSync, rmSync, symlinkSync, unlinkSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import type { FileChange, FileVersion } from "../../core/agent/file-change.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { systemCode, systemReason } from "../session-error.ts";
 import { type AnchoredFolder, anchorFolder } from "./anchored-folder.ts";
+import { DRAFT_PREFIX } from "./limits.ts";
 import { bytesOfKey, type PathKey, parentKey, partsOf } from "./path-key.ts";
 
 /** What {@link applyChanges} works with. */
@@ -33,7 +48,8 @@ export function applyChanges(changes: readonly FileChange[], options: ApplyOptio
   for (const change of deepestFirst) if (isRemoval(change)) applying.remove(change);
   const shallowFirst = deepestFirst.reverse();
   for (const change of shallowFirst) if (change.after?.type === "folder") applying.makeFolder(change);
-  for (const change of shallowFirst) if (change.after?.type === "file" || change.after?.type === "link") applying.put(change);
+  for (const change of shallowFirst)
+    if (change.after?.type === "file" || change.after?.type === "link") applying.put(change);
   for (const change of shallowFirst.reverse()) if (change.after?.type === "folder") applying.setMode(change);
   return applying.failed;
 }
@@ -67,7 +83,7 @@ class Applying {
       // Removed already, when a folder or something else had to make room.
       if (!isRemoval({ path, before, after })) this.#assertAsPlanned(path);
       else if (isThere(folder.entry(name))) throw new Error("something took its place meanwhile");
-      const draft = folder.entry(`.nano-agent-undo-${newUuid()}`);
+      const draft = folder.entry(draftName());
       try {
         this.#write(draft, after);
         renameSync(draft, folder.entry(name));
@@ -81,7 +97,10 @@ class Applying {
   setMode({ path, after }: FileChange): void {
     if (after?.type !== "folder") return;
     this.#attempt(path, (folder, name) => {
-      const descriptor = openSync(folder.entry(name), constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0));
+      const descriptor = openSync(
+        folder.entry(name),
+        constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0),
+      );
       try {
         fchmodSync(descriptor, after.mode);
       } finally {
@@ -128,6 +147,11 @@ class Applying {
   }
 }
 
+/** A name by which every run knows a file that was left half written, and removes it when it is a day old. */
+function draftName(): string {
+  return `${DRAFT_PREFIX}000000-${process.pid}-${Date.now().toString(36)}-${newUuid().slice(0, 8)}`;
+}
+
 /** Whether something must go before the new thing can come, or nothing comes. */
 function isRemoval({ before, after }: FileChange): boolean {
   if (before === null) return false;
@@ -143,6 +167,7 @@ function depth(path: PathKey): number {
 }
 
 function reasonOf(error: unknown): string {
-  return systemCode(error) === "ENOTEMPTY" ? "it still holds files that were not made by a call" : systemReason(error);
+  return systemCode(error) === "ENOTEMPTY"
+    ? "it still holds files that were not made by a call"
+    : systemReason(error);
 }
-

@@ -33,7 +33,9 @@ export function addUser(folder: string, journalPath: string): void {
 export function usersOf(folder: string): readonly string[] {
   try {
     const lines = readFileSync(join(folder, USERS), "utf8").split("\n");
-    return [...new Set(lines)].filter((path) => path !== "" && statSync(path, { throwIfNoEntry: false }) !== undefined);
+    return [...new Set(lines)].filter(
+      (path) => path !== "" && statSync(path, { throwIfNoEntry: false }) !== undefined,
+    );
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return [];
@@ -64,7 +66,9 @@ export async function collectUnused({ workspace, own, maxBytes }: CollectOptions
   const kept: string[] = [];
   let used = sum([...needed].map((name) => lengths.get(name) ?? 0));
   for (const path of newestFirst(users, own)) {
-    const more = [...new Set(hashesIn(entriesOfFile(path), workspace.root))].filter((name) => !needed.has(name));
+    const more = [...new Set(hashesIn(entriesOfFile(path), workspace.root))].filter(
+      (name) => !needed.has(name),
+    );
     const size = sum(more.map((name) => lengths.get(name) ?? 0));
     if (path !== own && used + size > room) break;
     used += size;
@@ -91,10 +95,14 @@ function sweep({ store }: Workspace, needed: ReadonlySet<string>): void {
   const going = contents.filter(({ objects }) => {
     const waste = sum(objects.map(([name, length]) => (needed.has(name) ? 0 : length)));
     const all = sum(objects.map(([, length]) => length));
-    return objects.every(([name]) => !needed.has(name)) || waste > all * WASTE || (areMany && all < SMALL_BYTES);
+    return (
+      objects.every(([name]) => !needed.has(name)) || waste > all * WASTE || (areMany && all < SMALL_BYTES)
+    );
   });
   if (going.length === 0) return;
-  const move = going.flatMap(({ objects }) => objects.map(([name]) => name).filter((name) => needed.has(name)));
+  const move = going.flatMap(({ objects }) =>
+    objects.map(([name]) => name).filter((name) => needed.has(name)),
+  );
   store.removePacks(
     going.map(({ pack }) => pack),
     move,
@@ -110,7 +118,9 @@ function removeDrafts(folder: string): void {
 }
 
 function newestFirst(users: readonly string[], own: string | undefined): readonly string[] {
-  const times = new Map(users.map((path) => [path, path === own ? Number.POSITIVE_INFINITY : statSync(path).mtimeMs]));
+  const times = new Map(
+    users.map((path) => [path, path === own ? Number.POSITIVE_INFINITY : statSync(path).mtimeMs]),
+  );
   return [...users].sort((left, right) => (times.get(right) ?? 0) - (times.get(left) ?? 0));
 }
 

@@ -1,10 +1,10 @@
 import { lstatSync } from "node:fs";
-import { sep } from "node:path";
+import { isAbsolute } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/checkpointer.ts";
 import type { CheckpointEntry, NewEntry } from "../../core/agent/entry.ts";
 import type { FileChange, Omission } from "../../core/agent/file-change.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import { isSafeKey, type PathKey } from "./path-key.ts";
+import { keyWithin } from "./path-key.ts";
 import type { Observation, Workspace } from "./workspace.ts";
 
 /** What a {@link FileCheckpointer} works with. */
@@ -14,6 +14,8 @@ export interface FileCheckpointerOptions {
   /** The call that was cut when the session ended last, if one was: what changed since is laid to it. */
   readonly interrupted?: { readonly callId: string; readonly name: string } | undefined;
   readonly onNotice?: (message: string) => void;
+  /** Called after something was kept for the first time. */
+  readonly onFirstUse?: () => void;
 }
 
 /** Where a call may change something: at known paths, or anywhere. */
@@ -32,15 +34,20 @@ const MAX_OMITTED = 200;
 export class FileCheckpointer implements Checkpointer {
   readonly #workspaces: readonly Workspace[];
   readonly #onNotice: (message: string) => void;
+  #onFirstUse: (() => void) | undefined;
   #interrupted: FileCheckpointerOptions["interrupted"];
-  readonly #active = new Map<string, { readonly call: CheckpointedCall; readonly outside: ReadonlyMap<string, string> }>();
+  readonly #active = new Map<
+    string,
+    { readonly call: CheckpointedCall; readonly outside: ReadonlyMap<string, string> }
+  >();
   /** Entries found while a call was still at work, to be recorded with the next one that ends. */
   #found: NewEntry[] = [];
   #turn: Promise<unknown> = Promise.resolve();
   readonly #noticed = new Set<string>();
 
-  constructor({ workspaces, interrupted, onNotice = () => undefined }: FileCheckpointerOptions) {
+  constructor({ workspaces, interrupted, onNotice = () => undefined, onFirstUse }: FileCheckpointerOptions) {
     this.#workspaces = workspaces;
+    this.#onFirstUse = onFirstUse;
     this.#interrupted = interrupted;
     this.#onNotice = onNotice;
   }
@@ -60,6 +67,8 @@ export class FileCheckpointer implements Checkpointer {
       try {
         const observed = await this.#observe(reach);
         this.#attribute(observed);
+        if (observed.length > 0) this.#onFirstUse?.();
+        if (observed.length > 0) this.#onFirstUse = undefined;
       } catch (error) {
         throw new Error(
           `its changes could not be undone. ${errorMessage(error)} Put that right, or switch undo off: --no-undo, or "undo": false in the configuration.`,
@@ -116,12 +125,15 @@ export class FileCheckpointer implements Checkpointer {
     this.#interrupted = undefined;
     for (const [{ root }, seen] of observed) {
       if (active !== undefined) this.#found.push(...entriesOf(active.call, root, seen));
-      else if (cut !== undefined) this.#found.push(...entriesOf(cut, root, seen).map((entry) => ({ ...entry, interrupted: true })));
+      else if (cut !== undefined)
+        this.#found.push(...entriesOf(cut, root, seen).map((entry) => ({ ...entry, interrupted: true })));
     }
   }
 
   #tellOmitted({ root }: Workspace, omitted: readonly Omission[]): void {
-    const places = omitted.filter(({ path, reason }) => path === "" || (reason === "too_many_files" && !path.includes("/")));
+    const places = omitted.filter(
+      ({ path, reason }) => path === "" || (reason === "too_many_files" && !path.includes("/")),
+    );
     for (const { path } of places) {
       const shown = path === "" ? root : `${root}/${path}`;
       if (this.#noticed.has(shown)) continue;
@@ -132,7 +144,9 @@ export class FileCheckpointer implements Checkpointer {
 
   #outsideOf(reach: Reach): ReadonlyMap<string, string> {
     if (reach === "anywhere") return new Map();
-    const outside = reach.filter((path) => this.#workspaces.every(({ root }) => keyWithin(root, path) === undefined));
+    const outside = reach.filter((path) =>
+      this.#workspaces.every(({ root }) => keyWithin(root, path) === undefined),
+    );
     return new Map(outside.map((path) => [path, markOf(path)]));
   }
 
@@ -166,16 +180,8 @@ function reachOf({ tool, access }: CheckpointedCall): Reach | undefined {
   if (tool.readOnly === true || tool.changesFiles === false || access === "read_all") return undefined;
   if (typeof access === "string") return "anywhere";
   const { read, write } = access;
-  if (write !== undefined && write.length > 0) return write;
+  if (write !== undefined && write.length > 0) return write.filter((path) => isAbsolute(path));
   return read === undefined ? "anywhere" : undefined;
-}
-
-/** The key of an absolute path below a root that may be kept; undefined for any other. */
-function keyWithin(root: string, path: string): PathKey | undefined {
-  const start = root.endsWith(sep) ? root : root + sep;
-  if (!path.startsWith(start)) return undefined;
-  const key = path.slice(start.length).replaceAll(sep, "/");
-  return isSafeKey(key) ? key : undefined;
 }
 
 /** A checkpoint before the journal has it. */

@@ -60,7 +60,11 @@ export class IndexFile {
   }
 
   /** Stores what changed: `changed` paths behind the log, or everything when the log has grown long. */
-  save(root: string, index: FileIndex, { changed, packs }: { readonly changed: Iterable<PathKey>; readonly packs: readonly string[] }): void {
+  save(
+    root: string,
+    index: FileIndex,
+    { changed, packs }: { readonly changed: Iterable<PathKey>; readonly packs: readonly string[] },
+  ): void {
     const lines = [...changed].map((key) => stateLine(key, index.states.get(key)));
     const isLong = this.#logged + lines.length > 200 + this.#baseEntries / 4;
     if (this.#base === undefined || isLong) this.saveWhole(root, index, packs);
@@ -75,7 +79,14 @@ export class IndexFile {
   /** Writes the whole index in place of the old one. */
   saveWhole(root: string, { states, ...facts }: FileIndex, packs: readonly string[]): void {
     const base = newUuid();
-    const header: Header & { readonly root: string } = { v: VERSION, root, base, packs, count: states.size, ...facts };
+    const header: Header & { readonly root: string } = {
+      v: VERSION,
+      root,
+      base,
+      packs,
+      count: states.size,
+      ...facts,
+    };
     const lines = [JSON.stringify(header)];
     for (const [key, state] of states) lines.push(stateLine(key, state));
     const draft = join(this.#folder, `${FILE}.${base}.tmp`);
@@ -86,7 +97,8 @@ export class IndexFile {
       rmSync(draft, { force: true });
       throw error;
     }
-    for (const name of readdirSync(this.#folder)) if (name.startsWith(LOG_PREFIX)) rmSync(join(this.#folder, name), { force: true });
+    for (const name of readdirSync(this.#folder))
+      if (name.startsWith(LOG_PREFIX)) rmSync(join(this.#folder, name), { force: true });
     this.#base = base;
     this.#baseEntries = states.size;
     this.#logged = 0;
@@ -130,7 +142,16 @@ function stateLine(key: PathKey, state: FileState | undefined): string {
   return JSON.stringify([key, mode, size, mtimeMs, ctimeMs, ino, checkedAt, version]);
 }
 
-type StateLine = readonly [key: string, mode: number, size: number, mtimeMs: number, ctimeMs: number, ino: number, checkedAt: number, version: FileVersion | null];
+type StateLine = readonly [
+  key: string,
+  mode: number,
+  size: number,
+  mtimeMs: number,
+  ctimeMs: number,
+  ino: number,
+  checkedAt: number,
+  version: FileVersion | null,
+];
 
 function readState(states: Map<PathKey, FileState>, line: string): boolean {
   const value = parsed(line);

@@ -109,7 +109,10 @@ export class ObjectStore {
   }
 
   /** What each pack file holds, as name and length. */
-  *contents(): Iterable<{ readonly pack: string; readonly objects: readonly (readonly [name: string, length: number])[] }> {
+  *contents(): Iterable<{
+    readonly pack: string;
+    readonly objects: readonly (readonly [name: string, length: number])[];
+  }> {
     const byPack = new Map<string, [string, number][]>();
     for (const pack of this.packs()) byPack.set(pack, []);
     for (const [name, { pack, length }] of this.#table()) byPack.get(pack)?.push([name, length]);

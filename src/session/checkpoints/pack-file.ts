@@ -86,7 +86,10 @@ export class PackWriter {
   }
 
   #flush(): void {
-    const raw = this.#pending.length === 1 && this.#pending[0] !== undefined ? this.#pending[0] : Buffer.concat(this.#pending);
+    const raw =
+      this.#pending.length === 1 && this.#pending[0] !== undefined
+        ? this.#pending[0]
+        : Buffer.concat(this.#pending);
     const packed = raw.length === 0 ? raw : pack(raw);
     const stored = packed.length < raw.length ? packed : raw;
     this.#blocks.push([this.#offset, stored.length, raw.length]);

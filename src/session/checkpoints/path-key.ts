@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { sep } from "node:path";
 
 /**
  * A path below a root as a text that any journal can hold: parts separated by `/`; a path that is not valid UTF-8 is a NUL character
@@ -22,7 +23,9 @@ export function bytesOfKey(key: PathKey): Buffer {
 export function nativePath(root: string, key: PathKey): string | Buffer {
   if (key === "") return root;
   const folder = root === "/" ? "" : root;
-  return key.startsWith(RAW) ? Buffer.concat([Buffer.from(`${folder}/`), bytesOfKey(key)]) : `${folder}/${key}`;
+  return key.startsWith(RAW)
+    ? Buffer.concat([Buffer.from(`${folder}/`), bytesOfKey(key)])
+    : `${folder}/${key}`;
 }
 
 /** The key of an entry of a folder. */
@@ -68,7 +71,17 @@ export function isWithin(key: PathKey, folder: PathKey): boolean {
 /** Whether a key names something that may be put back: below the root, by plain parts, and not in a repository's own folder. */
 export function isSafeKey(key: unknown): key is PathKey {
   if (typeof key !== "string" || key === "") return false;
-  return partsOf(key).every((part) => part !== "" && part !== "." && part !== ".." && part !== GIT && !part.slice(1).includes(RAW));
+  return partsOf(key).every(
+    (part) => part !== "" && part !== "." && part !== ".." && part !== GIT && !part.slice(1).includes(RAW),
+  );
+}
+
+/** The key of an absolute path below a root that may be put back; undefined for any other. */
+export function keyWithin(root: string, path: string): PathKey | undefined {
+  const start = root.endsWith(sep) ? root : root + sep;
+  if (!path.startsWith(start)) return undefined;
+  const key = path.slice(start.length).replaceAll(sep, "/");
+  return isSafeKey(key) ? key : undefined;
 }
 
 /** The folder of a repository's own, which is never looked into. */

@@ -31,21 +31,22 @@ export interface PlannedPath {
   readonly obstacle?: Obstacle;
 }
 
-/** The stories of all paths in some steps of one root, each path once, in the order they were first touched. */
-export function pathStories(steps: readonly HistoryStep[], within: readonly PathKey[]): PathStory[] {
+/** The stories of all paths in some steps of one root, or of those `within` some paths, each once, in the order they were first touched. */
+export function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[]): PathStory[] {
   const stories = new Map<PathKey, PathStory>();
   for (const { entry, failed, isEnded } of steps) {
     const isCut = entry.type === "rollback" && !isEnded;
     const isUnsure = entry.type === "checkpoint" && entry.interrupted === true;
     for (const { path, before, after } of entry.changes) {
       if (failed.has(path) || !isSafeKey(path)) continue;
-      if (within.length > 0 && !within.some((folder) => isWithin(path, folder))) continue;
+      if (within?.some((folder) => isWithin(path, folder)) === false) continue;
       const story = stories.get(path);
       stories.set(path, {
         path,
         target: story === undefined ? before : story.target,
         expected: isCut ? [before, after] : [after],
-        isDisturbed: isUnsure || (story !== undefined && (story.isDisturbed || !isAmong(before, story.expected))),
+        isDisturbed:
+          isUnsure || (story !== undefined && (story.isDisturbed || !isAmong(before, story.expected))),
       });
     }
   }
@@ -64,8 +65,10 @@ export function planPath(
   const { path, target, expected, isDisturbed } = story;
   if (isSameVersion(current, target)) return undefined;
   const change: FileChange = { path, before: current, after: target };
-  if (target?.type === "unkept" || (target?.type === "file" && !isKept(target.hash))) return { change, obstacle: "lost" };
-  if (!isAmong(current, expected) && !isModeOfFolder(current, expected)) return { change, obstacle: "changed" };
+  if (target?.type === "unkept" || (target?.type === "file" && !isKept(target.hash)))
+    return { change, obstacle: "lost" };
+  if (!isAmong(current, expected) && !isModeOfFolder(current, expected))
+    return { change, obstacle: "changed" };
   if (isDisturbed) return { change, obstacle: "changed_between" };
   if (current?.type === "unkept") return { change, obstacle: "not_kept" };
   return { change };

@@ -17,7 +17,10 @@ const MAX_TRIES = 3;
 export function readKeptFile(path: string | Buffer, maxBytes: number): ReadFile {
   let descriptor: number;
   try {
-    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+    descriptor = openSync(
+      path,
+      constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
+    );
   } catch (error) {
     return refusal(error);
   }
@@ -41,7 +44,8 @@ export function readKeptFile(path: string | Buffer, maxBytes: number): ReadFile 
 function refusal(error: unknown): ReadFile {
   const code = systemCode(error);
   if (code === undefined) throw error;
-  if (code === "ENOENT" || code === "ELOOP" || code === "ENOTDIR" || code === "ENXIO") return { type: "gone" };
+  if (code === "ENOENT" || code === "ELOOP" || code === "ENOTDIR" || code === "ENXIO")
+    return { type: "gone" };
   return { type: "refused", reason: "unreadable" };
 }
 

@@ -3,10 +3,22 @@ import type { FileChange, Omission } from "../../core/agent/file-change.ts";
 import type { Journal } from "../../core/agent/journal.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { applyChanges, type FailedPath } from "./apply-changes.ts";
-import { type CheckpointHistory, checkpointHistory, type HistoryStep, type TurnPlace } from "./checkpoint-history.ts";
+import {
+  type CheckpointHistory,
+  checkpointHistory,
+  type HistoryStep,
+  type TurnPlace,
+} from "./checkpoint-history.ts";
 import { entriesOf } from "./file-checkpointer.ts";
-import type { PathKey } from "./path-key.ts";
-import { type Obstacle, omissionsIn, type PathStory, type PlannedPath, pathStories, planPath } from "./plan-rollback.ts";
+import { keyWithin, type PathKey } from "./path-key.ts";
+import {
+  type Obstacle,
+  omissionsIn,
+  type PathStory,
+  type PlannedPath,
+  pathStories,
+  planPath,
+} from "./plan-rollback.ts";
 import { rollbackNote } from "./rollback-note.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -22,8 +34,8 @@ export interface RollbackPlace {
 
 /** How a rollback is done. */
 export interface RollbackOptions {
-  /** Paths below the root that are put back, folders with all below them. Default: all. */
-  readonly paths?: readonly PathKey[];
+  /** Absolute paths of what is put back, folders with all below them. Default: all. */
+  readonly paths?: readonly string[];
   /** Also puts back what somebody else changed since, and removes what is not kept. */
   readonly force?: boolean;
   /** Changes nothing and tells what would be done. */
@@ -58,7 +70,10 @@ export interface RollbackReport {
  * would be lost, unless `force`. Throws `invalid_argument` for a turn there is none of, `checkpoint` and `journal` for what the system
  * refuses.
  */
-export async function undo(place: RollbackPlace, options: RollbackOptions & { readonly to?: TurnPlace } = {}): Promise<RollbackReport> {
+export async function undo(
+  place: RollbackPlace,
+  options: RollbackOptions & { readonly to?: TurnPlace } = {},
+): Promise<RollbackReport> {
   const { to: wanted, paths = [] } = options;
   const history = await settledHistory(place, options.dryRun === true);
   const cut = cutRollback(history);
@@ -67,15 +82,25 @@ export async function undo(place: RollbackPlace, options: RollbackOptions & { re
   if (to === undefined) return nothing(place, "undo", omittedNow(place));
   assertPlace(history, to);
   const steps = stepsFrom(history, to);
-  const groups = byRoot(steps).map(({ root, own }) => ({ root, stories: pathStories(own, paths) }));
+  const groups = byRoot(steps).map(({ root, own }) => ({
+    root,
+    stories: pathStories(own, wantedIn(root, paths)),
+  }));
   const isWhole = paths.length === 0;
   const entry = { direction: "undo", to, ...(isWhole ? {} : { partial: true }) } as const;
   const omitted = omissionsIn(steps);
-  return rollBack(place, groups, { options, entry, omitted: omitted.length > 0 ? omitted : omittedNow(place) });
+  return rollBack(place, groups, {
+    options,
+    entry,
+    omitted: omitted.length > 0 ? omitted : omittedNow(place),
+  });
 }
 
 /** Takes back the newest undo after which no call changed files. Otherwise as {@link undo}. */
-export async function redo(place: RollbackPlace, options: Omit<RollbackOptions, "paths"> = {}): Promise<RollbackReport> {
+export async function redo(
+  place: RollbackPlace,
+  options: Omit<RollbackOptions, "paths"> = {},
+): Promise<RollbackReport> {
   const history = await settledHistory(place, options.dryRun === true);
   const cut = cutRollback(history);
   if (cut !== undefined) return finish(place, cut);
@@ -83,7 +108,9 @@ export async function redo(place: RollbackPlace, options: Omit<RollbackOptions, 
   if (redoable === undefined) return nothing(place, "redo", []);
   const step = history.steps.find(({ entry }) => entry === redoable);
   const done = redoable.changes.filter(({ path }) => step?.failed.has(path) !== true);
-  const stories = done.map(({ path, before, after }): PathStory => ({ path, target: before, expected: [after], isDisturbed: false }));
+  const stories = done.map(
+    ({ path, before, after }): PathStory => ({ path, target: before, expected: [after], isDisturbed: false }),
+  );
   return rollBack(place, [{ root: redoable.root, stories }], {
     options,
     entry: { direction: "redo", redoes: redoable.id },
@@ -107,13 +134,30 @@ type RollbackFacts = Pick<RollbackEntry, "direction" | "to" | "redoes" | "partia
 async function rollBack(
   place: RollbackPlace,
   groups: readonly RootStories[],
-  { options, entry, omitted }: { readonly options: RollbackOptions; readonly entry: RollbackFacts; readonly omitted: readonly Omission[] },
+  {
+    options,
+    entry,
+    omitted,
+  }: {
+    readonly options: RollbackOptions;
+    readonly entry: RollbackFacts;
+    readonly omitted: readonly Omission[];
+  },
 ): Promise<RollbackReport> {
-  const plans = groups.map(({ root, stories }) => plan(place.openWorkspace(root), stories, options.force === true));
+  const plans = groups.map(({ root, stories }) =>
+    plan(place.openWorkspace(root), stories, options.force === true),
+  );
   const changes = plans.flatMap(({ doable }) => doable);
   const left = plans.flatMap((each) => each.left);
   const { direction, to } = entry;
-  const report = { direction, ...(to === undefined ? {} : { to }), root: groups[0]?.root ?? place.cwd, changes, left, omitted };
+  const report = {
+    direction,
+    ...(to === undefined ? {} : { to }),
+    root: groups[0]?.root ?? place.cwd,
+    changes,
+    left,
+    omitted,
+  };
   const isRefused = left.some(({ reason }) => reason === "changed" || reason === "changed_between");
   if (isRefused) return { ...report, status: "refused", failed: [] };
   if (changes.length === 0) return { ...report, status: "nothing", failed: [] };
@@ -132,7 +176,8 @@ function plan(workspace: Workspace, stories: readonly PathStory[], force: boolea
     const step = planPath(story, current, (hash) => workspace.store.has(hash));
     return step === undefined ? [] : [step];
   });
-  const isDone = ({ obstacle }: PlannedPath): boolean => obstacle === undefined || (force && obstacle !== "lost");
+  const isDone = ({ obstacle }: PlannedPath): boolean =>
+    obstacle === undefined || (force && obstacle !== "lost");
   return {
     workspace,
     doable: planned.filter(isDone).map(({ change }) => change),
@@ -142,7 +187,11 @@ function plan(workspace: Workspace, stories: readonly PathStory[], force: boolea
   };
 }
 
-async function carryOut({ journal }: RollbackPlace, { workspace, doable }: Planned, facts: RollbackFacts): Promise<FailedPath[]> {
+async function carryOut(
+  { journal }: RollbackPlace,
+  { workspace, doable }: Planned,
+  facts: RollbackFacts,
+): Promise<FailedPath[]> {
   const entry = await journal.append({ type: "rollback", root: workspace.root, changes: doable, ...facts });
   return apply(journal, workspace, { id: entry.id, changes: doable });
 }
@@ -164,7 +213,10 @@ async function apply(
 }
 
 /** Brings a rollback to its end that was cut: what stands as before it is done, what somebody changed meanwhile is left. */
-async function finish(place: RollbackPlace, { entry }: { readonly entry: RollbackEntry }): Promise<RollbackReport> {
+async function finish(
+  place: RollbackPlace,
+  { entry }: { readonly entry: RollbackEntry },
+): Promise<RollbackReport> {
   const workspace = place.openWorkspace(entry.root);
   const stories = entry.changes.map(
     ({ path, before, after }): PathStory => ({ path, target: after, expected: [before], isDisturbed: false }),
@@ -173,17 +225,30 @@ async function finish(place: RollbackPlace, { entry }: { readonly entry: Rollbac
   const failed = await apply(place.journal, workspace, { id: entry.id, changes: doable });
   await place.journal.append(note(rollbackNote(entry.direction, entry.changes)));
   const { direction, to, root } = entry;
-  return { status: "finished", direction, ...(to === undefined ? {} : { to }), root, changes: doable, left, failed, omitted: [] };
+  return {
+    status: "finished",
+    direction,
+    ...(to === undefined ? {} : { to }),
+    root,
+    changes: doable,
+    left,
+    failed,
+    omitted: [],
+  };
 }
 
 /** The history, once what a cut call changed was found. */
-async function settledHistory({ journal, cwd, openWorkspace }: RollbackPlace, dryRun: boolean): Promise<CheckpointHistory> {
+async function settledHistory(
+  { journal, cwd, openWorkspace }: RollbackPlace,
+  dryRun: boolean,
+): Promise<CheckpointHistory> {
   const history = checkpointHistory(journal.entries());
   const { interrupted } = history;
   if (interrupted === undefined || dryRun || READERS.has(interrupted.name)) return history;
   const workspace = openWorkspace(cwd);
   if (workspace.isNew || workspace.lastSeenBy !== journal.sessionId) return history;
-  for (const entry of entriesOf(interrupted, cwd, await workspace.scan())) await journal.append({ ...entry, interrupted: true });
+  for (const entry of entriesOf(interrupted, cwd, await workspace.scan()))
+    await journal.append({ ...entry, interrupted: true });
   workspace.save();
   return checkpointHistory(journal.entries());
 }
@@ -209,11 +274,19 @@ function stepsFrom({ steps }: CheckpointHistory, { run, turn }: TurnPlace): read
 function assertPlace({ steps, inputs }: CheckpointHistory, { run, turn }: TurnPlace): void {
   const last = Math.max(0, ...inputs.keys(), ...steps.map((step) => step.run));
   if (run >= 1 && run <= last && turn >= 0) return;
-  const known = last === 0 ? "The session has none." : `The session has ${last === 1 ? "turn 1 alone" : `the turns 1 to ${last}`}.`;
-  throw new NanoAgentError("invalid_argument", `There is no turn ${run}. ${known} See nano-agent undo --list.`);
+  const known =
+    last === 0
+      ? "The session has none."
+      : `The session has ${last === 1 ? "turn 1 alone" : `the turns 1 to ${last}`}.`;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `There is no turn ${run}. ${known} See nano-agent undo --list.`,
+  );
 }
 
-function byRoot(steps: readonly HistoryStep[]): readonly { readonly root: string; readonly own: readonly HistoryStep[] }[] {
+function byRoot(
+  steps: readonly HistoryStep[],
+): readonly { readonly root: string; readonly own: readonly HistoryStep[] }[] {
   const roots = new Map<string, HistoryStep[]>();
   for (const step of steps) {
     const own = roots.get(step.entry.root);
@@ -223,14 +296,29 @@ function byRoot(steps: readonly HistoryStep[]): readonly { readonly root: string
   return [...roots].map(([root, own]) => ({ root, own }));
 }
 
+/** The part of the wanted paths that is in a root; undefined for all of it. */
+function wantedIn(root: string, paths: readonly string[]): readonly PathKey[] | undefined {
+  if (paths.length === 0 || paths.some((path) => path === root || keyWithin(path, root) !== undefined))
+    return undefined;
+  return paths.flatMap((path) => keyWithin(root, path) ?? []);
+}
+
 function omittedNow({ cwd, openWorkspace }: RollbackPlace): readonly Omission[] {
   return openWorkspace(cwd).omitted;
 }
 
-function nothing({ cwd }: RollbackPlace, direction: "undo" | "redo", omitted: readonly Omission[]): RollbackReport {
+function nothing(
+  { cwd }: RollbackPlace,
+  direction: "undo" | "redo",
+  omitted: readonly Omission[],
+): RollbackReport {
   return { status: "nothing", direction, root: cwd, changes: [], left: [], failed: [], omitted };
 }
 
 function note(text: string): NewEntry {
-  return { type: "user_message", message: { role: "user", content: [{ type: "text", text }] }, source: "system" };
+  return {
+    type: "user_message",
+    message: { role: "user", content: [{ type: "text", text }] },
+    source: "system",
+  };
 }

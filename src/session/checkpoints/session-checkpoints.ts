@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/checkpointer.ts";
 import type { NewEntry } from "../../core/agent/entry.ts";
+import { isFolder } from "../session-file.ts";
 import { workspaceSlug } from "../session-store.ts";
 import { addUser, collectUnused } from "./collect-unused.ts";
 import { FileCheckpointer } from "./file-checkpointer.ts";
@@ -37,12 +38,19 @@ export class SessionCheckpoints implements Checkpointer {
     const { folder, roots, sessionId, interrupted, onNotice } = options;
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.#workspaces = outermost(roots).map((root) => openWorkspace(root, { folder, sessionId, limits: this.#limits }));
+    this.#workspaces = outermost(roots).map((root) =>
+      openWorkspace(root, { folder, sessionId, limits: this.#limits }),
+    );
     const isOwn = this.#workspaces.some(({ lastSeenBy }) => lastSeenBy === sessionId);
     this.#files = new FileCheckpointer({
       workspaces: this.#workspaces,
       interrupted: isOwn ? interrupted : undefined,
       ...(onNotice === undefined ? {} : { onNotice }),
+      onFirstUse: () => {
+        this.#isUser = true;
+        for (const each of this.#workspaces)
+          if (isFolder(each.folder)) addUser(each.folder, options.journalPath);
+      },
     });
   }
 
@@ -51,11 +59,8 @@ export class SessionCheckpoints implements Checkpointer {
     return this.#files.prepare();
   }
 
-  async before(call: CheckpointedCall): Promise<void> {
-    await this.#files.before(call);
-    if (this.#isUser) return;
-    for (const { folder } of this.#workspaces) addUser(folder, this.#options.journalPath);
-    this.#isUser = true;
+  before(call: CheckpointedCall): Promise<void> {
+    return this.#files.before(call);
   }
 
   after(call: CheckpointedCall): Promise<readonly NewEntry[]> {
@@ -76,9 +81,19 @@ export class SessionCheckpoints implements Checkpointer {
 /** Opens what is kept of a workspace below `folder`, which holds one folder for each. */
 export function openWorkspace(
   root: string,
-  { folder, sessionId, limits = DEFAULT_LIMITS }: { readonly folder: string; readonly sessionId: string; readonly limits?: CheckpointLimits },
+  {
+    folder,
+    sessionId,
+    limits = DEFAULT_LIMITS,
+  }: { readonly folder: string; readonly sessionId: string; readonly limits?: CheckpointLimits },
 ): Workspace {
-  return new Workspace({ root, folder: join(folder, workspaceSlug(root)), sessionId, limits, exclude: [folder] });
+  return new Workspace({
+    root,
+    folder: join(folder, workspaceSlug(root)),
+    sessionId,
+    limits,
+    exclude: [folder, dirname(folder)],
+  });
 }
 
 function outermost(roots: readonly string[]): readonly string[] {

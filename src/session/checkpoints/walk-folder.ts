@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import type { Omission, OmissionReason } from "../../core/agent/file-change.ts";
 import { systemCode } from "../session-error.ts";
-import { BULK_FOLDERS, type CheckpointLimits } from "./limits.ts";
+import { BULK_FOLDERS, type CheckpointLimits, DRAFT_PREFIX } from "./limits.ts";
 import { childKey, GIT, keyOfBytes, nativePath, type PathKey } from "./path-key.ts";
 
 /** What a walk is told. */
@@ -101,7 +101,7 @@ class Walk {
     }
     const found: Found[] = [];
     for (const name of names) {
-      if (name === GIT) continue;
+      if (name === GIT || name.startsWith(DRAFT_PREFIX)) continue;
       const key = childKey(folder, name);
       const stats = statsOf(nativePath(root, key));
       if (stats !== undefined) found.push({ key, stats });

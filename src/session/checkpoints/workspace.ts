@@ -4,7 +4,16 @@ import type { FileChange, FileVersion, Omission } from "../../core/agent/file-ch
 import { systemCode } from "../session-error.ts";
 import { checkpointError } from "./checkpoint-error.ts";
 import { emptyIndex, type FileIndex, IndexFile } from "./file-index.ts";
-import { type FileState, fileState, hasFacts, isSameVersion, isUnchanged, NOTHING, permissionBits, unkept } from "./file-state.ts";
+import {
+  type FileState,
+  fileState,
+  hasFacts,
+  isSameVersion,
+  isUnchanged,
+  NOTHING,
+  permissionBits,
+  unkept,
+} from "./file-state.ts";
 import type { CheckpointLimits } from "./limits.ts";
 import { hashOf, makePrivateFolder, ObjectStore } from "./object-store.ts";
 import { foldersAbove, isWithin, keyOfBytes, nativePath, type PathKey } from "./path-key.ts";
@@ -87,7 +96,8 @@ export class Workspace {
     const { states, isComplete, omitted: omittedBefore } = this.#index;
     const changes: FileChange[] = [];
     const seen = new Set<PathKey>();
-    const isKnown = (key: PathKey): boolean => isComplete && !omittedBefore.some(({ path }) => isWithin(key, path));
+    const isKnown = (key: PathKey): boolean =>
+      isComplete && !omittedBefore.some(({ path }) => isWithin(key, path));
     const onEntry = (key: PathKey, stats: Stats): void => {
       seen.add(key);
       this.#note(key, stats, { changes, isKnown });
@@ -213,7 +223,8 @@ export class Workspace {
   #stateOf(key: PathKey, stats: Stats, known: FileState | undefined): FileState | undefined {
     const checkedAt = Date.now();
     const path = nativePath(this.root, key);
-    if (stats.isDirectory()) return fileState(stats, { type: "folder", mode: permissionBits(stats.mode) }, checkedAt);
+    if (stats.isDirectory())
+      return fileState(stats, { type: "folder", mode: permissionBits(stats.mode) }, checkedAt);
     if (stats.isSymbolicLink()) {
       const target = linkTarget(path);
       return target === undefined ? undefined : fileState(stats, { type: "link", target }, checkedAt);
@@ -221,7 +232,10 @@ export class Workspace {
     if (!stats.isFile()) return fileState(stats, unkept(stats, "special"), checkedAt);
     const { maxFileBytes, maxStoreBytes } = this.#options.limits;
     const knownHash = known?.version?.type === "file" ? known.version.hash : undefined;
-    if (knownHash === undefined && (stats.size > this.#room || this.#keptBytes + stats.size > maxStoreBytes / 2))
+    if (
+      knownHash === undefined &&
+      (stats.size > this.#room || this.#keptBytes + stats.size > maxStoreBytes / 2)
+    )
       return fileState(stats, unkept(stats, stats.size > maxFileBytes ? "too_large" : "no_room"), checkedAt);
     const read = readKeptFile(path, maxFileBytes);
     if (read.type === "gone") return undefined;
@@ -234,7 +248,11 @@ export class Workspace {
       this.store.add(hash, bytes);
       this.#room -= bytes.length;
     }
-    return fileState(facts, { type: "file", hash, size: bytes.length, mode: permissionBits(facts.mode) }, checkedAt);
+    return fileState(
+      facts,
+      { type: "file", hash, size: bytes.length, mode: permissionBits(facts.mode) },
+      checkedAt,
+    );
   }
 
   #marked(omission: Omission): Omission {
