@@ -3,7 +3,7 @@ import type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.
 import type { NewEntry } from "../core/agent/entry.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import type { CheckpointLimits } from "../session/checkpoints/limits.ts";
+import { type CheckpointLimits, DEFAULT_LIMITS } from "../session/checkpoints/limits.ts";
 import type { SessionCheckpoints } from "../session/checkpoints/session-checkpoints.ts";
 import { JsonlJournal } from "../session/jsonl-journal.ts";
 import type { UndoLimits } from "./config/config-schema.ts";
@@ -47,7 +47,7 @@ export function openCheckpoints({
       roots,
       sessionId: journal.sessionId,
       journalPath: journal.path,
-      limits: limitsOf(undoLimits),
+      limits: checkpointLimits(undoLimits),
       interrupted: journal.repairs.interrupted.find(({ outcome }) => outcome === "unknown"),
       onNotice,
     });
@@ -82,8 +82,10 @@ export function checkpointsFolder({ stateFolder }: UserPaths): string {
 
 const MEGABYTE = 1024 * 1024;
 
-function limitsOf({ maxFileMb, maxStoreMb, maxFiles }: UndoLimits = {}): Partial<CheckpointLimits> {
+/** The limits in force, from what the configuration says. */
+export function checkpointLimits({ maxFileMb, maxStoreMb, maxFiles }: UndoLimits = {}): CheckpointLimits {
   return {
+    ...DEFAULT_LIMITS,
     ...(maxFileMb === undefined ? {} : { maxFileBytes: Math.floor(maxFileMb * MEGABYTE) }),
     ...(maxStoreMb === undefined ? {} : { maxStoreBytes: Math.floor(maxStoreMb * MEGABYTE) }),
     ...(maxFiles === undefined ? {} : { maxEntries: maxFiles }),

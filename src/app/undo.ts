@@ -6,13 +6,15 @@ import { openWorkspace } from "../session/checkpoints/session-checkpoints.ts";
 import type { Workspace } from "../session/checkpoints/workspace.ts";
 import { readSession } from "../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../session/session-store.ts";
-import { checkpointsFolder } from "./checkpoints.ts";
+import { checkpointLimits, checkpointsFolder } from "./checkpoints.ts";
+import type { UndoLimits } from "./config/config-schema.ts";
 import type { UserPaths } from "./config/paths.ts";
 
 /** Where undo works. */
 export interface UndoPlace {
   readonly paths: UserPaths;
   readonly store: SessionStore;
+  readonly limits?: UndoLimits | undefined;
 }
 
 /** The runs of a session that changed files. Reads only. */
@@ -22,7 +24,7 @@ export function changedRuns(session: SessionFile): readonly ChangedRun[] {
 
 /** Holds a session while `work` puts files back. Throws `journal` while a run is at work on it. */
 export async function withRollbackPlace<T>(
-  { paths, store }: UndoPlace,
+  { paths, store, limits }: UndoPlace,
   session: SessionFile,
   work: (place: RollbackPlace) => Promise<T>,
 ): Promise<T> {
@@ -31,7 +33,9 @@ export async function withRollbackPlace<T>(
   const folder = checkpointsFolder(paths);
   const opened = new Map<string, Workspace>();
   const open = (root: string): Workspace => {
-    const workspace = opened.get(root) ?? openWorkspace(root, { folder, sessionId: session.sessionId });
+    const workspace =
+      opened.get(root) ??
+      openWorkspace(root, { folder, sessionId: session.sessionId, limits: checkpointLimits(limits) });
     opened.set(root, workspace);
     return workspace;
   };

@@ -58,8 +58,12 @@ export function permissionBits(mode: number): number {
 
 /** The version of something that is not kept. */
 export function unkept(stats: Stats, reason: OmissionReason): FileVersion {
-  const { mode, size, mtimeMs, ino } = stats;
-  return { type: "unkept", reason, mark: `${mode.toString(8)}:${size}:${mtimeMs}:${ino}` };
+  return { type: "unkept", reason, mark: markOf(stats) };
+}
+
+/** Tells one version of something that is not kept from another. */
+export function markOf({ mode, size, mtimeMs, ino }: FileFacts): string {
+  return `${mode.toString(8)}:${size}:${mtimeMs}:${ino}`;
 }
 
 /** Whether two versions are the same to whoever looks at the files. */

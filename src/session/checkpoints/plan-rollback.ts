@@ -31,6 +31,13 @@ export interface PlannedPath {
   readonly obstacle?: Obstacle;
 }
 
+/** What stands at a path now. */
+export interface SeenPath {
+  readonly version: FileVersion | null;
+  /** Tells it from other versions, where it is not kept. */
+  readonly mark: string | undefined;
+}
+
 /** The stories of all paths in some steps of one root, or of those `within` some paths, each once, in the order they were first touched. */
 export function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[]): PathStory[] {
   const stories = new Map<PathKey, PathStory>();
@@ -59,7 +66,7 @@ export function pathStories(steps: readonly HistoryStep[], within?: readonly Pat
  */
 export function planPath(
   story: PathStory,
-  current: FileVersion | null,
+  { version: current, mark }: SeenPath,
   isKept: (hash: string) => boolean,
 ): PlannedPath | undefined {
   const { path, target, expected, isDisturbed } = story;
@@ -67,8 +74,8 @@ export function planPath(
   const change: FileChange = { path, before: current, after: target };
   if (target?.type === "unkept" || (target?.type === "file" && !isKept(target.hash)))
     return { change, obstacle: "lost" };
-  if (!isAmong(current, expected) && !isModeOfFolder(current, expected))
-    return { change, obstacle: "changed" };
+  const isExpected = isAmong(current, expected) || expected.some((other) => isLike(other, current, mark));
+  if (!isExpected) return { change, obstacle: "changed" };
   if (isDisturbed) return { change, obstacle: "changed_between" };
   if (current?.type === "unkept") return { change, obstacle: "not_kept" };
   return { change };
@@ -91,7 +98,12 @@ function isAmong(version: FileVersion | null, versions: readonly (FileVersion | 
   return versions.some((other) => isSameVersion(version, other));
 }
 
-/** The mode of a folder is no work that could be lost. */
-function isModeOfFolder(version: FileVersion | null, expected: readonly (FileVersion | null)[]): boolean {
-  return version?.type === "folder" && expected.some((other) => other?.type === "folder");
+/** The mode of a folder is no work that could be lost; what was not kept then may be kept by now. */
+function isLike(
+  expected: FileVersion | null,
+  current: FileVersion | null,
+  mark: string | undefined,
+): boolean {
+  if (expected?.type === "folder") return current?.type === "folder";
+  return expected?.type === "unkept" && expected.mark === mark;
 }

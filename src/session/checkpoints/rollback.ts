@@ -172,8 +172,9 @@ async function rollBack(
 function plan(workspace: Workspace, stories: readonly PathStory[], force: boolean): Planned {
   workspace.look(stories.map(({ path }) => path));
   const planned = stories.flatMap((story): PlannedPath[] => {
-    const current = workspace.versionOf(story.path) ?? null;
-    const step = planPath(story, current, (hash) => workspace.store.has(hash));
+    const { path } = story;
+    const seen = { version: workspace.versionOf(path) ?? null, mark: workspace.markOf(path) };
+    const step = planPath(story, seen, (hash) => workspace.store.has(hash));
     return step === undefined ? [] : [step];
   });
   const isDone = ({ obstacle }: PlannedPath): boolean =>

@@ -10,6 +10,7 @@ import {
   hasFacts,
   isSameVersion,
   isUnchanged,
+  markOf,
   NOTHING,
   permissionBits,
   unkept,
@@ -133,6 +134,12 @@ export class Workspace {
   /** What stood at a path when it was last looked at; undefined when it never was. */
   versionOf(key: PathKey): FileVersion | null | undefined {
     return this.#index.states.get(key)?.version;
+  }
+
+  /** What tells the version of a path, when it was last looked at, from others; undefined where nothing stood. */
+  markOf(key: PathKey): string | undefined {
+    const state = this.#index.states.get(key);
+    return state === undefined || state.version === null ? undefined : markOf(state);
   }
 
   /** Whether a path still shows the facts it had when it was last looked at. */

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
-import { changedRuns, withRollbackPlace } from "../../../app/undo.ts";
+import { loadSettings } from "../../../app/settings.ts";
+import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../app/undo.ts";
 import { nearest } from "../../../core/base/text.ts";
 import type { TurnPlace } from "../../../session/checkpoints/checkpoint-history.ts";
 import {
@@ -33,7 +34,7 @@ export async function undo(context: CommandContext, args: readonly string[]): Pr
     return EXIT.done;
   }
   const to = words.turn === undefined ? undefined : turnPlace(words.turn);
-  const report = await withRollbackPlace({ paths: userPaths(context.environment), store }, session, (place) =>
+  const report = await withRollbackPlace(await undoPlace(context, store), session, (place) =>
     undoFiles(place, {
       ...(to === undefined ? {} : { to }),
       paths: words.paths.map((path) => resolve(path)),
@@ -52,7 +53,7 @@ export async function redo(context: CommandContext, args: readonly string[]): Pr
       "nano-agent redo takes back the newest undo as a whole. Leave the turn and the paths out.",
     );
   const { store, session } = chosenSession(context, words);
-  const report = await withRollbackPlace({ paths: userPaths(context.environment), store }, session, (place) =>
+  const report = await withRollbackPlace(await undoPlace(context, store), session, (place) =>
     redoFiles(place, { force: words.has("--force"), dryRun: words.has("--dry-run") }),
   );
   return tell(context, report, words);
@@ -64,6 +65,11 @@ function tell({ stdout, stderr }: CommandContext, report: RollbackReport, words:
   if (words.has("--json")) stdout.write(`${JSON.stringify(rollbackJson(report, isDry))}\n`);
   else (isGood ? stdout : stderr).write(rollbackText(report, isDry));
   return isGood ? EXIT.done : EXIT.failed;
+}
+
+async function undoPlace({ environment }: CommandContext, store: SessionStore): Promise<UndoPlace> {
+  const { config } = await loadSettings({ environment, cwd: process.cwd() });
+  return { paths: userPaths(environment), store, limits: config.values.undoLimits };
 }
 
 interface UndoWords {
