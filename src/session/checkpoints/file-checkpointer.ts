@@ -1,10 +1,11 @@
-import { lstatSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/checkpointer.ts";
 import type { CheckpointEntry, NewEntry } from "../../core/agent/entry.ts";
 import type { FileChange, Omission } from "../../core/agent/file-change.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import { keyWithin } from "./path-key.ts";
+import { systemCode } from "../session-error.ts";
+import { isWithin, keyWithin, type PathKey } from "./path-key.ts";
 import type { Observation, Workspace } from "./workspace.ts";
 
 /** What a {@link FileCheckpointer} works with. */
@@ -21,6 +22,13 @@ export interface FileCheckpointerOptions {
 /** Where a call may change something: at known paths, or anywhere. */
 type Reach = "anywhere" | readonly string[];
 
+/** A call at work: what it may change, and the marks of what of that stands outside of the workspace. */
+interface Active {
+  readonly call: CheckpointedCall;
+  readonly reach: Reach;
+  readonly outside: ReadonlyMap<string, string>;
+}
+
 /** Changes recorded in one entry; a call that made more gets several. */
 const MAX_CHANGES = 1000;
 /** Places left out that are named in one entry. */
@@ -36,10 +44,7 @@ export class FileCheckpointer implements Checkpointer {
   readonly #onNotice: (message: string) => void;
   #onFirstUse: (() => void) | undefined;
   #interrupted: FileCheckpointerOptions["interrupted"];
-  readonly #active = new Map<
-    string,
-    { readonly call: CheckpointedCall; readonly outside: ReadonlyMap<string, string> }
-  >();
+  readonly #active = new Map<string, Active>();
   /** Entries found while a call was still at work, to be recorded with the next one that ends. */
   #found: NewEntry[] = [];
   #turn: Promise<unknown> = Promise.resolve();
@@ -76,7 +81,7 @@ export class FileCheckpointer implements Checkpointer {
         );
       }
       for (const workspace of this.#workspaces) workspace.save();
-      this.#active.set(call.callId, { call, outside: this.#outsideOf(reach) });
+      this.#active.set(call.callId, { call, reach, outside: this.#outsideOf(reach) });
     });
   }
 
@@ -118,15 +123,21 @@ export class FileCheckpointer implements Checkpointer {
     return observed;
   }
 
-  /** Lays what was found before a call to the calls that are still at work, or to the one that was cut; else nobody's call made it. */
+  /** Lays what was found before a call to a call that is still at work and may have done it, or to the one that was cut; else nobody's call did. */
   #attribute(observed: readonly (readonly [Workspace, Observation])[]): void {
-    const [active] = this.#active.values();
     const cut = this.#interrupted;
     this.#interrupted = undefined;
-    for (const [{ root }, seen] of observed) {
-      if (active !== undefined) this.#found.push(...entriesOf(active.call, root, seen));
-      else if (cut !== undefined)
-        this.#found.push(...entriesOf(cut, root, seen).map((entry) => ({ ...entry, interrupted: true })));
+    for (const [{ root }, { changes, omitted }] of observed) {
+      const left = new Set(changes);
+      for (const { call, reach } of this.#active.values()) {
+        const own = [...left].filter(({ path }) => isWithinReach(reach, root, path));
+        for (const change of own) left.delete(change);
+        this.#found.push(...entriesOf(call, root, { changes: own, omitted: [] }));
+      }
+      if (cut === undefined || this.#active.size > 0) continue;
+      this.#found.push(
+        ...entriesOf(cut, root, { changes, omitted }).map((entry) => ({ ...entry, interrupted: true })),
+      );
     }
   }
 
@@ -180,8 +191,31 @@ function reachOf({ tool, access }: CheckpointedCall): Reach | undefined {
   if (tool.readOnly === true || tool.changesFiles === false || access === "read_all") return undefined;
   if (typeof access === "string") return "anywhere";
   const { read, write } = access;
-  if (write !== undefined && write.length > 0) return write.filter((path) => isAbsolute(path));
+  if (write !== undefined && write.length > 0)
+    return write.filter((path) => isAbsolute(path)).flatMap(withTarget);
   return read === undefined ? "anywhere" : undefined;
+}
+
+/** Whether a call may have changed a path: one of those it named, or a folder around one. */
+function isWithinReach(reach: Reach, root: string, path: PathKey): boolean {
+  if (reach === "anywhere") return true;
+  return reach.some((each) => {
+    const key = keyWithin(root, each);
+    return key !== undefined && isWithin(key, path);
+  });
+}
+
+/** A path, and where it leads when links are followed: a tool may name one and write the other. */
+function withTarget(path: string): readonly string[] {
+  for (let folder = path, rest = ""; ; rest = join(basename(folder), rest), folder = dirname(folder)) {
+    try {
+      const target = join(realpathSync.native(folder), rest);
+      return target === path ? [path] : [path, target];
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      if (dirname(folder) === folder) return [path];
+    }
+  }
 }
 
 /** A checkpoint before the journal has it. */
