@@ -4,8 +4,8 @@ import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
-import { createBuiltinTools } from "./builtin-tools.ts";
-import { openCheckpoints } from "./checkpoints.ts";
+import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
+import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
 import { existingFolder } from "./config/paths.ts";
@@ -99,18 +99,28 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     model: `${model.provider}/${model.id}`,
     toolNames,
     mode,
-    prepare: async () => {
-      await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
-    },
+    ...aroundCalls(builtin, checkpoints),
     tidy: async () => {
       // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
       await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
+    },
+    killNow: builtin.killNow,
+  };
+}
+
+/** What is done before the first calls and after the last. */
+function aroundCalls(
+  builtin: BuiltinTools,
+  checkpoints: Checkpoints | undefined,
+): Pick<ComposedAgent, "prepare" | "dispose"> {
+  return {
+    prepare: async () => {
+      await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
     },
     dispose: async () => {
       await builtin.dispose();
       await checkpoints?.close();
     },
-    killNow: builtin.killNow,
   };
 }
 

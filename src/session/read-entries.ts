@@ -63,16 +63,29 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
       return typeof record["callId"] === "string";
     case "tool_result":
       return isRecord(record["result"]) && typeof record["result"]["tool_use_id"] === "string";
-    case "checkpoint":
-    case "rollback":
-      return typeof record["root"] === "string" && Array.isArray(record["changes"]);
-    case "rollback_end":
-      return typeof record["rollback"] === "string" && Array.isArray(record["failed"]);
     case "run_end":
       return typeof record["stopReason"] === "string";
     default:
+      return isFileEntry(record);
+  }
+}
+
+function isFileEntry(record: AnyRecord): boolean {
+  switch (record.type) {
+    case "checkpoint":
+    case "rollback":
+      return typeof record["root"] === "string" && areChanges(record["changes"]);
+    case "rollback_end":
+      return typeof record["rollback"] === "string" && Array.isArray(record["failed"]);
+    default:
       return false;
   }
+}
+
+function areChanges(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.every((change) => isRecord(change) && typeof change["path"] === "string")
+  );
 }
 
 function isMessage(value: unknown): boolean {

@@ -43,14 +43,22 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
     case "strings":
       return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
     case "boolean":
-      return typeof value === "boolean" ? undefined : wrong(value, "true or false", path);
     case "duration":
-      return isDuration(value) ? undefined : wrong(value, DURATION_FORM, path);
+      return switchOrTimeMisfit(value, shape.type, path);
     case "number":
       return fitsNumber(value, shape) ? undefined : wrong(value, numberForm(shape), path);
     case "string":
       return fitsText(value, shape) ? undefined : wrong(value, textForm(shape), path);
   }
+}
+
+function switchOrTimeMisfit(
+  value: unknown,
+  type: "boolean" | "duration",
+  path: readonly string[],
+): Misfit | undefined {
+  if (type === "boolean") return typeof value === "boolean" ? undefined : wrong(value, "true or false", path);
+  return isDuration(value) ? undefined : wrong(value, DURATION_FORM, path);
 }
 
 function textsMisfit(

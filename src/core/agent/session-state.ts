@@ -95,10 +95,8 @@ export class SessionState {
           this.transcript.closeOpenCalls();
         }
         return;
-      case "permission_decision":
-      case "checkpoint":
-      case "rollback":
-      case "rollback_end":
+      default:
+        // What was decided about calls and done to files is no part of the conversation.
         return;
     }
   }

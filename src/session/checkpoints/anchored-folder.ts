@@ -8,7 +8,7 @@ export interface AnchoredFolder {
   readonly close: () => void;
 }
 
-const { O_DIRECTORY = 0, O_NOFOLLOW = 0, O_RDONLY } = constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
 /**
  * Opens a folder below a root part by part, following no link. On Linux its entries are then reached through the open folder itself,

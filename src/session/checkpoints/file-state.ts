@@ -80,3 +80,10 @@ export function isSameVersion(left: FileVersion | null, right: FileVersion | nul
       return right.type === "unkept" && left.mark === right.mark;
   }
 }
+
+/** Whether nothing changed between two looks: by what stands there or, where it is not kept, by its facts. */
+export function isSameState(before: FileState, after: FileState): boolean {
+  if (before.version?.type !== "unkept" && after.version?.type !== "unkept")
+    return isSameVersion(before.version, after.version);
+  return hasFacts(before, after);
+}

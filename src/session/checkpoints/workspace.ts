@@ -1,24 +1,14 @@
-import { readlinkSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { join } from "node:path";
 import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
 import { systemCode } from "../session-error.ts";
 import { checkpointError } from "./checkpoint-error.ts";
+import { ContentKeeper } from "./content-keeper.ts";
 import { emptyIndex, type FileIndex, IndexFile } from "./file-index.ts";
-import {
-  type FileState,
-  fileState,
-  hasFacts,
-  isSameVersion,
-  isUnchanged,
-  markOf,
-  NOTHING,
-  permissionBits,
-  unkept,
-} from "./file-state.ts";
+import { type FileState, hasFacts, isSameState, isUnchanged, markOf, NOTHING } from "./file-state.ts";
 import type { CheckpointLimits } from "./limits.ts";
-import { hashOf, makePrivateFolder, ObjectStore } from "./object-store.ts";
-import { foldersAbove, isWithin, keyOfBytes, nativePath, type PathKey } from "./path-key.ts";
-import { readKeptFile } from "./read-kept-file.ts";
+import { makePrivateFolder, ObjectStore } from "./object-store.ts";
+import { foldersAbove, isWithin, nativePath, type PathKey } from "./path-key.ts";
 import { statsOf, walkFolder } from "./walk-folder.ts";
 
 /** How a workspace is opened. */
@@ -49,6 +39,7 @@ export class Workspace {
   readonly folder: string;
   readonly store: ObjectStore;
   readonly #options: WorkspaceOptions;
+  readonly #keeper: ContentKeeper;
   readonly #file: IndexFile;
   readonly #index: FileIndex;
   /** Session that looked last before this one opened the workspace; undefined when nobody did. */
@@ -58,8 +49,6 @@ export class Workspace {
   readonly #draft = new Map<PathKey, FileState | undefined>();
   readonly #marks = new Map<PathKey, number>();
   #isSaved = true;
-  #room = 0;
-  #keptBytes = 0;
 
   constructor(options: WorkspaceOptions) {
     const { root, folder, sessionId } = options;
@@ -67,6 +56,7 @@ export class Workspace {
     this.folder = folder;
     this.#options = options;
     this.store = new ObjectStore(join(folder, "packs"));
+    this.#keeper = new ContentKeeper(this.store, options.limits);
     this.#file = new IndexFile(folder);
     const packs = new Set(this.store.packs());
     const index = this.#file.load(root, (name) => packs.has(name));
@@ -177,8 +167,7 @@ export class Workspace {
     } catch (error) {
       throw checkpointError(`The folder ${this.folder} cannot be used`, error);
     }
-    this.#room = this.#options.limits.maxStoreBytes - this.store.bytes;
-    this.#keptBytes = 0;
+    this.#keeper.begin();
     this.#draft.clear();
   }
 
@@ -201,22 +190,21 @@ export class Workspace {
   #note(key: PathKey, stats: Stats, { changes, isKnown }: Noting): void {
     const state = this.#index.states.get(key);
     if (state !== undefined && isUnchanged(state, stats)) {
-      this.#keptBytes += state.version?.type === "file" ? stats.size : 0;
+      if (state.version?.type === "file") this.#keeper.pass(stats.size);
       return;
     }
-    const found = this.#stateOf(key, stats, state);
+    const found = this.#keeper.stateAt(nativePath(this.root, key), stats, state);
     if (found === undefined) {
       this.#noteAbsence(key, changes);
       return;
     }
     const { version } = found;
-    const before = state === undefined ? null : state.version;
-    const isUnkept = before?.type === "unkept" || version?.type === "unkept";
-    const isSame = isUnkept ? state !== undefined && hasFacts(state, stats) : isSameVersion(before, version);
+    const isSame = state !== undefined && isSameState(state, found);
     // The times of a folder change with its entries and say nothing about itself.
     if (isSame && version?.type === "folder") return;
     this.#draft.set(key, found);
-    if (!isSame && (state !== undefined || isKnown(key))) changes.push({ path: key, before, after: version });
+    if (isSame || (state === undefined && !isKnown(key))) return;
+    changes.push({ path: key, before: state?.version ?? null, after: version });
   }
 
   #noteAbsence(key: PathKey, changes: FileChange[]): void {
@@ -224,42 +212,6 @@ export class Workspace {
     if (state?.version === null) return;
     this.#draft.set(key, NOTHING);
     if (state !== undefined) changes.push({ path: key, before: state.version, after: null });
-  }
-
-  /** What stands at a path now, its bytes kept; undefined when it vanished. */
-  #stateOf(key: PathKey, stats: Stats, known: FileState | undefined): FileState | undefined {
-    const checkedAt = Date.now();
-    const path = nativePath(this.root, key);
-    if (stats.isDirectory())
-      return fileState(stats, { type: "folder", mode: permissionBits(stats.mode) }, checkedAt);
-    if (stats.isSymbolicLink()) {
-      const target = linkTarget(path);
-      return target === undefined ? undefined : fileState(stats, { type: "link", target }, checkedAt);
-    }
-    if (!stats.isFile()) return fileState(stats, unkept(stats, "special"), checkedAt);
-    const { maxFileBytes, maxStoreBytes } = this.#options.limits;
-    const knownHash = known?.version?.type === "file" ? known.version.hash : undefined;
-    if (
-      knownHash === undefined &&
-      (stats.size > this.#room || this.#keptBytes + stats.size > maxStoreBytes / 2)
-    )
-      return fileState(stats, unkept(stats, stats.size > maxFileBytes ? "too_large" : "no_room"), checkedAt);
-    const read = readKeptFile(path, maxFileBytes);
-    if (read.type === "gone") return undefined;
-    if (read.type === "refused") return fileState(stats, unkept(stats, read.reason), checkedAt);
-    const { bytes, stats: facts } = read;
-    const hash = hashOf(bytes);
-    this.#keptBytes += bytes.length;
-    if (hash !== knownHash && !this.store.has(hash)) {
-      if (bytes.length > this.#room) return fileState(facts, unkept(facts, "no_room"), checkedAt);
-      this.store.add(hash, bytes);
-      this.#room -= bytes.length;
-    }
-    return fileState(
-      facts,
-      { type: "file", hash, size: bytes.length, mode: permissionBits(facts.mode) },
-      checkedAt,
-    );
   }
 
   #marked(omission: Omission): Omission {
@@ -274,14 +226,4 @@ interface Noting {
   readonly changes: FileChange[];
   /** Whether it is known that nothing stood at a path that has no state. */
   readonly isKnown: (key: PathKey) => boolean;
-}
-
-function linkTarget(path: string | Buffer): string | undefined {
-  try {
-    return keyOfBytes(readlinkSync(path, "buffer"));
-  } catch (error) {
-    // Something else took its place.
-    if (systemCode(error) === undefined) throw error;
-    return undefined;
-  }
 }
