@@ -12,6 +12,7 @@ export {
 } from "./app/named-patterns.ts";
 export type { AgentState, AgentStream } from "./core/agent/agent.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
+export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
 export type {
   AssistantEntry,
   EntryBase,

@@ -6,7 +6,7 @@ import { MemoryJournal } from "../src/core/agent/memory-journal.ts";
 import type { Json } from "../src/core/base/errors.ts";
 import { defineTool } from "../src/core/tool/define-tool.ts";
 import type { Tool } from "../src/core/tool/tool.ts";
-import { type CheckpointLimits, DEFAULT_LIMITS } from "../src/session/checkpoints/limits.ts";
+import { type CheckpointLimits } from "../src/session/checkpoints/limits.ts";
 import {
   type RollbackOptions,
   type RollbackPlace,
@@ -14,7 +14,7 @@ import {
   redo,
   undo,
 } from "../src/session/checkpoints/rollback.ts";
-import { openWorkspace, SessionCheckpoints } from "../src/session/checkpoints/session-checkpoints.ts";
+import { rollbackPlace, SessionCheckpoints } from "../src/session/checkpoints/session-checkpoints.ts";
 import { calls, says } from "../src/testing/script.ts";
 import { ScriptedModel } from "../src/testing/scripted-model.ts";
 import { tempFolder } from "./temp-folder.ts";
@@ -33,7 +33,6 @@ export interface UndoRoom {
     options?: RollbackOptions & { readonly to?: { readonly run: number; readonly turn: number } },
   ) => Promise<RollbackReport>;
   readonly redo: (options?: RollbackOptions) => Promise<RollbackReport>;
-  readonly place: RollbackPlace;
   /** Everything below the root, `.git` left out. */
   readonly tree: () => Tree;
   readonly store: string;
@@ -51,16 +50,7 @@ export function undoRoom(
   const store = join(tempFolder(), "nano-agent", "checkpoints");
   const journal = new MemoryJournal();
   const notices: string[] = [];
-  const place: RollbackPlace = {
-    journal,
-    cwd: root,
-    openWorkspace: (each) =>
-      openWorkspace(each, {
-        folder: store,
-        sessionId: journal.sessionId,
-        limits: { ...DEFAULT_LIMITS, ...limits },
-      }),
-  };
+  const place = (): RollbackPlace => rollbackPlace({ folder: store, journal, cwd: root, limits });
   const run = async (turns: readonly (readonly Deed[])[]): Promise<readonly string[]> => {
     const results: string[] = [];
     const checkpointer = new SessionCheckpoints({
@@ -95,9 +85,8 @@ export function undoRoom(
     journal,
     notices,
     run,
-    undo: (options) => undo(place, options),
-    redo: (options) => redo(place, options),
-    place,
+    undo: (options) => undo(place(), options),
+    redo: (options) => redo(place(), options),
     tree: () => treeOf(root),
     store,
   };

@@ -2,8 +2,7 @@ import { checkpointHistory } from "../session/checkpoints/checkpoint-history.ts"
 import { forgetSession, usersOf } from "../session/checkpoints/collect-unused.ts";
 import { type ChangedRun, listTurns } from "../session/checkpoints/list-turns.ts";
 import type { RollbackPlace } from "../session/checkpoints/rollback.ts";
-import { openWorkspace } from "../session/checkpoints/session-checkpoints.ts";
-import type { Workspace } from "../session/checkpoints/workspace.ts";
+import { openWorkspace, rollbackPlace } from "../session/checkpoints/session-checkpoints.ts";
 import { readSession } from "../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../session/session-store.ts";
 import { checkpointLimits, checkpointsFolder } from "./checkpoints.ts";
@@ -30,17 +29,10 @@ export async function withRollbackPlace<T>(
 ): Promise<T> {
   const { header } = readSession(session.path);
   const journal = await store.resume(session);
-  const folder = checkpointsFolder(paths);
-  const opened = new Map<string, Workspace>();
-  const open = (root: string): Workspace => {
-    const workspace =
-      opened.get(root) ??
-      openWorkspace(root, { folder, sessionId: session.sessionId, limits: checkpointLimits(limits) });
-    opened.set(root, workspace);
-    return workspace;
-  };
   try {
-    return await work({ journal, cwd: header?.cwd ?? process.cwd(), openWorkspace: open });
+    const cwd = header?.cwd ?? process.cwd();
+    const folder = checkpointsFolder(paths);
+    return await work(rollbackPlace({ folder, journal, cwd, limits: checkpointLimits(limits) }));
   } finally {
     await journal.close();
   }

@@ -34,6 +34,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["08-record-and-replay", ["recorded: Eight.", "replayed: Eight."]],
   ["09-callbacks", ["[Using tool: read]", "Tokens: 200 in / 40 out", "0 messages after reset"]],
   ["11-sessions", ["Under the mat."]],
+  ["12-undo", ["after the run: a, b, c", "after undo: notes.txt: keep me"]],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   [
     "16-hooks",

@@ -1,11 +1,13 @@
 import { dirname, join } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/checkpointer.ts";
 import type { NewEntry } from "../../core/agent/entry.ts";
+import type { Journal } from "../../core/agent/journal.ts";
 import { isFolder } from "../session-file.ts";
 import { workspaceSlug } from "../session-store.ts";
 import { addUser, collectUnused } from "./collect-unused.ts";
 import { FileCheckpointer } from "./file-checkpointer.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./limits.ts";
+import type { RollbackPlace } from "./rollback.ts";
 import { Workspace } from "./workspace.ts";
 
 /** What {@link SessionCheckpoints} works with. */
@@ -76,6 +78,32 @@ export class SessionCheckpoints implements Checkpointer {
       await collectUnused({ workspace, own: this.#options.journalPath, maxBytes: maxStoreBytes });
     }
   }
+}
+
+/** What {@link rollbackPlace} works with. */
+export interface RollbackPlaceOptions {
+  /** The folder the checkpoints of the session were kept in. */
+  readonly folder: string;
+  /** The journal of the session, open for writing; no run is at work on it. */
+  readonly journal: Journal;
+  /** The working folder of the session: absolute, links resolved. */
+  readonly cwd: string;
+  readonly limits?: Partial<CheckpointLimits>;
+}
+
+/** Where `undo` and `redo` put files back. */
+export function rollbackPlace({ folder, journal, cwd, limits }: RollbackPlaceOptions): RollbackPlace {
+  const opened = new Map<string, Workspace>();
+  const settings = { folder, sessionId: journal.sessionId, limits: { ...DEFAULT_LIMITS, ...limits } };
+  return {
+    journal,
+    cwd,
+    openWorkspace: (root) => {
+      const workspace = opened.get(root) ?? openWorkspace(root, settings);
+      opened.set(root, workspace);
+      return workspace;
+    },
+  };
 }
 
 /** Opens what is kept of a workspace below `folder`, which holds one folder for each. */
