@@ -15,11 +15,14 @@ export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
 export type {
   AssistantEntry,
+  CheckpointEntry,
   EntryBase,
   HistoryEntry,
   JournalEntry,
   NewEntry,
   PermissionEntry,
+  RollbackEndEntry,
+  RollbackEntry,
   RunEndEntry,
   RunStartEntry,
   ToolIntentEntry,
@@ -35,6 +38,7 @@ export type {
   TurnStartEvent,
   WarningEvent,
 } from "./core/agent/event.ts";
+export type { FileChange, FileVersion, Omission, OmissionReason } from "./core/agent/file-change.ts";
 export { type FinishPrintOptions, finishPrintHook } from "./core/agent/finish-print.ts";
 export type {
   ApprovalAnswer,

@@ -6,6 +6,8 @@ import { type Deed, undoRoom } from "./undo-room.ts";
 
 const NAMES = ["a", "b", "d/a", "d/e/b", "d", "x y", "ü", "$'\\xff'"];
 const TRIALS = Number(process.env["NANO_AGENT_TRIALS"] ?? 12);
+/** Of the test runner, so that more trials may be asked for. */
+const PATIENCE_MS = 60_000 + TRIALS * 5_000;
 
 const quoted = (name: string): string => (name.startsWith("$'") ? name : `'${name}'`);
 const name = fc.constantFrom(...NAMES);
@@ -58,7 +60,7 @@ const run = fc.array(fc.array(fc.oneof(script, script, put), { minLength: 1, max
 const START = { a: "start\n", "d/a": "deep\n", "d/e/b": "deeper\n" };
 
 test("after any runs, undo to any of them gives back every byte, and redo too", {
-  timeout: 120_000,
+  timeout: PATIENCE_MS,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 3 }), fc.nat(), async (runs, pick) => {
@@ -82,7 +84,7 @@ test("after any runs, undo to any of them gives back every byte, and redo too", 
 });
 
 test("whatever a person changes between and after runs is there as long as nobody forces it away, and comes back with redo", {
-  timeout: 120_000,
+  timeout: PATIENCE_MS,
 }, async () => {
   const edits = fc.array(fc.constantFrom("a", "b", "d/a", "mine"), { maxLength: 2 });
   await fc.assert(
