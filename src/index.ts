@@ -14,11 +14,23 @@ export type { AgentState, AgentStream } from "./core/agent/agent.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
 export type {
+  Compaction,
+  CompactionPreview,
+  CompactionTask,
+  Compactor,
+  ContextView,
+} from "./core/agent/compactor.ts";
+export type {
+  ApprovalRequestEntry,
   AssistantEntry,
   CheckpointEntry,
+  CompactionEntry,
+  CompactionReason,
+  CompactionUndoneEntry,
   EntryBase,
   HistoryEntry,
   JournalEntry,
+  ModelUsageEntry,
   NewEntry,
   PermissionEntry,
   RollbackEndEntry,
@@ -43,6 +55,7 @@ export { type FinishPrintOptions, finishPrintHook } from "./core/agent/finish-pr
 export type {
   ApprovalAnswer,
   ApprovalRequest,
+  Approvals,
   Approver,
   Gate,
   GateDecision,
@@ -63,14 +76,17 @@ export {
 } from "./core/agent/hook.ts";
 export { HookRegistry, type HookSettings } from "./core/agent/hook-registry.ts";
 export type { Journal } from "./core/agent/journal.ts";
+export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {
   Budget,
+  CompactOptions,
   MaxIterationsContext,
   OnMaxIterations,
   OutputOf,
   RunOptions,
 } from "./core/agent/options.ts";
+export type { PendingCall } from "./core/agent/pending-call.ts";
 export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
 export type { StopReason } from "./core/agent/stop-reason.ts";
 export {

@@ -3,6 +3,7 @@ import { createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
 import { createTodoTool } from "../tools/todo-tool.ts";
+import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
 import type { Environment } from "./config/env.ts";
 import type { ExtraTool } from "./config/extra-tool.ts";
 
@@ -24,10 +25,16 @@ export interface BuiltinToolsOptions {
   /** What `~` in paths stands for. */
   readonly home: string;
   readonly extra: readonly ExtraTool[];
+  readonly webFetch: WebFetchOptions;
 }
 
 /** Makes the tools of the terminal agent. */
-export function createBuiltinTools({ environment, home, extra }: BuiltinToolsOptions): BuiltinTools {
+export function createBuiltinTools({
+  environment,
+  home,
+  extra,
+  webFetch,
+}: BuiltinToolsOptions): BuiltinTools {
   const shell = createBashTools({ env: environment });
   return {
     tools: [
@@ -35,7 +42,7 @@ export function createBuiltinTools({ environment, home, extra }: BuiltinToolsOpt
       shell.bash,
       shell.job,
       createBatchTool(),
-      ...[...new Set(extra)].map((name) => EXTRA[name]()),
+      ...[...new Set(extra)].map((name) => EXTRA[name](webFetch)),
     ],
     prepare: () => shell.prepare(),
     dispose: () => shell.dispose(),
@@ -43,4 +50,7 @@ export function createBuiltinTools({ environment, home, extra }: BuiltinToolsOpt
   };
 }
 
-const EXTRA: { readonly [name in ExtraTool]: () => Tool } = { todo: createTodoTool };
+const EXTRA: { readonly [name in ExtraTool]: (webFetch: WebFetchOptions) => Tool } = {
+  todo: () => createTodoTool(),
+  web_fetch: createWebFetchTool,
+};

@@ -17,6 +17,7 @@ import { openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
+import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions {
@@ -60,6 +61,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     environment,
     home: paths.home,
     extra: config.extraTools ?? [],
+    webFetch: webFetchOptions(config, environment),
   });
   const toolNames = builtin.tools.map((tool) => tool.name);
   const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];

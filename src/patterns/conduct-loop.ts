@@ -1,4 +1,5 @@
-import { type Ending, endRun, runTurns } from "../core/agent/loop.ts";
+import { type Ending, endRun } from "../core/agent/end-run.ts";
+import { runTurns } from "../core/agent/loop.ts";
 import { runNested } from "../core/agent/nested-run.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";

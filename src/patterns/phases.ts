@@ -1,5 +1,5 @@
+import { type Ending, endRun } from "../core/agent/end-run.ts";
 import type { PhaseEvent } from "../core/agent/event.ts";
-import { type Ending, endRun } from "../core/agent/loop.ts";
 import { type NestedRun, runNested } from "../core/agent/nested-run.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
@@ -75,12 +75,13 @@ export class Phases {
 
 /** Ends as `result` did, with another text where one is given. */
 export function endingOf(result: RunResult, text: string = result.text): Ending {
-  const { stopReason, output, limit, error } = result;
+  const { stopReason, output, limit, error, detail } = result;
   return {
     stopReason,
     text,
     ...(output === undefined ? {} : { output }),
     ...(limit === undefined ? {} : { limit }),
     ...(error === undefined ? {} : { error }),
+    ...(detail === undefined ? {} : { detail }),
   };
 }

@@ -1,5 +1,5 @@
 import { Agent } from "../core/agent/agent.ts";
-import type { Ending } from "../core/agent/loop.ts";
+import type { Ending } from "../core/agent/end-run.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";

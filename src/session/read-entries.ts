@@ -60,13 +60,14 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
       return isMessage(record["message"]) && isRecord(record["usage"]);
     case "tool_intent":
     case "permission_decision":
+    case "approval_request":
       return typeof record["callId"] === "string";
     case "tool_result":
       return isRecord(record["result"]) && typeof record["result"]["tool_use_id"] === "string";
     case "run_end":
       return typeof record["stopReason"] === "string";
     default:
-      return isFileEntry(record);
+      return isFileEntry(record) || isContextEntry(record);
   }
 }
 
@@ -86,6 +87,15 @@ function areChanges(value: unknown): boolean {
   return (
     Array.isArray(value) && value.every((change) => isRecord(change) && typeof change["path"] === "string")
   );
+}
+
+/** The same of records about the room a conversation takes. */
+function isContextEntry(record: AnyRecord): boolean {
+  const { messages, kept, target, usage } = record;
+  if (record.type === "model_usage") return isRecord(usage);
+  if (record.type === "compaction_undone") return typeof target === "string";
+  if (record.type !== "compaction" || typeof kept !== "number") return false;
+  return Array.isArray(messages) && messages.every(isMessage);
 }
 
 function isMessage(value: unknown): boolean {

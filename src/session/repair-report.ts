@@ -44,6 +44,7 @@ function droppedResults(entries: Iterable<JournalEntry>): string[] {
     if (entry.type === "history") transcript.addHistory(entry.messages);
     else if (entry.type === "user_message") transcript.addUser(entry.message);
     else if (entry.type === "assistant_message") transcript.addAssistant(entry.message);
+    else if (entry.type === "compaction") transcript.replaceOlder(entry.messages, entry.kept);
     else if (entry.type === "tool_result" && entry.parentCallId === undefined)
       if (!transcript.addResult(entry.result)) dropped.push(entry.callId);
   }
@@ -63,15 +64,19 @@ function lastTurn(path: readonly IndexedRecord[]): readonly IndexedRecord[] {
 }
 
 function interruptedCalls(entries: Iterable<JournalEntry>): InterruptedCall[] {
+  const calls = new Set<string>();
   const open = new Map<string, InterruptedCall>();
   for (const entry of entries) {
     if (entry.type === "assistant_message") {
-      for (const { id, name } of toolCallsOf(entry.message))
+      for (const { id, name } of toolCallsOf(entry.message)) {
+        calls.add(id);
         open.set(id, { callId: id, name, outcome: "never_ran" });
+      }
     } else if (entry.type === "tool_intent") {
-      const call = open.get(entry.callId);
-      if (call !== undefined) open.set(call.callId, { ...call, outcome: "unknown" });
-    } else if (entry.type === "tool_result") open.delete(entry.callId);
+      // Also a call that waited for approval through the end of a run.
+      const { callId, name } = entry;
+      if (calls.has(callId)) open.set(callId, { callId, name, outcome: "unknown" });
+    } else if (entry.type === "tool_result" || entry.type === "approval_request") open.delete(entry.callId);
     else if (entry.type === "run_end") open.clear();
   }
   return [...open.values()];

@@ -147,6 +147,7 @@ async function exitResult(session: ShellSession, running: RunningCommand): Promi
     content: outputLines(output) + lines.join("\n"),
     isError: exit.code !== 0,
     title: ended,
+    essence: essence(ended, output),
     metadata: {
       ...facts(running, output),
       ...(job !== undefined && {
@@ -155,6 +156,11 @@ async function exitResult(session: ShellSession, running: RunningCommand): Promi
       }),
     },
   };
+}
+
+/** What the command said and how it ended, without the time it took and the name of the file for long output. */
+function essence(ended: string, { text, path }: OutputText): string {
+  return `${ended}\n${path === undefined ? text : text.replaceAll(path, "")}`;
 }
 
 function leftoverLines(left: readonly ProcessInfo[], jobId: string): string {
@@ -177,6 +183,7 @@ async function stopResult(
     content: outputLines(output) + lines.join("\n"),
     isError: true,
     title: ending.replaceAll("_", " "),
+    essence: essence(ending, output),
     metadata: { ...facts(running, output), ended: ending },
   };
 }

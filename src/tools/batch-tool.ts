@@ -113,6 +113,7 @@ function report(calls: readonly BatchCall[], done: readonly Done[]): ToolResult 
     content: joinTexts([{ type: "text", text: `${title}.` }, ...blocks]),
     isError: failed === done.length,
     title,
+    essence: JSON.stringify(done.map(({ result }) => result.essence ?? result.content)),
     metadata: {
       calls: done.map(({ result, durationMs }, index) => ({
         tool: calls[index]?.tool,

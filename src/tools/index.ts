@@ -14,4 +14,5 @@ export { type RipgrepChoice, RipgrepLocator } from "./search/ripgrep.ts";
 export type { SearchToolOptions } from "./search/search-tool-options.ts";
 export type { ShellOptions } from "./shell/shell-session.ts";
 export { createTodoTool, type TodoItem, type TodoStatus } from "./todo-tool.ts";
+export { createWebFetchTool, type WebFetchOptions } from "./web-fetch-tool.ts";
 export { createWriteTool } from "./write-tool.ts";

@@ -5,6 +5,8 @@ import { calls, finishes, says } from "../../src/testing/script.ts";
 import { refuses, replies } from "../../src/testing/server-step.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { type CommandEnd, modelServer, runCommand, serverEnv, TEST_KEY } from "./command.ts";
+import { checkedLines } from "./event-schema.ts";
+import { sessionPlace } from "./session-place.ts";
 
 /** What every failing command keeps to: one line on standard error, no stack trace, no key. */
 function expectOneLine({ stderr, stdout }: CommandEnd): void {
@@ -101,6 +103,24 @@ test("55: the budget", async () => {
   expect(end.code).toBe(55);
   expect(end.stderr).toContain("--max-budget-usd");
   expectOneLine(end);
+});
+
+test("56: the model goes in circles, saying which call it was and how to go on", async () => {
+  const place = sessionPlace();
+  const listing = calls("bash", { command: "ls" });
+  const server = await modelServer([listing, listing, listing, listing, listing, says("I see.")]);
+  const end = await place.run(["-p", "--yolo", "--json", "go"], server);
+  expect([end.code, checkedLines(end.stdout).at(-1)]).toMatchObject([
+    56,
+    { subtype: "error_loop_detected", is_error: true, num_turns: 5 },
+  ]);
+  expect(end.stderr).toContain("The last 5 calls of bash had the same arguments and the same result.");
+  expect(end.stderr).toContain("go on with nano-agent -p -c");
+  expectOneLine(end);
+  expect(JSON.stringify(server.requests[3]?.body)).toContain("Going on like this will not change anything");
+  const next = await place.run(["-p", "-c", "go on"], server);
+  expect(next).toMatchObject({ code: 0, stdout: "I see.\n" });
+  server.assertFinished();
 });
 
 test("124: the wall time", async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { startLoopback } from "../../src/testing/loopback-server.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand, serverEnv } from "./command.ts";
@@ -38,6 +39,44 @@ test("a name that is no extra tool is refused with those there are", async () =>
     flag.code,
     flag.stderr.split("\n")[0],
     file.code,
-    file.stderr.includes('"extraTools.0" must be one of "todo", not "tod"'),
-  ]).toEqual([2, 'nano-agent: --extra-tools "tod": unknown. Did you mean todo? One of: todo.', 52, true]);
+    file.stderr.includes('"extraTools.0" must be one of "todo", "web_fetch", not "tod"'),
+  ]).toEqual([
+    2,
+    'nano-agent: --extra-tools "tod": unknown. Did you mean todo? One of: todo, web_fetch.',
+    52,
+    true,
+  ]);
+});
+
+test("pages are fetched where the user allows the host, and asked about where not", async () => {
+  const pages = await startLoopback([
+    (response) => response.writeHead(200, { "content-type": "text/html" }).end("<h1>Hi"),
+  ]);
+  const config = tempFolder({
+    "nano-agent/config.json":
+      '{ "extraTools": ["web_fetch"], "webFetch": { "privateHosts": ["127.0.0.1"] } }',
+  });
+  const said = [];
+  for (const flags of [["--allowed-tools", "web_fetch(domain:127.0.0.1)"], []]) {
+    const server = await modelServer([calls("web_fetch", { url: pages.url }), says("done")]);
+    const { code, stdout } = await runCommand(["-p", "--json", ...flags, "go"], {
+      env: { ...serverEnv(server), XDG_CONFIG_HOME: config },
+      cwd: tempFolder({}),
+    });
+    const line = checkedLines(stdout)[2];
+    const block = line?.type === "user" ? line.message.content[0] : undefined;
+    said.push([
+      code,
+      block?.type === "tool_result" ? String(block.content).replace(/\d+\/\n/, "N/\n") : block,
+    ]);
+    server.assertFinished();
+  }
+  await pages.close();
+  expect(said).toEqual([
+    [0, "URL: http://127.0.0.1:N/\n\n# Hi"],
+    [
+      3,
+      "Error: Tool call was not approved: No rule allows to fetch pages from 127.0.0.1. (--allowed-tools 'web_fetch(domain:127.0.0.1)' would allow it), and there is nobody to ask",
+    ],
+  ]);
 });

@@ -37,6 +37,10 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["12-undo", ["after the run: a, b, c", "after undo: notes.txt: keep me"]],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   [
+    "15-approve-later",
+    ["awaiting_approval", '? refund {"order":"B2"}: it moves money', "A1 is paid back; B2 was refused."],
+  ],
+  [
     "16-hooks",
     [
       'audit: search {"name":"ANN"}',

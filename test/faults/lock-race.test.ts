@@ -1,7 +1,8 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { createInterface } from "node:readline";
 import { expect, it } from "vitest";
 import { ownIdentity } from "../../src/session/process-identity.ts";
 import { tempFolder } from "../temp-folder.ts";
@@ -11,17 +12,30 @@ const ROUNDS = isFullSweep ? 30 : 2;
 const PROCESSES = 6;
 
 it("gives the lock of a dead process to exactly one of several processes that want it at the same moment", async () => {
-  const script = join(import.meta.dirname, "lock-race.ts");
   for (let round = 0; round < ROUNDS; round++) {
     const lock = join(tempFolder(), "s.lock");
     writeFileSync(lock, JSON.stringify({ ...ownIdentity(), start: "1", token: "of the dead" }));
-    const start = String(Date.now() + 700);
-    const said = await Promise.all(
-      Array.from({ length: PROCESSES }, () => promisify(execFile)(process.execPath, [script, lock, start])),
-    );
-    expect(said.map(({ stdout }) => stdout.trim()).sort()).toEqual([
-      "got it",
-      ...Array(PROCESSES - 1).fill("refused"),
-    ]);
+    const racers = Array.from({ length: PROCESSES }, () => startRacer(lock));
+    await Promise.all(racers.map(({ next }) => next()));
+    for (const { child } of racers) child.stdin?.write("go\n");
+    const said = await Promise.all(racers.map(({ next }) => next()));
+    // Until all have tried, nobody ends: the lock of a racer that is gone would be free again.
+    await Promise.all(racers.map(({ child }) => ended(child)));
+    expect(said.sort()).toEqual(["got it", ...Array(PROCESSES - 1).fill("refused")]);
   }
 }, 120_000);
+
+function startRacer(lock: string): { readonly child: ChildProcess; readonly next: () => Promise<string> } {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "lock-race.ts"), lock], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  if (child.stdout === null) throw new Error("no output to read");
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return { child, next: async () => String((await lines.next()).value) };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const exit = once(child, "exit");
+  child.stdin?.end();
+  await exit;
+}

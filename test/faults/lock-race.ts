@@ -1,10 +1,13 @@
-/** Takes the lock FILE at the moment START (milliseconds since the epoch) and says whether it got it: `node lock-race.ts FILE START`. */
-import { systemClock } from "../../src/core/base/clock.ts";
+/** Says `ready`, takes the lock FILE when a line arrives, says whether it got it, and keeps it until its input ends: `node lock-race.ts FILE`. */
+import { createInterface } from "node:readline";
 import { takeLock } from "../../src/session/session-lock.ts";
 
-const [, , file = "", start = ""] = process.argv;
-await systemClock.sleep(Number(start) - Date.now());
-const lock = await takeLock(file, { patienceMs: 60 }).catch(() => undefined);
-process.stdout.write(lock?.isHeld() === true ? "got it\n" : "refused\n");
-// Whoever got it keeps it until all have tried.
-await systemClock.sleep(lock === undefined ? 0 : 1_000);
+const [, , file = ""] = process.argv;
+process.stdout.write("ready\n");
+let tried = false;
+for await (const _line of createInterface({ input: process.stdin })) {
+  if (tried) continue;
+  tried = true;
+  const lock = await takeLock(file, { patienceMs: 60 }).catch(() => undefined);
+  process.stdout.write(lock?.isHeld() === true ? "got it\n" : "refused\n");
+}

@@ -47,7 +47,7 @@ test("last, throw and a function are the other ways to end at the cap", async ()
 });
 
 test("twenty requests are the default", async () => {
-  const model = new ScriptedModel(() => calls("read"));
+  const model = new ScriptedModel((_request, index) => calls("read", { path: `${index}` }));
   const result = await new Agent({ model, tools, onMaxIterations: "last" }).run("go");
   expect([result.iterations, model.requests.length]).toEqual([20, 20]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
+import { endRun } from "../../src/core/agent/end-run.ts";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import { endRun } from "../../src/core/agent/loop.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { runNested } from "../../src/core/agent/nested-run.ts";
 import type { AgentOptions } from "../../src/core/agent/options.ts";

@@ -50,6 +50,12 @@ export interface UndoLimits {
   readonly maxFiles?: number;
 }
 
+/** What `web_fetch` may reach. */
+export interface WebFetchConfig {
+  /** Hosts of this machine and of private networks, e.g. `localhost`. */
+  readonly privateHosts?: readonly string[];
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -59,6 +65,7 @@ export interface ConfigFile {
   readonly pattern?: PatternName;
   /** Tools beside those that are always there. */
   readonly extraTools?: readonly ExtraTool[];
+  readonly webFetch?: WebFetchConfig;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -121,6 +128,7 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   fallbackModels: TEXTS,
   pattern: { type: "string", oneOf: PATTERN_NAMES },
   extraTools: { type: "strings", oneOf: EXTRA_TOOLS },
+  webFetch: { type: "object", fields: { privateHosts: TEXTS } },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,

@@ -2,4 +2,4 @@
 export type ExtraTool = (typeof EXTRA_TOOLS)[number];
 
 /** Every {@link ExtraTool}. */
-export const EXTRA_TOOLS = ["todo"] as const;
+export const EXTRA_TOOLS = ["todo", "web_fetch"] as const;

@@ -28,7 +28,7 @@ export interface EffectiveConfig {
  * Merges flags, environment, project files and the user's file, in this order of precedence. `disallowedTools` and
  * `permissions` add up, so that no layer takes back what another one denies; `network` and `providers` merge by entry.
  *
- * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`),
+ * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`, `webFetch`),
  * allow tools or calls, switch undo off, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
@@ -125,6 +125,7 @@ function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
   if (config.allowedTools !== undefined) drop("allowedTools");
   if (config.undo === false) drop("undo");
   if (config.undoLimits !== undefined) drop("undoLimits");
+  if (config.webFetch !== undefined) drop("webFetch");
   if (config.permissions?.allow !== undefined) {
     const { allow: _allow, ...rest } = config.permissions;
     kept.permissions = rest;

@@ -1,5 +1,6 @@
 import { linkController, orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
+import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
@@ -19,23 +20,27 @@ export interface ActOutcome {
   readonly finish?: NonNullable<ToolResult["finish"]>;
   /** True when a person refused a call and wants the run to end. */
   readonly denied: boolean;
-  /** True when some call is left to the caller. */
-  readonly external: boolean;
 }
 
 /**
  * Runs the tool calls of one answer: admits them one by one in call order (known? valid? permitted?), runs those that may run, together
- * where they do not conflict, and records exactly one result for each, external calls excepted. Throws only for the journal.
+ * where they do not conflict, and records exactly one result for each, but for calls that wait for somebody outside the run. Throws
+ * only for the journal.
  */
 export async function act(run: RunContext, calls: readonly ToolUseBlock[]): Promise<ActOutcome> {
   const admissions: Admission[] = [];
   for (const call of calls) admissions.push(await admit(run, call));
+  return actOn(run, admissions);
+}
+
+/** The second half of {@link act}, for calls that are admitted. */
+export async function actOn(run: RunContext, admissions: readonly Admission[]): Promise<ActOutcome> {
   const finishes: NonNullable<ToolResult["finish"]>[] = [];
   const failures: unknown[] = [];
   const scheduler = new Scheduler(run.maxParallel);
   await Promise.all(
     admissions.map(async (admission) => {
-      if (admission.type === "external") return;
+      if (admission.type === "external" || admission.type === "waiting") return;
       try {
         const { result } = await scheduler.run(accessOf(run, admission), () => settle(run, admission));
         if (result.finish !== undefined && result.isError !== true) finishes.push(result.finish);
@@ -49,7 +54,6 @@ export async function act(run: RunContext, calls: readonly ToolUseBlock[]): Prom
   return {
     ...(finish === undefined ? {} : { finish }),
     denied: admissions.some((admission) => admission.type === "refused" && admission.stop === true),
-    external: admissions.some((admission) => admission.type === "external"),
   };
 }
 
@@ -82,7 +86,7 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   const hooked = (settled: SettledCall): Promise<SettledCall> =>
     afterHooks(run, settled, { call, input, parentCallId });
   let settled: SettledCall;
-  if (admission.type === "external") {
+  if (admission.type === "external" || admission.type === "waiting") {
     settled = await hooked({
       status: "error",
       result: errorResult(`${call.name} is answered by the caller and cannot be nested.`),
@@ -111,6 +115,7 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     result: toBlock(call.id, result, run.maxToolResultChars),
     ...(result.title === undefined ? {} : { title: result.title }),
     ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
+    ...(result.essence === undefined ? {} : { fingerprint: hashText(result.essence).toString(36) }),
     durationMs: Math.round(performance.now() - startedAt),
     ...nested,
   });

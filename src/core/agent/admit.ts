@@ -17,7 +17,10 @@ export interface SettledCall {
   readonly result: ToolResult;
 }
 
-/** What became of a call before it runs: it may (`ready`), it is answered already (`refused`), or the caller answers it (`external`). */
+/**
+ * What became of a call before it runs: it may (`ready`), it is answered already (`refused`), the caller answers it (`external`), or it
+ * waits for approval (`waiting`).
+ */
 export type Admission =
   | { readonly type: "ready"; readonly call: ToolUseBlock; readonly tool: Tool; readonly input: ToolInput }
   | {
@@ -26,7 +29,8 @@ export type Admission =
       readonly settled: SettledCall;
       readonly stop?: boolean;
     }
-  | { readonly type: "external"; readonly call: ToolUseBlock };
+  | { readonly type: "external"; readonly call: ToolUseBlock }
+  | { readonly type: "waiting"; readonly call: ToolUseBlock };
 
 /** The first phases of a call: hooks, is it known and valid, and is it permitted? Never throws but for the journal. */
 export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
@@ -51,6 +55,7 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
     signal: run.signal,
   };
   const refusal = await refusalOf(run, request);
+  if (refusal === "waits") return { type: "waiting", call };
   if (refusal !== undefined)
     return refuse({ status: refusal.status, result: errorResult(refusal.message) }, refusal.stop);
   return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
@@ -127,7 +132,8 @@ interface Refusal {
   readonly stop?: boolean;
 }
 
-async function refusalOf(run: RunContext, request: GateRequest): Promise<Refusal | undefined> {
+/** Undefined for a call that may run; `waits` for one that waits for approval. */
+async function refusalOf(run: RunContext, request: GateRequest): Promise<Refusal | "waits" | undefined> {
   if (run.gate === undefined) return undefined;
   let decision: GateDecision;
   try {
@@ -148,12 +154,11 @@ async function askedRefusal(
   run: RunContext,
   request: GateRequest,
   decision: GateDecision,
-): Promise<Refusal | undefined> {
+): Promise<Refusal | "waits" | undefined> {
   const why = decision.reason ?? "it needs approval";
   if (run.approve === undefined) {
-    const reason = `${why}, and there is nobody to ask`;
-    await recordDecision(run, request, { ...decision, decided: "deny", by: "nobody", reason });
-    return { status: "denied", message: `Tool call was not approved: ${reason}` };
+    if (run.onAsk === "pause") return waitOrRefuse(run, request, decision);
+    return refuseUnasked(run, request, { ...decision, reason: `${why}, and there is nobody to ask` });
   }
   let answer: ApprovalAnswer;
   try {
@@ -162,6 +167,7 @@ async function askedRefusal(
     if (run.signal.aborted) return { status: "aborted", message: NEVER_RAN };
     answer = { approved: false, reason: `asking failed: ${errorMessage(error)}` };
   }
+  if (answer === "later") return waitOrRefuse(run, request, decision);
   const full = typeof answer === "object" && answer !== null ? answer : { approved: answer };
   if (full.approved === true) {
     await recordDecision(run, request, { ...decision, decided: "allow", by: "person", reason: why });
@@ -174,6 +180,39 @@ async function askedRefusal(
     message: `Tool call was not approved: ${reason}`,
     ...(full.stop === true ? { stop: true } : {}),
   };
+}
+
+/** A call of the model itself can wait; in the middle of another call nothing could go on from there. */
+async function waitOrRefuse(
+  run: RunContext,
+  request: GateRequest,
+  decision: GateDecision,
+): Promise<Refusal | "waits"> {
+  const reason = decision.reason ?? "it needs approval";
+  if (request.parentCallId !== undefined || run.scope !== undefined) {
+    const why = `${reason}, and a call inside another one cannot wait for the answer: make it on its own`;
+    return refuseUnasked(run, request, { ...decision, reason: why });
+  }
+  await record(run, {
+    type: "approval_request",
+    callId: request.callId,
+    name: request.name,
+    input: request.input,
+    reason,
+    ...(decision.rule === undefined ? {} : { rule: decision.rule }),
+    ...(decision.part === undefined ? {} : { part: decision.part }),
+    ...(decision.suggestion === undefined ? {} : { suggestion: decision.suggestion }),
+  });
+  return "waits";
+}
+
+async function refuseUnasked(
+  run: RunContext,
+  request: GateRequest,
+  decision: GateDecision & { readonly reason: string },
+): Promise<Refusal> {
+  await recordDecision(run, request, { ...decision, decided: "deny", by: "nobody" });
+  return { status: "denied", message: `Tool call was not approved: ${decision.reason}` };
 }
 
 interface Decided extends GateDecision {

@@ -7,10 +7,11 @@ import type { UserBlock } from "../message/block.ts";
 import type { Input, Message, UserMessage } from "../message/message.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
-import { assertResumable } from "./begin-run.ts";
+import { assertResumable, saysSomething } from "./begin-run.ts";
 import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
-import type { NewEntry } from "./entry.ts";
+import type { CompactionPreview } from "./compactor.ts";
+import type { CompactionEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
 import { HookRegistry } from "./hook-registry.ts";
@@ -19,12 +20,14 @@ import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { assertLimits } from "./limits.ts";
 import { runLoop } from "./loop.ts";
+import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
 import { MemoryJournal } from "./memory-journal.ts";
-import type { AgentOptions, OutputOf, RunOptions } from "./options.ts";
+import { assertAnswered, assertApprovals } from "./open-calls.ts";
+import type { AgentOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
-import { type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
+import { type Recorder, type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
 
 /** What {@link Agent.getState} tells. */
@@ -221,10 +224,44 @@ export class Agent {
     };
   }
 
+  /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
+  async previewCompaction(): Promise<CompactionPreview> {
+    return previewCompaction(this.#context({}, new AbortController().signal, () => undefined));
+  }
+
+  /**
+   * Makes the conversation fit now, whatever its size. Resolves to the record of it; `undefined` when the conversation stays as it is,
+   * a `warning` event saying why. Rejects while a run is at work, when the agent has no `compaction`, and for the journal.
+   */
+  async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
+    this.#assertIdle("compact()");
+    const { controller, unlink } = linkController(options.signal);
+    this.#running = controller;
+    try {
+      const run = this.#context(
+        {},
+        controller.signal,
+        publisher(options, () => undefined),
+      );
+      return await compactOnRequest(run, options.instructions);
+    } finally {
+      unlink();
+      this.#running = undefined;
+    }
+  }
+
+  /**
+   * Takes the newest compaction back: the conversation is what it was, with what came after. From then on one is made only on request
+   * or when the provider refuses a request as too long. Rejects when there is none to take back, while a run is at work, and for the journal.
+   */
+  async undoCompaction(): Promise<void> {
+    this.#assertIdle("undoCompaction()");
+    await undoNewestCompaction(this.#recorder());
+  }
+
   /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
   reset(): void {
-    if (this.#running !== undefined)
-      throw new NanoAgentError("invalid_argument", "reset() while a run is at work: stop() it first.");
+    this.#assertIdle("reset()");
     if (this.#options.journal !== undefined) {
       throw new NanoAgentError(
         "invalid_argument",
@@ -261,6 +298,8 @@ export class Agent {
         "This agent is already running: steer() it, wait, or use a second agent.",
       );
     }
+    assertApprovals(this.#state, options.approvals, saysSomething(messages));
+    if (messages.length === 0) assertAnswered(this.#state, this.#tools, options.approvals);
     if (messages.length === 0 && this.#steering.length === 0)
       assertResumable(this.#state, this.#options.messages);
     this.#running = controller;
@@ -277,7 +316,7 @@ export class Agent {
     try {
       const run = this.#context(options, controller.signal, publish);
       for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
-      await this.#storeObserved();
+      await this.#storeObserved(saysSomething(messages));
       const result = await reply(run, {
         messages,
         history: this.#options.messages,
@@ -292,13 +331,19 @@ export class Agent {
     }
   }
 
-  async #storeObserved(): Promise<void> {
-    const recorder = {
-      journal: this.#journal,
-      state: this.#state,
-      scope: undefined,
-      emit: () => undefined,
-    };
+  #assertIdle(what: string): void {
+    if (this.#running !== undefined)
+      throw new NanoAgentError("invalid_argument", `${what} while a run is at work: stop() it first.`);
+  }
+
+  #recorder(): Recorder {
+    return { journal: this.#journal, state: this.#state, scope: undefined, emit: () => undefined };
+  }
+
+  /** A message would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
+  async #storeObserved(closing = false): Promise<void> {
+    if (!closing && this.#state.isWaiting) return;
+    const recorder = this.#recorder();
     for (const entry of this.#observed.splice(0)) await record(recorder, entry);
   }
 

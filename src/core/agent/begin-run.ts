@@ -2,6 +2,7 @@ import { NanoAgentError } from "../base/errors.ts";
 import type { ToolResultBlock, UserBlock } from "../message/block.ts";
 import type { Message, UserMessage } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";
+import { refuseAsked } from "./open-calls.ts";
 import { type RunContext, record } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -23,6 +24,7 @@ export async function beginRun(
     model: `${model.provider}/${model.id}`,
     tools: run.tools.names(),
   });
+  if (saysSomething(messages)) await refuseAsked(run);
   const before = messages.slice(0, -1);
   if (before.some((message) => message.role === "assistant")) {
     await record(run, { type: "history", messages: repairTranscript(messages) });
@@ -32,18 +34,15 @@ export async function beginRun(
 }
 
 /** Throws `invalid_argument` unless it is the model's turn in the conversation, which `history` begins when nothing else is there. */
-export function assertResumable(state: SessionState, history: readonly Message[] = []): void {
-  const { pending, messages } = state.transcript;
-  if (pending.length > 0) {
-    const open = pending.map((call) => `${call.name} (${call.id})`).join(", ");
-    throw new NanoAgentError(
-      "invalid_argument",
-      `Tool calls wait for your answer: ${open}. Pass their tool_result blocks as input.`,
-    );
-  }
-  const last = messages.at(-1) ?? history.at(-1);
-  if (last?.role === "user") return;
+export function assertResumable({ transcript }: SessionState, history: readonly Message[] = []): void {
+  const last = transcript.messages.at(-1) ?? history.at(-1);
+  if (last?.role === "user" || transcript.pending.length > 0) return;
   throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
+}
+
+/** Whether messages hold more than answers to open calls. */
+export function saysSomething(messages: readonly Message[]): boolean {
+  return messages.some(({ content }) => content.some(({ type }) => type !== "tool_result"));
 }
 
 /** Answers to open calls go to their calls, the rest is a message. */

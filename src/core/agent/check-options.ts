@@ -1,5 +1,6 @@
 import { NanoAgentError } from "../base/errors.ts";
 import { assertLimits } from "./limits.ts";
+import { assertLoopGuard } from "./loop-guard-settings.ts";
 import type { AgentOptions } from "./options.ts";
 
 /** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
@@ -18,6 +19,13 @@ export function assertOptions(options: AgentOptions): void {
     );
   }
   assertLimits(options);
+  assertLoopGuard(options.loopGuard);
+  const { compaction } = options;
+  if (compaction === undefined || compaction === false || typeof compaction.compact === "function") return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
+  );
 }
 
 /** Throws `invalid_argument` for a money budget that could not be kept: the price of the model is unknown. */
@@ -36,15 +44,18 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   maxIterations: true,
   onMaxIterations: true,
   budget: true,
+  loopGuard: true,
   permission: true,
   checkpointer: true,
   approve: true,
+  onAsk: true,
   hooks: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,
   toolTimeoutMs: true,
   maxToolResultChars: true,
   cwd: true,
+  compaction: true,
   journal: true,
   messages: true,
   sessionId: true,

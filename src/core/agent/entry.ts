@@ -85,6 +85,18 @@ export interface PermissionEntry extends EntryBase {
   readonly parentCallId?: string;
 }
 
+/** A call waits for approval, which a later run will bring: see {@link import("./gate.ts").ApprovalAnswer}. */
+export interface ApprovalRequestEntry extends EntryBase {
+  readonly type: "approval_request";
+  readonly callId: string;
+  readonly name: string;
+  readonly input: ToolInput;
+  readonly reason: string;
+  readonly rule?: string;
+  readonly part?: string;
+  readonly suggestion?: string;
+}
+
 /** How a call ended. `ok` and `error` ran; `denied` was refused; `aborted` was stopped or never began. */
 export type ToolStatus = "ok" | "error" | "denied" | "aborted";
 
@@ -97,8 +109,47 @@ export interface ToolResultEntry extends EntryBase {
   readonly result: ToolResultBlock;
   readonly title?: string;
   readonly metadata?: { readonly [key: string]: Json | undefined };
+  /** Equal for results that say the same, where the text alone does not tell: see `essence` of a tool's result. */
+  readonly fingerprint?: string;
   readonly durationMs: number;
   readonly parentCallId?: string;
+}
+
+/** A model request that is no part of the conversation, and what it cost. `costUsd` is absent when the price is unknown. */
+export interface ModelUsageEntry extends EntryBase {
+  readonly type: "model_usage";
+  /** What was asked for: `compaction`. */
+  readonly purpose: string;
+  readonly model: string;
+  readonly usage: Usage;
+  readonly costUsd?: number;
+  readonly responseId?: string;
+  readonly durationMs: number;
+}
+
+/** Why a compaction was made: near the end of the window, refused by the provider as too long, or asked for. */
+export type CompactionReason = "threshold" | "overflow" | "manual";
+
+/**
+ * The conversation was made to fit: from here on it is `messages` and then the newest `kept` messages of what it was. Everything
+ * before stays in the journal.
+ */
+export interface CompactionEntry extends EntryBase {
+  readonly type: "compaction";
+  readonly reason: CompactionReason;
+  /** `summary`: by the model. `shortening`: long tool results cut. `truncation`: messages left out. */
+  readonly method: "summary" | "shortening" | "truncation";
+  readonly messages: readonly Message[];
+  readonly kept: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** The newest compaction was taken back: what it replaced stands in its place again. */
+export interface CompactionUndoneEntry extends EntryBase {
+  readonly type: "compaction_undone";
+  /** Id of the `compaction` entry. */
+  readonly target: string;
 }
 
 /** A run ended. */
@@ -107,6 +158,8 @@ export interface RunEndEntry extends EntryBase {
   readonly stopReason: StopReason;
   readonly iterations: number;
   readonly error?: { readonly code: string; readonly message: string };
+  /** One sentence for people about what ended it, where there is more to say than the reason. */
+  readonly detail?: string;
 }
 
 /** What a tool call did to files, as far as it is kept to be put back. A call that changed many files has several. */
@@ -156,10 +209,14 @@ export type JournalEntry =
   | AssistantEntry
   | ToolIntentEntry
   | PermissionEntry
+  | ApprovalRequestEntry
   | ToolResultEntry
   | CheckpointEntry
   | RollbackEntry
   | RollbackEndEntry
+  | ModelUsageEntry
+  | CompactionEntry
+  | CompactionUndoneEntry
   | RunEndEntry;
 
 /** A journal entry before the journal gave it `id`, `parent` and `time`. */

@@ -37,10 +37,18 @@ export interface ApprovalRequest extends GateRequest {
   readonly decision: GateDecision;
 }
 
-/** A person's answer. `reason` of a refusal reaches the model; `stop` ends the run after this turn (`stopReason: "denied"`). */
+/**
+ * A person's answer. `reason` of a refusal reaches the model; `stop` ends the run after this turn (`stopReason: "denied"`). `"later"`:
+ * nobody can say now; the run ends with `awaiting_approval` once the other calls of the answer have run, and a later run brings the
+ * answer. A call inside another one (`batch`, a nested run) cannot wait: for it `"later"` is a refusal.
+ */
 export type ApprovalAnswer =
   | boolean
+  | "later"
   | { readonly approved: boolean; readonly reason?: string; readonly stop?: boolean };
 
 /** Asks a person. Throwing, or answering anything but a clear yes, denies. */
 export type Approver = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
+
+/** Answers to calls that wait for approval, by call id. `"later"` leaves a call waiting, like no answer. */
+export type Approvals = { readonly [callId: string]: ApprovalAnswer };

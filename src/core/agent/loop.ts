@@ -1,15 +1,17 @@
 import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { ToolUseBlock } from "../message/block.ts";
-import { assistantMessage, messageText, toolCallsOf } from "../message/message.ts";
+import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
-import { act } from "./act.ts";
+import { type ActOutcome, act, actOn } from "./act.ts";
+import { type Ending, endRun } from "./end-run.ts";
 import { exhaustedLimit } from "./limits.ts";
+import { reasonInRoom } from "./make-room.ts";
+import { admitOpen } from "./open-calls.ts";
 import type { MaxIterationsContext } from "./options.ts";
-import { type Reasoned, reason } from "./reason.ts";
-import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
+import type { Reasoned } from "./reasoned.ts";
+import type { RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
-import type { StopReason } from "./stop-reason.ts";
 
 /** Texts the loop itself says to the model. */
 const SUMMARIZE =
@@ -21,44 +23,12 @@ const MAX_NUDGES = 3;
 
 type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
 
-/** How a run came to its end. */
-export interface Ending {
-  readonly stopReason: StopReason;
-  /** The answer. Default: the last text the model wrote in this run. */
-  readonly text?: string;
-  /** True when no message of the conversation holds `text`: it is added as one, unless it is empty. */
-  readonly addsText?: boolean;
-  readonly output?: unknown;
-  readonly limit?: BudgetLimit;
-  readonly error?: NanoAgentError;
-  /** Answered model requests. Default: those of this run itself. */
-  readonly iterations?: number;
-}
-
 /**
  * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something ends the run. One
  * model request per turn. Throws only for the journal and for `onMaxIterations: "throw"`; everything else is a stop reason.
  */
 export async function runLoop(run: RunContext): Promise<RunResult> {
   return endRun(run, await runTurns(run));
-}
-
-/** Records how a run ended and makes its result. Throws for the journal and for `onMaxIterations: "throw"`. */
-export async function endRun(run: RunContext, ending: Ending): Promise<RunResult> {
-  const { error, text = "" } = ending;
-  if (ending.addsText === true && text.trim() !== "")
-    await record(run, { type: "history", messages: [assistantMessage(text)] });
-  await record(run, {
-    type: "run_end",
-    stopReason: ending.stopReason,
-    iterations: ending.iterations ?? run.state.iterations,
-    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
-  });
-  const result = resultOf(run, ending);
-  if (ending.stopReason === "max_iterations" && run.onMaxIterations === "throw") {
-    throw new MaxIterationsError(run.maxIterations, result);
-  }
-  return result;
 }
 
 /** What the next request asks of the model. */
@@ -71,35 +41,44 @@ interface Demand {
 /** The turns of a run, without the record of its end: see {@link runLoop}, which is this and {@link endRun}. */
 export async function runTurns(run: RunContext): Promise<Ending> {
   const demand: Demand = { toolChoice: run.toolChoice, nudges: 0 };
+  const open = run.state.transcript.pending;
+  if (open.length > 0) {
+    const ending = await afterCalls(run, open, { demand, outcome: await actOn(run, await admitOpen(run)) });
+    if (ending !== undefined) return ending;
+  }
   for (let iteration = 1; ; iteration++) {
     await takeInSteering(run);
     const stop = stopBefore(run, iteration);
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
 
     run.emit({ type: "turn_start", iteration });
-    const answer = await reason(run, demand.toolChoice);
+    const answer = await reasonInRoom(run, demand.toolChoice);
     if (answer.type === "aborted") return aborted(run);
+    if (answer.type === "exhausted") return { stopReason: "budget", limit: answer.limit };
     if (answer.type === "failed") return { stopReason: "error", error: answer.error };
 
     const calls = toolCallsOf(answer.message);
     const ending =
-      calls.length > 0 ? await afterCalls(run, calls, demand) : await afterText(run, answer, demand);
+      calls.length > 0
+        ? await afterCalls(run, calls, { demand, outcome: await act(run, calls) })
+        : await afterText(run, answer, demand);
     if (ending !== undefined) return ending;
   }
 }
 
-/** The model called tools: runs them. Undefined when it is the model's turn again. */
+/** The calls of the model have run, as far as they can. Undefined when it is the model's turn again. */
 async function afterCalls(
   run: RunContext,
   calls: readonly ToolUseBlock[],
-  demand: Demand,
+  { demand, outcome }: { readonly demand: Demand; readonly outcome: ActOutcome },
 ): Promise<Ending | undefined> {
-  const outcome = await act(run, calls);
   if (run.signal.aborted) return aborted(run);
   if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
   if (outcome.denied) return { stopReason: "denied" };
-  if (outcome.external) return { stopReason: "awaiting_external" };
+  if (run.state.transcript.pending.length > 0) return waiting(run);
+  const circling = await guardAgainstLoops(run);
+  if (circling !== undefined) return circling;
   const { finishTool } = run;
   if (finishTool === undefined) {
     // A forced choice is for the first answer: kept on, the model could never stop calling.
@@ -108,6 +87,22 @@ async function afterCalls(
     // It wanted to finish and was told what is wrong: the next answer is to be the corrected one.
     demand.toolChoice = { type: "tool", name: finishTool };
   }
+  return undefined;
+}
+
+/** Some calls wait for somebody outside the run; approval first, for it decides what there is to do. */
+function waiting({ state }: RunContext): Ending {
+  return { stopReason: state.approvals.size > 0 ? "awaiting_approval" : "awaiting_external" };
+}
+
+/** Tells a model that it goes in circles, and ends the run when it goes on. */
+async function guardAgainstLoops(run: RunContext): Promise<Ending | undefined> {
+  if (run.loopGuard === undefined) return undefined;
+  const bounded = Number.isFinite(run.maxIterations);
+  const verdict = run.state.guard.judge(run.loopGuard, { bounded });
+  if (verdict === undefined) return undefined;
+  if (verdict.type === "stop") return { stopReason: "loop_detected", detail: verdict.text };
+  await say(run, verdict.text);
   return undefined;
 }
 
@@ -122,8 +117,9 @@ async function afterText(run: RunContext, answer: AnsweredTurn, demand: Demand):
   return undefined;
 }
 
-/** Records the steering messages that came in; false when there were none. */
+/** Records the steering messages that came in; false when there were none. A message would close calls that wait. */
 async function takeInSteering(run: RunContext): Promise<boolean> {
+  if (run.state.transcript.pending.length > 0) return false;
   const messages = run.takeSteering();
   for (const message of messages) await record(run, message);
   return messages.length > 0;
@@ -132,7 +128,7 @@ async function takeInSteering(run: RunContext): Promise<boolean> {
 function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
   if (run.signal.aborted) return aborted(run);
   if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
-  if (run.state.transcript.pending.length > 0) return { stopReason: "awaiting_external" };
+  if (run.state.transcript.pending.length > 0) return waiting(run);
   const limit = exhaustedLimit(run);
   if (limit !== undefined) return { stopReason: "budget", limit };
   return iteration > run.maxIterations ? "max_iterations" : undefined;
@@ -175,7 +171,7 @@ async function atMaxIterations(run: RunContext): Promise<Ending> {
   if (onMaxIterations !== "summarize") return { stopReason: "max_iterations" };
   await say(run, SUMMARIZE);
   // When the summary fails the last text stands, which is what the state holds.
-  const answer = await reason(run, "none");
+  const answer = await reasonInRoom(run, "none");
   return answer.type === "aborted" ? aborted(run) : { stopReason: "max_iterations" };
 }
 
@@ -199,21 +195,4 @@ async function callerEnding(
 async function say(run: RunContext, text: string): Promise<void> {
   const message = { role: "user", content: [{ type: "text", text }] } as const;
   await record(run, { type: "user_message", message, source: "system" });
-}
-
-/** The result of a run that ended so. */
-export function resultOf(run: RunContext, ending: Ending): RunResult {
-  const { state } = run;
-  return {
-    text: ending.text ?? state.lastText,
-    ...(ending.output === undefined ? {} : { output: ending.output }),
-    stopReason: ending.stopReason,
-    ...(ending.limit === undefined ? {} : { limit: ending.limit }),
-    ...(ending.error === undefined ? {} : { error: ending.error }),
-    iterations: ending.iterations ?? Math.min(state.iterations, run.maxIterations),
-    messages: state.transcript.messages.slice(),
-    usage: state.run.usage,
-    cost: state.run.costUsd,
-    sessionId: run.journal.sessionId,
-  };
 }

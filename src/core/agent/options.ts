@@ -4,10 +4,12 @@ import type { Message } from "../message/message.ts";
 import type { Effort, Model, ToolChoice } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Checkpointer } from "./checkpointer.ts";
+import type { Compactor } from "./compactor.ts";
 import type { AgentEvent } from "./event.ts";
-import type { Approver, Gate } from "./gate.ts";
+import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { HookOptions } from "./hook.ts";
 import type { Journal } from "./journal.ts";
+import type { LoopGuardOptions } from "./loop-guard.ts";
 
 /** What a session may use up. A limit that is reached ends the run with `stopReason: "budget"` before the next request. */
 export interface Budget {
@@ -47,12 +49,19 @@ export interface AgentOptions {
   /** Default `summarize`. */
   readonly onMaxIterations?: OnMaxIterations;
   readonly budget?: Budget;
+  /** When a model that repeats itself is warned and stopped (`loop_detected`); false: never. Default: warned at 3, stopped at 5. */
+  readonly loopGuard?: LoopGuardOptions | false;
   /** Decides about every tool call. Default: calls are allowed, the tools being the caller's own choice. */
   readonly permission?: Gate;
-  /** Answers what the gate asks. Without one an ask is a refusal. */
+  /** Answers what the gate asks. Without one see `onAsk`. */
   readonly approve?: Approver;
   /** Keeps what tool calls change, so that it can be put back. Default: nothing is kept. */
   readonly checkpointer?: Checkpointer;
+  /**
+   * What becomes of a question when there is no `approve`. `deny`: a refusal · `pause`: the run ends with `awaiting_approval`, and a
+   * later run brings the answer (`approvals`). Default `deny`.
+   */
+  readonly onAsk?: "deny" | "pause";
   /** Hooks of this agent; see {@link import("./agent.ts").Agent.hooks}. */
   readonly hooks?: HookOptions;
   /** False runs the calls of one answer one after the other, in order. Default true. */
@@ -65,6 +74,11 @@ export interface AgentOptions {
   readonly maxToolResultChars?: number;
   /** Working folder tools resolve relative paths against. Default: empty, by which file tools mean the folder of the process. */
   readonly cwd?: string;
+  /**
+   * Keeps the conversation within the window of the model, e.g. `summaryCompaction()` of `nano-agent/memory`. Default: nothing does, and
+   * a request that is too long ends the run with the provider's error.
+   */
+  readonly compaction?: Compactor | false;
   /** Where everything is recorded. Default: in memory. */
   readonly journal?: Journal;
   /** Conversation to start from; repaired where it could not be sent. */
@@ -87,11 +101,23 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly schema?: S;
   readonly toolChoice?: ToolChoice;
   readonly approve?: Approver;
+  readonly onAsk?: "deny" | "pause";
+  /**
+   * Answers to calls that wait for approval, by call id; without an input. What is approved runs, what is refused is told to the model,
+   * what has no answer waits on. Throws `invalid_argument` for an id that does not wait.
+   */
+  readonly approvals?: Approvals;
   readonly maxIterations?: number;
   /** Sees every event. An observer: what it throws becomes a `warning` event. */
   readonly onEvent?: (event: AgentEvent) => void;
   /** Sees every piece of answer text. */
   readonly onToken?: (text: string) => void;
+}
+
+/** How a conversation is compacted on request. */
+export interface CompactOptions extends Pick<RunOptions, "signal" | "onEvent"> {
+  /** What the summary should pay attention to. */
+  readonly instructions?: string;
 }
 
 /** The output type a run with schema `S` has. */

@@ -1,18 +1,13 @@
 import { abortError } from "../base/abort.ts";
-import { type NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { toNanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import type { FinishReason, ModelRequest, ToolChoice } from "../model/model.ts";
 import { hookedAnswer, hookedRequest } from "./reason-hooks.ts";
+import type { Reasoned } from "./reasoned.ts";
 import { type RunContext, record } from "./run-context.ts";
-
-/** What one model request came to. */
-export type Reasoned =
-  | { readonly type: "answer"; readonly message: AssistantMessage; readonly finishReason: FinishReason }
-  | { readonly type: "aborted" }
-  | { readonly type: "failed"; readonly error: NanoAgentError };
 
 /**
  * One model request: publishes its parts as they come and records the answer with what it cost. An answer cut by an abort is

@@ -1,8 +1,8 @@
 import { isNanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { Message } from "../message/message.ts";
 import { beginRun } from "./begin-run.ts";
+import { endRun } from "./end-run.ts";
 import { inputMessages } from "./input-messages.ts";
-import { endRun } from "./loop.ts";
 import type { RunResult } from "./result.ts";
 import type { RunContext } from "./run-context.ts";
 

@@ -1,6 +1,7 @@
 import { NanoAgentError } from "../base/errors.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
+import type { PendingCall } from "./pending-call.ts";
 import type { StopReason } from "./stop-reason.ts";
 
 /** The limits of a {@link import("./options.ts").Budget}. */
@@ -17,9 +18,13 @@ export interface RunResult<Output = unknown> {
   readonly limit?: BudgetLimit;
   /** Set when `stopReason` is `error`. */
   readonly error?: NanoAgentError;
+  /** One sentence for people, when `stopReason` is `budget` (spent how much of what) or `loop_detected` (which calls). */
+  readonly detail?: string;
+  /** The calls that wait, when `stopReason` is `awaiting_approval` or `awaiting_external`. */
+  readonly pending?: readonly PendingCall[];
   /** Model requests of this run that were answered, the closing summary of `onMaxIterations` not counted. */
   readonly iterations: number;
-  /** The whole conversation, this run included; can be sent again as it is. */
+  /** The whole conversation, this run included, as far as no compaction replaced it; can be sent again as it is. */
   readonly messages: readonly Message[];
   /** Tokens of this run. */
   readonly usage: Usage;

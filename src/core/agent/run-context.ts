@@ -1,17 +1,18 @@
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
-import type { Model, ModelRequest, ToolChoice } from "../model/model.ts";
+import type { Model, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import type { Checkpointer } from "./checkpointer.ts";
+import type { Compactor } from "./compactor.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
-import type { Approver, Gate } from "./gate.ts";
+import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
+import type { LoopGuardSettings } from "./loop-guard.ts";
+import { loopGuardSettings } from "./loop-guard-settings.ts";
 import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
+import type { RequestDefaults } from "./request-defaults.ts";
 import type { SessionState } from "./session-state.ts";
-
-/** The request fields that stay the same over a whole run. */
-export type RequestDefaults = Omit<ModelRequest, "messages" | "tools" | "toolChoice">;
 
 /** What the options of an agent and of one run come to, defaults filled in. */
 export interface RunSettings {
@@ -20,9 +21,14 @@ export interface RunSettings {
   readonly maxIterations: number;
   readonly onMaxIterations: OnMaxIterations;
   readonly budget: Budget;
+  /** Absent: nobody looks for loops. */
+  readonly loopGuard: LoopGuardSettings | undefined;
   readonly gate: Gate | undefined;
   readonly approve: Approver | undefined;
   readonly checkpointer: Checkpointer | undefined;
+  readonly onAsk: "deny" | "pause";
+  readonly approvals: Approvals;
+  readonly compactor: Compactor | undefined;
   readonly parallel: boolean;
   readonly maxParallel: number;
   readonly toolTimeoutMs: number;
@@ -57,9 +63,13 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     maxIterations: options.maxIterations ?? own.maxIterations ?? 20,
     onMaxIterations: own.onMaxIterations ?? "summarize",
     budget: own.budget ?? {},
+    loopGuard: loopGuardSettings(own.loopGuard),
     gate: own.permission,
     approve: options.approve ?? own.approve,
     checkpointer: own.checkpointer,
+    onAsk: options.onAsk ?? own.onAsk ?? "deny",
+    approvals: options.approvals ?? {},
+    compactor: own.compaction === false ? undefined : own.compaction,
   };
 }
 

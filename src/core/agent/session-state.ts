@@ -1,8 +1,15 @@
 import type { ToolUseBlock } from "../message/block.ts";
-import { textOf } from "../message/message.ts";
+import { type Message, textOf, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
-import type { AssistantEntry, JournalEntry } from "./entry.ts";
+import type {
+  ApprovalRequestEntry,
+  AssistantEntry,
+  CompactionEntry,
+  JournalEntry,
+  ModelUsageEntry,
+} from "./entry.ts";
+import { LoopGuard } from "./loop-guard.ts";
 
 /** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
 export interface Spending {
@@ -10,7 +17,16 @@ export interface Spending {
   readonly costUsd: number | undefined;
 }
 
+/** Result of a call that waited for approval when something else was said. */
+const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
+
 const NOTHING: Spending = { usage: NO_USAGE, costUsd: 0 };
+
+/** What the provider counted: `tokens` of the last request and its answer, which are the first `messages` of the conversation. */
+export interface MeasuredContext {
+  readonly tokens: number;
+  readonly messages: number;
+}
 
 /** A nested run: its entries are tagged with `scope`, and what it spends counts for `parent` too. */
 export interface NestedState {
@@ -24,17 +40,28 @@ export interface NestedState {
  */
 export class SessionState {
   readonly transcript: Transcript;
+  /** What the calls of this transcript have in common. */
+  readonly guard: LoopGuard = new LoopGuard();
   readonly #nested: NestedState | undefined;
   readonly #begun = new Set<string>();
+  readonly #approvals = new Map<string, ApprovalRequestEntry>();
   #session: Spending = NOTHING;
   #run: Spending = NOTHING;
   #iterations = 0;
   #lastText = "";
+  #endedWaiting = false;
+  #measured: MeasuredContext | undefined;
+  /** The newest compaction and what it replaced: what an undo needs. */
+  #compaction:
+    | { readonly id: string; readonly head: number; readonly replaced: readonly Message[] }
+    | undefined;
+  #isUndone = false;
+  #revision = 0;
 
   constructor(nested?: NestedState) {
     this.#nested = nested;
     this.transcript = new Transcript(
-      (call: ToolUseBlock) => (this.#begun.has(call.id) ? OUTCOME_UNKNOWN : NEVER_RAN),
+      (call: ToolUseBlock) => this.#closing(call.id),
       nested?.parent.transcript.callIds,
     );
   }
@@ -59,65 +86,151 @@ export class SessionState {
     return this.#lastText;
   }
 
+  /** Whether the newest run has ended so that somebody outside is to answer calls, and calls are open. */
+  get isWaiting(): boolean {
+    return this.#endedWaiting && this.transcript.pending.length > 0;
+  }
+
+  /** Open calls that wait for approval, by id, in call order. */
+  get approvals(): ReadonlyMap<string, ApprovalRequestEntry> {
+    return this.#approvals;
+  }
+
+  /** Whether an open call had begun when whatever ran it was cut. */
+  hasBegun(callId: string): boolean {
+    return this.#begun.has(callId);
+  }
+
+  /** What the provider reported last; `undefined` where nothing was, or not since the last compaction. */
+  get measured(): MeasuredContext | undefined {
+    return this.#measured;
+  }
+
+  /** Counts up when a compaction is made or taken back. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Id of the compaction that can be taken back: the newest, unless it was already. */
+  get undoable(): string | undefined {
+    return this.#compaction?.id;
+  }
+
+  /** Whether the newest compaction was taken back: the next one is made when it is asked for, or cannot be done without. */
+  get isUndone(): boolean {
+    return this.#isUndone;
+  }
+
   apply(entry: JournalEntry): void {
     this.#nested?.parent.apply(entry);
     if (entry.scope === this.#nested?.scope) this.#fold(entry);
-    else if (entry.type === "assistant_message") this.#spend(entry);
+    else if (entry.type === "assistant_message" || entry.type === "model_usage") this.#spend(entry);
   }
 
   #fold(entry: JournalEntry): void {
     switch (entry.type) {
       case "run_start":
+        this.guard.begin();
         this.#run = NOTHING;
         this.#iterations = 0;
         this.#lastText = "";
         return;
       case "history":
         this.transcript.addHistory(entry.messages);
+        this.#approvals.clear();
         return;
       case "user_message":
         this.transcript.addUser(entry.message);
+        this.#approvals.clear();
         return;
       case "assistant_message":
         this.#answer(entry);
         return;
       case "tool_intent":
-        if (entry.parentCallId === undefined) this.#begun.add(entry.callId);
+        if (entry.parentCallId !== undefined) return;
+        this.#begun.add(entry.callId);
+        this.#approvals.delete(entry.callId);
+        return;
+      case "approval_request":
+        this.#approvals.set(entry.callId, entry);
         return;
       case "tool_result":
         if (entry.parentCallId !== undefined) return;
         this.transcript.addResult(entry.result);
+        this.guard.result(entry);
         this.#begun.delete(entry.callId);
+        this.#approvals.delete(entry.callId);
         return;
       case "run_end":
         // Calls left to the caller stay open; any other open call will never be answered.
-        if (entry.stopReason !== "awaiting_external" && entry.stopReason !== "awaiting_approval") {
-          this.transcript.closeOpenCalls();
-        }
+        this.#endedWaiting =
+          entry.stopReason === "awaiting_external" || entry.stopReason === "awaiting_approval";
+        if (this.#endedWaiting) return;
+        this.transcript.closeOpenCalls();
+        this.#approvals.clear();
         return;
       default:
         // What was decided about calls and done to files is no part of the conversation.
-        return;
+        this.#foldContext(entry);
     }
+  }
+
+  /** Why an open call that is closed has no result of its own. */
+  #closing(callId: string): string {
+    if (this.#approvals.has(callId)) return NOT_APPROVED;
+    return this.#begun.has(callId) ? OUTCOME_UNKNOWN : NEVER_RAN;
+  }
+
+  #foldContext(entry: JournalEntry): void {
+    if (entry.type === "model_usage") this.#spend(entry);
+    else if (entry.type === "compaction") this.#compact(entry);
+    else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);
+  }
+
+  #compact({ id, messages, kept }: CompactionEntry): void {
+    const before = this.transcript.messages.length;
+    const replaced = this.transcript.replaceOlder(messages, kept);
+    const head = this.transcript.messages.length - (before - replaced.length);
+    this.#compaction = { id, head, replaced };
+    this.#measured = undefined;
+    this.#revision += 1;
+    this.#isUndone = false;
+  }
+
+  #undoCompaction(target: string): void {
+    if (this.#compaction?.id !== target) return;
+    this.transcript.restoreOlder(this.#compaction.replaced, this.#compaction.head);
+    this.#compaction = undefined;
+    this.#measured = undefined;
+    this.#revision += 1;
+    this.#isUndone = true;
   }
 
   #answer(entry: AssistantEntry): void {
     this.transcript.addAssistant(entry.message);
+    this.#approvals.clear();
+    this.guard.answer(toolCallsOf(entry.message));
     this.#spend(entry);
+    const { inputTokens, outputTokens } = entry.usage;
+    if (inputTokens > 0)
+      this.#measured = {
+        tokens: inputTokens + outputTokens,
+        messages: this.transcript.messages.length,
+      };
     this.#iterations++;
     const text = textOf(entry.message.content);
     if (text !== "") this.#lastText = text;
   }
 
-  #spend(entry: AssistantEntry): void {
+  #spend(entry: AssistantEntry | ModelUsageEntry): void {
     this.#session = spend(this.#session, entry);
     this.#run = spend(this.#run, entry);
   }
 }
 
-function spend(before: Spending, entry: AssistantEntry): Spending {
+function spend(before: Spending, entry: AssistantEntry | ModelUsageEntry): Spending {
   // Providers report no usage for an answer that was cut: what is known stays a lower bound.
-  if (entry.interrupted === true) return before;
+  if (entry.type === "assistant_message" && entry.interrupted === true) return before;
   return {
     usage: addUsage(before.usage, entry.usage),
     costUsd:

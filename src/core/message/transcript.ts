@@ -78,6 +78,36 @@ export class Transcript {
     return true;
   }
 
+  /**
+   * Puts `head` in the place of all messages but the newest `kept`, and returns what it replaced. An assistant message whose calls
+   * are open stays; a result whose call is gone is dropped.
+   */
+  replaceOlder(head: readonly Message[], kept: number): readonly Message[] {
+    const least = this.#calls.length > 0 ? 1 : 0;
+    const from = this.#messages.length - Math.max(least, Math.floor(kept));
+    const replaced = this.#messages.slice(0, Math.max(0, from));
+    this.#begin(head, replaced.length);
+    return replaced;
+  }
+
+  /** Puts what {@link replaceOlder} returned back in the place of the first `count` messages. */
+  restoreOlder(replaced: readonly Message[], count: number): void {
+    this.#begin(replaced, count);
+  }
+
+  /** Replaces the first `count` messages. A journal that lost records may have counted wrong, so the seam is looked at. */
+  #begin(head: readonly Message[], count: number): void {
+    const rest = this.#messages.slice(count);
+    const open = this.#calls.length > 0 ? rest.splice(-1) : [];
+    let closed: readonly Message[] = [...head, ...rest];
+    if (transcriptViolations(closed).length > 0) closed = repairTranscript(closed);
+    this.#messages.length = 0;
+    for (const message of closed) this.#messages.push(message);
+    for (const message of open) this.#messages.push(message);
+    for (const message of head)
+      for (const block of message.content) if (block.type === "tool_use") this.#callIds.add(block.id);
+  }
+
   /** Answers every open call with an error result, so that the conversation can go on. */
   closeOpenCalls(): void {
     if (this.#calls.length === 0) return;

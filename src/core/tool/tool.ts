@@ -12,6 +12,11 @@ export interface ToolResult {
   readonly title?: string;
   /** JSON-safe facts for programs (a diff, an exit code). Never sent to the model. */
   readonly metadata?: { readonly [key: string]: Json | undefined };
+  /**
+   * What it says, without what is different each time although nothing has changed, such as how long it took: so that a call that is
+   * repeated without effect is noticed. Default: `content`.
+   */
+  readonly essence?: string;
   /** Ends the run after this turn with this text as the answer (`stopReason: "finish_tool"`), unless `isError`. */
   readonly finish?: { readonly text: string; readonly output?: unknown };
 }

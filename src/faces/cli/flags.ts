@@ -71,7 +71,7 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "list",
     value: "NAMES",
     group: "Run",
-    help: "Tools beside those that are always there: todo, the model's own list of steps.",
+    help: "Tools beside those that are always there: todo (the model's own list of steps), web_fetch (pages as Markdown).",
   },
   {
     name: "system-prompt",

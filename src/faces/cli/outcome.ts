@@ -120,7 +120,7 @@ function adviceFor({ result, facts, subtype }: Told): string | undefined {
     case "error_denied":
       return denialAdvice(facts);
     case "error_max_turns":
-      return `Turn limit: ${facts.turns} model requests were made. ${again}, with a higher --max-turns.`;
+      return `Turn limit: ${requestsMade(facts.turns)}. ${again}, with a higher --max-turns.`;
     case "error_max_budget_usd":
       return `The budget is used up. ${again}, with a higher --max-budget-usd.`;
     case "error_max_wall_time":
@@ -128,7 +128,7 @@ function adviceFor({ result, facts, subtype }: Told): string | undefined {
     case "error_max_structured_output_retries":
       return `The model gave no value that fits the schema. Run again, simplify --json-schema, or use another model.${goOn}`;
     case "error_loop_detected":
-      return `The model repeated itself without getting anywhere. ${again}, with a different prompt or model.`;
+      return `The model goes in circles.${detailOf(result)} ${again}, and say what to do differently, or use another model.`;
     case "error_output_limit":
       return `The answer was cut at the model's output limit. ${again}, and ask for less at once.`;
     case "error_refusal":
@@ -138,6 +138,15 @@ function adviceFor({ result, facts, subtype }: Told): string | undefined {
     case "error_during_execution":
       return result.error?.message ?? "The run failed.";
   }
+}
+
+function requestsMade(turns: number): string {
+  return turns === 1 ? "1 model request was made" : `${turns} model requests were made`;
+}
+
+/** What is known of the end beyond its kind, as one more sentence. */
+function detailOf({ detail }: RunResult): string {
+  return detail === undefined ? "" : ` ${detail}`;
 }
 
 /** What to do next: go on where something is kept, else `otherwise`. */

@@ -1,4 +1,4 @@
-import type { AssistantEntry } from "../../core/agent/entry.ts";
+import type { AssistantEntry, ModelUsageEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";
 import type { PermissionDenial, ResultLine } from "./event-line.ts";
@@ -28,7 +28,11 @@ export class RunTally {
         this.partialText += event.text;
         return;
       case "assistant_message":
-        this.#answer(event);
+        this.turns++;
+        this.#spend(event);
+        return;
+      case "model_usage":
+        this.#spend(event);
         return;
       case "permission_decision":
         if (event.action === "deny") {
@@ -71,12 +75,11 @@ export class RunTally {
     };
   }
 
-  #answer(entry: AssistantEntry): void {
-    this.turns++;
+  #spend(entry: AssistantEntry | ModelUsageEntry): void {
     this.#apiMs += entry.durationMs;
     const before = this.#models.get(entry.model) ?? { usage: NO_USAGE, costUsd: 0 };
     // A cut answer reports no usage, so it says nothing about the price.
-    const cost = entry.interrupted === true ? 0 : entry.costUsd;
+    const cost = entry.type === "assistant_message" && entry.interrupted === true ? 0 : entry.costUsd;
     this.#models.set(entry.model, {
       usage: addUsage(before.usage, entry.usage),
       costUsd: before.costUsd === undefined || cost === undefined ? undefined : before.costUsd + cost,

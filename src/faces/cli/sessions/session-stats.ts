@@ -1,4 +1,9 @@
-import type { AssistantEntry, JournalEntry, ToolResultEntry } from "../../../core/agent/entry.ts";
+import type {
+  AssistantEntry,
+  JournalEntry,
+  ModelUsageEntry,
+  ToolResultEntry,
+} from "../../../core/agent/entry.ts";
 
 /** Requests, tokens and money of one model. */
 export interface ModelStats {
@@ -38,7 +43,8 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
     if (entry.type === "run_start") runs++;
     if (entry.type === "run_start") stopReason = undefined;
     if (entry.type === "run_end") stopReason = entry.stopReason;
-    if (entry.type === "assistant_message") models[entry.model] = withAnswer(models[entry.model], entry);
+    if (entry.type === "assistant_message" || entry.type === "model_usage")
+      models[entry.model] = withAnswer(models[entry.model], entry);
     if (entry.type === "tool_result") tools[entry.name] = withResult(tools[entry.name], entry);
   }
   return { runs, models, tools, stopReason };
@@ -46,7 +52,7 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
 
 function withAnswer(
   before: ModelStats | undefined,
-  { usage, costUsd, durationMs }: AssistantEntry,
+  { usage, costUsd, durationMs }: AssistantEntry | ModelUsageEntry,
 ): ModelStats {
   const cost = before === undefined ? 0 : before.costUsd;
   return {

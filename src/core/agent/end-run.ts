@@ -1,0 +1,64 @@
+import type { NanoAgentError } from "../base/errors.ts";
+import { assistantMessage } from "../message/message.ts";
+import { pendingCalls } from "./open-calls.ts";
+import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
+import { type RunContext, record } from "./run-context.ts";
+import type { StopReason } from "./stop-reason.ts";
+
+/** How a run came to its end. */
+export interface Ending {
+  readonly stopReason: StopReason;
+  /** The answer. Default: the last text the model wrote in this run. */
+  readonly text?: string;
+  /** True when no message of the conversation holds `text`: it is added as one, unless it is empty. */
+  readonly addsText?: boolean;
+  readonly output?: unknown;
+  readonly limit?: BudgetLimit;
+  readonly error?: NanoAgentError;
+  /** See {@link RunResult}. */
+  readonly detail?: string;
+  /** Answered model requests. Default: those of this run itself. */
+  readonly iterations?: number;
+}
+
+/** Records how a run ended and makes its result. Throws for the journal and for `onMaxIterations: "throw"`. */
+export async function endRun(run: RunContext, ending: Ending): Promise<RunResult> {
+  const { error, text = "" } = ending;
+  if (ending.addsText === true && text.trim() !== "")
+    await record(run, { type: "history", messages: [assistantMessage(text)] });
+  await record(run, {
+    type: "run_end",
+    stopReason: ending.stopReason,
+    iterations: ending.iterations ?? run.state.iterations,
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(ending.detail === undefined ? {} : { detail: ending.detail }),
+  });
+  const result = resultOf(run, ending);
+  if (ending.stopReason === "max_iterations" && run.onMaxIterations === "throw") {
+    throw new MaxIterationsError(run.maxIterations, result);
+  }
+  return result;
+}
+
+/** The result of a run that ended so. */
+export function resultOf(run: RunContext, ending: Ending): RunResult {
+  const { state } = run;
+  return {
+    text: ending.text ?? state.lastText,
+    ...(ending.output === undefined ? {} : { output: ending.output }),
+    stopReason: ending.stopReason,
+    ...(ending.limit === undefined ? {} : { limit: ending.limit }),
+    ...(ending.error === undefined ? {} : { error: ending.error }),
+    ...(ending.detail === undefined ? {} : { detail: ending.detail }),
+    ...(isWaiting(ending.stopReason) ? { pending: pendingCalls(state) } : {}),
+    iterations: ending.iterations ?? Math.min(state.iterations, run.maxIterations),
+    messages: state.transcript.messages.slice(),
+    usage: state.run.usage,
+    cost: state.run.costUsd,
+    sessionId: run.journal.sessionId,
+  };
+}
+
+function isWaiting(stopReason: StopReason): boolean {
+  return stopReason === "awaiting_approval" || stopReason === "awaiting_external";
+}

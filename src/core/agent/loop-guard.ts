@@ -1,0 +1,170 @@
+import { hashText } from "../base/hash-text.ts";
+import { canonicalJson } from "../base/json.ts";
+import type { ToolUseBlock } from "../message/block.ts";
+import { textOf } from "../message/message.ts";
+import type { ToolResultEntry } from "./entry.ts";
+
+/** When a model that repeats itself is warned and stopped. */
+export interface LoopGuardOptions {
+  /** Equal rounds after which the model is told, from 2. Default 3. */
+  readonly warnAt?: number;
+  /** Equal rounds after which the run ends with `loop_detected`; more than `warnAt`. Default 5. */
+  readonly stopAt?: number;
+  /** Calls after which a cycle of two to four different calls ends the run at the latest; 0 looks for none. Default 12. */
+  readonly window?: number;
+}
+
+/** {@link LoopGuardOptions} with the defaults filled in. */
+export type LoopGuardSettings = Required<LoopGuardOptions>;
+
+/** What a guard has to say after a round of calls. `text` of a warning is for the model, that of a stop for people. */
+export interface LoopVerdict {
+  readonly type: "warn" | "stop";
+  readonly text: string;
+}
+
+/** The longest cycle that is looked for. */
+const MAX_PERIOD = 4;
+
+/** A result that says nothing but that the call was done: what is done again may well have an effect again. */
+const ACKNOWLEDGEMENT = /^(?:ok|okay|done|success|true|null|\{\}|\(no output\))[.!]?$/i;
+
+interface Circle {
+  readonly period: number;
+  /** Calls in it so far. */
+  readonly length: number;
+  readonly stop: boolean;
+}
+
+interface Seen {
+  readonly hash: number;
+  readonly name: string;
+  readonly bare: boolean;
+}
+
+/**
+ * Watches the calls of one transcript for going in circles: the same call (equal arguments, whatever the order of their keys) with the
+ * same result again and again, or a cycle of two to four such calls. Any call that is different, and any result that is, ends a circle.
+ * A fold over the journal in the order of the calls; keeps four hashes, however long the session is.
+ */
+export class LoopGuard {
+  /** Calls of the newest answer, in call order, and how many of them have counted. */
+  #calls: readonly ToolUseBlock[] = [];
+  #counted = 0;
+  /** Results that came before those of earlier calls. */
+  readonly #early = new Map<string, ToolResultEntry>();
+  /** The newest calls, newest first. */
+  #last: readonly Seen[] = [];
+  /** For each period from 1: how many calls in a row were like the one that many calls before. */
+  readonly #repeats: number[] = [0, 0, 0, 0];
+  #warned = false;
+
+  /** A run begins: before it is stopped the model is warned in it. */
+  begin(): void {
+    this.#warned = false;
+  }
+
+  /** The calls of an answer. Those of the answer before that were never answered do not count. */
+  answer(calls: readonly ToolUseBlock[]): void {
+    this.#calls = calls;
+    this.#counted = 0;
+    this.#early.clear();
+  }
+
+  /** The result of one of them, in any order. */
+  result(entry: ToolResultEntry): void {
+    this.#early.set(entry.callId, entry);
+    for (let call = this.#calls[this.#counted]; call !== undefined; call = this.#calls[this.#counted]) {
+      const result = this.#early.get(call.id);
+      if (result === undefined) return;
+      this.#early.delete(call.id);
+      this.#counted++;
+      this.#count(call, result);
+    }
+  }
+
+  /**
+   * What is to be done now that a round of calls has its results; nothing most of the time. A run is stopped only after the model was
+   * warned in it and went on all the same. `bounded`: something else ends the run in the end; then calls that are answered with a bare
+   * acknowledgement count as work, for the guard cannot know.
+   */
+  judge(settings: LoopGuardSettings, { bounded }: { readonly bounded: boolean }): LoopVerdict | undefined {
+    const circle = this.#circle(settings, bounded);
+    if (circle === undefined) {
+      this.#warned = false;
+      return undefined;
+    }
+    const { period, length, stop } = circle;
+    const names = this.#last.slice(0, period).map(({ name }) => name);
+    if (this.#warned) return stop ? { type: "stop", text: stopText(names.reverse(), length) } : undefined;
+    this.#warned = true;
+    return { type: "warn", text: warningText(names.reverse(), length) };
+  }
+
+  /** The circle the newest calls are in, if it is to be spoken of: one that is to be stopped, else the shortest. */
+  #circle(settings: LoopGuardSettings, bounded: boolean): Circle | undefined {
+    let found: Circle | undefined;
+    for (let period = 1; period <= MAX_PERIOD; period++) {
+      const repeats = this.#repeats[period - 1] ?? 0;
+      if (repeats === 0 || (period > 1 && settings.window < 2 * period)) continue;
+      if (bounded && this.#last.slice(0, period).every(({ bare }) => bare)) continue;
+      const length = repeats + period;
+      const { warnAt, stopAt } = countsFor(period, settings);
+      if (length >= stopAt) return { period, length, stop: true };
+      if (length >= warnAt) found ??= { period, length, stop: false };
+    }
+    return found;
+  }
+
+  #count(call: ToolUseBlock, result: ToolResultEntry): void {
+    if (result.status === "aborted") {
+      // Nobody knows what it would have said.
+      this.#last = [];
+      this.#repeats.fill(0);
+      return;
+    }
+    const seen = seenCall(call, result);
+    for (let period = 1; period <= MAX_PERIOD; period++) {
+      const same = this.#last[period - 1]?.hash === seen.hash;
+      this.#repeats[period - 1] = same ? (this.#repeats[period - 1] ?? 0) + 1 : 0;
+    }
+    this.#last = [seen, ...this.#last.slice(0, MAX_PERIOD - 1)];
+  }
+}
+
+/** Calls in a circle of `period` calls after which the model is warned, and after which the run is stopped. */
+export function countsFor(
+  period: number,
+  { warnAt, stopAt, window }: LoopGuardSettings,
+): { readonly warnAt: number; readonly stopAt: number } {
+  if (period === 1) return { warnAt, stopAt };
+  const stop = Math.min(stopAt * period, window);
+  return { warnAt: Math.min(warnAt * period, stop - period), stopAt: stop };
+}
+
+function seenCall(call: ToolUseBlock, { status, result, fingerprint }: ToolResultEntry): Seen {
+  const { content } = result;
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  const said = fingerprint ?? text;
+  const asked = `${call.name} ${canonicalJson(call.input)} ${call.invalid_input?.raw ?? ""}`;
+  return {
+    hash: hashText(`${hashText(asked)} ${status} ${said}`),
+    name: call.name,
+    bare: status === "ok" && ACKNOWLEDGEMENT.test(textOf(content).trim()),
+  };
+}
+
+function warningText(names: readonly string[], length: number): string {
+  return `${whatRepeats(names, length)} Going on like this will not change anything: work with what you know, try something else, or say what is in the way.`;
+}
+
+function stopText(names: readonly string[], length: number): string {
+  return `${whatRepeats(names, length)} The model was told so and went on.`;
+}
+
+function whatRepeats(names: readonly string[], length: number): string {
+  const [only, ...others] = names;
+  if (others.length === 0)
+    return `The last ${length} calls of ${only ?? "the tool"} had the same arguments and the same result.`;
+  return `The last ${length} tool calls repeat the same ${names.length} (${names.join(", ")}) with the same arguments and the same results.`;
+}

@@ -1,0 +1,149 @@
+import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { transcriptViolations } from "../message/transcript.ts";
+import type { ToolChoice } from "../model/model.ts";
+import { askAside } from "./ask-aside.ts";
+import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
+import type { CompactionEntry, CompactionReason } from "./entry.ts";
+import { exhaustedLimit } from "./limits.ts";
+import { reason } from "./reason.ts";
+import type { Reasoned } from "./reasoned.ts";
+import { type Recorder, type RunContext, record } from "./run-context.ts";
+import type { SessionState } from "./session-state.ts";
+
+/**
+ * One model request of the conversation, with room made for it: before, when the compactor says so, and once after the provider
+ * refused it as too long, followed by one more try. Without a compactor this is {@link reason}.
+ */
+export function reasonInRoom(run: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
+  const { compactor } = run;
+  return compactor === undefined ? reason(run, toolChoice) : reasonBeside(run, compactor, toolChoice);
+}
+
+/** Makes room on request. Throws `invalid_argument` without a compactor, and for the journal. */
+export function compactOnRequest(
+  run: RunContext,
+  instructions: string | undefined,
+): Promise<CompactionEntry | undefined> {
+  return compactConversation(run, compactorOf(run), { instructions });
+}
+
+/** What making room now would do. Throws `invalid_argument` without a compactor. */
+export function previewCompaction(run: RunContext): Promise<CompactionPreview> {
+  return compactorOf(run).preview(contextView(run));
+}
+
+/** Takes the newest compaction of a conversation back. Throws `invalid_argument` when there is none, and for the journal. */
+export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
+  const target = recorder.state.undoable;
+  if (target === undefined) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      "There is no compaction to take back: the newest one can be, once.",
+    );
+  }
+  await record(recorder, { type: "compaction_undone", target });
+}
+
+async function reasonBeside(
+  run: RunContext,
+  compactor: Compactor,
+  toolChoice: ToolChoice | undefined,
+): Promise<Reasoned> {
+  if (await isDue(run, compactor)) {
+    await compactConversation(run, compactor, "threshold");
+    const stop = stopAfter(run);
+    if (stop !== undefined) return stop;
+  }
+  const answer = await reason(run, toolChoice);
+  if (answer.type !== "failed" || !isNanoAgentError(answer.error, "context_overflow")) return answer;
+  if ((await compactConversation(run, compactor, "overflow")) === undefined) return stopAfter(run) ?? answer;
+  return stopAfter(run) ?? (await reason(run, toolChoice));
+}
+
+/** Makes room now. Resolves to what was recorded; `undefined` when the conversation stays as it is. Throws only for the journal. */
+async function compactConversation(
+  run: RunContext,
+  compactor: Compactor,
+  reasonOfIt: CompactionReason | { readonly instructions: string | undefined },
+): Promise<CompactionEntry | undefined> {
+  try {
+    const compaction = await compactor.compact(taskOf(run, reasonOfIt));
+    if (compaction === undefined || run.signal.aborted) return undefined;
+    assertSendable(run.state, compaction);
+    const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
+    return (await record(run, { type: "compaction", reason: why, ...compaction })) as CompactionEntry;
+  } catch (error) {
+    const failure = toNanoAgentError(error);
+    if (failure.code === "journal") throw failure;
+    if (!run.signal.aborted)
+      run.emit({ type: "warning", message: `The conversation was not compacted: ${failure.message}` });
+    return undefined;
+  }
+}
+
+async function isDue(run: RunContext, compactor: Compactor): Promise<boolean> {
+  if (run.state.isUndone) return false;
+  try {
+    return await compactor.isNeeded(contextView(run));
+  } catch (error) {
+    const { message } = toNanoAgentError(error);
+    run.emit({ type: "warning", message: `The size of the conversation is not known: ${message}` });
+    return false;
+  }
+}
+
+function compactorOf({ compactor }: RunContext): Compactor {
+  if (compactor !== undefined) return compactor;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "This agent has no compaction: pass one, e.g. new Agent({ compaction: summaryCompaction() }).",
+  );
+}
+
+function contextView(run: RunContext): ContextView {
+  const { state, request, tools, model } = run;
+  return {
+    conversation: state,
+    messages: state.transcript.messages,
+    revision: state.revision,
+    measured: state.measured,
+    request,
+    tools: tools.specs(),
+    info: model.info,
+  };
+}
+
+function stopAfter(run: RunContext): Reasoned | undefined {
+  if (run.signal.aborted) return { type: "aborted" };
+  const limit = exhaustedLimit(run);
+  return limit === undefined ? undefined : { type: "exhausted", limit };
+}
+
+function taskOf(
+  run: RunContext,
+  why: CompactionReason | { readonly instructions: string | undefined },
+): CompactionTask {
+  const instructions = typeof why === "string" ? undefined : why.instructions;
+  return {
+    ...contextView(run),
+    reason: typeof why === "string" ? why : "manual",
+    ...(instructions === undefined ? {} : { instructions }),
+    signal: run.signal,
+    ask: (request) => askAside(run, request, "compaction"),
+    entries: () => run.journal.entries(),
+    warn: (message) => run.emit({ type: "warning", message }),
+  };
+}
+
+/** Open calls of the last message are no fault: their answers are still to come. */
+function assertSendable({ transcript }: SessionState, { messages, kept }: Compaction): void {
+  const before = transcript.messages;
+  const isOpen = transcript.pending.length > 0;
+  const tail = before.slice(Math.max(0, before.length - kept), isOpen ? -1 : undefined);
+  const [violation] = transcriptViolations([...messages, ...tail]);
+  if (violation === undefined && (!isOpen || kept > 0)) return;
+  throw new NanoAgentError(
+    "internal",
+    `The compactor left a conversation that cannot be sent (${violation ?? "its open calls are gone"}).`,
+  );
+}

@@ -1,0 +1,11 @@
+import type { NanoAgentError } from "../base/errors.ts";
+import type { AssistantMessage } from "../message/message.ts";
+import type { FinishReason } from "../model/model.ts";
+import type { BudgetLimit } from "./result.ts";
+
+/** What one model request came to. `exhausted`: it was not made, for the budget is used up. */
+export type Reasoned =
+  | { readonly type: "answer"; readonly message: AssistantMessage; readonly finishReason: FinishReason }
+  | { readonly type: "aborted" }
+  | { readonly type: "exhausted"; readonly limit: BudgetLimit }
+  | { readonly type: "failed"; readonly error: NanoAgentError };

@@ -1,0 +1,30 @@
+import type { ContextView } from "../../core/agent/compactor.ts";
+
+/** What of {@link import("./summary-compaction.ts").SummaryCompactionOptions} decides about room. */
+export interface RoomOptions {
+  readonly at?: number;
+  readonly window?: number;
+  readonly reserve?: number;
+}
+
+/** How much room there is, in tokens. */
+export interface ContextLimits {
+  /** What a request and its answer may have together; `undefined` when nobody knows. */
+  readonly window: number | undefined;
+  /** Held free for the answer. */
+  readonly reserve: number;
+  /** Largest request that is made without a compaction; `undefined` with an unknown window. */
+  readonly limit: number | undefined;
+}
+
+/** Largest answer that room is held free for unless told otherwise: what a model could write at most is rarely what it writes. */
+const MAX_RESERVE = 32_000;
+
+/** The room for a conversation. Never less than half of the window is left for the request. */
+export function contextLimits({ info, request }: ContextView, options: RoomOptions): ContextLimits {
+  const window = options.window ?? info?.contextWindow;
+  if (window === undefined) return { window, reserve: options.reserve ?? 0, limit: undefined };
+  const usual = Math.min(info?.maxOutputTokens ?? window * 0.1, MAX_RESERVE);
+  const reserve = Math.min(options.reserve ?? request.maxOutputTokens ?? usual, window / 2);
+  return { window, reserve, limit: Math.floor(Math.min((options.at ?? 0.8) * window, window - reserve)) };
+}

@@ -1,0 +1,107 @@
+import type { ContextView } from "../../core/agent/compactor.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { ToolSpec } from "../../core/model/model.ts";
+import { IMAGE_TOKENS, PART_TOKENS, type Spoken, spokenByTool, spokenIn } from "./message-size.ts";
+import { loadTextEstimator, mostTokens, type TextEstimator } from "./token-estimate.ts";
+
+/** The size of a conversation as the next request would send it, in tokens. */
+export interface ContextSize {
+  /** Everything: system prompt, tools, messages. */
+  readonly tokens: number;
+  /** System prompt and tools, which no compaction makes smaller. */
+  readonly fixed: number;
+  /** Of some messages, by the same measure. */
+  readonly of: (messages: readonly Message[]) => number;
+  readonly ofText: (text: string) => number;
+}
+
+/**
+ * Counts the tokens of conversations. What the provider reported of the last request is the truth up to there; what came after is
+ * estimated, corrected by how far the estimate of the reported part was off. While there is plenty of room nothing is estimated: a
+ * bound that reads only lengths, kept from turn to turn, says enough.
+ */
+export class ContextMeter {
+  readonly #estimates = new WeakMap<Message | ToolSpec, number>();
+  readonly #bounds = new WeakMap<object, RunningBound>();
+  readonly #ratios = new WeakMap<object, number>();
+  #estimator: TextEstimator | undefined;
+
+  /** A number of tokens the next request surely does not exceed. Costs as much as the messages that are new since the last look. */
+  mostTokens(view: ContextView): number {
+    const { measured, request, tools } = view;
+    const bound = this.#boundOf(view, measured?.messages ?? 0);
+    if (measured !== undefined) return measured.tokens + bound;
+    const toolBound = tools.reduce((sum, tool) => sum + mostOf(spokenByTool(tool)), 0);
+    return bound + toolBound + mostTokens(request.system?.length ?? 0);
+  }
+
+  /** The size of the next request. Estimates each message once. */
+  async measure(view: ContextView): Promise<ContextSize> {
+    this.#estimator ??= await loadTextEstimator();
+    const text = this.#estimator;
+    const { measured, messages, request, tools, conversation } = view;
+    const plainFixed =
+      text(request.system ?? "") +
+      tools.reduce((sum, tool) => sum + this.#estimate(tool, () => spokenByTool(tool)), 0);
+    const plain = (list: readonly Message[]): number =>
+      list.reduce((sum, message) => sum + this.#estimate(message, () => spokenIn(message)), 0);
+    if (measured !== undefined) {
+      const estimated = plainFixed + plain(messages.slice(0, measured.messages));
+      this.#ratios.set(conversation, clamped(measured.tokens / Math.max(1, estimated)));
+    }
+    const ratio = this.#ratios.get(conversation) ?? 1;
+    const of = (list: readonly Message[]): number => Math.ceil(plain(list) * ratio);
+    const fixed = Math.ceil(plainFixed * ratio);
+    return {
+      tokens:
+        measured === undefined
+          ? fixed + of(messages)
+          : measured.tokens + of(messages.slice(measured.messages)),
+      fixed,
+      of,
+      ofText: (each) => Math.ceil(text(each) * ratio),
+    };
+  }
+
+  #estimate(key: Message | ToolSpec, spoken: () => Spoken): number {
+    const known = this.#estimates.get(key);
+    if (known !== undefined) return known;
+    const { texts, images, parts } = spoken();
+    const text = this.#estimator ?? (() => 0);
+    const tokens =
+      texts.reduce((sum, each) => sum + text(each), 0) + images * IMAGE_TOKENS + parts * PART_TOKENS;
+    this.#estimates.set(key, tokens);
+    return tokens;
+  }
+
+  /** The bound of the messages from `from` on, which only grow in number until the next compaction. */
+  #boundOf({ conversation, messages, revision }: ContextView, from: number): number {
+    const known = this.#bounds.get(conversation);
+    const goesOn = known?.from === from && known.revision === revision;
+    let tokens = goesOn ? known.tokens : 0;
+    for (let at = goesOn ? known.end : from; at < messages.length; at += 1) {
+      const message = messages[at];
+      if (message !== undefined) tokens += mostOf(spokenIn(message));
+    }
+    this.#bounds.set(conversation, { from, revision, end: messages.length, tokens });
+    return tokens;
+  }
+}
+
+/** The sum over the messages from `from` to `end`. */
+interface RunningBound {
+  readonly from: number;
+  readonly end: number;
+  readonly revision: number;
+  readonly tokens: number;
+}
+
+function mostOf({ texts, images, parts }: Spoken): number {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  return mostTokens(length) + images * IMAGE_TOKENS + parts * PART_TOKENS;
+}
+
+/** A report that is far off (a server that counts something else) must not make a long text count as nothing. */
+function clamped(ratio: number): number {
+  return Math.min(3, Math.max(0.5, ratio));
+}

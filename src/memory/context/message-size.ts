@@ -1,0 +1,57 @@
+import type { ContentBlock } from "../../core/message/block.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { ToolSpec } from "../../core/model/model.ts";
+
+/**
+ * Tokens an image is taken for, whatever its size. Vendors count between 85 and 1,600 and most scale a large image down to the upper
+ * figure, which is the documented maximum of the Anthropic API.
+ */
+export const IMAGE_TOKENS = 1_600;
+
+/** What a message or a tool says to the model, in pieces. */
+export interface Spoken {
+  readonly texts: readonly string[];
+  readonly images: number;
+  /** Parts that cost a few tokens of their own for being there. */
+  readonly parts: number;
+}
+
+/** Tokens of the frame around a message, a block or a tool. */
+export const PART_TOKENS = 4;
+
+/** What is in a message: text, reasoning with its signature, calls as JSON, results, images. */
+export function spokenIn({ content }: Message): Spoken {
+  const texts: string[] = [];
+  let images = 0;
+  let parts = 1;
+  const add = (blocks: readonly ContentBlock[]): void => {
+    for (const block of blocks) {
+      parts += 1;
+      switch (block.type) {
+        case "text":
+          texts.push(block.text);
+          break;
+        case "thinking":
+          texts.push(block.thinking, block.signature ?? "", block.redacted ?? "");
+          break;
+        case "image":
+          images += 1;
+          break;
+        case "tool_use":
+          texts.push(block.name, block.invalid_input?.raw ?? JSON.stringify(block.input));
+          break;
+        case "tool_result":
+          if (typeof block.content === "string") texts.push(block.content);
+          else add(block.content);
+          break;
+      }
+    }
+  };
+  add(content);
+  return { texts, images, parts };
+}
+
+/** What a tool says of itself in every request. */
+export function spokenByTool({ name, description, parameters }: ToolSpec): Spoken {
+  return { texts: [name, description, JSON.stringify(parameters)], images: 0, parts: 1 };
+}

@@ -1,0 +1,72 @@
+import { isRecord } from "../../core/base/json.ts";
+import type { ContentBlock, ToolUseBlock, UserBlock } from "../../core/message/block.ts";
+import { type Message, textOf, toolCallsOf, type UserMessage } from "../../core/message/message.ts";
+import { readNote } from "./note.ts";
+import { type FileAction, type TouchedFiles, touch, touchedBy } from "./touched-files.ts";
+
+/** What a compaction takes over word for word from the messages it replaces. */
+export interface Pinned {
+  /** What the user wrote, oldest first: the messages themselves, results of calls beside it left out. */
+  readonly userMessages: readonly UserMessage[];
+  /** The todo list as it was last written; undefined when there is none. */
+  readonly todo: string | undefined;
+  readonly files: TouchedFiles;
+}
+
+/** Name of messages that bring memories of other conversations: they are looked up again each time. */
+const MEMORY_NAME = "long_term_memory";
+const TODO_TOOL = "todo";
+
+/** Collects what is pinned of `messages`; what an earlier compaction pinned is taken over from its note. */
+export function pinnedOf(messages: readonly Message[]): Pinned {
+  const userMessages: UserMessage[] = [];
+  const files = new Map<string, Set<FileAction>>();
+  let todo: string | undefined;
+  let open = new Map<string, ToolUseBlock>();
+  for (const message of messages) {
+    if (message.role === "assistant") {
+      open = new Map(toolCallsOf(message).map((call) => [call.id, call]));
+      continue;
+    }
+    const note = readNote(message);
+    if (note !== undefined) {
+      todo = note.todo ?? todo;
+      for (const [path, actions] of note.files) for (const action of actions) touch(files, path, action);
+      continue;
+    }
+    for (const block of message.content) {
+      const call = block.type === "tool_result" ? open.get(block.tool_use_id) : undefined;
+      if (block.type !== "tool_result" || call === undefined || block.is_error === true) continue;
+      if (call.name === TODO_TOOL) todo = todoText(call, textOf(block.content));
+      for (const { path, action } of touchedBy(call)) touch(files, path, action);
+    }
+    const own = ownWords(message);
+    if (own !== undefined) userMessages.push(own);
+  }
+  return { userMessages, todo, files };
+}
+
+/** The message without results of calls; undefined when nothing of the user is left. */
+function ownWords(message: UserMessage): UserMessage | undefined {
+  if (message.name === MEMORY_NAME) return undefined;
+  const content = message.content.filter((block: UserBlock) => block.type !== "tool_result");
+  if (content.length === 0) return undefined;
+  return content.length === message.content.length ? message : { ...message, content };
+}
+
+/** The list is what the call said; some tools answer with the list as people read it. A list without open items is none. */
+function todoText({ input }: ToolUseBlock, result: string): string | undefined {
+  const { todos } = input;
+  if (
+    Array.isArray(todos) &&
+    todos.every((item: unknown) => isRecord(item) && item["status"] === "completed")
+  )
+    return undefined;
+  const list = JSON.stringify(input);
+  return result.trim().length > list.length / 4 ? result.trim() : list;
+}
+
+/** Whether a message answers tool calls. */
+export function answersCalls(message: Message): boolean {
+  return (message.content as readonly ContentBlock[]).some((block) => block.type === "tool_result");
+}

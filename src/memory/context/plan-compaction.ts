@@ -1,0 +1,148 @@
+import { type Message, type UserMessage, userMessage } from "../../core/message/message.ts";
+import type { ContextSize } from "./context-meter.ts";
+import { cutResults, cutUserMessage } from "./cut-messages.ts";
+import { answersCalls, type Pinned, pinnedOf } from "./pinned.ts";
+
+/** How much of the room each part may take, in tokens. */
+export interface CompactionBudget {
+  /** The newest messages, kept as they are. */
+  readonly tail: number;
+  /** Answers of the model that are kept with their results whatever they take. */
+  readonly tailTurns: number;
+  /** The user's own words. */
+  readonly pins: number;
+  /** What the newest messages may take at most: their longest parts are cut where they take more. */
+  readonly tailAtMost: number;
+}
+
+/** How a conversation is parted. */
+export interface CompactionPlan {
+  /** What goes, oldest first; not empty. */
+  readonly replaced: readonly Message[];
+  readonly pinned: Pinned;
+  /** The user's own words of what goes, as they will stand: whole, or cut with a mark where they are too long. */
+  readonly pins: readonly UserMessage[];
+  /** Newest messages that had to be cut to fit; they come behind the note. */
+  readonly cutTail: readonly Message[];
+  /** Newest messages that stay as they are. */
+  readonly kept: number;
+}
+
+/**
+ * Parts a conversation into what goes and what stays. The cut never separates a call from its result, nor the blocks of one message.
+ * `undefined` when nothing can go. `mustStay` are the last messages that may not be touched: an answer whose calls are open.
+ */
+export function planCompaction(
+  messages: readonly Message[],
+  size: Pick<ContextSize, "of">,
+  budget: CompactionBudget,
+): CompactionPlan | undefined {
+  const start = tailStart(messages, size, budget);
+  if (start === 0) return undefined;
+  const replaced = messages.slice(0, start);
+  const tail = fitted(messages.slice(start), size, budget.tailAtMost);
+  const pinned = pinnedOf(replaced);
+  return {
+    replaced,
+    pinned,
+    pins: pinsWithin(pinned.userMessages, size, budget.pins),
+    cutTail: tail.cut,
+    kept: tail.kept.length,
+  };
+}
+
+/** Whether a conversation may be cut in front of the message at `at`. */
+export function isSeam(messages: readonly Message[], at: number): boolean {
+  const message = messages[at];
+  return message === undefined || !answersCalls(message);
+}
+
+/** Index of the first message that stays: the earliest seam behind which all fits, but never behind what must stay. */
+function tailStart(
+  messages: readonly Message[],
+  size: Pick<ContextSize, "of">,
+  { tail, tailTurns }: CompactionBudget,
+): number {
+  let start = messages.length;
+  let used = 0;
+  let turns = 0;
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at];
+    if (message === undefined) break;
+    used += size.of([message]);
+    if (used > tail && turns >= tailTurns && start < messages.length) break;
+    if (message.role === "assistant") turns += 1;
+    if (isSeam(messages, at)) start = at;
+    if (used > tail && turns >= tailTurns) break;
+  }
+  return start;
+}
+
+interface Tail {
+  readonly cut: readonly Message[];
+  readonly kept: readonly Message[];
+}
+
+/** Characters a result of the newest messages may have, tried one after the other until they fit. */
+const RESULT_CAPS: readonly number[] = [40_000, 10_000, 2_500, 600];
+/** Characters of one message of the user, when nothing else is left to cut. */
+const OWN_CAPS: readonly number[] = [100_000, 25_000, 6_000, 1_500];
+
+/** The tail, its longest parts cut where it would not fit by itself. */
+function fitted(tail: readonly Message[], size: Pick<ContextSize, "of">, limit: number): Tail {
+  let list = tail;
+  for (const cap of RESULT_CAPS) {
+    if (size.of(list) <= limit) break;
+    list = cutResults(tail, cap);
+  }
+  const shortened = list;
+  for (const cap of OWN_CAPS) {
+    if (size.of(list) <= limit) break;
+    list = shortened.map((message) => (message.role === "user" ? cutUserMessage(message, cap) : message));
+  }
+  let same = 0;
+  while (same < tail.length && list[tail.length - 1 - same] === tail[tail.length - 1 - same]) same += 1;
+  return { cut: list.slice(0, tail.length - same), kept: tail.slice(tail.length - same) };
+}
+
+/** Part of the room that is held back for the first message, which says what all of it is about. */
+const FIRST_SHARE = 0.25;
+
+/** The messages that fit, newest first; what is too long is cut with a mark, what is left out is counted in one. */
+function pinsWithin(
+  own: readonly UserMessage[],
+  size: Pick<ContextSize, "of">,
+  room: number,
+): readonly UserMessage[] {
+  if (size.of(own) <= room) return own;
+  const [first, ...rest] = own;
+  if (first === undefined) return [];
+  const opening = cutToTokens(first, size, room * FIRST_SHARE);
+  let left = room - size.of([opening]);
+  const newest: UserMessage[] = [];
+  let leftOut = 0;
+  for (const message of rest.toReversed()) {
+    const pin = left < LEAST_PIN ? undefined : cutToTokens(message, size, left);
+    const tokens = pin === undefined ? 0 : size.of([pin]);
+    if (pin === undefined || tokens > left) {
+      leftOut += 1;
+      continue;
+    }
+    newest.unshift(pin);
+    left -= tokens;
+  }
+  if (leftOut === 0) return [opening, ...newest];
+  const gap = userMessage(`[${leftOut} messages of the user were left out here to make room.]`);
+  return [opening, gap, ...newest];
+}
+
+/** Below this a message is left out rather than cut. */
+const LEAST_PIN = 100;
+
+function cutToTokens(message: UserMessage, size: Pick<ContextSize, "of">, tokens: number): UserMessage {
+  let cut = message;
+  // Characters for a token differ by script; each round measures what the last one came to.
+  for (let chars = Math.max(200, tokens * 4); size.of([cut]) > tokens && chars >= 200; chars /= 2)
+    cut = cutUserMessage(message, Math.floor(chars));
+  return cut;
+}

@@ -1,0 +1,251 @@
+import type {
+  Compaction,
+  CompactionPreview,
+  CompactionTask,
+  Compactor,
+  ContextView,
+} from "../../core/agent/compactor.ts";
+import { NanoAgentError } from "../../core/base/errors.ts";
+import type { Message } from "../../core/message/message.ts";
+import { type ContextLimits, contextLimits } from "./context-limits.ts";
+import { ContextMeter, type ContextSize } from "./context-meter.ts";
+import { cutResults } from "./cut-messages.ts";
+import { noteMessage } from "./note.ts";
+import { type CompactionPlan, planCompaction } from "./plan-compaction.ts";
+import { writeSummary } from "./write-summary.ts";
+
+/** How a conversation is compacted. */
+export interface SummaryCompactionOptions {
+  /** Share of the window at which it happens, above 0 and at most 1. Default 0.8. */
+  readonly at?: number;
+  /** Tokens of the window. Default: what is known of the model; without it only a refused request brings a compaction about. */
+  readonly window?: number;
+  /** Tokens held free for an answer. Default: the output limit of the request, of the model (at most 32,000), or a tenth of the window. */
+  readonly reserve?: number;
+  /** Share of the limit that the newest messages may take to be kept as they are, above 0 and below 1. Default 0.2. */
+  readonly keep?: number;
+  /** Answers of the model that are kept with their results even if they take more. Default 1. */
+  readonly keepTurns?: number;
+  /** False goes to a summary at once instead of cutting long results of old tool calls first. Default true. */
+  readonly shortenResults?: boolean;
+  /** Requests the summary of a conversation may take that does not fit into one. Default 4. */
+  readonly maxPasses?: number;
+  /** Milliseconds since the epoch. Default: the clock. */
+  readonly now?: () => number;
+}
+
+/**
+ * Keeps a conversation within its window. Near the limit, results of old tool calls are shortened; when that is not enough, the model
+ * writes a summary of the older part. The user's own messages, the todo list and the files touched are taken over word for word,
+ * the newest messages stay as they are. When the summary fails, is empty or saves nothing, the conversation stays as it is, or, when it could
+ * not be sent, its older part is left out without one; a `warning` event says so.
+ */
+export function summaryCompaction(options: SummaryCompactionOptions = {}): Compactor {
+  assertOptions(options);
+  return new SummaryCompactor(options);
+}
+
+/** Old results keep this many characters when they are shortened. */
+const SHORT_RESULT_CHARS = 600;
+/** Shortening is enough when it brings the conversation below this share of the limit; else the next turn would be at the limit again. */
+const ENOUGH = 0.6;
+/** Share of the limit by which a conversation must grow before it is compacted again. */
+const GROWTH = 0.1;
+/** What a summary is expected to come to. */
+const SUMMARY_TOKENS = 1_500;
+
+class SummaryCompactor implements Compactor {
+  readonly #options: SummaryCompactionOptions;
+  readonly #meter = new ContextMeter();
+  /** Tokens below which a conversation is left alone: one that cannot be made smaller must not be tried at each turn. */
+  readonly #notBelow = new WeakMap<object, number>();
+
+  constructor(options: SummaryCompactionOptions) {
+    this.#options = options;
+  }
+
+  readonly isNeeded = (view: ContextView): boolean | Promise<boolean> => {
+    const { limit } = contextLimits(view, this.#options);
+    if (limit === undefined) return false;
+    const threshold = Math.max(limit, this.#notBelow.get(view.conversation) ?? 0);
+    if (this.#meter.mostTokens(view) <= threshold) return false;
+    return this.#meter.measure(view).then(({ tokens }) => tokens > threshold);
+  };
+
+  readonly compact = async (task: CompactionTask): Promise<Compaction | undefined> => {
+    const size = await this.#meter.measure(task);
+    const limits = contextLimits(task, this.#options);
+    const compaction = await this.#made(task, size, limits);
+    if (task.signal.aborted) return undefined;
+    const after = compaction?.tokensAfter ?? size.tokens;
+    this.#notBelow.set(task.conversation, after + GROWTH * (limits.limit ?? size.tokens));
+    return compaction;
+  };
+
+  readonly preview = async (view: ContextView): Promise<CompactionPreview> => {
+    const size = await this.#meter.measure(view);
+    const limits = contextLimits(view, this.#options);
+    const isNeeded = await this.isNeeded(view);
+    const plan = this.#plan(view.messages, size, limits);
+    const facts = { isNeeded, tokensBefore: size.tokens, limit: limits.limit, window: limits.window };
+    if (plan === undefined) {
+      const pinned = { userMessages: 0, files: 0, todo: false };
+      return {
+        ...facts,
+        method: "none",
+        tokensAfter: size.tokens,
+        replaced: [],
+        kept: view.messages,
+        pinned,
+      };
+    }
+    const shortened = isNeeded ? this.#shortened(plan, view, { size, limits }) : undefined;
+    const { replaced, pinned, pins, cutTail, kept } = plan;
+    const rest = view.messages.slice(view.messages.length - kept);
+    const summarised =
+      size.fixed + size.of([...pins, ...cutTail, ...rest, this.#note(plan, undefined)]) + SUMMARY_TOKENS;
+    return {
+      ...facts,
+      method: shortened === undefined ? "summary" : "shortening",
+      tokensAfter: shortened?.tokensAfter ?? summarised,
+      replaced,
+      kept: view.messages.slice(replaced.length),
+      pinned: { userMessages: pins.length, files: pinned.files.size, todo: pinned.todo !== undefined },
+    };
+  };
+
+  async #made(
+    task: CompactionTask,
+    size: ContextSize,
+    limits: ContextLimits,
+  ): Promise<Compaction | undefined> {
+    const plan = this.#plan(task.messages, size, limits);
+    if (plan === undefined) {
+      task.warn("The conversation was not compacted: there is nothing in it that could go.");
+      return undefined;
+    }
+    const shortened = task.reason === "manual" ? undefined : this.#shortened(plan, task, { size, limits });
+    if (shortened !== undefined) return shortened;
+    const { maxPasses = 4 } = this.#options;
+    const written = await writeSummary({
+      task,
+      plan,
+      size,
+      window: limits.window,
+      maxPasses,
+      now: this.#now(),
+    });
+    if (task.signal.aborted) return undefined;
+    const summarised =
+      written.type === "summary" ? this.#compaction(plan, task, { size, summary: written.text }) : undefined;
+    if (summarised !== undefined && summarised.tokensAfter < summarised.tokensBefore) return summarised;
+    const why = written.type === "none" ? written.why : "it is longer than what it stands for";
+    return this.#withoutSummary(plan, task, { size, limits, why });
+  }
+
+  /** A conversation that can still be sent stays whole; one that cannot loses its older part. */
+  #withoutSummary(
+    plan: CompactionPlan,
+    task: CompactionTask,
+    {
+      size,
+      limits,
+      why,
+    }: { readonly size: ContextSize; readonly limits: ContextLimits; readonly why: string },
+  ): Compaction | undefined {
+    const mustShrink =
+      task.reason === "overflow" ||
+      size.tokens > (limits.window ?? Number.POSITIVE_INFINITY) - limits.reserve;
+    const cut = mustShrink ? this.#compaction(plan, task, { size, summary: undefined }) : undefined;
+    if (cut === undefined || cut.tokensAfter >= cut.tokensBefore) {
+      task.warn(`The conversation was not compacted: there is no summary of it (${why}).`);
+      return undefined;
+    }
+    task.warn(
+      `There is no summary (${why}): ${plan.replaced.length} older messages were left out without one.`,
+    );
+    return cut;
+  }
+
+  #plan(
+    messages: readonly Message[],
+    size: ContextSize,
+    { limit }: ContextLimits,
+  ): CompactionPlan | undefined {
+    const { keep = 0.2, keepTurns = 1 } = this.#options;
+    const all = size.of(messages);
+    const most = Math.min(limit ?? size.tokens / 2, size.tokens);
+    const room = Math.max(0, most - size.fixed);
+    return planCompaction(messages, size, {
+      tail: Math.min(keep * most, all * 0.3),
+      tailTurns: keepTurns,
+      pins: room * 0.35,
+      tailAtMost: room * 0.5,
+    });
+  }
+
+  /** Cuts results only; undefined where that is not enough. */
+  #shortened(
+    { replaced, cutTail, kept }: CompactionPlan,
+    { messages }: ContextView,
+    { size, limits }: { readonly size: ContextSize; readonly limits: ContextLimits },
+  ): Compaction | undefined {
+    if (this.#options.shortenResults === false) return undefined;
+    const shorter = [...cutResults(replaced, SHORT_RESULT_CHARS), ...cutTail];
+    const before = messages.slice(0, messages.length - kept);
+    const tokensAfter = size.tokens - size.of(before) + size.of(shorter);
+    if (tokensAfter > ENOUGH * Math.min(limits.limit ?? size.tokens, size.tokens)) return undefined;
+    return { method: "shortening", messages: shorter, kept, tokensBefore: size.tokens, tokensAfter };
+  }
+
+  #compaction(
+    plan: CompactionPlan,
+    { messages }: ContextView,
+    { size, summary }: { readonly size: ContextSize; readonly summary: string | undefined },
+  ): Compaction {
+    const head = [...plan.pins, this.#note(plan, summary), ...plan.cutTail];
+    const rest = messages.slice(messages.length - plan.kept);
+    return {
+      method: summary === undefined ? "truncation" : "summary",
+      messages: head,
+      kept: plan.kept,
+      tokensBefore: size.tokens,
+      tokensAfter: size.fixed + size.of(head) + size.of(rest),
+    };
+  }
+
+  #note({ replaced, pinned }: CompactionPlan, summary: string | undefined): Message {
+    const { todo, files } = pinned;
+    return noteMessage({ now: this.#now(), leftOut: replaced.length, summary, todo, files });
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
+}
+
+function assertOptions(options: SummaryCompactionOptions): void {
+  const { at = 0.8, keep = 0.2, keepTurns = 1, maxPasses = 4, window = 1, reserve = 0 } = options;
+  assertFigure("at", at, { isRight: at > 0 && at <= 1, form: "a share above 0 and at most 1" });
+  assertFigure("keep", keep, { isRight: keep > 0 && keep < 1, form: "a share above 0 and below 1" });
+  assertFigure("keepTurns", keepTurns, { isRight: isCount(keepTurns, 0), form: "a whole number from 0" });
+  assertFigure("maxPasses", maxPasses, { isRight: isCount(maxPasses, 1), form: "a whole number from 1" });
+  assertFigure("window", window, { isRight: isCount(window, 1), form: "a whole number of tokens from 1" });
+  assertFigure("reserve", reserve, { isRight: isCount(reserve, 0), form: "a whole number of tokens from 0" });
+}
+
+function isCount(value: number, least: number): boolean {
+  return Number.isSafeInteger(value) && value >= least;
+}
+
+function assertFigure(
+  name: string,
+  value: number,
+  { isRight, form }: { readonly isRight: boolean; readonly form: string },
+): void {
+  if (!isRight)
+    throw new NanoAgentError(
+      "invalid_argument",
+      `compaction.${name} is ${String(value)}; it must be ${form}.`,
+    );
+}

@@ -1,0 +1,37 @@
+import { utf8Length } from "../../core/base/text.ts";
+
+/** Tokens of a text, estimated. */
+export type TextEstimator = (text: string) => number;
+
+/**
+ * Loads the estimator, which knows how words, digits, punctuation and the scripts of Asia are cut into tokens. Two things it was not
+ * made for are corrected: long runs without a blank (base64, hashes, minified code), which cost far more than words, and a floor
+ * of one token for 16 bytes, so that nothing long ever counts as nothing.
+ */
+export async function loadTextEstimator(): Promise<TextEstimator> {
+  const { estimateTokenCount } = await import("tokenx");
+  return (text) => {
+    if (text === "") return 0;
+    let tokens = 0;
+    for (let at = 0; at < text.length; at += PIECE)
+      tokens += estimateTokenCount(text.slice(at, at + PIECE).toWellFormed());
+    let dense = 0;
+    for (const [run] of text.matchAll(DENSE_RUN)) dense += run.length;
+    return Math.ceil(Math.max(tokens + dense * DENSE_EXTRA, utf8Length(text) / BYTES_PER_TOKEN_AT_MOST));
+  };
+}
+
+/** A text never has more tokens than bytes in UTF-8, whatever the tokenizer; known without reading it. */
+export function mostTokens(length: number): number {
+  return length * 3;
+}
+
+/** The estimator keeps all segments of a text in memory: long ones are read piece by piece. */
+const PIECE = 64 * 1024;
+
+const DENSE_RUN: RegExp = /[A-Za-z0-9+/_-]{40,}/g;
+
+/** Such a run has about one token for 2.2 characters; the estimator counts one for 7. */
+const DENSE_EXTRA: number = 1 / 2.2 - 1 / 7;
+
+const BYTES_PER_TOKEN_AT_MOST = 16;
