@@ -15,10 +15,16 @@ export class ContentKeeper {
   #room = 0;
   /** Bytes of the files that one look has come by. */
   #passed = 0;
+  #isFull = false;
 
   constructor(store: ObjectStore, limits: CheckpointLimits) {
     this.#store = store;
     this.#limits = limits;
+  }
+
+  /** True once a file was not kept for want of space. */
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** A look begins. */
@@ -55,7 +61,10 @@ export class ContentKeeper {
     const hash = hashOf(bytes);
     this.#passed += bytes.length;
     if (hash !== knownHash && !this.#store.has(hash)) {
-      if (bytes.length > this.#room) return fileState(facts, unkept(facts, "no_room"), checkedAt);
+      if (bytes.length > this.#room) {
+        this.#isFull = true;
+        return fileState(facts, unkept(facts, "no_room"), checkedAt);
+      }
       this.#store.add(hash, bytes);
       this.#room -= bytes.length;
     }
@@ -67,7 +76,9 @@ export class ContentKeeper {
   #refusal(size: number): OmissionReason | undefined {
     const { maxFileBytes, maxStoreBytes } = this.#limits;
     if (size > maxFileBytes) return "too_large";
-    return size > this.#room || this.#passed + size > maxStoreBytes / 2 ? "no_room" : undefined;
+    if (size <= this.#room && this.#passed + size <= maxStoreBytes / 2) return undefined;
+    this.#isFull = true;
+    return "no_room";
   }
 }
 

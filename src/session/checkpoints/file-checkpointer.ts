@@ -75,10 +75,7 @@ export class FileCheckpointer implements Checkpointer {
         if (observed.length > 0) this.#onFirstUse?.();
         if (observed.length > 0) this.#onFirstUse = undefined;
       } catch (error) {
-        throw new Error(
-          `its changes could not be undone. ${errorMessage(error)} Put that right, or switch undo off: --no-undo, or "undo": false in the configuration.`,
-          { cause: error },
-        );
+        throw cannotKeep(error);
       }
       for (const workspace of this.#workspaces) workspace.save();
       this.#active.set(call.callId, { call, reach, outside: this.#outsideOf(reach) });
@@ -119,7 +116,7 @@ export class FileCheckpointer implements Checkpointer {
         if (keys.length > 0) observed.push([workspace, workspace.look(keys)]);
       }
     }
-    for (const [workspace, { omitted }] of observed) this.#tellOmitted(workspace, omitted);
+    for (const [workspace, { omitted }] of observed) this.#tellGaps(workspace, omitted);
     return observed;
   }
 
@@ -141,16 +138,25 @@ export class FileCheckpointer implements Checkpointer {
     }
   }
 
-  #tellOmitted({ root }: Workspace, omitted: readonly Omission[]): void {
+  /** Says once what commands may change without its being kept. */
+  #tellGaps({ root, isFull }: Workspace, omitted: readonly Omission[]): void {
+    if (isFull)
+      this.#tellOnce(
+        `undo: ${root}: the space for undo is used up; some files are not kept (undoLimits.maxStoreMb).`,
+      );
     const places = omitted.filter(
       ({ path, reason }) => path === "" || (reason === "too_many_files" && !path.includes("/")),
     );
     for (const { path } of places) {
       const shown = path === "" ? root : `${root}/${path}`;
-      if (this.#noticed.has(shown)) continue;
-      this.#noticed.add(shown);
-      this.#onNotice(`undo: ${shown} has too many files; what commands change there is not kept.`);
+      this.#tellOnce(`undo: ${shown} has too many files; what commands change there is not kept.`);
     }
+  }
+
+  #tellOnce(message: string): void {
+    if (this.#noticed.has(message)) return;
+    this.#noticed.add(message);
+    this.#onNotice(message);
   }
 
   #outsideOf(reach: Reach): ReadonlyMap<string, string> {
@@ -194,6 +200,14 @@ function reachOf({ tool, access }: CheckpointedCall): Reach | undefined {
   if (write !== undefined && write.length > 0)
     return write.filter((path) => isAbsolute(path)).flatMap(withTarget);
   return read === undefined ? "anywhere" : undefined;
+}
+
+/** What a call is answered with whose changes could not be taken back. */
+function cannotKeep(error: unknown): Error {
+  return new Error(
+    `its changes could not be undone. ${errorMessage(error)} Put that right, or switch undo off: --no-undo, or "undo": false in the configuration.`,
+    { cause: error },
+  );
 }
 
 /** Whether a call may have changed a path: one of those it named, or a folder around one. */

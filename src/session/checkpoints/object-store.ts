@@ -183,7 +183,8 @@ function namesOf(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
+    // Where something else stands in its place, that is told when it is to be written.
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return [];
     throw checkpointError(`${folder} cannot be read`, error);
   }
 }

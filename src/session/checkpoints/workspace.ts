@@ -70,6 +70,11 @@ export class Workspace {
     return this.#index.omitted;
   }
 
+  /** True when files are not kept for want of space. */
+  get isFull(): boolean {
+    return this.#keeper.isFull;
+  }
+
   /** True when nothing is known yet of the whole. */
   get isNew(): boolean {
     return !this.#index.isComplete;
