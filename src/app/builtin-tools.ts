@@ -2,9 +2,9 @@ import type { Tool } from "../core/tool/tool.ts";
 import { createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
+import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import { createTodoTool } from "../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
-import type { Environment } from "./config/env.ts";
 import type { ExtraTool } from "./config/extra-tool.ts";
 
 /** The tools of the terminal agent for one session. */
@@ -20,8 +20,8 @@ export interface BuiltinTools {
 
 /** What the tools of the terminal agent are made from. */
 export interface BuiltinToolsOptions {
-  /** What commands see. */
-  readonly environment: Environment;
+  /** What commands see, and what confines them. */
+  readonly shell: ShellOptions;
   /** What `~` in paths stands for. */
   readonly home: string;
   readonly extra: readonly ExtraTool[];
@@ -30,12 +30,12 @@ export interface BuiltinToolsOptions {
 
 /** Makes the tools of the terminal agent. */
 export function createBuiltinTools({
-  environment,
+  shell: shellOptions,
   home,
   extra,
   webFetch,
 }: BuiltinToolsOptions): BuiltinTools {
-  const shell = createBashTools({ env: environment });
+  const shell = createBashTools(shellOptions);
   return {
     tools: [
       ...fileTools({ home }),

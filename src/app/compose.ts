@@ -8,9 +8,9 @@ import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
-import { existingFolder } from "./config/paths.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
+import { type Confinement, confine } from "./confine.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openModel } from "./open-model.ts";
@@ -38,6 +38,8 @@ export interface ComposedAgent {
   readonly model: string;
   readonly toolNames: readonly string[];
   readonly mode: PermissionMode;
+  /** Whether commands are confined. */
+  readonly sandbox: "on" | "off";
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
   /** Removes what runs that were killed left half written in the workspace. Never rejects. */
@@ -49,35 +51,45 @@ export interface ComposedAgent {
 }
 
 /**
- * Puts an agent together: model, tools, permission, system prompt and limits. Makes no request and starts no process. Throws for
- * a model, tool name or folder that does not exist, and for missing credentials.
+ * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request, and starts no process but
+ * those of a sandbox. Throws for
+ * a model, tool name or folder that does not exist, for missing credentials, and for a sandbox that is on and does not work.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const { settings, addDirs = [], openJournal, onNotice } = options;
+  const confined = await confine(options);
+  try {
+    return await composeConfined(options, confined);
+  } catch (error) {
+    await confined.dispose();
+    throw error;
+  }
+}
+
+async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
+  const { settings, openJournal, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const builtin = createBuiltinTools({
-    environment,
+    shell: confined.shell,
     home: paths.home,
     extra: config.extraTools ?? [],
     webFetch: webFetchOptions(config, environment),
   });
   const toolNames = builtin.tools.map((tool) => tool.name);
-  const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
   const gate = createPermissionGate({
     mode,
     allowed: config.allowedTools ?? [],
     disallowed: config.disallowedTools ?? [],
     permissions: config.permissions,
     known: toolNames,
-    workspace,
+    workspace: confined.workspace,
     cwd,
     home: paths.home,
   });
   const model = options.model ?? (await modelOf(settings, onNotice));
   const journal = await openJournal();
-  const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
+  const checkpoints = openCheckpoints({ settings, roots: confined.workspace, journal, onNotice });
   const agent = await agentOf(config.pattern, {
     model,
     tools: builtin.tools,
@@ -87,12 +99,14 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
       instructions: readInstructions(settings.folders),
       cwd,
       platform: process.platform,
+      sandbox: confined.limits,
     }),
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
     permission: gate,
     cwd,
+    ...(confined.redact === undefined ? {} : { redact: confined.redact }),
     journal,
     ...(checkpoints === undefined ? {} : { checkpointer: checkpoints }),
   });
@@ -101,7 +115,8 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
     model: `${model.provider}/${model.id}`,
     toolNames,
     mode,
-    ...aroundCalls(builtin, checkpoints),
+    sandbox: confined.sandbox,
+    ...aroundCalls(builtin, checkpoints, confined),
     tidy: async () => {
       // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
       await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
@@ -114,6 +129,7 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
 function aroundCalls(
   builtin: BuiltinTools,
   checkpoints: Checkpoints | undefined,
+  confined: Confinement,
 ): Pick<ComposedAgent, "prepare" | "dispose"> {
   return {
     prepare: async () => {
@@ -122,6 +138,7 @@ function aroundCalls(
     dispose: async () => {
       await builtin.dispose();
       await checkpoints?.close();
+      await confined.dispose();
     },
   };
 }

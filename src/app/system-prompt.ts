@@ -9,6 +9,8 @@ export interface SystemPromptParts {
   readonly instructions: readonly Instructions[];
   readonly cwd: string;
   readonly platform: string;
+  /** The limits of commands, when they are confined. */
+  readonly sandbox?: string | undefined;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface SystemPromptParts {
  * their prompt caches; what differs from place to place comes last.
  */
 export function systemPrompt(parts: SystemPromptParts): string {
-  const { base = CODING_PROMPT, append, instructions, cwd, platform } = parts;
+  const { base = CODING_PROMPT, append, instructions, cwd, platform, sandbox } = parts;
   const sections = [base.trim()];
   for (const { path, text, cut } of instructions) {
     sections.push(
@@ -24,7 +26,9 @@ export function systemPrompt(parts: SystemPromptParts): string {
     );
   }
   if (append !== undefined && append.trim() !== "") sections.push(append.trim());
-  sections.push(`Working folder: ${cwd}\nPlatform: ${platform}`);
+  sections.push(
+    `Working folder: ${cwd}\nPlatform: ${platform}${sandbox === undefined ? "" : `\nShell commands run in a sandbox: ${sandbox}`}`,
+  );
   return sections.filter((section) => section !== "").join("\n\n");
 }
 

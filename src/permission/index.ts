@@ -19,4 +19,21 @@ export {
 export { PolicyGate } from "./policy-gate.ts";
 export { type Rule, type RuleAction, ruleText } from "./rule.ts";
 export { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule-sets.ts";
+export type { CommandToConfine, ConfinedStart } from "./sandbox/confined-start.ts";
+export {
+  type OpenedSandbox,
+  openSandbox,
+  type Sandbox,
+  type SandboxOptions,
+} from "./sandbox/sandbox.ts";
+export type { SandboxPlace } from "./sandbox/sandbox-limits.ts";
+export type { SandboxRuntime, SandboxRuntimeConfig } from "./sandbox/sandbox-runtime.ts";
+export {
+  type CommandEnvironment,
+  type CommandEnvironmentOptions,
+  commandEnvironment,
+} from "./secrets/command-environment.ts";
+export type { Secret } from "./secrets/known-secrets.ts";
+export { secretsOf } from "./secrets/known-values.ts";
+export { createRedaction, type RedactionOptions } from "./secrets/redaction.ts";
 export { type ApprovalScope, SessionRules } from "./session-rules.ts";

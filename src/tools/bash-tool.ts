@@ -3,6 +3,7 @@ import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import { redactedInput } from "./redacted-input.ts";
 import { LiveUpdate } from "./shell/live-update.ts";
 import type { OutputText } from "./shell/output-buffer.ts";
 import type { ProcessInfo } from "./shell/process-table.ts";
@@ -84,6 +85,8 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
 function inputProblem({ command, timeout_ms }: BashInput): string | undefined {
   if (typeof command !== "string") return `command is ${typeof command}; pass the shell command as a string.`;
   if (command.trim() === "") return "command is empty; pass a shell command.";
+  const redacted = redactedInput("command", command);
+  if (redacted !== undefined) return redacted;
   if (command.includes("\0")) return "command contains a NUL character, which no command can; leave it out.";
   if (timeout_ms !== undefined && !(timeout_ms > 0)) {
     return `timeout_ms is ${timeout_ms}; pass milliseconds from 1 to ${MAX_TIMEOUT_MS}, or leave it out.`;
@@ -135,12 +138,13 @@ function waitForEnd(running: RunningCommand, conditions: EndConditions): Promise
 }
 
 async function exitResult(session: ShellSession, running: RunningCommand): Promise<ToolResult> {
-  const left = await running.process.running();
+  const left = await session.leftovers(running);
   if (left.length === 0) await session.finish(running);
   const output = await running.look();
   const exit = running.exit ?? { code: null, signal: null };
   const ended = describeExit(exit);
   const lines = [`[${ended}, ${describeDuration(running.durationMs)}]`];
+  lines.push(...session.notes(running, output.text));
   const job = left.length === 0 ? undefined : session.adopt(running, { isLeftover: true });
   if (job !== undefined) lines.push(leftoverLines(left, job.id));
   return {

@@ -10,6 +10,7 @@ import { FileState } from "./files/file-state.ts";
 import type { FileToolOptions } from "./files/file-tool-options.ts";
 import { type ChangeTarget, commitChange, openForChange } from "./files/file-under-change.ts";
 import { describeNearestNames } from "./files/nearest-names.ts";
+import { redactedInput } from "./redacted-input.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
@@ -58,6 +59,10 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 async function edit(target: ChangeTarget, edits: readonly Edit[], context: ToolContext): Promise<ToolResult> {
   const { path, shown } = target;
+  for (const { old_string, new_string } of edits) {
+    const redacted = redactedInput("old_string", old_string) ?? redactedInput("new_string", new_string);
+    if (redacted !== undefined) throw new FileRefusal(redacted);
+  }
   const before = await openForChange(target, MAX_FILE_BYTES);
   if (before === undefined) {
     const names = await describeNearestNames(path);

@@ -12,6 +12,7 @@ export { createGrepTool } from "./grep-tool.ts";
 export { createReadTool } from "./read-tool.ts";
 export { type RipgrepChoice, RipgrepLocator } from "./search/ripgrep.ts";
 export type { SearchToolOptions } from "./search/search-tool-options.ts";
+export type { CommandSandbox, SandboxCommand, SandboxedCommand } from "./shell/command-sandbox.ts";
 export type { ShellOptions } from "./shell/shell-session.ts";
 export { createTodoTool, type TodoItem, type TodoStatus } from "./todo-tool.ts";
 export { createWebFetchTool, type WebFetchOptions } from "./web-fetch-tool.ts";

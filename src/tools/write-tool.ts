@@ -8,6 +8,7 @@ import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
 import { FileState } from "./files/file-state.ts";
 import type { FileToolOptions } from "./files/file-tool-options.ts";
 import { type ChangeTarget, commitChange, openForChange } from "./files/file-under-change.ts";
+import { redactedInput } from "./redacted-input.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
@@ -43,6 +44,8 @@ const MAX_COMPARED_BYTES = 1_000_000;
 
 async function write(target: ChangeTarget, content: string, context: ToolContext): Promise<ToolResult> {
   const { shown, path } = target;
+  const redacted = redactedInput("content", content);
+  if (redacted !== undefined) throw new FileRefusal(redacted);
   if (!content.isWellFormed()) {
     throw new FileRefusal(
       "content holds half a surrogate pair, which no file in UTF-8 can hold. Write the whole character.",

@@ -57,6 +57,15 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
       "10 frames, the first: event: agent_start",
     ],
   ],
+  [
+    "18-telemetry",
+    [
+      "[model] request 1",
+      "span: chat scripted chat",
+      "span: execute_tool clock execute_tool",
+      "span: invoke_agent ann invoke_agent",
+    ],
+  ],
   ["20-simple-agent", ["Hello Ann.", "It is 14:05, Ann.", "tools: clock", "I have nothing to say to that."]],
   [
     "21-react-agent",

@@ -2,6 +2,7 @@ import type { WireName } from "../../providers/catalog.ts";
 import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
 import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
+import { SANDBOX_MODES, type SandboxMode } from "./sandbox-mode.ts";
 import type { Shape } from "./shape.ts";
 
 /** Settings of the network, as config files hold them. Milliseconds, 0 switches a timeout off. */
@@ -50,6 +51,24 @@ export interface UndoLimits {
   readonly maxFiles?: number;
 }
 
+/** Which variables commands see beside the built-in ones. */
+export interface EnvironmentConfig {
+  /** Names, or beginnings of names with `*` behind them. */
+  readonly pass?: readonly string[];
+  readonly set?: { readonly [name: string]: string };
+}
+
+/** What commands may reach beside the workspace and the temporary folder, and whether they are confined at all. */
+export interface SandboxConfig {
+  readonly mode?: SandboxMode;
+  /** Hosts commands may talk to: `example.com`, `*.example.com`. */
+  readonly allowDomains?: readonly string[];
+  /** Folders and files commands may write to. */
+  readonly allowWrite?: readonly string[];
+  /** Folders and files commands may not read. */
+  readonly denyRead?: readonly string[];
+}
+
 /** What `web_fetch` may reach. */
 export interface WebFetchConfig {
   /** Hosts of this machine and of private networks, e.g. `localhost`. */
@@ -80,6 +99,10 @@ export interface ConfigFile {
   readonly undoLimits?: UndoLimits;
   readonly network?: NetworkConfig;
   readonly providers?: { readonly [name: string]: ProviderConfig };
+  readonly environment?: EnvironmentConfig;
+  /** False leaves secrets in results, errors and exports. Default true. */
+  readonly redact?: boolean;
+  readonly sandbox?: SandboxConfig;
 }
 
 const WIRE_NAMES: readonly WireName[] = ["anthropic", "openai_chat", "openai_responses", "google"];
@@ -119,6 +142,7 @@ const PROVIDER: Shape = {
   },
 };
 
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const TEXT: Shape = { type: "string" };
 const TEXTS: Shape = { type: "strings" };
 
@@ -159,6 +183,23 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
     },
   },
   providers: { type: "map", of: PROVIDER, key: /^[a-z0-9][a-z0-9._-]*$/ },
+  environment: {
+    type: "object",
+    fields: {
+      pass: TEXTS,
+      set: { type: "map", of: { type: "string", pattern: /^[^\0]*$/, form: "a text" }, key: VARIABLE },
+    },
+  },
+  redact: { type: "boolean" },
+  sandbox: {
+    type: "object",
+    fields: {
+      mode: { type: "string", oneOf: SANDBOX_MODES },
+      allowDomains: TEXTS,
+      allowWrite: TEXTS,
+      denyRead: TEXTS,
+    },
+  },
 };
 
 /** The shape of a config file. */

@@ -114,6 +114,33 @@ test("a network variable that is no whole number is refused by name", () => {
   );
 });
 
+test("what commands see adds up over user and flags, the mode of the sandbox is replaced, and a project has no say", () => {
+  const { values, sources, notices } = merge({
+    user: {
+      environment: { pass: ["A"], set: { X: "1" } },
+      sandbox: { mode: "on", allowDomains: ["a.example"] },
+      redact: true,
+    },
+    project: { environment: { pass: ["EVIL"] }, sandbox: { mode: "off" }, redact: false },
+    flags: { environment: { pass: ["B"] }, sandbox: { mode: "auto" } },
+  });
+  expect({
+    values,
+    from: sources.get("environment.pass"),
+    mode: sources.get("sandbox.mode"),
+    notices,
+  }).toEqual({
+    values: {
+      environment: { pass: ["A", "B"], set: { X: "1" } },
+      sandbox: { mode: "auto", allowDomains: ["a.example"] },
+      redact: true,
+    },
+    from: "/u/config.json + command line",
+    mode: "command line",
+    notices: [expect.stringContaining("left out environment, redact, sandbox.")],
+  });
+});
+
 test("permission rules add up over the layers, and a project can forbid but not allow", () => {
   const { values, notices } = merge({
     user: { permissions: { allow: ["bash(make*)"], deny: ["read(secrets/**)"] } },

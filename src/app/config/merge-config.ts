@@ -28,8 +28,9 @@ export interface EffectiveConfig {
  * Merges flags, environment, project files and the user's file, in this order of precedence. `disallowedTools` and
  * `permissions` add up, so that no layer takes back what another one denies; `network` and `providers` merge by entry.
  *
- * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`, `webFetch`),
- * allow tools or calls, switch undo off, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
+ * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`, `webFetch`), allow
+ * tools or calls, choose what commands see or reach (`environment`, `redact`, `sandbox`), switch undo off, or widen the permission mode or a limit
+ * that the user set. Such values are left out and named in `notices`.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
@@ -53,7 +54,10 @@ class Merged {
   readonly sources = new Map<string, string>();
 
   add(config: ConfigFile, source: string): void {
-    const { $schema: _schema, network, providers, disallowedTools, permissions, ...plain } = config;
+    const { $schema: _schema, network, providers, disallowedTools, permissions, ...others } = config;
+    const { environment, sandbox, ...plain } = others;
+    this.#addLists("environment", environment, source);
+    this.#addLists("sandbox", sandbox, source);
     for (const key of Object.keys(plain)) this.sources.set(key, source);
     Object.assign(this.values, plain);
     if (disallowedTools !== undefined) {
@@ -67,6 +71,21 @@ class Merged {
     if (network !== undefined) this.values.network = { ...this.values.network, ...network };
     for (const name of Object.keys(providers ?? {})) this.sources.set(`providers.${name}`, source);
     if (providers !== undefined) this.values.providers = { ...this.values.providers, ...providers };
+  }
+
+  /** Lists add up, everything else is replaced by entry. */
+  #addLists<K extends "environment" | "sandbox">(key: K, added: ConfigFile[K], source: string): void {
+    if (added === undefined) return;
+    const before: { readonly [name: string]: unknown } = { ...this.values[key] };
+    const merged = Object.entries(added).map(([name, value]: [string, unknown]) => {
+      const path = `${key}.${name}`;
+      const known = this.sources.get(path);
+      const old = before[name];
+      const joins = Array.isArray(old) && Array.isArray(value);
+      this.sources.set(path, joins && known !== undefined ? `${known} + ${source}` : source);
+      return [name, joins ? [...old, ...value] : value];
+    });
+    this.values[key] = { ...before, ...Object.fromEntries(merged) };
   }
 
   #addRules(action: keyof PermissionConfig, rules: readonly string[] | undefined, source: string): void {
@@ -114,6 +133,18 @@ interface Narrowed {
   readonly dropped: readonly string[];
 }
 
+/** Settings that count in the user's own file and on the command line alone. */
+const USERS_OWN = [
+  "providers",
+  "environment",
+  "redact",
+  "sandbox",
+  "allowedTools",
+  "webFetch",
+  "undo",
+  "undoLimits",
+] as const;
+
 function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
   const kept: Mutable = { ...config };
   const dropped: string[] = [];
@@ -121,11 +152,7 @@ function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
     delete kept[key];
     dropped.push(key);
   };
-  if (config.providers !== undefined) drop("providers");
-  if (config.allowedTools !== undefined) drop("allowedTools");
-  if (config.undo === false) drop("undo");
-  if (config.undoLimits !== undefined) drop("undoLimits");
-  if (config.webFetch !== undefined) drop("webFetch");
+  for (const key of USERS_OWN) if (config[key] !== undefined) drop(key);
   if (config.permissions?.allow !== undefined) {
     const { allow: _allow, ...rest } = config.permissions;
     kept.permissions = rest;

@@ -43,8 +43,9 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
     case "strings":
       return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
     case "boolean":
+      return unless(typeof value === "boolean", { value, expected: "true or false", path });
     case "duration":
-      return switchOrTimeMisfit(value, shape.type, path);
+      return unless(isDuration(value), { value, expected: DURATION_FORM, path });
     case "number":
       return fitsNumber(value, shape) ? undefined : wrong(value, numberForm(shape), path);
     case "string":
@@ -52,13 +53,11 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
   }
 }
 
-function switchOrTimeMisfit(
-  value: unknown,
-  type: "boolean" | "duration",
-  path: readonly string[],
+function unless(
+  fits: boolean,
+  fault: { readonly value: unknown; readonly expected: string; readonly path: readonly string[] },
 ): Misfit | undefined {
-  if (type === "boolean") return typeof value === "boolean" ? undefined : wrong(value, "true or false", path);
-  return isDuration(value) ? undefined : wrong(value, DURATION_FORM, path);
+  return fits ? undefined : wrong(fault.value, fault.expected, fault.path);
 }
 
 function textsMisfit(

@@ -8,6 +8,7 @@ import { errorResult, toToolResult } from "../tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
 import { hookedResult } from "./acting-hooks.ts";
 import { type Admission, admit, type SettledCall } from "./admit.ts";
+import { redactResult, redactUpdates, type Updates } from "./redact-call.ts";
 import { type RunContext, record } from "./run-context.ts";
 import { Scheduler } from "./schedule.ts";
 import { withCheckpoint } from "./with-checkpoint.ts";
@@ -122,14 +123,16 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   return settled;
 }
 
-/** The hooks may turn a failure into a success and the other way round; what was refused or stopped stays so. */
+/** Hooks see a result without its secrets, and what they add is looked at too. They may turn a failure into a success and the other way round; what was refused or stopped stays so. */
 async function afterHooks(
   run: RunContext,
   { status, result }: SettledCall,
   made: Parameters<typeof hookedResult>[2],
 ): Promise<SettledCall> {
-  const hooked = await hookedResult(run, result, made);
-  if (hooked === result || status === "denied" || status === "aborted") return { status, result: hooked };
+  const shown = redactResult(run.redact, result);
+  const changed = await hookedResult(run, shown, made);
+  const hooked = changed === shown ? shown : redactResult(run.redact, changed);
+  if (hooked === shown || status === "denied" || status === "aborted") return { status, result: hooked };
   return { status: hooked.isError === true ? "error" : "ok", result: hooked };
 }
 
@@ -148,7 +151,10 @@ async function execute(run: RunContext, ready: Extract<Admission, { type: "ready
         }, timeoutMs)
       : undefined;
   let open = true;
-  const context = toolContext(run, call, { signal: controller.signal, isOpen: () => open });
+  const updates = redactUpdates(run.redact, (update) =>
+    run.emit({ type: "tool_update", callId: call.id, name: call.name, ...update }),
+  );
+  const context = toolContext(run, call, { signal: controller.signal, updates, isOpen: () => open });
   try {
     const work = toToolResult(invoke(tool, ready.input, context), context.update);
     const result = await orAborted(work, controller.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
@@ -161,6 +167,7 @@ async function execute(run: RunContext, ready: Extract<Admission, { type: "ready
     return { status: "error", result: errorResult(errorMessage(error)) };
   } finally {
     open = false;
+    updates.end();
     clearTimeout(timer);
     unlink();
   }
@@ -180,8 +187,9 @@ function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
 function toolContext(
   run: RunContext,
   call: ToolUseBlock,
-  { signal, isOpen }: { readonly signal: AbortSignal; readonly isOpen: () => boolean },
+  at: { readonly signal: AbortSignal; readonly updates: Updates; readonly isOpen: () => boolean },
 ): ToolContext {
+  const { signal, updates, isOpen } = at;
   return {
     signal,
     sessionId: run.journal.sessionId,
@@ -189,9 +197,7 @@ function toolContext(
     cwd: run.cwd,
     update: (update: ToolUpdate | string) => {
       // A call that was abandoned has its result already.
-      if (!isOpen()) return;
-      const full = typeof update === "string" ? { text: update } : update;
-      run.emit({ type: "tool_update", callId: call.id, name: call.name, ...full });
+      if (isOpen()) updates.push(typeof update === "string" ? { text: update } : update);
     },
     callTool: nestedCaller({ ...run, signal }, call),
   };

@@ -55,6 +55,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   toolTimeoutMs: true,
   maxToolResultChars: true,
   cwd: true,
+  redact: true,
   compaction: true,
   journal: true,
   messages: true,

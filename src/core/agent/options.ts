@@ -1,4 +1,5 @@
 import type { Json } from "../base/errors.ts";
+import type { Redaction } from "../base/redaction.ts";
 import type { InferSchema, SchemaInput } from "../base/schema.ts";
 import type { Message } from "../message/message.ts";
 import type { Effort, Model, ToolChoice } from "../model/model.ts";
@@ -74,6 +75,8 @@ export interface AgentOptions {
   readonly maxToolResultChars?: number;
   /** Working folder tools resolve relative paths against. Default: empty, by which file tools mean the folder of the process. */
   readonly cwd?: string;
+  /** Takes secrets out of results and progress of tools before anybody sees or stores them. Default: they stay as they are. */
+  readonly redact?: Redaction;
   /**
    * Keeps the conversation within the window of the model, e.g. `summaryCompaction()` of `nano-agent/memory`. Default: nothing does, and
    * a request that is too long ends the run with the provider's error.

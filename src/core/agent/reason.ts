@@ -7,6 +7,7 @@ import { costOf } from "../model/cost.ts";
 import type { FinishReason, ModelRequest, ToolChoice } from "../model/model.ts";
 import { hookedAnswer, hookedRequest } from "./reason-hooks.ts";
 import type { Reasoned } from "./reasoned.ts";
+import { redactError } from "./redact-call.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /**
@@ -21,7 +22,8 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
     const parts = run.model.stream(request, { signal: run.signal });
     for await (const part of parts) {
       const shown = collector.add(part);
-      if (shown.type !== "block" && shown.type !== "finish") run.emit(shown);
+      if (shown.type === "retry") run.emit({ ...shown, error: redactError(run.redact, shown.error) });
+      else if (shown.type !== "block" && shown.type !== "finish") run.emit(shown);
       if (run.signal.aborted) throw abortError(run.signal);
     }
     const { message, finish } = collector.result();
@@ -39,7 +41,7 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
     if (failure === undefined) return { type: "answer", ...answer };
     return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
   } catch (error) {
-    const failure = toNanoAgentError(error, "internal");
+    const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
     if (!run.signal.aborted) return { type: "failed", error: failure };
     await recordPartial(run, collector.partial(), Math.round(performance.now() - startedAt));

@@ -1,4 +1,5 @@
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
+import type { Redaction } from "../base/redaction.ts";
 import type { Model, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import type { Checkpointer } from "./checkpointer.ts";
@@ -34,6 +35,7 @@ export interface RunSettings {
   readonly toolTimeoutMs: number;
   readonly maxToolResultChars: number;
   readonly cwd: string;
+  readonly redact: Redaction | undefined;
 }
 
 /** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
@@ -75,13 +77,14 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
 
 function callSettings(
   own: AgentOptions,
-): Pick<RunSettings, "parallel" | "maxParallel" | "toolTimeoutMs" | "maxToolResultChars" | "cwd"> {
+): Pick<RunSettings, "parallel" | "maxParallel" | "toolTimeoutMs" | "maxToolResultChars" | "cwd" | "redact"> {
   return {
     parallel: own.parallelToolCalls ?? true,
     maxParallel: own.maxParallelToolCalls ?? 64,
     toolTimeoutMs: own.toolTimeoutMs ?? 600_000,
     maxToolResultChars: own.maxToolResultChars ?? 400_000,
     cwd: own.cwd ?? "",
+    redact: own.redact,
   };
 }
 

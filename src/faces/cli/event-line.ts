@@ -38,6 +38,8 @@ export interface InitLine extends LineBase {
   /** `null` when the run could not begin. */
   readonly model: string | null;
   readonly permissionMode: string;
+  /** Whether shell commands are confined. */
+  readonly sandbox: "on" | "off";
   readonly slash_commands: readonly string[];
   readonly skills: readonly string[];
   readonly agents: readonly string[];

@@ -22,6 +22,8 @@ export type FlagName =
   | "yolo"
   | "allowed-tools"
   | "disallowed-tools"
+  | "pass-env"
+  | "sandbox"
   | "max-turns"
   | "max-budget-usd"
   | "max-wall-time"
@@ -196,6 +198,20 @@ export const FLAGS: readonly FlagSpec[] = [
     help: "Tools, or parts of them, that never run. Wins over everything else.",
   },
   {
+    name: "pass-env",
+    type: "list",
+    value: "NAMES",
+    group: "Permission",
+    help: "Variables that commands see beside the usual ones, e.g. GITHUB_TOKEN or 'AWS_*'.",
+  },
+  {
+    name: "sandbox",
+    type: "text",
+    value: "on|auto|off",
+    group: "Permission",
+    help: "Confine commands to the workspace and the temporary folder, without network. on: or refuse to start. auto: where it works.",
+  },
+  {
     name: "max-turns",
     type: "text",
     value: "N",
@@ -230,7 +246,6 @@ export const FLAGS: readonly FlagSpec[] = [
 
 /** Options that belong to what a later version brings. They are refused by name, not taken for typing errors. */
 export const LATER_FLAGS: { readonly [name: string]: "boolean" | "text" } = {
-  sandbox: "text",
   "mcp-config": "text",
   pattern: "text",
 };

@@ -1,10 +1,12 @@
 import { type ComposedAgent, composeAgent } from "../../app/compose.ts";
 import { existingFolder } from "../../app/config/paths.ts";
 import { findSession, type OpenSession } from "../../app/open-session.ts";
+import { redactionFor } from "../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/message.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
@@ -44,6 +46,7 @@ class HeadlessRun {
   readonly #progress: Progress;
   #cwd = process.cwd();
   #settings: Settings | undefined;
+  #redact: Redaction | undefined;
   #session: OpenSession | undefined;
   #composed: ComposedAgent | undefined;
   #tidied: Promise<void> | undefined;
@@ -173,6 +176,7 @@ class HeadlessRun {
       },
     });
     this.#settings = settings;
+    this.#redact = redactionFor(settings.environment, settings.config.values);
     for (const notice of settings.config.notices) this.#say(notice);
     return settings;
   }
@@ -242,6 +246,7 @@ class HeadlessRun {
       tools: composed?.toolNames ?? [],
       model: composed?.model ?? null,
       permissionMode: composed?.mode ?? this.#flags.config.permissionMode ?? "default",
+      sandbox: composed?.sandbox ?? "off",
     });
   }
 
@@ -281,7 +286,9 @@ class HeadlessRun {
   }
 
   #say(message: string): void {
-    this.#context.stderr.write(`nano-agent: ${terminalLine(message, 2_000)}\n`);
+    this.#context.stderr.write(
+      `nano-agent: ${terminalLine(this.#redact?.text(message) ?? message, 2_000)}\n`,
+    );
   }
 
   /** The answer is shown while it is written only where a person sees both streams; a value for a schema is one piece. */

@@ -11,7 +11,7 @@ import type { RunTally } from "./run-tally.ts";
 import { terminalText } from "./terminal-text.ts";
 
 /** What the first line says. */
-export type InitFacts = Pick<InitLine, "cwd" | "tools" | "model" | "permissionMode">;
+export type InitFacts = Pick<InitLine, "cwd" | "tools" | "model" | "permissionMode" | "sandbox">;
 
 /** Tells the outside what a run does, in one of the output formats. */
 export interface Reporter {

@@ -3,6 +3,7 @@ import { DURATION_FORM, parseDuration } from "../../app/config/duration.ts";
 import { EXTRA_TOOLS } from "../../app/config/extra-tool.ts";
 import { PATTERN_NAMES } from "../../app/config/pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
+import { SANDBOX_MODES } from "../../app/config/sandbox-mode.ts";
 import type { SessionChoice } from "../../app/open-session.ts";
 import { nearest } from "../../core/base/text.ts";
 import type { FlagName } from "./flags.ts";
@@ -76,6 +77,8 @@ function configOf(flags: ParsedFlags): ConfigFile {
   const extraTools = names(flags, "extra-tools", EXTRA_TOOLS);
   const allowed = flags.list("allowed-tools");
   const disallowed = flags.list("disallowed-tools");
+  const pass = flags.list("pass-env");
+  const sandbox = choice(flags, "sandbox", SANDBOX_MODES);
   if (texts.model?.trim() === "") throw usageError("--model is empty. Write provider/id.");
   return {
     ...present(texts),
@@ -85,6 +88,8 @@ function configOf(flags: ParsedFlags): ConfigFile {
     ...(allowed.length === 0 ? {} : { allowedTools: allowed }),
     ...(disallowed.length === 0 ? {} : { disallowedTools: disallowed }),
     ...(flags.has("no-undo") ? { undo: false } : {}),
+    ...(pass.length === 0 ? {} : { environment: { pass } }),
+    ...(sandbox === undefined ? {} : { sandbox: { mode: sandbox } }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
     ...(maxWallTime === undefined ? {} : { maxWallTime }),

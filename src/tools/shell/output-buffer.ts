@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
 import { errorMessage } from "../../core/base/errors.ts";
+import type { RedactionStream } from "../../core/base/redaction.ts";
 import { TerminalText } from "./terminal-text.ts";
 
 /** Sizes of an {@link OutputBuffer}, in bytes of cleaned text. */
@@ -47,6 +48,7 @@ const FILE_BATCH = 64 * 1024;
 export class OutputBuffer {
   readonly #limits: OutputLimits;
   readonly #openFile: () => Promise<OutputFile>;
+  readonly #redact: RedactionStream | undefined;
   readonly #cleaner = new TerminalText();
   /** Everything since the last look while that is short; only its head once `#tail` is set. */
   #head: Buffer[] = [];
@@ -63,9 +65,11 @@ export class OutputBuffer {
   #stored: Promise<void> = Promise.resolve();
   #ended = false;
 
-  constructor(limits: OutputLimits, openFile: () => Promise<OutputFile>) {
+  /** `redact` takes secrets out of the text before any of it is cut or stored. */
+  constructor(limits: OutputLimits, openFile: () => Promise<OutputFile>, redact?: RedactionStream) {
     this.#limits = limits;
     this.#openFile = openFile;
+    this.#redact = redact;
   }
 
   /** True once the file holds all it may hold. Later text shows in the tail only. */
@@ -76,14 +80,15 @@ export class OutputBuffer {
   /** Adds bytes as the program wrote them. After {@link end} they are ignored. */
   write(bytes: Uint8Array): WrittenOutput {
     if (this.#ended) return { text: "" };
-    const text = this.#cleaner.push(bytes);
+    const clean = this.#cleaner.push(bytes);
+    const text = this.#redact?.push(clean) ?? clean;
     this.#add(text);
     return this.#unwrittenBytes < FILE_BATCH ? { text } : { text, stored: this.#store() };
   }
 
   /** What came since the last look. An unfinished last line is shown as it stands. */
   async look(): Promise<OutputText> {
-    if (!this.#ended) this.#add(this.#cleaner.flush());
+    if (!this.#ended) this.#add(this.#certain(this.#cleaner.flush()));
     await this.#store();
     const shown = this.#show();
     this.#head = [];
@@ -96,7 +101,7 @@ export class OutputBuffer {
   /** No more output comes. Closes the file; {@link look} still shows what was not looked at. */
   async end(): Promise<void> {
     if (this.#ended) return;
-    this.#add(this.#cleaner.end());
+    this.#add(this.#certain(this.#cleaner.end()));
     this.#ended = true;
     await this.#store();
     try {
@@ -104,6 +109,11 @@ export class OutputBuffer {
     } catch (error) {
       this.#fileProblem = errorMessage(error);
     }
+  }
+
+  /** The rest as it stands, together with what was held back. */
+  #certain(rest: string): string {
+    return this.#redact === undefined ? rest : this.#redact.push(rest) + this.#redact.flush();
   }
 
   #add(text: string): void {

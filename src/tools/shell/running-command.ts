@@ -1,16 +1,24 @@
 import type { OutputBuffer, OutputText } from "./output-buffer.ts";
 import type { ShellExit, ShellProcess } from "./shell-process.ts";
+import type { ShownCommand } from "./withheld-variables.ts";
 
 /** A command with its output: a running call of `bash`, or a job. */
 export class RunningCommand {
   readonly command: string;
   readonly process: ShellProcess;
   readonly output: OutputBuffer;
+  /** Lines that name what a sandbox kept it from. */
+  readonly notes: (shown: ShownCommand) => readonly string[];
   readonly #startedAt = performance.now();
   #tookMs: number | undefined;
 
-  constructor(command: string, process: ShellProcess, output: OutputBuffer) {
+  constructor(
+    command: string,
+    process: ShellProcess,
+    { output, notes }: { readonly output: OutputBuffer; readonly notes: RunningCommand["notes"] },
+  ) {
     this.command = command;
+    this.notes = notes;
     this.process = process;
     this.output = output;
     void process.exited.then(() => {

@@ -9,8 +9,9 @@ import { type Environment, markedEnvironment } from "./shell.ts";
 
 /** What {@link startShell} needs. */
 export interface ShellStart {
-  readonly shell: string;
-  readonly command: string;
+  /** The shell, or what confines it. */
+  readonly file: string;
+  readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Environment;
   /** Unique text that all processes of this command carry in their environment. */
@@ -44,7 +45,7 @@ export async function startShell(start: ShellStart): Promise<ShellProcess> {
   const { pipe } = start;
   let child: ChildProcess;
   try {
-    child = spawn(start.shell, ["-c", start.command], {
+    child = spawn(start.file, [...start.args], {
       cwd: start.cwd,
       env: markedEnvironment(start.env, start.mark),
       detached: process.platform !== "win32",

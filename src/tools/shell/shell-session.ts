@@ -1,19 +1,29 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { systemClock } from "../../core/base/clock.ts";
+import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
+import type { CommandSandbox, SandboxedCommand } from "./command-sandbox.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import { type Job, JobTable } from "./job-table.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
 import { OutputFolder } from "./output-folder.ts";
 import { discardPipe, OutputPipes } from "./output-pipe.ts";
-import { findProcessesNow } from "./process-table.ts";
+import { findProcessesNow, type ProcessInfo } from "./process-table.ts";
 import { RunningCommand } from "./running-command.ts";
 import { type Environment, findShell, minimalEnvironment, unattendedEnvironment } from "./shell.ts";
 import { startShell } from "./shell-process.ts";
+import { missedVariables, missedVariablesNote } from "./withheld-variables.ts";
 
 /** Settings of the shell tools of one session. */
 export interface ShellOptions {
   /** Variables the commands see. Default: a plain `PATH` and `HOME`, nothing of this process. */
   readonly env?: Environment;
+  /** Names of variables that were held back from `env`: a command that seems to need one is told so. Default: none. */
+  readonly withheld?: readonly string[];
+  /** Takes secrets out of the output before any of it is cut, shown or kept in a file. Default: it stays as it is. */
+  readonly redact?: Redaction | undefined;
+  /** Confines every command. Default: commands can do all the user can. */
+  readonly sandbox?: CommandSandbox | undefined;
   /** The shell. Default: bash where the system has it, else `sh`. */
   readonly shell?: string;
   /** Folder for the full text of long outputs, kept when the session ends. Default: a temporary folder, removed at the end. */
@@ -39,6 +49,8 @@ const MAX_GRACE_MS = 5000;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 /** All output files of a session together; the oldest go first. */
 const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
+/** The last pause in waiting for the processes of a sandbox that has ended. */
+const LONGEST_END_MS = 256;
 const HEAD_BYTES = 16_000;
 const TAIL_BYTES = 32_000;
 
@@ -48,6 +60,9 @@ export class ShellSession {
   readonly graceMs: number;
   readonly limits: OutputLimits;
   readonly #env: Environment;
+  readonly #withheld: ReadonlySet<string>;
+  readonly #redact: Redaction | undefined;
+  readonly #sandbox: CommandSandbox | undefined;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
   /** Part of every mark of this session, so that one look at the process table finds all its processes. */
@@ -60,6 +75,9 @@ export class ShellSession {
   constructor(options: ShellOptions = {}) {
     const env = options.env ?? minimalEnvironment();
     this.#env = unattendedEnvironment(env);
+    this.#withheld = new Set(options.withheld);
+    this.#redact = options.redact;
+    this.#sandbox = options.sandbox;
     this.#shell = options.shell;
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
@@ -87,13 +105,38 @@ export class ShellSession {
 
   /** Starts a command. Rejects with the system's error when it cannot be started, `aborted` when the session is over. */
   async start(options: CommandStart): Promise<RunningCommand> {
+    const confined = await this.#confine(options);
+    try {
+      return await this.#startConfined(options, confined);
+    } catch (error) {
+      confined.release();
+      throw error;
+    }
+  }
+
+  /** A command that cannot be confined is not run. */
+  async #confine({ command, cwd }: CommandStart): Promise<SandboxedCommand> {
     const shell = this.shell();
+    if (this.#sandbox === undefined)
+      return { file: shell, args: ["-c", command], notes: () => [], release: () => undefined };
+    try {
+      return await this.#sandbox.wrap({ command, shell, cwd });
+    } catch (error) {
+      throw new NanoAgentError(
+        "internal",
+        `The sandbox could not take the command, and nothing was run: ${errorMessage(error)}. Try a simpler command.`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #startConfined(options: CommandStart, confined: SandboxedCommand): Promise<RunningCommand> {
     const pipe = this.#disposed === undefined ? await this.#pipes.take() : undefined;
     if (this.#disposed !== undefined) {
       if (pipe !== undefined) discardPipe(pipe);
       throw new NanoAgentError("aborted", "The session of this shell is over.");
     }
-    const output = new OutputBuffer(this.limits, () => this.#folder.openFile());
+    const output = new OutputBuffer(this.limits, () => this.#folder.openFile(), this.#redact?.stream());
     let isFull = false;
     const onOutput = (bytes: Uint8Array): Promise<void> | undefined => {
       const { text, stored } = output.write(bytes);
@@ -104,18 +147,39 @@ export class ShellSession {
       }
       return stored;
     };
+    const { file, args, notes, release } = confined;
     const process = await startShell({
-      shell,
-      command: options.command,
+      file,
+      args,
       cwd: options.cwd,
       env: this.#env,
       mark: `${this.#token}.${++this.#count}.`,
       pipe,
       onOutput,
     });
-    const running = new RunningCommand(options.command, process, output);
+    void process.exited.then(release);
+    const running = new RunningCommand(options.command, process, { output, notes });
     this.#calls.add(running);
     return running;
+  }
+
+  /**
+   * What a command that has ended left running. With a confined one everything ends; the system needs a moment for it.
+   */
+  async leftovers(running: RunningCommand): Promise<readonly ProcessInfo[]> {
+    for (let pause = 2; ; pause *= 2) {
+      const left = await running.process.running();
+      if (left.length === 0 || this.#sandbox === undefined || pause > LONGEST_END_MS) return left;
+      await systemClock.sleep(pause);
+    }
+  }
+
+  /** Lines for the result of a command: what it was kept from, and what it did not get and seems to need. */
+  notes(running: RunningCommand, output: string): readonly string[] {
+    const { command, exit } = running;
+    const shown = { command, output, failed: exit?.code !== 0 };
+    const missed = missedVariables(this.#withheld, shown);
+    return [...running.notes(shown), ...(missed.length === 0 ? [] : [missedVariablesNote(missed)])];
   }
 
   /** A command is over and left nothing to look after. */

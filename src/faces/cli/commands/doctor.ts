@@ -2,6 +2,8 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
+import { tryOpen } from "../../../app/open-sandbox.ts";
+import { shellEnvironment } from "../../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { probeLocalServers } from "../../../providers/local/probe-local.ts";
@@ -52,12 +54,41 @@ async function runChecks({ environment }: CommandContext): Promise<readonly Chec
     state: "ok",
     message: `${sources.size} values set; see nano-agent config`,
   });
+  checks.push(environmentCheck(settings));
+  checks.push(await sandboxCheck(settings));
   for (const message of notices) checks.push({ name: "Settings", state: "warn", message });
   const servers = await probeLocalServers();
   for (const { provider, baseUrl, models } of servers)
     checks.push({ name: provider, state: "ok", message: `answers at ${baseUrl}, ${models.length} models` });
   checks.push(await modelCheck(settings));
   return checks;
+}
+
+/** Tries the sandbox, also where the settings do not ask for it. */
+async function sandboxCheck(settings: Settings): Promise<Check> {
+  const mode = settings.config.values.sandbox?.mode ?? "off";
+  const opened = await tryOpen(settings, [settings.cwd]);
+  const name = "Sandbox";
+  if ("problem" in opened) {
+    const states = { on: "bad", auto: "warn", off: "ok" } as const;
+    return { name, state: states[mode], message: `${mode}; it does not work here. ${opened.problem}` };
+  }
+  const limits = opened.sandbox.describe();
+  await opened.sandbox.dispose();
+  if (mode === "off")
+    return { name, state: "ok", message: "off: commands can do all you can. It works here: --sandbox on" };
+  return { name, state: "ok", message: `${mode}, and it works: ${limits}` };
+}
+
+/** Names only: what they hold is nobody's business here. */
+function environmentCheck({ environment, config }: Settings): Check {
+  const { env, withheld } = shellEnvironment(environment, config.values);
+  const count = Object.keys(env).length;
+  const held =
+    withheld.length === 0
+      ? ""
+      : `. Not passed: ${withheld.toSorted().slice(0, 40).join(", ")}${withheld.length > 40 ? ", …" : ""} (--pass-env or environment.pass passes one)`;
+  return { name: "Commands", state: "ok", message: `see ${count} variables${held}` };
 }
 
 async function modelCheck({ config, environment }: Settings): Promise<Check> {

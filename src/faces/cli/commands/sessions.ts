@@ -1,5 +1,7 @@
 import { userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
+import { redactionFor } from "../../../app/secrets.ts";
+import { loadSettings } from "../../../app/settings.ts";
 import { nearest } from "../../../core/base/text.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -44,10 +46,13 @@ const ACTIONS: { readonly [name: string]: Action } = {
   export: {
     usage: "export [ID] [--markdown|--json]",
     options: ["--markdown", "--json"],
-    run: (call) => {
+    run: async (call) => {
       if (call.has("--markdown") && call.has("--json"))
         throw usageError("sessions export writes Markdown or JSON. Leave --markdown or --json out.");
-      return exportSession(call.context.stdout, chosen(call, "export"), { json: call.has("--json") });
+      const { environment, stdout } = call.context;
+      const { config } = await loadSettings({ environment, cwd: call.cwd });
+      const redact = redactionFor(environment, config.values);
+      return exportSession(stdout, chosen(call, "export"), { json: call.has("--json"), redact });
     },
   },
   verify: {

@@ -1,4 +1,5 @@
 import { SessionState } from "../../../core/agent/session-state.ts";
+import type { Redaction } from "../../../core/base/redaction.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
@@ -6,19 +7,27 @@ import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Output } from "../output.ts";
 import { terminalText } from "../terminal-text.ts";
+import { redactMessages } from "./redact-messages.ts";
+
+/** How {@link exportSession} writes. */
+export interface ExportOptions {
+  readonly json: boolean;
+  /** Takes secrets out, those that the user or the model wrote included. */
+  readonly redact: Redaction | undefined;
+}
 
 /** Writes the conversation of a session, as it would be sent, to standard output: Markdown, or one JSON object. */
 export function exportSession(
   stdout: Output,
   { path }: SessionFile,
-  { json }: { readonly json: boolean },
+  { json, redact }: ExportOptions,
 ): number {
   const content = readSession(path);
   const state = new SessionState();
   for (const entry of content.entries) state.apply(entry);
   state.transcript.closeOpenCalls();
-  const { messages } = state.transcript;
-  if (json) stdout.write(`${JSON.stringify(asJson(content, state), undefined, 2)}\n`);
+  const messages = redactMessages(redact, state.transcript.messages);
+  if (json) stdout.write(`${JSON.stringify(asJson(content, state, messages), undefined, 2)}\n`);
   else {
     const text = asMarkdown(content, messages);
     stdout.write(stdout.isTerminal ? terminalText(text) : text);
@@ -26,14 +35,18 @@ export function exportSession(
   return EXIT.done;
 }
 
-function asJson({ sessionId, header }: SessionContent, { transcript, session }: SessionState): object {
+function asJson(
+  { sessionId, header }: SessionContent,
+  { session }: SessionState,
+  messages: readonly Message[],
+): object {
   return {
     session_id: sessionId,
     cwd: header?.cwd ?? null,
     started_at: header === undefined ? null : new Date(header.time).toISOString(),
     usage: session.usage,
     total_cost_usd: session.costUsd ?? null,
-    messages: transcript.messages,
+    messages,
   };
 }
 

@@ -1,0 +1,46 @@
+import type { Redaction } from "../core/base/redaction.ts";
+import type { ShellOptions } from "../tools/shell/shell-session.ts";
+import { existingFolder } from "./config/paths.ts";
+import { sandboxFor } from "./open-sandbox.ts";
+import { redactionFor, shellEnvironment } from "./secrets.ts";
+import type { Settings } from "./settings.ts";
+
+/** What keeps the commands of an agent to their place, and its secrets to themselves. */
+export interface Confinement {
+  /** Folders that count as the workspace, the working folder first. */
+  readonly workspace: readonly string[];
+  readonly shell: ShellOptions;
+  readonly redact: Redaction | undefined;
+  /** Whether commands run in a sandbox. */
+  readonly sandbox: "on" | "off";
+  /** The limits of the sandbox in one line, for the model. */
+  readonly limits: string | undefined;
+  /** Never rejects. */
+  readonly dispose: () => Promise<void>;
+}
+
+/** What {@link confine} needs. */
+export interface ConfineOptions {
+  readonly settings: Settings;
+  /** Folders beside the working folder that count as the workspace. */
+  readonly addDirs?: readonly string[];
+  readonly onNotice: (message: string) => void;
+}
+
+/** Confines commands as the settings say. Throws for folders that do not exist, and for a sandbox that is on and does not work. */
+export async function confine({ settings, addDirs = [], onNotice }: ConfineOptions): Promise<Confinement> {
+  const { cwd, environment, config } = settings;
+  const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
+  const redact = redactionFor(environment, config.values);
+  const opened = await sandboxFor(settings, workspace);
+  if (opened.state === "unavailable") onNotice(`Commands run without a sandbox. ${opened.problem}`);
+  const sandbox = opened.state === "on" ? opened.sandbox : undefined;
+  return {
+    workspace,
+    shell: { ...shellEnvironment(environment, config.values), redact, sandbox },
+    redact,
+    sandbox: sandbox === undefined ? "off" : "on",
+    limits: sandbox?.describe(),
+    dispose: async () => sandbox?.dispose(),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Redaction } from "../core/base/redaction.ts";
+import { commandEnvironment } from "../permission/secrets/command-environment.ts";
+import { secretsOf } from "../permission/secrets/known-values.ts";
+import { createRedaction } from "../permission/secrets/redaction.ts";
+import type { ShellOptions } from "../tools/shell/shell-session.ts";
+import type { ConfigFile } from "./config/config-schema.ts";
+import type { Environment } from "./config/env.ts";
+
+/**
+ * What takes secrets out of results, errors and exports: credentials in the environment and in the config, and what looks like one.
+ * `undefined` where the user's config says `redact: false`.
+ */
+export function redactionFor(environment: Environment, config: ConfigFile): Redaction | undefined {
+  if (config.redact === false) return undefined;
+  const named = [environment, ...configValues(config)];
+  return createRedaction({ secrets: named.flatMap((values) => secretsOf(values)) });
+}
+
+/** The variables commands see, after the user's config. */
+export function shellEnvironment(
+  environment: Environment,
+  config: ConfigFile,
+): Required<Pick<ShellOptions, "env" | "withheld">> {
+  const { pass, set } = config.environment ?? {};
+  const { variables, withheld } = commandEnvironment(environment, { pass, set });
+  return { env: variables, withheld };
+}
+
+/** Values of the config that may be secrets: headers and addresses of providers, those of proxies, variables of commands. */
+function configValues({ providers = {}, network, environment }: ConfigFile): readonly Environment[] {
+  const { http, https } = network?.proxy ?? {};
+  return [
+    ...Object.values(providers).flatMap(({ headers = {}, baseUrl }) => [headers, { baseUrl }]),
+    { http, https },
+    environment?.set ?? {},
+  ];
+}

@@ -1,0 +1,49 @@
+import { redactJson } from "../../../core/agent/redact-call.ts";
+import type { Json } from "../../../core/base/errors.ts";
+import type { Redaction } from "../../../core/base/redaction.ts";
+import type { ContentBlock } from "../../../core/message/block.ts";
+import type { Message } from "../../../core/message/message.ts";
+
+/**
+ * A conversation to hand on: what people, the model and tools said without secrets. Ids, names of tools, signatures and images stay as
+ * they are, so that each result still stands with its call.
+ */
+export function redactMessages(
+  redaction: Redaction | undefined,
+  messages: readonly Message[],
+): readonly Message[] {
+  if (redaction === undefined) return messages;
+  return messages.map((message) => {
+    const content = (message.content as readonly ContentBlock[]).map((block) =>
+      redactBlock(redaction, block),
+    );
+    return { ...message, content } as Message;
+  });
+}
+
+function redactBlock(redaction: Redaction, block: ContentBlock): ContentBlock {
+  switch (block.type) {
+    case "text":
+      return { ...block, text: redaction.text(block.text) };
+    case "thinking":
+      return { ...block, thinking: redaction.text(block.thinking) };
+    case "image":
+      return block;
+    case "tool_use":
+      return {
+        ...block,
+        input: redactJson(redaction, block.input as { readonly [key: string]: Json | undefined }),
+        ...(block.invalid_input === undefined
+          ? {}
+          : { invalid_input: { ...block.invalid_input, raw: redaction.text(block.invalid_input.raw) } }),
+      };
+    case "tool_result": {
+      const { content } = block;
+      if (typeof content === "string") return { ...block, content: redaction.text(content) };
+      const parts = content.map((part) =>
+        part.type === "text" ? { ...part, text: redaction.text(part.text) } : part,
+      );
+      return { ...block, content: parts };
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { lstatSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import type { PathEntry, SandboxRuntimeConfig } from "./sandbox-runtime.ts";
+
+/** What the user says about the sandbox, and where it stands. */
+export interface SandboxPlace {
+  /** Folders commands may write to. */
+  readonly workspace: readonly string[];
+  /** The system's temporary folder: commands may write there too. */
+  readonly temporary: string;
+  readonly home: string;
+  /** Further folders and files that nobody inside may write to: the user's configuration and state. */
+  readonly protect?: readonly string[];
+  readonly allowDomains?: readonly string[];
+  /** Relative to the first folder of the workspace, `~/` is home. */
+  readonly allowWrite?: readonly string[];
+  readonly denyRead?: readonly string[];
+}
+
+/** The limits of commands, as paths on disk. */
+export interface SandboxLimits {
+  readonly writable: readonly string[];
+  /** Where temporary files go. */
+  readonly temporary: string;
+  /** Stay as they are although they lie in a writable folder. */
+  readonly protected: readonly string[];
+  readonly unreadable: readonly string[];
+  readonly domains: readonly string[];
+}
+
+/** Files of a workspace that steer us, Git or an editor. */
+const STEERING = [
+  ".nano-agent",
+  "nano-agent.json",
+  ".mcp.json",
+  ".gitmodules",
+  ".vscode",
+  ".idea",
+  join(".claude", "commands"),
+  join(".claude", "agents"),
+];
+const GIT_STEERING = [join(".git", "hooks"), join(".git", "config"), join(".git", "config.worktree")];
+
+/** Finds the limits of commands as things stand on disk now. */
+export function sandboxLimits(place: SandboxPlace): SandboxLimits {
+  const base = place.workspace[0] ?? place.home;
+  const absolute = (path: string): string => realPath(resolve(base, withHome(path, place.home)));
+  const writable = [...place.workspace, place.temporary, ...(place.allowWrite ?? [])].map(absolute);
+  const steering = place.workspace.flatMap((folder) => steeringFiles(absolute(folder)));
+  const guarded = [...steering, ...(place.protect ?? []).map(absolute)];
+  return {
+    writable: unique(writable),
+    temporary: absolute(place.temporary),
+    protected: unique(guarded.filter((path) => isWithin(path, writable))),
+    unreadable: unique((place.denyRead ?? []).map(absolute)),
+    domains: unique(place.allowDomains ?? []),
+  };
+}
+
+/** The limits in the words of the runtime. */
+export function runtimeConfig(limits: SandboxLimits): SandboxRuntimeConfig {
+  return {
+    network: { allowedDomains: [...limits.domains], deniedDomains: [] },
+    filesystem: {
+      denyRead: limits.unreadable.map(literal),
+      allowWrite: limits.writable.map(literal),
+      denyWrite: limits.protected.map(literal),
+    },
+  };
+}
+
+/** Whether `path` is one of `folders` or lies below one. Both absolute. */
+export function isWithin(path: string, folders: readonly string[]): boolean {
+  return folders.some(
+    (folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep),
+  );
+}
+
+/** Links resolved as far as the path exists. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPath(parent), path.slice(parent.length));
+  }
+}
+
+/**
+ * What is there of the files that steer. One that is not there would have to be guarded by something in its place, which `git add`
+ * and others stumble over. The hooks of a repository are guarded also where their folder is missing; `git init` works where there is none.
+ */
+function steeringFiles(folder: string): readonly string[] {
+  const git = isThere(join(folder, ".git")) ? lstatSync(join(folder, ".git")) : undefined;
+  const found = [...STEERING, ...GIT_STEERING, ...(git?.isFile() === true ? [".git"] : [])]
+    .map((name) => join(folder, name))
+    .filter(isThere);
+  return git?.isDirectory() === true ? unique([...found, join(folder, ".git", "hooks")]) : found;
+}
+
+/** Links count, wherever they lead. */
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withHome(path: string, home: string): string {
+  if (path === "~") return home;
+  return path.startsWith("~/") && isAbsolute(home) ? join(home, path.slice(2)) : path;
+}
+
+function literal(path: string): PathEntry {
+  return { path, literal: true };
+}
+
+function unique(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)];
+}

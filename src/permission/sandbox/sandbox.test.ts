@@ -1,0 +1,150 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../../test/temp-folder.ts";
+import { openSandbox, Sandbox } from "./sandbox.ts";
+import type { SandboxRuntime, SandboxRuntimeConfig } from "./sandbox-runtime.ts";
+
+interface FakeRuntime extends SandboxRuntime {
+  readonly log: string[];
+  readonly configs: (Partial<SandboxRuntimeConfig> | undefined)[];
+}
+
+/** A runtime that confines nothing, or, with `argv`, starts something else. */
+function fakeRuntime(changes: Partial<SandboxRuntime> = {}): FakeRuntime {
+  const log: string[] = [];
+  const configs: (Partial<SandboxRuntimeConfig> | undefined)[] = [];
+  return {
+    log,
+    configs,
+    initialize: async () => void log.push("initialize"),
+    isSupportedPlatform: () => true,
+    checkDependencies: () => ({ errors: [], warnings: [] }),
+    wrapWithSandboxArgv: async (command, shell, config) => {
+      configs.push(config);
+      return { argv: [shell, "-c", command] };
+    },
+    registerCommandNetworkLists: (_id, { allowedDomains }) =>
+      void log.push(`allow ${allowedDomains?.join(",")}`),
+    unregisterCommandNetworkLists: () => void log.push("forget"),
+    getSandboxViolationStore: () => ({
+      getViolationsForCommand: () => [{ line: "deny network-outbound a.example:443 (no)" }],
+    }),
+    cleanupAfterCommand: () => void log.push("cleanup"),
+    reset: async () => void log.push("reset"),
+    ...changes,
+  };
+}
+
+function place() {
+  const workspace = tempFolder();
+  return { workspace: [workspace], home: tempFolder(), temporary: tempFolder(), probeFolder: tempFolder() };
+}
+
+test("a sandbox that confines nothing is found out, and closed again", async () => {
+  const runtime = fakeRuntime();
+  const where = place();
+  expect(await openSandbox({ runtime, ...where })).toEqual({
+    problem: `The sandbox does not hold: a command wrote to ${where.probeFolder}.`,
+  });
+  expect(runtime.log).toEqual(["initialize", "cleanup", "reset"]);
+});
+
+test("one that holds files back and not the network is found out too", async () => {
+  const runtime = fakeRuntime({
+    wrapWithSandboxArgv: async (command) => ({
+      argv: ["/bin/bash", "-c", command.replace(/\(: > .*?\) 2>\/dev\/null; /, "")],
+    }),
+  });
+  expect(await openSandbox({ runtime, ...place() })).toEqual({
+    problem: "The sandbox does not hold: a command reached a port of this machine.",
+  });
+});
+
+test("a command that does not run is told with its reason and what to do about it", async () => {
+  const fails = (text: string): FakeRuntime =>
+    fakeRuntime({
+      wrapWithSandboxArgv: async () => ({ argv: ["/bin/sh", "-c", `echo '${text}' >&2; exit 1`] }),
+    });
+  const plain = await openSandbox({ runtime: fails("no luck"), ...place() });
+  const spaces = await openSandbox({
+    runtime: fails("bwrap: No permissions to create new namespace"),
+    ...place(),
+  });
+  expect(plain).toEqual({ problem: "No command runs in the sandbox: no luck." });
+  expect(spaces).toEqual({
+    problem: expect.stringMatching(/^No command runs .* This system lets you make no user namespaces: /),
+  });
+});
+
+test("a system, a program or a start that fails is a problem, never a throw", async () => {
+  const problems = await Promise.all(
+    [
+      fakeRuntime({ isSupportedPlatform: () => false }),
+      fakeRuntime({ checkDependencies: () => ({ errors: ["socat not installed"], warnings: [] }) }),
+      fakeRuntime({ initialize: () => Promise.reject(new Error("port taken")) }),
+    ].map((runtime) => openSandbox({ runtime, ...place() })),
+  );
+  expect(problems).toEqual([
+    { problem: expect.stringContaining("does not know this system") },
+    { problem: expect.stringContaining("needs what is not there: socat not installed.") },
+    { problem: "The sandbox cannot be started: port taken." },
+  ]);
+});
+
+test("each command gets the limits as they are then, its domains and its own cleaning up", async () => {
+  const runtime = fakeRuntime();
+  const where = place();
+  const [workspace = ""] = where.workspace;
+  const sandbox = new Sandbox(runtime, { ...where, allowDomains: ["a.example"] });
+  const start = await sandbox.wrap({ command: "echo hi", shell: "/bin/sh", cwd: workspace });
+  start.release();
+  const literal = (path: string) => ({ path, literal: true });
+  expect({ ...start, log: runtime.log, config: runtime.configs[0] }).toMatchObject({
+    file: "/bin/sh",
+    args: ["-c", `export TMPDIR='${where.temporary}'; echo hi`],
+    log: ["allow a.example", "forget", "cleanup"],
+    config: {
+      network: { allowedDomains: ["a.example"], deniedDomains: [] },
+      filesystem: { denyRead: [], allowWrite: [workspace, where.temporary].map(literal), denyWrite: [] },
+    },
+  });
+  expect(start.notes({ output: "", failed: true })).toEqual([
+    expect.stringContaining("no network to a.example:443"),
+  ]);
+});
+
+test("things put in the place of absent files are taken out, in front of what is guarded they stay", async () => {
+  const where = place();
+  const [workspace = ""] = where.workspace;
+  const absent = join(workspace, ".gitconfig");
+  const guarded = join(workspace, "state");
+  const tail = `--dev /dev -- /bin/bash -c 'echo --ro-bind /dev/null ${absent}'`;
+  const bind = (path: string) => `--ro-bind /dev/null ${path}`;
+  const runtime = fakeRuntime({
+    wrapWithSandboxArgv: async () => ({
+      argv: ["/bin/bash", "-c", `bwrap --x ${bind(absent)} ${bind(guarded)} ${bind(workspace)} ${tail}`],
+    }),
+  });
+  const sandbox = new Sandbox(runtime, { ...where, protect: [guarded] });
+  const { args } = await sandbox.wrap({ command: "true", shell: "/bin/bash", cwd: workspace });
+  expect(args).toEqual(["-c", `bwrap --x ${bind(guarded)} ${bind(workspace)} ${tail}`]);
+});
+
+test("a guarded folder inside the workspace is made, so that no command can make it", async () => {
+  const where = place();
+  const folder = join(where.workspace[0] ?? "", ".config", "nano-agent");
+  await openSandbox({ runtime: fakeRuntime(), ...where, protect: [folder] });
+  expect(existsSync(folder)).toBe(true);
+});
+
+test("the runtime is stopped when its last user has gone, and a closed sandbox takes no command", async () => {
+  const runtime = fakeRuntime();
+  const [first, second] = [new Sandbox(runtime, place()), new Sandbox(runtime, place())];
+  await first.dispose();
+  await first.dispose();
+  expect(runtime.log).toEqual([]);
+  await expect(first.wrap({ command: "true", shell: "/bin/sh", cwd: "/" })).rejects.toThrow("closed");
+  await second.dispose();
+  expect(runtime.log).toEqual(["reset"]);
+});

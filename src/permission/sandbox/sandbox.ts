@@ -1,0 +1,161 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { errorMessage } from "../../core/base/errors.ts";
+import { blockedNotes } from "./blocked-notes.ts";
+import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
+import { probeSandbox } from "./probe-sandbox.ts";
+import {
+  isWithin,
+  runtimeConfig,
+  type SandboxLimits,
+  type SandboxPlace,
+  sandboxLimits,
+} from "./sandbox-limits.ts";
+import type { SandboxRuntime } from "./sandbox-runtime.ts";
+
+/** How a sandbox is opened. */
+export interface SandboxOptions extends Omit<SandboxPlace, "temporary"> {
+  /** The runtime: `SandboxManager` of `@anthropic-ai/sandbox-runtime`. One process has one. */
+  readonly runtime: SandboxRuntime;
+  /** Default: the system's temporary folder. */
+  readonly temporary?: string;
+  /** A folder outside the limits that the probe tries to write to; made if it is not there. */
+  readonly probeFolder: string;
+}
+
+/** A sandbox that works, or why there is none and what to do. */
+export type OpenedSandbox = { readonly sandbox: Sandbox } | { readonly problem: string };
+
+/**
+ * Starts the runtime and tries it: a command must run, a write outside and a connection must fail. Never throws; what does not work is
+ * said in `problem`. Close what was opened with {@link Sandbox.dispose}.
+ */
+export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
+  const { runtime, probeFolder, temporary = tmpdir(), ...given } = options;
+  const place: SandboxPlace = { ...given, temporary };
+  let sandbox: Sandbox | undefined;
+  try {
+    if (!runtime.isSupportedPlatform())
+      return { problem: `The sandbox runtime does not know this system (${process.platform}).` };
+    const { errors } = runtime.checkDependencies();
+    if (errors.length > 0) return { problem: missingPrograms(errors) };
+    makeProtected(place);
+    await runtime.initialize(runtimeConfig(sandboxLimits(place)));
+    sandbox = new Sandbox(runtime, place);
+    const problem = await probeSandbox(sandbox, { folder: probeFolder });
+    if (problem === undefined) return { sandbox };
+    await sandbox.dispose();
+    return { problem };
+  } catch (error) {
+    await sandbox?.dispose();
+    return { problem: `The sandbox cannot be started: ${errorMessage(error)}.` };
+  }
+}
+
+/** Confines commands to the limits of one place. */
+export class Sandbox {
+  /** The runtime is one per process: who closes last stops it. */
+  static readonly #users = new WeakMap<SandboxRuntime, number>();
+  readonly #runtime: SandboxRuntime;
+  readonly #place: SandboxPlace;
+  #isDisposed = false;
+
+  constructor(runtime: SandboxRuntime, place: SandboxPlace) {
+    this.#runtime = runtime;
+    this.#place = place;
+    Sandbox.#users.set(runtime, (Sandbox.#users.get(runtime) ?? 0) + 1);
+  }
+
+  /** The limits in force, in one line for people and models. */
+  describe(): string {
+    const { writable, domains, unreadable } = sandboxLimits(this.#place);
+    const network = domains.length === 0 ? "no network" : `network only to ${domains.join(", ")}`;
+    const hidden = unreadable.length === 0 ? "" : `, without reading ${unreadable.join(", ")}`;
+    return `writing only below ${writable.join(", ")}, ${network}${hidden}`;
+  }
+
+  /** How to start a command inside. Rejects when the sandbox is closed or the runtime refuses: then it must not be started at all. */
+  async wrap(start: CommandToConfine): Promise<ConfinedStart> {
+    if (this.#isDisposed) throw new Error("the sandbox is closed");
+    const limits = sandboxLimits(this.#place);
+    const { command, shell, cwd } = start;
+    // Named so that a command cannot guess the name of another one.
+    const commandId = randomBytes(16).toString("base64url");
+    const runtime = this.#runtime;
+    const { argv } = await runtime.wrapWithSandboxArgv(
+      `export TMPDIR=${quoted(limits.temporary)}; ${command}`,
+      shell,
+      runtimeConfig(limits),
+      undefined,
+      cwd,
+      { commandId },
+    );
+    const [file, ...args] = argv.map((word) => withoutPlaceholders(word, limits));
+    if (file === undefined) throw new Error("the sandbox runtime named no program to start");
+    if (limits.domains.length > 0)
+      runtime.registerCommandNetworkLists(commandId, { allowedDomains: [...limits.domains] });
+    return {
+      file,
+      args,
+      notes: ({ output, failed }) => {
+        const refused = runtime.getSandboxViolationStore().getViolationsForCommand(commandId);
+        return blockedNotes(limits, { cwd, output, failed, refused: refused.map(({ line }) => line) });
+      },
+      release: () => {
+        if (limits.domains.length > 0) runtime.unregisterCommandNetworkLists(commandId);
+        // Removes what the runtime put in the place of guarded files that are not there.
+        runtime.cleanupAfterCommand();
+      },
+    };
+  }
+
+  /** Stops the runtime when nobody else in this process uses it. Never rejects. */
+  async dispose(): Promise<void> {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    const users = (Sandbox.#users.get(this.#runtime) ?? 1) - 1;
+    Sandbox.#users.set(this.#runtime, users);
+    if (users === 0) await this.#runtime.reset().catch(() => undefined);
+  }
+}
+
+function missingPrograms(errors: readonly string[]): string {
+  const install =
+    process.platform === "linux"
+      ? " Install them, e.g. apt-get install bubblewrap socat ripgrep, or dnf install bubblewrap socat ripgrep."
+      : "";
+  return `The sandbox needs what is not there: ${errors.join("; ")}.${install}`;
+}
+
+/** A guarded folder of the user's own that is not there could be made by a command: it is made first. */
+function makeProtected(place: SandboxPlace): void {
+  for (const path of sandboxLimits({ ...place, workspace: place.workspace.slice(0, 1) }).protected)
+    if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
+}
+
+/**
+ * The runtime puts a device or an empty folder in the place of some files that are not there (`.gitconfig`, `.mcp.json`, …), which then
+ * stand in the folder while a command runs, and make `git add` fail. Takes these out of the command line of bubblewrap, whose
+ * own options end at `--dev`; those in front of what our limits name stay, and whatever is not spelled in the expected way.
+ */
+function withoutPlaceholders(word: string, { protected: guarded, unreadable }: SandboxLimits): string {
+  const end = word.indexOf(" --dev /dev ");
+  if (!/^(?:exec )?\S*bwrap /.test(word) || end === -1) return word;
+  const options = word
+    .slice(0, end)
+    .replaceAll(
+      / --ro-bind (?:\/dev\/null|\/\S*\/claude-empty-\w+) (\/[^\s'"\\]+)(?= |$)/g,
+      (all, path: string) =>
+        existsSync(path) || isWithin(path, [...guarded, ...unreadable]) || isParent(path, guarded) ? all : "",
+    );
+  return options + word.slice(end);
+}
+
+function isParent(path: string, guarded: readonly string[]): boolean {
+  return guarded.some((inner) => isWithin(inner, [path]));
+}
+
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", `'\\''`)}'`;
+}

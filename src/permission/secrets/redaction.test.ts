@@ -1,0 +1,325 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createRedaction } from "./redaction.ts";
+
+/** `length` characters that look random and are the same each time. None of these is a real credential. */
+function noise(length: number, alphabet: string): string {
+  let state = 7;
+  let text = "";
+  for (let at = 0; at < length; at++) {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    text += alphabet[Math.floor((state / 2147483648) * alphabet.length)] ?? "";
+  }
+  return text;
+}
+
+const HEX = "0123456789abcdef";
+const UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+const ALNUM = `${UPPER}abcdefghijklmnopqrstuvwxyz`;
+const TOKEN = `${ALNUM}_-`;
+const BASE64 = `${ALNUM}+/`;
+
+const FORMATS: readonly (readonly [name: string, token: string])[] = [
+  ["Anthropic", `sk-ant-api03-${noise(80, TOKEN)}-${noise(6, TOKEN)}AA`],
+  ["OpenAI project", `sk-proj-${noise(74, TOKEN)}T3BlbkFJ${noise(74, TOKEN)}`],
+  ["OpenAI service account", `sk-svcacct-${noise(60, TOKEN)}`],
+  ["OpenAI legacy", `sk-${noise(20, ALNUM)}T3BlbkFJ${noise(20, ALNUM)}`],
+  ["OpenRouter", `sk-or-v1-${noise(64, HEX)}`],
+  ["DeepSeek", `sk-${noise(32, HEX)}`],
+  ["Google API", `AIza${noise(35, TOKEN)}`],
+  ["Google OAuth", `ya29.${noise(60, TOKEN)}`],
+  ["Google client secret", `GOCSPX-${noise(28, TOKEN)}`],
+  ["AWS key id", `AKIA${noise(16, UPPER)}`],
+  ["AWS temporary key id", `ASIA${noise(16, UPPER)}`],
+  ["GitHub personal", `ghp_${noise(36, ALNUM)}`],
+  ["GitHub OAuth", `gho_${noise(36, ALNUM)}`],
+  ["GitHub server", `ghs_${noise(36, ALNUM)}`],
+  ["GitHub fine-grained", `github_pat_11${noise(20, UPPER)}_${noise(59, ALNUM)}`],
+  ["GitLab", `glpat-${noise(20, TOKEN)}`],
+  ["GitLab routable", `glpat-${noise(27, TOKEN)}.01.${noise(9, HEX)}`],
+  ["Slack bot", `xoxb-${noise(12, "0123456789")}-${noise(12, "0123456789")}-${noise(24, ALNUM)}`],
+  ["Slack app", `xapp-1-A${noise(10, UPPER)}-${noise(13, "0123456789")}-${noise(64, HEX)}`],
+  ["Stripe", `sk_live_${noise(24, ALNUM)}`],
+  ["Stripe restricted", `rk_live_${noise(24, ALNUM)}`],
+  ["webhook", `whsec_${noise(32, ALNUM)}`],
+  ["npm", `npm_${noise(36, ALNUM)}`],
+  ["PyPI", `pypi-AgEIcHlwaS5vcmc${noise(90, TOKEN)}`],
+  ["Hugging Face", `hf_${noise(34, ALNUM)}`],
+  ["Groq", `gsk_${noise(52, ALNUM)}`],
+  ["xAI", `xai-${noise(80, ALNUM)}`],
+  ["SendGrid", `SG.${noise(22, TOKEN)}.${noise(43, TOKEN)}`],
+  ["Twilio", `SK${noise(32, HEX)}`],
+  ["DigitalOcean", `dop_v1_${noise(64, HEX)}`],
+  ["Telegram", `${noise(10, "123456789")}:AA${noise(33, TOKEN)}`],
+  ["Azure client secret", `abc8Q~${noise(34, ALNUM)}`],
+  ["Shopify", `shpat_${noise(32, HEX)}`],
+  ["Square", `sq0atp-${noise(22, TOKEN)}`],
+  ["Mailchimp", `${noise(32, HEX)}-us12`],
+  ["Databricks", `dapi${noise(32, HEX)}`],
+  ["New Relic", `NRAK-${noise(27, UPPER)}`],
+  ["Linear", `lin_api_${noise(40, ALNUM)}`],
+  ["Notion", `ntn_${noise(46, ALNUM)}`],
+  ["Atlassian", `ATATT3xFfGF0${noise(180, TOKEN)}=${noise(8, UPPER)}`],
+  ["Vault", `hvs.${noise(95, TOKEN)}`],
+  ["Terraform", `${noise(14, ALNUM)}.atlasv1.${noise(67, TOKEN)}`],
+  ["Grafana", `glsa_${noise(32, ALNUM)}_${noise(8, HEX)}`],
+  ["Docker", `dckr_pat_${noise(27, TOKEN)}`],
+  ["RubyGems", `rubygems_${noise(48, HEX)}`],
+  ["Airtable", `pat${noise(14, ALNUM)}.${noise(64, HEX)}`],
+  ["JSON Web Token", `eyJ${noise(33, ALNUM)}.eyJ${noise(70, TOKEN)}.${noise(43, TOKEN)}`],
+];
+
+const redaction = createRedaction();
+const MARK = /^«redacted:[\w.-]+»$/;
+
+describe("formats", () => {
+  test.each(FORMATS)("%s tokens are taken out whole", (_name, token) => {
+    expect(redaction.text(token)).toMatch(MARK);
+    expect(redaction.text(`key="${token}", next`)).toMatch(/^key="«redacted:[\w.-]+»", next$/);
+    expect(redaction.text(`https://x.example/?k=${token}&b=1`)).toMatch(/^https:.*k=«redacted:[\w.-]+»&b=1$/);
+  });
+
+  test("a token leaves the sentence around it as it was", () => {
+    expect(redaction.text(`Use ghp_${noise(36, ALNUM)}. Then go on.`)).toBe(
+      "Use «redacted:github-token». Then go on.",
+    );
+  });
+
+  const CONTEXTS: readonly (readonly [name: string, text: string, secret: string])[] = [
+    ["bearer header", `Authorization: Bearer ${noise(30, ALNUM)}`, noise(30, ALNUM)],
+    ["basic header", `authorization: Basic ${noise(30, BASE64)}==`, noise(30, BASE64)],
+    ["header in JSON", `{"Authorization":"Bearer ${noise(40, ALNUM)}"}`, noise(40, ALNUM)],
+    ["bearer alone", `curl -H 'X: Bearer ${noise(24, ALNUM)}'`, noise(24, ALNUM)],
+    ["x-api-key", `x-api-key: ${noise(32, HEX)}`, noise(32, HEX)],
+    ["AWS secret key", `aws_secret_access_key = ${noise(40, BASE64)}`, noise(40, BASE64)],
+    ["AWS secret key in JSON", `"SecretAccessKey": "${noise(40, BASE64)}"`, noise(40, BASE64)],
+    ["Azure storage", `AccountName=a;AccountKey=${noise(86, BASE64)}==;X=1`, noise(86, BASE64)],
+    ["Azure signature", `https://a.example/b?sv=1&sig=${noise(43, ALNUM)}%3D`, noise(43, ALNUM)],
+    ["address", `postgres://app:${noise(20, ALNUM)}@db.example/app`, noise(20, ALNUM)],
+    ["npm login", `//registry.example/:_authToken=${noise(36, ALNUM)}`, noise(36, ALNUM)],
+    ["netrc", `machine api.example login me password ${noise(12, ALNUM)}`, noise(12, ALNUM)],
+    ["registry login", `"auth": "${Buffer.from("me:pass1234").toString("base64")}"`, "bWU6cGFzczEyMzQ"],
+    ["dotenv", `TWILIO_AUTH_TOKEN=${noise(32, HEX)}`, noise(32, HEX)],
+    ["numbered line", `     3\tDB_PASSWORD='${noise(16, ALNUM)}'`, noise(16, ALNUM)],
+    ["Slack webhook", `https://hooks.slack.com/services/T0/B0/${noise(24, ALNUM)}`, noise(24, ALNUM)],
+  ];
+  test.each(CONTEXTS)("what a %s holds is taken out", (_name, text, secret) => {
+    expect(redaction.text(text)).toContain("«redacted:");
+    expect(redaction.text(text)).not.toContain(secret);
+  });
+});
+
+describe("what is no secret stays", () => {
+  const HARMLESS: readonly (readonly [name: string, text: string])[] = [
+    ["a commit", `commit ${noise(40, HEX)}`],
+    ["an object id of 64 digits", noise(64, HEX)],
+    ["a UUID", "123e4567-e89b-42d3-a456-426614174000"],
+    ["an integrity hash", `"integrity": "sha512-${noise(86, BASE64)}=="`],
+    ["an image", `data:image/png;base64,${noise(5_000, BASE64)}=`],
+    [
+      "a source map",
+      `//# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozfQ${noise(900, ALNUM)}`,
+    ],
+    ["minified code", 'function a(b,c){return b.token=c.password||"",sk-b}var d=e.AIza,f="sk-";'],
+    ["class names", '<div class="sk-folding-cube-animation-wrapper task-list-item-checkbox">'],
+    ["an expansion", 'curl -H "Authorization: Bearer $TOKEN" https://$USER:$PASS@host.example'],
+    ["a stand-in", 'API_KEY=your-api-key-here\nOPENAI_API_KEY="<your key>"\nTOKEN=${{ secrets.TOKEN_1 }}'],
+    ["code that reads a variable", "const API_KEY = process.env.API_KEY_2;"],
+    ["a default of the field", "postgres://postgres:postgres@localhost:5432/db"],
+    ["prose", "Basic internationalisation, bearer of tokens, and the password policy."],
+    ["a public key", `-----BEGIN PUBLIC KEY-----\n${noise(64, BASE64)}\n-----END PUBLIC KEY-----`],
+    ["a certificate", `-----BEGIN CERTIFICATE-----\n${noise(64, BASE64)}\n-----END CERTIFICATE-----`],
+    [
+      "code that names a key's first line",
+      'if (text.startsWith("-----BEGIN PRIVATE KEY-----")) return parse(text);',
+    ],
+    ["an address with a port", "http://localhost:8080/a@b"],
+    ["a scoped package", "https://registry.example/@scope/name:1@2"],
+    ["a cache key", "CACHE_KEY=node-modules-v18-linux-x64"],
+    ["a file of a secret", "DB_PASSWORD_FILE=/run/secrets/db1password"],
+  ];
+  test.each(HARMLESS)("%s", (_name, text) => {
+    expect(redaction.text(text)).toBe(text);
+  });
+});
+
+describe("private keys", () => {
+  const body = Array.from({ length: 6 }, (_, line) => noise(64 - line, BASE64)).join("\n");
+  const key = `-----BEGIN RSA PRIVATE KEY-----\n${body}\n-----END RSA PRIVATE KEY-----`;
+  const first = body.split("\n")[0] ?? "";
+
+  test("a block is one mark, what stands around it stays", () => {
+    expect(redaction.text(`a\n${key}\nb`)).toBe("a\n«redacted:private-key»\nb");
+  });
+
+  test("line numbers, escapes and a missing end or beginning do not save it", () => {
+    const numbered = key
+      .split("\n")
+      .map((line, at) => `${String(at + 1).padStart(6)}\t${line}`)
+      .join("\n");
+    const texts = [
+      numbered,
+      JSON.stringify({ key }),
+      key.slice(0, 250),
+      key.slice(200),
+      `x\n${key.slice(0, 150)}\nafter`,
+    ];
+    for (const text of texts) {
+      const shown = redaction.text(text);
+      for (const line of body.split("\n")) expect(shown).not.toContain(line);
+      expect(shown).toContain("«redacted:private-key»");
+    }
+    expect(redaction.text(`x\n${key.slice(0, 150)}\nafter`)).toMatch(/after$/);
+    expect(first).toHaveLength(64);
+  });
+});
+
+describe("known values", () => {
+  const value = 'Zx9-q/4+T_z.w~8 %é"k\\m2Lp07';
+  const known = createRedaction({ secrets: [{ name: "MY_KEY", value }], shapes: false });
+  const forms: readonly (readonly [name: string, text: string])[] = [
+    ["as it is", value],
+    ["in JSON", JSON.stringify(value).slice(1, -1)],
+    ["percent-encoded", encodeURIComponent(value)],
+    ["in hexadecimal", Buffer.from(value).toString("hex")],
+    ["in Base64", Buffer.from(value).toString("base64")],
+    ["in Base64 behind a user's name", Buffer.from(`user:${value}`).toString("base64")],
+    ["in Base64 for addresses", Buffer.from(`ab${value}cd`).toString("base64url")],
+  ];
+  test.each(forms)("are found %s", (_name, text) => {
+    const shown = known.text(`before ${text} after`);
+    expect(shown).toMatch(/^before .{0,8}«redacted:MY_KEY».{0,8} after$/);
+  });
+
+  test("any part of 16 characters counts, wherever it was cut", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: value.length - 16 }),
+        fc.integer({ min: 16, max: value.length }),
+        fc.string({ maxLength: 40 }),
+        (start, length, around) => {
+          const part = value.slice(start, start + length);
+          fc.pre(part.length >= 16);
+          expect(known.text(`${around}|${part}|${around}`)).not.toContain(part);
+        },
+      ),
+    );
+  });
+
+  test("Base64 that is wrapped at 76 columns is found line by line", () => {
+    const long = noise(200, ALNUM);
+    const wide = createRedaction({ secrets: [{ name: "K", value: long }], shapes: false });
+    const wrapped = Buffer.from(long).toString("base64").replaceAll(/.{76}/g, "$&\n");
+    expect(wide.text(wrapped).replaceAll("«redacted:K»", "").replaceAll(/\s/g, "").length).toBeLessThan(20);
+  });
+});
+
+describe("for any text", () => {
+  const [, github = ""] = FORMATS[11] ?? [];
+  const secret = { name: "A_KEY", value: noise(40, TOKEN) };
+  const full = createRedaction({ secrets: [secret] });
+  const pieces = fc.array(
+    fc.oneof(
+      fc.string({ maxLength: 30 }),
+      fc.constantFrom(
+        github,
+        secret.value,
+        "\n",
+        " ",
+        "Authorization: Bearer ",
+        "PASSWORD=",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "://u:",
+        "@h",
+        noise(64, BASE64),
+      ),
+    ),
+    { maxLength: 12 },
+  );
+
+  test("what was redacted stays as it is", () => {
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const once = full.text(parts.join(""));
+        expect(full.text(once)).toBe(once);
+      }),
+    );
+  });
+
+  test("JSON stays JSON of the same form", () => {
+    const shapeOf = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(shapeOf);
+      return typeof value === "object" && value !== null ? Object.keys(value).length : typeof value;
+    };
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ a: pieces.map((parts) => parts.join("")), b: fc.integer() })),
+        (value) => {
+          const shown: unknown = JSON.parse(full.text(JSON.stringify(value)));
+          expect(shapeOf(shown)).toEqual(shapeOf(value));
+        },
+      ),
+    );
+  });
+
+  test("in pieces, however cut, no secret shows and no other text is lost", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (sizes) => {
+        const text = `one ${secret.value} two\nthree ${github}\nfour\n-----BEGIN PRIVATE KEY-----\n${noise(64, BASE64)}\n-----END PRIVATE KEY-----\nfive`;
+        const stream = full.stream();
+        let shown = "";
+        let at = 0;
+        for (let turn = 0; at < text.length; turn++) {
+          const size = sizes[turn % sizes.length] ?? 1;
+          shown += stream.push(text.slice(at, at + size));
+          at += size;
+        }
+        expect(shown + stream.flush()).toBe(full.text(text));
+      }),
+    );
+  });
+});
+
+test("hostile texts cost time in proportion to their length", () => {
+  const hostile = [
+    "a",
+    "eyJ",
+    `eyJ${"a".repeat(20)}.`,
+    "SG.",
+    "://a:",
+    "A_",
+    "API_TOKEN=",
+    "sk-ant-",
+    "ghp_",
+    "authorization: ",
+    "bearer ",
+    "a8Q~",
+    "1234567:AA",
+    '"auth": "',
+    "machine a login b ",
+    "secret_key: ",
+    " ",
+    "\n",
+    "-----END PRIVATE KEY-----",
+    `-----BEGIN PRIVATE KEY-----${"A".repeat(50)}`,
+    `-----BEGIN PRIVATE KEY-----\n${"A".repeat(50)}\n`,
+    noise(15, TOKEN),
+  ];
+  const known = createRedaction({ secrets: [{ name: "K", value: noise(40, TOKEN) }] });
+  for (const unit of hostile) {
+    const cost = (length: number): number => {
+      const text = unit.repeat(Math.ceil(length / unit.length));
+      const times = [0, 1, 2].map(() => {
+        const startedAt = performance.now();
+        known.text(text);
+        return performance.now() - startedAt;
+      });
+      return Math.min(...times);
+    };
+    cost(10_000);
+    const ratio = cost(800_000) / Math.max(cost(40_000), 4);
+    // Twenty times the text: quadratic work would make it four hundred.
+    expect({ unit, isQuadratic: ratio > 150 }).toEqual({ unit, isQuadratic: false });
+  }
+});

@@ -1,0 +1,11 @@
+export { type OpenTelemetryOptions, openTelemetryObserver } from "./open-telemetry.ts";
+export type {
+  OpenTelemetryApi,
+  OtelAttributes,
+  OtelContext,
+  OtelHistogram,
+  OtelMeter,
+  OtelSpan,
+  OtelTracer,
+} from "./open-telemetry-api.ts";
+export { type LogService, type LogSink, runLog } from "./run-log.ts";

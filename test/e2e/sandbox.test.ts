@@ -1,0 +1,136 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { calls, says } from "../../src/testing/script.ts";
+import { missingForSandbox } from "../sandbox-room.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { modelServer, runCommand, serverEnv, startCommand } from "./command.ts";
+import { checkedLines } from "./event-schema.ts";
+
+const missing = missingForSandbox();
+
+function sandboxOf(line: object | undefined): unknown {
+  return line !== undefined && "sandbox" in line ? line.sandbox : undefined;
+}
+
+/** A working folder and a home, apart from each other. */
+function places() {
+  return { cwd: tempFolder(), home: tempFolder() };
+}
+
+/** An environment in which the temporary folder lies elsewhere, so that the test's own folders are outside. */
+function outsideEnv(home: string): Readonly<Record<string, string>> {
+  return { HOME: home, TMPDIR: tempFolder() };
+}
+
+test("on refuses to start without its programs, says what to install, and asks no model", async () => {
+  const server = await modelServer([says("never")]);
+  const { cwd, home } = places();
+  const env = { ...serverEnv(server), HOME: home, PATH: tempFolder() };
+  const end = await runCommand(["-p", "--sandbox", "on", "go"], { cwd, env });
+  expect({ code: end.code, stdout: end.stdout, asked: server.requests.length }).toEqual({
+    code: 52,
+    stdout: "",
+    asked: 0,
+  });
+  expect(end.stderr).toMatch(
+    /The sandbox is on and does not work here, so nothing was started\. .*(Install them|sandbox)/,
+  );
+});
+
+test("auto says once that there is none, and goes on", async () => {
+  const server = await modelServer([calls("bash", { command: "/bin/echo ran" }), says("done")]);
+  const { cwd, home } = places();
+  const env = { ...serverEnv(server), HOME: home, PATH: tempFolder() };
+  const end = await runCommand(["-p", "--json", "--yolo", "--sandbox", "auto", "go"], { cwd, env });
+  const [init] = checkedLines(end.stdout);
+  expect({
+    code: end.code,
+    said: end.stderr.split("Commands run without a sandbox.").length - 1,
+    sandbox: sandboxOf(init),
+    ran: JSON.stringify(server.requests.at(-1)?.body).includes("ran\\n[exit code 0"),
+  }).toEqual({ code: 0, said: 1, sandbox: "off", ran: true });
+});
+
+test("an unknown word is refused, and a project cannot switch the sandbox off", async () => {
+  const { home } = places();
+  const wrong = await runCommand(["-p", "--sandbox", "yes", "go"], { env: { HOME: home } });
+  expect({ code: wrong.code, stderr: wrong.stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('--sandbox "yes": unknown. One of: on, auto, off.'),
+  });
+  const cwd = tempFolder({ "nano-agent.json": '{ "sandbox": { "mode": "off", "allowWrite": ["/"] } }' });
+  const { stdout, stderr } = await runCommand(["config"], { cwd, env: { HOME: home } });
+  expect(stdout).not.toContain("sandbox");
+  expect(stderr).toContain("left out sandbox.");
+});
+
+describe.skipIf(missing !== "")(`with the real sandbox${missing === "" ? "" : `: ${missing}`}`, () => {
+  test("on confines commands, tells the model, and names what was blocked", async () => {
+    const { cwd, home } = places();
+    const target = join(home, "made");
+    const command = `echo x > ${target}; echo y > inside; echo "$OPENAI_API_KEY"`;
+    const server = await modelServer([calls("bash", { command }), says("done")]);
+    const env = { ...serverEnv(server), ...outsideEnv(home) };
+    const end = await runCommand(["-p", "--json", "--yolo", "--sandbox", "on", "go"], { cwd, env });
+    const [init] = checkedLines(end.stdout);
+    const sent = JSON.stringify(server.requests.at(-1)?.body);
+    expect({
+      code: end.code,
+      stderr: end.stderr.includes("sandbox"),
+      sandbox: sandboxOf(init),
+      told: sent.includes(`Shell commands run in a sandbox: writing only below ${cwd}`),
+      named: sent.includes(`[sandbox: no writing to ${target}.`),
+      made: existsSync(target),
+      inside: readFileSync(join(cwd, "inside"), "utf8"),
+      names: readdirSync(cwd),
+    }).toEqual({
+      code: 0,
+      stderr: false,
+      sandbox: "on",
+      told: true,
+      named: true,
+      made: false,
+      inside: "y\n",
+      names: ["inside"],
+    });
+  });
+
+  test("permission rules hold inside all the same", async () => {
+    const { cwd, home } = places();
+    const server = await modelServer([calls("bash", { command: "touch made" }), says("done")]);
+    const env = { ...serverEnv(server), ...outsideEnv(home) };
+    const end = await runCommand(
+      ["-p", "--sandbox", "on", "--yolo", "--disallowed-tools", "bash(touch *)", "go"],
+      { cwd, env },
+    );
+    expect({ code: end.code, made: existsSync(join(cwd, "made")) }).toEqual({ code: 3, made: false });
+  });
+
+  test("a signal ends the confined command and the run, and leaves nothing", async () => {
+    const { cwd, home } = places();
+    const server = await modelServer([
+      calls("bash", { command: "echo on > started; sleep 1000" }),
+      says("never"),
+    ]);
+    const env = { ...serverEnv(server), ...outsideEnv(home) };
+    const running = startCommand(["-p", "--json", "--yolo", "--sandbox", "on", "go"], { cwd, env });
+    while (!existsSync(join(cwd, "started"))) await new Promise((resolve) => setTimeout(resolve, 10));
+    running.child.kill("SIGTERM");
+    const end = await running.end;
+    const left = readdirSync("/proc").filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`).includes(home);
+      } catch {
+        return false;
+      }
+    });
+    expect({ code: end.code, left }).toEqual({ code: 143, left: [] });
+  });
+
+  test("doctor tries it and says what it does", async () => {
+    const { cwd, home } = places();
+    const { stdout } = await runCommand(["doctor"], { cwd, env: outsideEnv(home) });
+    expect(stdout).toContain("Sandbox: off: commands can do all you can. It works here: --sandbox on");
+  });
+});

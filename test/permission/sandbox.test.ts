@@ -1,0 +1,182 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { textOf } from "../../src/core/message/message.ts";
+import { missingForSandbox, openSandboxRoom } from "../sandbox-room.ts";
+import { steady, until } from "../shell-room.ts";
+
+const missing = missingForSandbox();
+
+describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : `: ${missing}`}`, () => {
+  test("write to the workspace and the temporary folder, and nowhere else", async () => {
+    const room = await openSandboxRoom();
+    const command = `echo a > here; echo b > "$TMPDIR/there"; echo c > ${room.outside}/x; mktemp > /dev/null && cat here "$TMPDIR/there"`;
+    expect(steady(await room.bash({ command }))).toBe(
+      [
+        `/bin/bash: line 1: ${room.outside}/x: Read-only file system`,
+        "a",
+        "b",
+        "[exit code 0, T]",
+        `[sandbox: no writing to ${room.outside}/x. The user can allow it: sandbox.allowWrite ["${room.outside}/x"] in their config]`,
+      ].join("\n"),
+    );
+    expect(readdirSync(room.outside)).toEqual(["probe"]);
+  });
+
+  test("write where the user allows it, and do not read what the user hides", async () => {
+    const extra = join((await openSandboxRoom()).outside, "extra");
+    mkdirSync(extra);
+    const room = await openSandboxRoom({ allowWrite: [extra], denyRead: ["hidden"] }, (workspace) => {
+      mkdirSync(join(workspace, "hidden"));
+      writeFileSync(join(workspace, "hidden", "key"), "s3cr3t");
+    });
+    const shown = textOf((await room.bash({ command: `echo a > ${extra}/x; cat hidden/key` })).content);
+    expect(shown).toContain(
+      `[sandbox: ${room.cwd}/hidden/key is hidden by sandbox.denyRead in the user's config]`,
+    );
+    expect({ leaks: shown.includes("s3cr3t"), text: readFileSync(join(extra, "x"), "utf8") }).toEqual({
+      leaks: false,
+      text: "a\n",
+    });
+  });
+
+  test("reach neither this machine nor another, and a refused host is named", async () => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections++;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as { readonly port: number };
+    const room = await openSandboxRoom();
+    const direct = await room.bash({ command: `exec 3<>/dev/tcp/127.0.0.1/${port}` });
+    const proxied = await room.bash({
+      command: `exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT host.example:443 HTTP/1.1\\r\\nHost: host.example\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n' "$(printf %s "$HTTPS_PROXY" | sed 's|http://||; s|@.*||; s|%3D|=|g' | tr -d '\\n' | base64 -w0)" >&3; head -n 1 <&3; exit 1`,
+    });
+    expect({ connections, failed: direct.isError }).toEqual({ connections: 0, failed: true });
+    expect(textOf(proxied.content)).toContain(
+      '[sandbox: no network to host.example:443. The user can allow it: sandbox.allowDomains ["host.example"] in their config]',
+    );
+  });
+
+  test("leave hooks and settings of the repository and our config as they are, and Git works all the same", async () => {
+    const git = (cwd: string, ...args: readonly string[]): string =>
+      execFileSync("git", ["-C", cwd, "-c", "user.name=a", "-c", "user.email=a@b.example", ...args], {
+        encoding: "utf8",
+      });
+    const room = await openSandboxRoom({}, (workspace) => {
+      git(workspace, "init", "-q");
+      writeFileSync(join(workspace, "nano-agent.json"), "{}");
+    });
+    const attacks = [
+      "echo x > .git/hooks/post-commit",
+      "mkdir .git/hooks/a",
+      "mv .git/hooks .git/h2",
+      "rm -rf .git/hooks",
+      "mv .git .git2",
+      "git config core.hooksPath /tmp",
+      'echo \'{"permissionMode":"bypassPermissions"}\' > nano-agent.json',
+      "rm nano-agent.json",
+      "mv nano-agent.json x",
+    ];
+    const before = readFileSync(join(room.cwd, ".git", "config"), "utf8");
+    for (const command of attacks) {
+      const { isError, content } = await room.bash({ command });
+      const isNamed = textOf(content).includes("cannot be changed by commands; no setting allows it");
+      expect({ command, isError, isNamed }).toEqual({ command, isError: true, isNamed: true });
+    }
+    const work = await room.bash({
+      command:
+        "echo 1 > a && git add -A && git -c user.name=a -c user.email=a@b.example commit -qm one && git status --short",
+    });
+    expect(steady(work)).toBe("(no output)\n[exit code 0, T]");
+    expect({
+      log: git(room.cwd, "log", "--format=%s"),
+      config: readFileSync(join(room.cwd, ".git", "config"), "utf8") === before,
+      hooks: readdirSync(join(room.cwd, ".git", "hooks")).filter((name) => !name.endsWith(".sample")),
+      ours: readFileSync(join(room.cwd, "nano-agent.json"), "utf8"),
+      names: readdirSync(room.cwd).toSorted(),
+    }).toEqual({
+      log: "one\n",
+      config: true,
+      hooks: [],
+      ours: "{}",
+      names: [".git", "a", "nano-agent.json"],
+    });
+  });
+
+  test("leave nothing behind: what outlives its command ends with it, children that left the group included", async () => {
+    const room = await openSandboxRoom();
+    const result = await room.bash({
+      command: "sleep 1000 & (setsid sleep 1001 &); env -i setsid sleep 1002 & sleep 0.1; echo done",
+    });
+    expect(steady(result)).toBe("done\n[exit code 0, T]");
+    expect(room.processes()).toEqual([]);
+  });
+
+  test("end with the time limit and with an abort, whole", async () => {
+    const room = await openSandboxRoom();
+    const late = await room.bash({
+      command: "echo on; trap '' TERM; sleep 1000 & setsid sleep 1001",
+      timeout_ms: 300,
+    });
+    const stop = new AbortController();
+    const aborted = room.bash(
+      { command: "echo on; sleep 1000" },
+      { signal: stop.signal, onUpdate: () => stop.abort() },
+    );
+    expect([textOf(late.content), textOf((await aborted).content)]).toEqual([
+      expect.stringMatching(/^on\n\[timed out after/),
+      expect.stringMatching(/^on\n\[aborted after/),
+    ]);
+    await until(() => room.processes().length === 0);
+  });
+
+  test("run as jobs that can be looked at and ended", async () => {
+    const room = await openSandboxRoom();
+    await room.bash({ command: "while :; do echo tick; sleep 0.02; done", background: true });
+    await until(async () =>
+      textOf((await room.job({ action: "output", id: "job_1" })).content).includes("tick"),
+    );
+    expect(textOf((await room.job({ action: "kill", id: "job_1" })).content)).toContain("[job_1: ended]");
+    await until(() => room.processes().length === 0);
+  });
+
+  test("show exit codes, signals and both outputs as elsewhere, and have no input and no terminal", async () => {
+    const room = await openSandboxRoom();
+    const outputs = [];
+    for (const command of [
+      "echo o; echo e >&2; exit 7",
+      "kill -SEGV $$",
+      "cat; tty",
+      'printf %s "it\'s \\"quoted\\" \\$x"',
+      "echo 'a",
+      "cat <<'E'\n$x\nE",
+    ])
+      outputs.push(steady(await room.bash({ command })));
+    expect(outputs).toEqual([
+      "o\ne\n[exit code 7, T]",
+      "(no output)\n[exit code 139 (SIGSEGV), T]",
+      "not a tty\n[exit code 1, T]",
+      'it\'s "quoted" $x\n[exit code 0, T]',
+      expect.stringMatching(/unexpected EOF[\s\S]*\[exit code 2, T\]$/),
+      "$x\n[exit code 0, T]",
+    ]);
+  });
+
+  test("give up rather than run outside when the sandbox is closed", async () => {
+    const room = await openSandboxRoom();
+    await room.sandbox.dispose();
+    const { content, isError } = await room.bash({ command: "touch made" });
+    expect({ isError, made: existsSync(join(room.cwd, "made")), text: textOf(content) }).toEqual({
+      isError: true,
+      made: false,
+      text: expect.stringContaining(
+        "The sandbox could not take the command, and nothing was run: the sandbox is closed.",
+      ),
+    });
+  });
+});

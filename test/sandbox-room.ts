@@ -1,0 +1,61 @@
+import { accessSync, constants, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { SandboxManager } from "@anthropic-ai/sandbox-runtime";
+import { onTestFinished } from "vitest";
+import { openSandbox, type Sandbox, type SandboxOptions } from "../src/permission/sandbox/sandbox.ts";
+import { openShellRoom, type ShellRoom } from "./shell-room.ts";
+import { tempFolder } from "./temp-folder.ts";
+
+/** Why the real sandbox cannot be tried here; empty when its programs are there. */
+export function missingForSandbox(): string {
+  if (process.platform !== "linux") return "these tests know the sandbox of Linux only";
+  const missing = ["bwrap", "socat", "rg"].filter((program) => !isOnPath(program));
+  return missing.length === 0 ? "" : `needs ${missing.join(", ")} (Debian: bubblewrap socat ripgrep)`;
+}
+
+function isOnPath(program: string): boolean {
+  return (process.env["PATH"] ?? "").split(":").some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** A shell whose commands are confined. `outside` is a folder they may not write to. */
+export interface SandboxRoom extends ShellRoom {
+  readonly sandbox: Sandbox;
+  readonly outside: string;
+}
+
+/** Opens it with a real runtime; it ends with the test. Throws the reason where it does not work. */
+export async function openSandboxRoom(
+  options: Partial<SandboxOptions> = {},
+  prepare: (workspace: string) => void = () => undefined,
+): Promise<SandboxRoom> {
+  const [workspace, outside, temporary] = [tempFolder(), tempFolder(), tempFolder()];
+  prepare(workspace);
+  const probeFolder = join(outside, "probe");
+  mkdirSync(probeFolder);
+  const opened = await openSandbox({
+    runtime: SandboxManager,
+    workspace: [workspace],
+    temporary,
+    home: outside,
+    probeFolder,
+    ...options,
+  });
+  if ("problem" in opened) throw new Error(opened.problem);
+  const { sandbox } = opened;
+  onTestFinished(() => sandbox.dispose());
+  const room = openShellRoom({ sandbox });
+  return {
+    ...room,
+    sandbox,
+    outside,
+    cwd: workspace,
+    bash: (input, call) => room.bash(input, { cwd: workspace, ...call }),
+  };
+}
