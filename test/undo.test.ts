@@ -85,3 +85,24 @@ test("files that cannot be kept are named and not restored half", async () => {
   expect(room.tree()).toEqual({ "small.txt": "file 644 x" });
   chmodSync(room.root, 0o755);
 });
+
+test("one file comes back with the folders it stood in, and a folder with files of others stays", async () => {
+  const room = undoRoom({ "deep/er/a.txt": "one\n", "deep/b.txt": "two\n" });
+  await room.run([["rm -r deep; mkdir made; echo x > made/x"]]);
+  writeFileSync(join(room.root, "made/mine"), "mine");
+  expect((await room.undo({ paths: [join(room.root, "deep/er/a.txt")] })).status).toBe("done");
+  expect(room.tree()).toMatchObject({ "deep/er/a.txt": "file 644 one\n", "made/x": "file 644 x\n" });
+  expect(room.tree()["deep/b.txt"]).toBe(undefined);
+  const report = await room.undo();
+  expect(report.failed).toEqual([
+    { path: "made", reason: expect.stringContaining("still holds"), isKeptFolder: true },
+  ]);
+  expect(room.tree()).toEqual({
+    deep: "folder 755",
+    "deep/b.txt": "file 644 two\n",
+    "deep/er": "folder 755",
+    "deep/er/a.txt": "file 644 one\n",
+    made: "folder 755",
+    "made/mine": "file 644 mine",
+  });
+});

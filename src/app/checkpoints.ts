@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.ts";
 import type { NewEntry } from "../core/agent/entry.ts";
 import type { Journal } from "../core/agent/journal.ts";
@@ -37,7 +37,7 @@ export function openCheckpoints({
   journal,
   onNotice,
 }: CheckpointsOptions): Checkpoints | undefined {
-  const { undo = true, undoLimits } = settings.config.values;
+  const { undo = true } = settings.config.values;
   if (!undo || !(journal instanceof JsonlJournal)) return undefined;
   let loading: Promise<SessionCheckpoints> | undefined;
   const load = async (): Promise<SessionCheckpoints> => {
@@ -47,7 +47,7 @@ export function openCheckpoints({
       roots,
       sessionId: journal.sessionId,
       journalPath: journal.path,
-      limits: checkpointLimits(undoLimits),
+      limits: limitsIn(settings),
       interrupted: journal.repairs.interrupted.find(({ outcome }) => outcome === "unknown"),
       onNotice,
     });
@@ -78,6 +78,15 @@ export function openCheckpoints({
 /** Where the files of all workspaces are kept. */
 export function checkpointsFolder({ stateFolder }: UserPaths): string {
   return join(stateFolder, "checkpoints");
+}
+
+/** Entries looked at where the workspace is the home of the user, or all homes: outer folders only. */
+const HOME_ENTRIES = 2_000;
+
+function limitsIn({ cwd, paths, config }: Settings): CheckpointLimits {
+  const limits = checkpointLimits(config.values.undoLimits);
+  const isHome = paths.home === cwd || paths.home.startsWith(cwd.endsWith(sep) ? cwd : cwd + sep);
+  return isHome ? { ...limits, maxEntries: Math.min(limits.maxEntries, HOME_ENTRIES) } : limits;
 }
 
 const MEGABYTE = 1024 * 1024;

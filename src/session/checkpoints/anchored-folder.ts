@@ -1,5 +1,5 @@
 import { closeSync, constants, existsSync, lstatSync, openSync } from "node:fs";
-import { bytesOfKey, nativePath, type PathKey, partsOf } from "./path-key.ts";
+import { bytesOfKey, childKey, nativePath, type PathKey, partsOf } from "./path-key.ts";
 
 /** A folder that cannot be exchanged for a link while it is in use. */
 export interface AnchoredFolder {
@@ -40,7 +40,7 @@ function within(descriptor: number, name: PathKey): Buffer {
 function checkedFolder(root: string, key: PathKey): AnchoredFolder {
   let folder: PathKey = "";
   for (const part of ["", ...partsOf(key)]) {
-    folder = folder === "" ? part : `${folder}/${part}`;
+    folder = part === "" ? "" : childKey(folder, part);
     const path = nativePath(root, folder);
     if (!lstatSync(path).isDirectory()) throw new Error(`${String(path)} is no folder, or a link to one`);
   }

@@ -33,6 +33,8 @@ export interface ApplyOptions {
 export interface FailedPath {
   readonly path: PathKey;
   readonly reason: string;
+  /** True for a folder that is left because it holds something that no call made. */
+  readonly isKeptFolder?: boolean;
 }
 
 /** Files are synced one by one up to so many; beyond, the system is left to do it. */
@@ -142,7 +144,8 @@ class Applying {
       }
     } catch (error) {
       this.#failedPaths.add(path);
-      this.failed.push({ path, reason: reasonOf(error) });
+      const isKeptFolder = systemCode(error) === "ENOTEMPTY";
+      this.failed.push({ path, reason: reasonOf(error), ...(isKeptFolder ? { isKeptFolder } : {}) });
     }
   }
 }

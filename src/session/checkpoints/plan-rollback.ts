@@ -46,7 +46,7 @@ export function pathStories(steps: readonly HistoryStep[], within?: readonly Pat
     const isUnsure = entry.type === "checkpoint" && entry.interrupted === true;
     for (const { path, before, after } of entry.changes) {
       if (failed.has(path) || !isSafeKey(path)) continue;
-      if (within?.some((folder) => isWithin(path, folder)) === false) continue;
+      if (within !== undefined && !isWanted(path, before, within)) continue;
       const story = stories.get(path);
       stories.set(path, {
         path,
@@ -92,6 +92,13 @@ export function omissionsIn(steps: readonly HistoryStep[]): Omission[] {
     }
   }
   return [...found.values()];
+}
+
+/** Whether a path is among those wanted, or a folder that one of them stood in. */
+function isWanted(path: PathKey, before: FileVersion | null, within: readonly PathKey[]): boolean {
+  return within.some(
+    (wanted) => isWithin(path, wanted) || (before?.type === "folder" && isWithin(wanted, path)),
+  );
 }
 
 function isAmong(version: FileVersion | null, versions: readonly (FileVersion | null)[]): boolean {

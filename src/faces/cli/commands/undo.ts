@@ -61,7 +61,8 @@ export async function redo(context: CommandContext, args: readonly string[]): Pr
 
 function tell({ stdout, stderr }: CommandContext, report: RollbackReport, words: UndoWords): number {
   const isDry = words.has("--dry-run");
-  const isGood = report.status !== "refused" && report.failed.length === 0;
+  const isGood =
+    report.status !== "refused" && report.failed.every(({ isKeptFolder }) => isKeptFolder === true);
   if (words.has("--json")) stdout.write(`${JSON.stringify(rollbackJson(report, isDry))}\n`);
   else (isGood ? stdout : stderr).write(rollbackText(report, isDry));
   return isGood ? EXIT.done : EXIT.failed;

@@ -1,4 +1,5 @@
 import type { FileChange, Omission, OmissionReason } from "../../../core/agent/file-change.ts";
+import type { FailedPath } from "../../../session/checkpoints/apply-changes.ts";
 import { shownPath } from "../../../session/checkpoints/path-key.ts";
 import type { Obstacle } from "../../../session/checkpoints/plan-rollback.ts";
 import type { LeftPath, RollbackReport } from "../../../session/checkpoints/rollback.ts";
@@ -17,8 +18,10 @@ export function rollbackText(report: RollbackReport, isDry: boolean): string {
   sections.push(...listed(others.map(leftLine)));
   if (others.length > 0) sections.push(advice(report));
   if (lost.length > 0) sections.push("Left as it is:", ...listed(lost.map(leftLine)));
-  if (failed.length > 0)
-    sections.push("Failed:", ...listed(failed.map(({ path, reason }) => `${shownPath(path)}: ${reason}`)));
+  const kept = failed.filter(({ isKeptFolder }) => isKeptFolder === true);
+  const broken = failed.filter(({ isKeptFolder }) => isKeptFolder !== true);
+  if (kept.length > 0) sections.push("Left as it is:", ...listed(kept.map(failedLine)));
+  if (broken.length > 0) sections.push("Failed:", ...listed(broken.map(failedLine)));
   if (omitted.length > 0)
     sections.push("Not covered, so changes there were not put back:", ...listed(omitted.map(omissionLine)));
   if (report.status === "done" && report.direction === "undo" && !isDry)
@@ -93,6 +96,10 @@ function isOthers(reason: Obstacle): boolean {
 
 function leftLine({ path, reason }: LeftPath): string {
   return `${shownPath(path)}: ${OBSTACLES[reason]}`;
+}
+
+function failedLine({ path, reason }: FailedPath): string {
+  return `${shownPath(path)}: ${reason}`;
 }
 
 function omissionLine({ path, reason }: Omission): string {
