@@ -20,16 +20,14 @@ const agent = new Agent({ model: tireless, tools, maxIterations: 3, onMaxIterati
 const limited = await agent.run("Search until you find the answer to everything.");
 console.log(`${limited.stopReason}: ${limited.text}`);
 
-// Tokens, money, time: checked before each request. A price is needed for `usd`, else the run refuses to start.
+// Tokens, money, time: what a request may cost is set aside before it is sent. `usd` needs a price, else the run refuses to start.
 const spender = new Agent({
   model: new ScriptedModel(() => calls("search")),
   tools,
-  budget: { tokens: 300 },
+  budget: { tokens: 500 },
 });
 const spent = await spender.run("Search on.");
-console.log(
-  `${spent.stopReason} (${spent.limit}) after ${spent.usage.inputTokens + spent.usage.outputTokens} tokens`,
-);
+console.log(`${spent.stopReason} (${spent.limit}): ${spent.detail}`);
 
 // A signal, `stop()` or leaving a `for await` early: model request and tools end, and the conversation stays in order.
 const slow = new Agent({

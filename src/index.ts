@@ -30,6 +30,7 @@ export type {
   EntryBase,
   HistoryEntry,
   JournalEntry,
+  MemoryEditEntry,
   ModelUsageEntry,
   NewEntry,
   PermissionEntry,
@@ -75,12 +76,30 @@ export {
   type PreHook,
 } from "./core/agent/hook.ts";
 export { HookRegistry, type HookSettings } from "./core/agent/hook-registry.ts";
+export {
+  InMemoryMemory,
+  type MemoryChoice,
+  type MemoryFilter,
+  type MemoryHost,
+  type MemoryItem,
+} from "./core/agent/in-memory-memory.ts";
 export type { Journal } from "./core/agent/journal.ts";
+export type {
+  LongTermMemory,
+  LongTermMemoryMode,
+  LongTermMemoryOptions,
+  Recollection,
+  Recordable,
+  RecordContext,
+  RecordOutcome,
+  RetrieveOptions,
+} from "./core/agent/long-term-memory.ts";
 export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {
   Budget,
   CompactOptions,
+  ConversationMemory,
   MaxIterationsContext,
   OnMaxIterations,
   OutputOf,
@@ -162,6 +181,6 @@ export type {
   ToolResult,
   ToolUpdate,
 } from "./core/tool/tool.ts";
-export type { ConversationMemory, LoopPatternOptions } from "./patterns/conduct-loop.ts";
+export type { LoopPatternOptions } from "./patterns/conduct-loop.ts";
 export type { AskPerson, LineReader, PersonInput } from "./patterns/person-input.ts";
 export { UserAgent, type UserAgentOptions } from "./patterns/user-agent.ts";

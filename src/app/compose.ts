@@ -13,6 +13,7 @@ import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { readInstructions } from "./instructions.ts";
 import { chooseModel } from "./model-choice.ts";
+import { MEMORY_TOOLS, openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import { createPermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
@@ -26,6 +27,8 @@ export interface ComposeOptions {
   readonly addDirs?: readonly string[];
   /** Opens the journal the agent goes on from. Called last, when nothing else can fail. */
   readonly openJournal: () => Promise<Journal>;
+  /** Whether this run may use the long-term memory its user has configured. Default false. */
+  readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
   readonly onNotice: (message: string) => void;
@@ -76,13 +79,14 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     extra: config.extraTools ?? [],
     webFetch: webFetchOptions(config, environment),
   });
-  const toolNames = builtin.tools.map((tool) => tool.name);
+  const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
+  const toolNames = [...builtin.tools.map((tool) => tool.name), ...memory.toolNames];
   const gate = createPermissionGate({
     mode,
-    allowed: config.allowedTools ?? [],
+    allowed: [...(config.allowedTools ?? []), ...memory.toolNames],
     disallowed: config.disallowedTools ?? [],
     permissions: config.permissions,
-    known: toolNames,
+    known: [...new Set([...toolNames, ...MEMORY_TOOLS])],
     workspace: confined.workspace,
     cwd,
     home: paths.home,
@@ -104,7 +108,9 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
+    ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
     permission: gate,
+    ...memory.agentOptions,
     cwd,
     ...(confined.redact === undefined ? {} : { redact: confined.redact }),
     journal,
@@ -116,7 +122,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     toolNames,
     mode,
     sandbox: confined.sandbox,
-    ...aroundCalls(builtin, checkpoints, confined),
+    ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined }),
     tidy: async () => {
       // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
       await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
@@ -129,16 +135,17 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
 function aroundCalls(
   builtin: BuiltinTools,
   checkpoints: Checkpoints | undefined,
-  confined: Confinement,
+  endings: { readonly closeMemory: () => void; readonly confined: Confinement },
 ): Pick<ComposedAgent, "prepare" | "dispose"> {
   return {
     prepare: async () => {
       await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
     },
     dispose: async () => {
+      endings.closeMemory();
       await builtin.dispose();
       await checkpoints?.close();
-      await confined.dispose();
+      await endings.confined.dispose();
     },
   };
 }

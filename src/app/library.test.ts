@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { startScriptedServer } from "../testing/scripted-server.ts";
+import { refuses } from "../testing/server-step.ts";
 import { agentLoop } from "./agent-loop.ts";
 import { Agent } from "./library.ts";
 
@@ -44,6 +45,26 @@ test("a named model knows its price, so a budget can be set", async () => {
   await openAiServer();
   const agent = new Agent({ model: "openai/gpt-5", budget: { usd: 1 } });
   expect((await agent.run("hi")).stopReason).toBe("completed");
+});
+
+test("a named model takes the network settings of the environment", async () => {
+  let requests = 0;
+  const server = await startScriptedServer(() => {
+    requests++;
+    return refuses(500, "broken");
+  });
+  onTestFinished(() => server.close());
+  vi.stubEnv("OPENAI_API_KEY", "k");
+  vi.stubEnv("OPENAI_BASE_URL", `${server.url}/v1`);
+  vi.stubEnv("NANO_AGENT_MAX_RETRIES", "0");
+  expect((await new Agent({ model: "openai/gpt-5" }).run("hi")).error?.code).toBe("provider_error");
+  vi.stubEnv("NANO_AGENT_MAX_RETRIES", "many");
+  const { error } = await new Agent({ model: "openai/gpt-5" }).run("hi");
+  expect([requests, error?.code, error?.message]).toEqual([
+    1,
+    "invalid_config",
+    'NANO_AGENT_MAX_RETRIES is "many". It must be a whole number from 0.',
+  ]);
 });
 
 test("agentLoop returns the conversation, with the model of the environment", async () => {

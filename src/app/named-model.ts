@@ -4,7 +4,7 @@ import { knownModelInfo } from "../providers/model-info.ts";
 import { parseModelName } from "../providers/model-name.ts";
 
 /**
- * The model of a name such as `anthropic/claude-sonnet-5`, with credentials from the environment. The name is checked now
+ * The model of a name such as `anthropic/claude-sonnet-5`, with credentials and network settings from the environment. The name is checked now
  * (`invalid_argument`, `unknown_provider`); the code that speaks to the provider is loaded, and the environment read, with the first
  * request, which fails with `missing_credentials` where there is no key.
  */
@@ -51,15 +51,21 @@ class NamedModel implements Model {
 }
 
 async function loadModel(name: string): Promise<Model> {
-  const [{ resolveModel }, { liveEnvironment, variable }, { networkOptions }, { sharedTransport }] =
-    await Promise.all([
-      import("../providers/resolve-model.ts"),
-      import("./config/env.ts"),
-      import("./network-options.ts"),
-      import("./shared-transport.ts"),
-    ]);
+  const [
+    { resolveModel },
+    { liveEnvironment, variable },
+    { networkVariables },
+    { networkOptions },
+    { sharedTransport },
+  ] = await Promise.all([
+    import("../providers/resolve-model.ts"),
+    import("./config/env.ts"),
+    import("./config/network-variables.ts"),
+    import("./network-options.ts"),
+    import("./shared-transport.ts"),
+  ]);
   const environment = liveEnvironment();
-  const network = networkOptions(undefined, environment);
+  const network = networkOptions(networkVariables(environment).values, environment);
   return resolveModel(name, {
     env: (each) => variable(environment, each),
     network,

@@ -16,7 +16,7 @@ export interface OpenModelOptions {
 
 /**
  * The model of a name, with the fallbacks of the config behind it. Makes no request. Throws what `resolveModel` throws for the
- * model itself; a fallback without credentials is left out with a notice. Prices of models that are not built in are looked up
+ * model itself; a fallback without credentials, or without a price where the budget needs one, is left out with a notice. Prices of models that are not built in are looked up
  * only when a budget needs them.
  */
 export async function openModel(name: string, options: OpenModelOptions): Promise<Model> {
@@ -37,7 +37,12 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   const models = [await open(name)];
   for (const fallback of config.fallbackModels ?? []) {
     try {
-      models.push(await open(fallback));
+      const model = await open(fallback);
+      if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) models.push(model);
+      else
+        onNotice(
+          `fallback model ${fallback} is left out: its price is unknown, and the budget counts in dollars.`,
+        );
     } catch (error) {
       if (!isNanoAgentError(error, "missing_credentials")) throw error;
       onNotice(`fallback model ${fallback} is left out: ${error.message}`);

@@ -1,4 +1,5 @@
-export type { ConversationMemory, LoopPatternOptions } from "./conduct-loop.ts";
+export type { ConversationMemory } from "../core/agent/options.ts";
+export type { LoopPatternOptions } from "./conduct-loop.ts";
 export {
   type DiscussOptions,
   type HubResult,

@@ -72,16 +72,3 @@ export class Phases {
     return endRun(this.#run, { ...ending, addsText: true, iterations: this.#iterations });
   }
 }
-
-/** Ends as `result` did, with another text where one is given. */
-export function endingOf(result: RunResult, text: string = result.text): Ending {
-  const { stopReason, output, limit, error, detail } = result;
-  return {
-    stopReason,
-    text,
-    ...(output === undefined ? {} : { output }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(error === undefined ? {} : { error }),
-    ...(detail === undefined ? {} : { detail }),
-  };
-}

@@ -1,5 +1,6 @@
 import { Agent } from "../core/agent/agent.ts";
 import type { Ending } from "../core/agent/end-run.ts";
+import { endingOf } from "../core/agent/nested-run.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
@@ -7,7 +8,7 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import { assertCount } from "./assert-count.ts";
 import { cleanSteps, parsePlan } from "./parse-plan.ts";
-import { endingOf, Phases } from "./phases.ts";
+import { Phases } from "./phases.ts";
 import {
   type ExecutorContext,
   executorPrompt,

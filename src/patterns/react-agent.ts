@@ -45,7 +45,6 @@ export class ReActAgent extends Agent {
       finish = "text",
       finishToolName = "Finish",
       fallbackAnswer,
-      memory,
       ...own
     } = options;
     const finishName = finish === "tool" ? finishToolName : undefined;
@@ -57,10 +56,7 @@ export class ReActAgent extends Agent {
     });
     this.#thoughts = thoughtTool;
     this.#finishName = finishName;
-    this.#loop = {
-      ...(fallbackAnswer === undefined ? {} : { fallbackAnswer }),
-      ...(memory === undefined ? {} : { memory }),
-    };
+    this.#loop = fallbackAnswer === undefined ? {} : { fallbackAnswer };
   }
 
   protected override conduct(run: RunContext): Promise<RunResult> {

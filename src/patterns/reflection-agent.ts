@@ -1,4 +1,5 @@
 import { Agent } from "../core/agent/agent.ts";
+import { endingOf } from "../core/agent/nested-run.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
@@ -6,7 +7,7 @@ import { isNanoAgentError } from "../core/base/errors.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import { assertCount } from "./assert-count.ts";
 import { isVerdict, saysNoImprovement, VERDICT_TOOL, verdictTool } from "./improvement-verdict.ts";
-import { endingOf, Phases } from "./phases.ts";
+import { Phases } from "./phases.ts";
 
 /** One entry of {@link ReflectionAgent.memory}: an attempt at the task, or what was thought of it. */
 export interface ReflectionRecord {

@@ -22,13 +22,10 @@ export class SimpleAgent extends Agent {
 
   /** Throws `invalid_argument` for options that cannot work. */
   constructor(options: SimpleAgentOptions) {
-    const { enableToolCalling = true, fallbackAnswer, memory, ...own } = options;
-    super(enableToolCalling ? own : { ...own, tools: [] });
+    const { enableToolCalling = true, fallbackAnswer, ...own } = options;
+    super(enableToolCalling ? own : withoutTools(own));
     this.#ownTools = enableToolCalling ? this.tools : new ToolRegistry(own.tools);
-    this.#loop = {
-      ...(fallbackAnswer === undefined ? {} : { fallbackAnswer }),
-      ...(memory === undefined ? {} : { memory }),
-    };
+    this.#loop = fallbackAnswer === undefined ? {} : { fallbackAnswer };
   }
 
   /** Adds a tool; it counts from the next model request on. Throws `invalid_argument` when its name is taken. */
@@ -54,4 +51,15 @@ export class SimpleAgent extends Agent {
   protected override conduct(run: RunContext): Promise<RunResult> {
     return conductLoop(run, this.#loop);
   }
+}
+
+/** A plain chat remembers by itself, or not at all: the model has no tools to do so. */
+function withoutTools(options: AgentOptions): AgentOptions {
+  const { longTermMemory, ...own } = options;
+  const remembers = longTermMemory !== undefined && longTermMemory.mode !== "agent";
+  return {
+    ...own,
+    tools: [],
+    ...(remembers ? { longTermMemory: { ...longTermMemory, mode: "static" } } : {}),
+  };
 }

@@ -89,9 +89,14 @@ function areChanges(value: unknown): boolean {
   );
 }
 
-/** The same of records about the room a conversation takes. */
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+/** The same of records about what a conversation holds. */
 function isContextEntry(record: AnyRecord): boolean {
   const { messages, kept, target, usage } = record;
+  if (record.type === "memory_edit") return messages === undefined || isTexts(messages);
   if (record.type === "model_usage") return isRecord(usage);
   if (record.type === "compaction_undone") return typeof target === "string";
   if (record.type !== "compaction" || typeof kept !== "number") return false;

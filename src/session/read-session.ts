@@ -64,6 +64,7 @@ function titleIn(lines: Iterable<Line>): string | undefined {
     if (offset > TITLE_BYTES) return undefined;
     const record = parseRecord(Buffer.from(bytes).toString("utf8"));
     if (record === undefined || !isStoredEntry(record) || record.type !== "user_message") continue;
+    if (record.source === "memory") continue;
     const text = messageText(record.message).trim();
     if (text !== "") return text;
   }

@@ -53,6 +53,15 @@ test("a custom provider of the user is used, its key from the variable it names"
   expect(server.requests[0]?.headers).toMatchObject({ authorization: `Bearer ${TEST_KEY}`, "x-team": "a" });
 });
 
+test("a custom provider says how its server deviates", async () => {
+  const server = await modelServer([says("From mine.")]);
+  const mine = { baseUrl: `${server.url}/v1`, quirks: { system_role: "developer", stream_usage: false } };
+  const env = { ...userConfig({ providers: { mine }, model: "mine/some-model" }) };
+  expect(await runCommand(["-p", "go"], { env })).toMatchObject({ code: 0, stdout: "From mine.\n" });
+  expect(server.requests[0]?.body).toMatchObject({ messages: [{ role: "developer" }, { role: "user" }] });
+  expect(server.requests[0]?.body).not.toHaveProperty("stream_options");
+});
+
 test("a project cannot send the user's key elsewhere", async () => {
   const [mine, theirs] = [await modelServer([says("mine")]), await modelServer([])];
   const cwd = tempFolder({
@@ -77,6 +86,18 @@ test("instructions of the project reach the model", async () => {
   const system = JSON.stringify(server.requests[0]?.body);
   expect(system).toContain("Always answer in rhyme.");
   expect(system).toContain("Be brief.");
+});
+
+test("under a budget a fallback without a known price is left out", async () => {
+  const server = await modelServer([says("ok")]);
+  const env = {
+    ...userConfig({ fallbackModels: ["custom/unheard-of"] }),
+    ...serverEnv(server),
+    CUSTOM_BASE_URL: `${server.url}/v1`,
+  };
+  const end = await runCommand(["-p", "--max-budget-usd", "1", "go"], { env });
+  expect(end).toMatchObject({ code: 0, stdout: "ok\n" });
+  expect(end.stderr).toContain("fallback model custom/unheard-of is left out: its price is unknown");
 });
 
 test("a fallback model takes over, and one without a key is left out", async () => {

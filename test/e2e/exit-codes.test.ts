@@ -96,13 +96,45 @@ test("53: the turn limit, with the last text", async () => {
   server.assertFinished();
 });
 
-test("55: the budget", async () => {
-  const usage = { inputTokens: 900_000, outputTokens: 100_000 };
-  const server = await modelServer([[calls("read", { path: "." }), finishes("tool_use", usage)]]);
-  const end = await runCommand(["-p", "--max-budget-usd", "0.01", "go"], { env: serverEnv(server) });
-  expect(end.code).toBe(55);
-  expect(end.stderr).toContain("--max-budget-usd");
+test("55: the budget, which is that of the session: it holds after -c, and says what is spent", async () => {
+  const place = sessionPlace();
+  const usage = { inputTokens: 4_000, outputTokens: 100 };
+  const server = await modelServer([
+    [says("Looking."), calls("read", { path: "." }), finishes("tool_use", usage)],
+    says("went on"),
+  ]);
+  const budget = ["--max-budget-usd", "0.008"];
+  const end = await place.run(["-p", "--json", ...budget, "go"], server);
+  expect([end.code, checkedLines(end.stdout).at(-1)]).toMatchObject([
+    55,
+    { subtype: "error_max_budget_usd", result: "Looking.", total_cost_usd: 0.006, num_turns: 1 },
+  ]);
+  expect(end.stderr).toContain(
+    "The budget is used up. $0.006 of $0.008 is spent in this session, and what is left does not pay for the next request.",
+  );
+  expect(end.stderr).toContain('go on with nano-agent -p -c "…", with a higher --max-budget-usd');
   expectOneLine(end);
+  const again = await place.run(["-p", "-c", ...budget, "go on"], server);
+  expect([again.code, server.requests.length]).toEqual([55, 1]);
+  const raised = await place.run(["-p", "-c", "--max-budget-usd", "0.1", "go on"], server);
+  expect(raised).toMatchObject({ code: 0, stdout: "went on\n" });
+  expect(server.requests[1]?.body).toMatchObject({ max_tokens: expect.any(Number) });
+});
+
+test("55: a request the budget cannot pay for is never sent", async () => {
+  const server = await modelServer([]);
+  const end = await runCommand(["-p", "--max-budget-usd", "0.0001", "go"], { env: serverEnv(server) });
+  expect([end.code, server.requests.length]).toEqual([55, 0]);
+  expectOneLine(end);
+});
+
+test("55: an answer without usage is charged by estimate", async () => {
+  const place = sessionPlace();
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  const server = await modelServer([[says("done"), finishes("stop", usage)]]);
+  const end = await place.run(["-p", "--json", "--max-budget-usd", "0.05", "go"], server);
+  const [result] = checkedLines(end.stdout).slice(-1);
+  expect([end.code, result?.type === "result" && (result.total_cost_usd ?? 0) > 0]).toEqual([0, true]);
 });
 
 test("56: the model goes in circles, saying which call it was and how to go on", async () => {
@@ -123,10 +155,28 @@ test("56: the model goes in circles, saying which call it was and how to go on",
   server.assertFinished();
 });
 
-test("124: the wall time", async () => {
-  const server = await modelServer([replies({ answer: says("never to be seen"), stall: "before_headers" })]);
-  const end = await runCommand(["-p", "--max-wall-time", "200ms", "go"], { env: serverEnv(server) });
+test("56: earlier where the user's configuration says so; a project's cannot", async () => {
+  const place = sessionPlace({ "nano-agent.json": '{ "loopGuard": { "stopAt": 9 } }' });
+  const server = await modelServer(() => calls("bash", { command: "ls" }));
+  const config = tempFolder({ "nano-agent/config.json": '{ "loopGuard": { "stopAt": 3 } }' });
+  const env = { ...serverEnv(server), XDG_CONFIG_HOME: config };
+  const end = await runCommand(["-p", "--yolo", "go"], { env, cwd: place.cwd });
+  expect([end.code, server.requests.length]).toEqual([56, 3]);
+  expect(end.stderr).toContain("left out loopGuard");
+});
+
+test("124: the wall time, which is that of one run; the session goes on", async () => {
+  const place = sessionPlace();
+  const server = await modelServer([
+    replies({ answer: says("never to be seen"), stall: "before_headers" }),
+    says("went on"),
+  ]);
+  const end = await place.run(["-p", "--max-wall-time", "200ms", "go"], server);
   expect(end.code).toBe(124);
-  expect(end.stderr).toContain("--max-wall-time");
+  expect(end.stderr).toContain("with a longer --max-wall-time");
   expectOneLine(end);
+  expect(await place.run(["-p", "-c", "--max-wall-time", "1h", "go on"], server)).toMatchObject({
+    code: 0,
+    stdout: "went on\n",
+  });
 });

@@ -88,7 +88,7 @@ test("without a compactor a request that is too long ends the run", async () => 
 
 test("a budget that the summary uses up ends the run before the next request", async () => {
   const model = new ScriptedModel([calls("read"), calls("read"), says("S")]);
-  const agent = new Agent({ model, tools, compaction: summaryOver(4), budget: { tokens: 300 } });
+  const agent = new Agent({ model, tools, compaction: summaryOver(4), budget: { tokens: 470 } });
   expect(await agent.run("go")).toMatchObject({ stopReason: "budget", limit: "tokens", iterations: 2 });
   model.assertFinished();
 });

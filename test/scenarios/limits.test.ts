@@ -52,24 +52,6 @@ test("twenty requests are the default", async () => {
   expect([result.iterations, model.requests.length]).toEqual([20, 20]);
 });
 
-test("a token budget ends the run before the next request", async () => {
-  const model = new ScriptedModel(() => calls("read"));
-  const result = await new Agent({ model, tools, budget: { tokens: 300 } }).run("go");
-  expect(result).toMatchObject({ stopReason: "budget", limit: "tokens", iterations: 3 });
-});
-
-test("a money budget counts all runs of the agent, and needs a price", async () => {
-  const info = { price: { input: 1000, output: 1000 } };
-  const model = new ScriptedModel([says("a"), says("b")], { info });
-  const agent = new Agent({ model, budget: { usd: 0.2 } });
-  expect(await agent.run("go")).toMatchObject({ stopReason: "completed", cost: 0.12 });
-  expect(await agent.run("go")).toMatchObject({ stopReason: "completed" });
-  expect(await agent.run("go")).toMatchObject({ stopReason: "budget", limit: "usd", iterations: 0 });
-  await expect(new Agent({ model: new ScriptedModel([]), budget: { usd: 1 } }).run("go")).rejects.toThrow(
-    "budget.usd needs a price",
-  );
-});
-
 test("the wall time of a budget stops what is at work", async () => {
   const model = new ScriptedModel([waits(new Promise(() => undefined))]);
   expect(await new Agent({ model, budget: { wallTimeMs: 5 } }).run("go")).toMatchObject({

@@ -89,7 +89,7 @@ test("everything stands in one journal, tagged, and a journal read again gives t
 
 test("a budget is one for the run and everything nested in it", async () => {
   const model = new ScriptedModel(() => calls("read"));
-  const agent = twoPhases({ model, budget: { tokens: 250 } });
+  const agent = twoPhases({ model, budget: { tokens: 450 } });
   expect(await agent.run("go")).toMatchObject({ stopReason: "budget", usage: { inputTokens: 300 } });
   expect(agent.inner.map(({ stopReason, iterations }) => [stopReason, iterations])).toEqual([
     ["budget", 3],

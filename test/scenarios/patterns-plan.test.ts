@@ -215,7 +215,7 @@ test.each([
 
 test("a budget is one for the whole run", async () => {
   const model = new ScriptedModel([plan("a", "b"), says("one"), says("two")]);
-  const result = await planner(model, { budget: { tokens: 240 } }).run("go");
+  const result = await planner(model, { budget: { tokens: 330 } }).run("go");
   expect(result).toMatchObject({ stopReason: "budget", limit: "tokens", text: "one" });
 });
 

@@ -1,7 +1,9 @@
+import type { LongTermMemoryMode } from "../../core/agent/long-term-memory.ts";
 import type { WireName } from "../../providers/catalog.ts";
 import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
 import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
+import { QUIRKS_SHAPE } from "./quirks-shape.ts";
 import { SANDBOX_MODES, type SandboxMode } from "./sandbox-mode.ts";
 import type { Shape } from "./shape.ts";
 
@@ -34,6 +36,8 @@ export interface ProviderConfig {
   /** Name of the variable that holds the key. */
   readonly apiKeyEnv?: string;
   readonly headers?: { readonly [name: string]: string };
+  /** How its server deviates from the wire format. */
+  readonly quirks?: { readonly [name: string]: boolean | string };
   readonly models?: { readonly [id: string]: ModelConfig };
 }
 
@@ -75,6 +79,18 @@ export interface WebFetchConfig {
   readonly privateHosts?: readonly string[];
 }
 
+/** What is told to OpenTelemetry. */
+export interface OpenTelemetryConfig {
+  /** True tells texts, arguments and results too. Default false. */
+  readonly captureContent?: boolean;
+}
+
+/** What is remembered across sessions. */
+export interface MemoryConfig {
+  /** `static`: runs retrieve and record. `agent`: the model does, with tools. `both`. Default: nothing is remembered. */
+  readonly longTerm?: LongTermMemoryMode;
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -85,6 +101,9 @@ export interface ConfigFile {
   /** Tools beside those that are always there. */
   readonly extraTools?: readonly ExtraTool[];
   readonly webFetch?: WebFetchConfig;
+  /** There: runs are told to the OpenTelemetry providers of the process. */
+  readonly openTelemetry?: OpenTelemetryConfig;
+  readonly memory?: MemoryConfig;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -92,6 +111,8 @@ export interface ConfigFile {
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
   readonly maxWallTime?: string;
+  /** When a model that repeats itself is stopped. */
+  readonly loopGuard?: { readonly stopAt?: number; readonly window?: number };
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   /** False: what tool calls change is not kept. Default true. */
@@ -138,6 +159,7 @@ const PROVIDER: Shape = {
       of: { type: "string", pattern: /^[^\r\n\0]*$/, form: "one line of text" },
       key: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
     },
+    quirks: QUIRKS_SHAPE,
     models: { type: "map", of: MODEL },
   },
 };
@@ -152,7 +174,9 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   fallbackModels: TEXTS,
   pattern: { type: "string", oneOf: PATTERN_NAMES },
   extraTools: { type: "strings", oneOf: EXTRA_TOOLS },
+  openTelemetry: { type: "object", fields: { captureContent: { type: "boolean" } } },
   webFetch: { type: "object", fields: { privateHosts: TEXTS } },
+  memory: { type: "object", fields: { longTerm: { type: "string", oneOf: ["static", "agent", "both"] } } },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,
@@ -160,6 +184,13 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   maxTurns: { type: "number", minimum: 1, integer: true },
   maxBudgetUsd: { type: "number", above: 0 },
   maxWallTime: { type: "duration" },
+  loopGuard: {
+    type: "object",
+    fields: {
+      stopAt: { type: "number", minimum: 3, integer: true },
+      window: { type: "number", minimum: 0, integer: true },
+    },
+  },
   systemPrompt: TEXT,
   appendSystemPrompt: TEXT,
   undo: { type: "boolean" },

@@ -54,6 +54,14 @@ test.each([
     'c.json:4: "providers.x.baseUrl" must be an http:// or https://',
   ],
   [
+    '{ "providers": { "x": { "quirks": { "stream_usage": "no" } } } }',
+    'c.json:1: "providers.x.quirks.stream_usage" must be true or false, not "no".',
+  ],
+  [
+    '{ "providers": { "x": { "quirks": { "eforts": "low" } } } }',
+    'c.json:1: unknown key "eforts". Did you mean "efforts"?',
+  ],
+  [
     '{ "providers": { "x": { "headers": { "a b": "c" } } } }',
     'c.json:1: "a b" is no name for an entry of "providers.x.headers".',
   ],

@@ -1,9 +1,9 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
-import type { ConfigFile, NetworkConfig, PermissionConfig } from "./config-schema.ts";
+import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
 import { parseDuration } from "./duration.ts";
 import type { Environment } from "./env.ts";
 import { variable } from "./env.ts";
 import type { LoadedConfig } from "./load-config.ts";
+import { networkVariables } from "./network-variables.ts";
 import { isWiderMode, type PermissionMode } from "./permission-mode.ts";
 
 /** Everything a configuration is merged from; what comes first wins. */
@@ -29,8 +29,8 @@ export interface EffectiveConfig {
  * `permissions` add up, so that no layer takes back what another one denies; `network` and `providers` merge by entry.
  *
  * A project's file is somebody else's text until it is trusted: it may not set where requests go (`providers`, `network.proxy`, `webFetch`), allow
- * tools or calls, choose what commands see or reach (`environment`, `redact`, `sandbox`), switch undo off, or widen the permission mode or a limit
- * that the user set. Such values are left out and named in `notices`.
+ * tools or calls, choose what commands see or reach (`environment`, `redact`, `sandbox`), what is remembered (`memory`),
+ * change the guard against loops, switch undo off, or widen the permission mode or a limit that the user set. Such values are left out and named in `notices`.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
@@ -103,29 +103,10 @@ class Merged {
       this.values.model = model;
       this.sources.set("model", "NANO_AGENT_MODEL");
     }
-    for (const [key, name] of Object.entries(NETWORK_VARIABLES)) {
-      const text = variable(environment, name);
-      if (text === undefined) continue;
-      this.values.network = { ...this.values.network, [key]: figure(name, text) };
-      this.sources.set(`network.${key}`, name);
-    }
+    const network = networkVariables(environment);
+    for (const { key, name } of network.set) this.sources.set(`network.${key}`, name);
+    if (network.set.length > 0) this.values.network = { ...this.values.network, ...network.values };
   }
-}
-
-const NETWORK_VARIABLES: { readonly [K in Exclude<keyof NetworkConfig, "proxy">]-?: string } = {
-  headerTimeoutMs: "NANO_AGENT_HEADER_TIMEOUT_MS",
-  idleTimeoutMs: "NANO_AGENT_IDLE_TIMEOUT_MS",
-  requestTimeoutMs: "NANO_AGENT_REQUEST_TIMEOUT_MS",
-  maxRetries: "NANO_AGENT_MAX_RETRIES",
-  maxRetryAfterMs: "NANO_AGENT_MAX_RETRY_AFTER_MS",
-};
-
-function figure(name: string, text: string): number {
-  if (/^\d{1,12}$/.test(text)) return Number(text);
-  throw new NanoAgentError(
-    "invalid_config",
-    `${name} is ${JSON.stringify(text)}. It must be a whole number from 0.`,
-  );
 }
 
 interface Narrowed {
@@ -143,6 +124,8 @@ const USERS_OWN = [
   "webFetch",
   "undo",
   "undoLimits",
+  "openTelemetry",
+  "memory",
 ] as const;
 
 function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
@@ -163,6 +146,7 @@ function withoutWidening(config: ConfigFile, user: ConfigFile): Narrowed {
   if (isAbove(config.maxTurns, user.maxTurns)) drop("maxTurns");
   if (isAbove(config.maxBudgetUsd, user.maxBudgetUsd)) drop("maxBudgetUsd");
   if (isAbove(milliseconds(config.maxWallTime), milliseconds(user.maxWallTime))) drop("maxWallTime");
+  if (config.loopGuard !== undefined) drop("loopGuard");
   if (config.network?.proxy !== undefined) {
     const { proxy: _proxy, ...network } = config.network;
     kept.network = network;

@@ -7,19 +7,22 @@ import type { UserBlock } from "../message/block.ts";
 import type { Input, Message, UserMessage } from "../message/message.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
-import { assertResumable, saysSomething } from "./begin-run.ts";
-import { type Callbacks, toCallbackEvents } from "./callbacks.ts";
+import { assertResumable, recordHistory, saysSomething } from "./begin-run.ts";
+import { type Callbacks, callbackOptions } from "./callbacks.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
 import type { CompactionPreview } from "./compactor.ts";
+import { runLoop } from "./converse.ts";
 import type { CompactionEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
 import { HookRegistry } from "./hook-registry.ts";
 import { Hooks } from "./hooks.ts";
+import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
+import { Ledger } from "./ledger.ts";
 import { assertLimits } from "./limits.ts";
-import { runLoop } from "./loop.ts";
+import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 import { assertAnswered, assertApprovals } from "./open-calls.ts";
@@ -52,6 +55,7 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #tools: ToolRegistry;
   readonly #hooks: HookRegistry;
+  readonly #longTerm: LongTermControl | undefined;
   #journal: Journal;
   #state: SessionState;
   #steering: NewEntry[] = [];
@@ -64,7 +68,9 @@ export class Agent {
   constructor(options: AgentOptions) {
     assertOptions(options);
     this.#options = options;
-    this.#tools = new ToolRegistry(options.tools);
+    const { longTermMemory } = options;
+    this.#longTerm = longTermMemory === undefined ? undefined : new LongTermControl(longTermMemory);
+    this.#tools = new ToolRegistry([...(options.tools ?? []), ...(this.#longTerm?.tools() ?? [])]);
     this.#hooks = new HookRegistry(options.hooks);
     this.#journal = options.journal ?? newMemoryJournal(options.sessionId);
     this.#state = new SessionState();
@@ -94,6 +100,11 @@ export class Agent {
   get tools(): ToolRegistry {
     return this.#tools;
   }
+
+  /** The messages of the conversation, to look at, and between runs to edit. */
+  readonly conversation: InMemoryMemory = new InMemoryMemory({
+    host: { recorder: () => this.#recorder(), beforeChange: () => this.#beforeEdit() },
+  });
 
   /** True while a run is at work. */
   get isRunning(): boolean {
@@ -198,18 +209,7 @@ export class Agent {
 
   /** Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. Throws what made the run fail. */
   async sendMessage(content: string, callbacks: Callbacks = {}): Promise<string> {
-    const { onEvent, onToken, onToolCall } = callbacks;
-    const result = await this.run(content, {
-      ...(onToken === undefined ? {} : { onToken }),
-      ...(onEvent === undefined
-        ? {}
-        : {
-            onEvent: (event: AgentEvent) => {
-              for (const said of toCallbackEvents(event)) onEvent(said);
-            },
-          }),
-      ...(onToolCall === undefined ? {} : { approve: ({ name, input }) => onToolCall(name, input) }),
-    });
+    const result = await this.run(content, callbackOptions(callbacks));
     if (result.error !== undefined) throw result.error;
     return result.text;
   }
@@ -320,6 +320,7 @@ export class Agent {
       const result = await reply(run, {
         messages,
         history: this.#options.messages,
+        longTerm: this.#longTerm,
         conduct: (context) => this.conduct(context),
       });
       await this.#storeObserved();
@@ -340,11 +341,18 @@ export class Agent {
     return { journal: this.#journal, state: this.#state, scope: undefined, emit: () => undefined };
   }
 
+  async #beforeEdit(): Promise<void> {
+    this.#assertIdle("Editing the conversation");
+    await recordHistory(this.#recorder(), this.#options.messages);
+  }
+
   /** A message would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
   async #storeObserved(closing = false): Promise<void> {
     if (!closing && this.#state.isWaiting) return;
     const recorder = this.#recorder();
-    for (const entry of this.#observed.splice(0)) await record(recorder, entry);
+    const observed = this.#observed.splice(0);
+    if (observed.length > 0) await recordHistory(recorder, this.#options.messages);
+    for (const entry of observed) await record(recorder, entry);
   }
 
   #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {
@@ -366,6 +374,7 @@ export class Agent {
       tools: finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]),
       finishTool: finish?.name,
       startedAt: performance.now(),
+      ledger: new Ledger(own.budget ?? {}),
       journal: this.#journal,
       state: this.#state,
       signal,

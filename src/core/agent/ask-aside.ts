@@ -1,10 +1,11 @@
 import { abortError } from "../base/abort.ts";
 import { toNanoAgentError } from "../base/errors.ts";
 import { AnswerCollector, type CollectedAnswer } from "../model/collect.ts";
-import { costOf } from "../model/cost.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { exhaustedLimit } from "./limits.ts";
 import type { Reasoned } from "./reasoned.ts";
+import { RequestAccount } from "./request-account.ts";
+import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /**
@@ -15,41 +16,51 @@ export async function askAside(run: RunContext, request: ModelRequest, purpose: 
   if (run.signal.aborted) return { type: "aborted" };
   const limit = exhaustedLimit(run);
   if (limit !== undefined) return { type: "exhausted", limit };
+  let account: RequestAccount | BudgetLimit;
+  try {
+    account = await RequestAccount.open(run, request);
+  } catch (error) {
+    return run.signal.aborted
+      ? { type: "aborted" }
+      : { type: "failed", error: toNanoAgentError(error, "internal") };
+  }
+  if (typeof account === "string") return { type: "exhausted", limit: account };
+  try {
+    return await askOn(run, account, purpose);
+  } finally {
+    account.close();
+  }
+}
+
+async function askOn(run: RunContext, account: RequestAccount, purpose: string): Promise<Reasoned> {
   const startedAt = performance.now();
   try {
-    const answer = await collectAside(run, request);
-    await recordUsage(run, answer, { purpose, durationMs: Math.round(performance.now() - startedAt) });
-    return { type: "answer", message: answer.message, finishReason: answer.finish.finishReason };
+    const { message, finish } = await collectAside(run, account);
+    await record(run, {
+      type: "model_usage",
+      purpose,
+      ...account.answered(finish, message),
+      durationMs: Math.round(performance.now() - startedAt),
+      ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
+    });
+    return { type: "answer", message, finishReason: finish.finishReason };
   } catch (error) {
     const failure = toNanoAgentError(error, "internal");
     if (failure.code === "journal") throw failure;
+    await account.void(run.signal.aborted ? "aborted" : "failed");
     return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
   }
 }
 
-async function collectAside(run: RunContext, request: ModelRequest): Promise<CollectedAnswer> {
+async function collectAside(run: RunContext, account: RequestAccount): Promise<CollectedAnswer> {
   const collector = new AnswerCollector(run.state.transcript.callIds);
-  for await (const part of run.model.stream(request, { signal: run.signal })) {
+  for await (const part of run.model.stream(account.request, { signal: run.signal })) {
     collector.add(part);
-    if (part.type === "retry") run.emit(part);
+    if (part.type === "retry") {
+      await account.void("retry");
+      run.emit(part);
+    } else account.see(part);
     if (run.signal.aborted) throw abortError(run.signal);
   }
   return collector.result();
-}
-
-async function recordUsage(
-  run: RunContext,
-  { finish }: CollectedAnswer,
-  { purpose, durationMs }: { readonly purpose: string; readonly durationMs: number },
-): Promise<void> {
-  const price = run.model.info?.price;
-  await record(run, {
-    type: "model_usage",
-    purpose,
-    model: `${run.model.provider}/${finish.model ?? run.model.id}`,
-    usage: finish.usage,
-    durationMs,
-    ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
-    ...(price === undefined ? {} : { costUsd: costOf(finish.usage, price) }),
-  });
 }

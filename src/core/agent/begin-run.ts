@@ -2,22 +2,37 @@ import { NanoAgentError } from "../base/errors.ts";
 import type { ToolResultBlock, UserBlock } from "../message/block.ts";
 import type { Message, UserMessage } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";
+import type { NewEntry } from "./entry.ts";
 import { refuseAsked } from "./open-calls.ts";
-import { type RunContext, record } from "./run-context.ts";
+import { type Recorder, type RunContext, record } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
 
+/** What stands before the input of a run. */
+export interface BeforeInput {
+  /** Conversation to start from when there is none yet. */
+  readonly history?: readonly Message[] | undefined;
+  /** What was found in the long-term memory. */
+  readonly recalled?: NewEntry | undefined;
+}
+
+/** Records the conversation an agent was made with, unless the journal has one already. Throws for the journal. */
+export async function recordHistory(run: Recorder, history: readonly Message[] = []): Promise<void> {
+  const { isTouched, transcript } = run.state;
+  if (history.length === 0 || isTouched || transcript.messages.length > 0) return;
+  await record(run, { type: "history", messages: repairTranscript(history) });
+}
+
 /**
- * Records what a run starts from: `history` when the conversation is empty so far, the start, the input. Throws `invalid_argument` for
- * input that answers a call which is not open, and for the journal.
+ * Records what a run starts from: `history` when the conversation is empty so far, the start, what was recalled, the input. Throws
+ * `invalid_argument` for input that answers a call which is not open, and for the journal.
  */
 export async function beginRun(
   run: RunContext,
   messages: readonly Message[],
-  history: readonly Message[] = [],
+  { history, recalled }: BeforeInput = {},
 ): Promise<void> {
   const { model, journal } = run;
-  if (history.length > 0 && run.state.transcript.messages.length === 0)
-    await record(run, { type: "history", messages: repairTranscript(history) });
+  await recordHistory(run, history);
   await record(run, {
     type: "run_start",
     sessionId: journal.sessionId,
@@ -25,6 +40,7 @@ export async function beginRun(
     tools: run.tools.names(),
   });
   if (saysSomething(messages)) await refuseAsked(run);
+  if (recalled !== undefined) await record(run, recalled);
   const before = messages.slice(0, -1);
   if (before.some((message) => message.role === "assistant")) {
     await record(run, { type: "history", messages: repairTranscript(messages) });

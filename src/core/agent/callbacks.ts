@@ -3,6 +3,7 @@ import type { ToolInput } from "../message/block.ts";
 import { textOf } from "../message/message.ts";
 import type { ToolStatus } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
+import type { RunOptions } from "./options.ts";
 
 /** The five events of {@link import("./agent.ts").Agent.sendMessage}: a simple view of a run for a screen. */
 export type CallbackEvent =
@@ -22,6 +23,25 @@ export interface Callbacks {
   readonly onEvent?: (event: CallbackEvent) => void;
   readonly onToken?: (token: string) => void;
   readonly onToolCall?: (name: string, input: ToolInput) => boolean | Promise<boolean>;
+}
+
+/** The options of a run that tells callbacks what happens. */
+export function callbackOptions({
+  onEvent,
+  onToken,
+  onToolCall,
+}: Callbacks): Pick<RunOptions, "onEvent" | "onToken" | "approve"> {
+  return {
+    ...(onToken === undefined ? {} : { onToken }),
+    ...(onEvent === undefined
+      ? {}
+      : {
+          onEvent: (event: AgentEvent) => {
+            for (const said of toCallbackEvents(event)) onEvent(said);
+          },
+        }),
+    ...(onToolCall === undefined ? {} : { approve: ({ name, input }) => onToolCall(name, input) }),
+  };
 }
 
 /**

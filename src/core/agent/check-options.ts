@@ -28,12 +28,14 @@ export function assertOptions(options: AgentOptions): void {
   );
 }
 
-/** Throws `invalid_argument` for a money budget that could not be kept: the price of the model is unknown. */
-export function assertPriced({ budget, model }: AgentOptions): void {
-  if (budget?.usd === undefined || model.info?.price !== undefined) return;
+/** Throws `invalid_argument` for a money budget that could not be kept: the price of a model that may answer is unknown. */
+export function assertPriced({ budget, model }: Pick<AgentOptions, "budget" | "model">): void {
+  if (budget?.usd === undefined) return;
+  const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);
+  if (unknown === undefined) return;
   throw new NanoAgentError(
     "invalid_argument",
-    `budget.usd needs a price, and that of ${model.provider}/${model.id} is unknown: give the model a price, or limit tokens.`,
+    `budget.usd needs a price, and that of ${unknown.provider}/${unknown.id} is unknown: give the model a price, or limit tokens.`,
   );
 }
 
@@ -50,6 +52,8 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   approve: true,
   onAsk: true,
   hooks: true,
+  memory: true,
+  longTermMemory: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,
   toolTimeoutMs: true,

@@ -39,11 +39,26 @@ export interface HistoryEntry extends EntryBase {
   readonly messages: readonly Message[];
 }
 
-/** Input: what started the run, a steering message taken in while it ran, what others said, what the loop itself had to say. */
+/**
+ * Input: what started the run, a steering message taken in while it ran, what others said, what the loop itself had to say, what was
+ * found in the long-term memory.
+ */
 export interface UserEntry extends EntryBase {
   readonly type: "user_message";
   readonly message: UserMessage;
-  readonly source: "input" | "steering" | "observed" | "system";
+  readonly source: "input" | "steering" | "observed" | "system" | "memory";
+}
+
+/**
+ * The conversation was edited between runs: messages are left out of what is sent from here on, or marks are put on them or taken
+ * off. What they were stays in the journal.
+ */
+export interface MemoryEditEntry extends EntryBase {
+  readonly type: "memory_edit";
+  readonly edit: "remove" | "mark" | "unmark";
+  /** Ids of messages as {@link import("./in-memory-memory.ts").MemoryItem} has them; ids nobody knows are no fault. Absent: all of them. */
+  readonly messages?: readonly string[];
+  readonly marks?: readonly string[];
 }
 
 /** An answer of the model, with what it cost. `costUsd` is absent when the price is unknown. */
@@ -118,7 +133,10 @@ export interface ToolResultEntry extends EntryBase {
 /** A model request that is no part of the conversation, and what it cost. `costUsd` is absent when the price is unknown. */
 export interface ModelUsageEntry extends EntryBase {
   readonly type: "model_usage";
-  /** What was asked for: `compaction`. */
+  /**
+   * What was asked for: `compaction`. Or why there is no answer: `retry`, `aborted`, `failed`: the model had begun, and what it is
+   * charged with is an estimate.
+   */
   readonly purpose: string;
   readonly model: string;
   readonly usage: Usage;
@@ -206,6 +224,7 @@ export type JournalEntry =
   | RunStartEntry
   | HistoryEntry
   | UserEntry
+  | MemoryEditEntry
   | AssistantEntry
   | ToolIntentEntry
   | PermissionEntry

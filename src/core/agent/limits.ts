@@ -13,6 +13,27 @@ export function exhaustedLimit(run: RunContext): BudgetLimit | undefined {
   return undefined;
 }
 
+/** What was spent of a limit, in one sentence for people. */
+export function budgetDetail(run: RunContext, limit: BudgetLimit): string {
+  const { usd = 0, tokens = 0, wallTimeMs = 0 } = run.budget;
+  const { usage, costUsd } = run.state.session;
+  if (limit === "wall_time") return `The run has taken the ${wallTimeMs} ms it had.`;
+  if (limit === "usd" && costUsd === undefined)
+    return `Of $${usd} for the session nobody knows how much is spent: an answer came from a model without a known price.`;
+  const spent = limit === "usd" ? (costUsd ?? 0) : usage.inputTokens + usage.outputTokens;
+  const allowed = limit === "usd" ? usd : tokens;
+  const said =
+    limit === "usd"
+      ? `$${amount(spent)} of $${amount(allowed)} is spent in this session`
+      : `${spent} of ${allowed} tokens are spent in this session`;
+  return spent >= allowed ? `${said}.` : `${said}, and what is left does not pay for the next request.`;
+}
+
+/** Dollars with as many digits as small amounts need, and no more than two where they do not. */
+function amount(usd: number): string {
+  return usd >= 1 ? usd.toFixed(2) : usd.toPrecision(3).replace(/\.?0+$/, "");
+}
+
 /** Throws `invalid_argument` for a limit that is no positive number (`maxIterations`: a whole one, or `Infinity`). */
 export function assertLimits(limits: {
   readonly maxIterations?: number | undefined;

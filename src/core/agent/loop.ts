@@ -4,13 +4,13 @@ import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { type ActOutcome, act, actOn } from "./act.ts";
-import { type Ending, endRun } from "./end-run.ts";
-import { exhaustedLimit } from "./limits.ts";
+import type { Ending } from "./end-run.ts";
+import { budgetDetail, exhaustedLimit } from "./limits.ts";
 import { reasonInRoom } from "./make-room.ts";
 import { admitOpen } from "./open-calls.ts";
 import type { MaxIterationsContext } from "./options.ts";
 import type { Reasoned } from "./reasoned.ts";
-import type { RunResult } from "./result.ts";
+import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** Texts the loop itself says to the model. */
@@ -23,14 +23,6 @@ const MAX_NUDGES = 3;
 
 type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
 
-/**
- * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something ends the run. One
- * model request per turn. Throws only for the journal and for `onMaxIterations: "throw"`; everything else is a stop reason.
- */
-export async function runLoop(run: RunContext): Promise<RunResult> {
-  return endRun(run, await runTurns(run));
-}
-
 /** What the next request asks of the model. */
 interface Demand {
   toolChoice: ToolChoice | undefined;
@@ -38,7 +30,10 @@ interface Demand {
   nudges: number;
 }
 
-/** The turns of a run, without the record of its end: see {@link runLoop}, which is this and {@link endRun}. */
+/**
+ * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something ends the run. One
+ * model request per turn. Throws only for the journal; everything else is a stop reason. {@link endRun} records how it ended.
+ */
 export async function runTurns(run: RunContext): Promise<Ending> {
   const demand: Demand = { toolChoice: run.toolChoice, nudges: 0 };
   const open = run.state.transcript.pending;
@@ -54,7 +49,7 @@ export async function runTurns(run: RunContext): Promise<Ending> {
     run.emit({ type: "turn_start", iteration });
     const answer = await reasonInRoom(run, demand.toolChoice);
     if (answer.type === "aborted") return aborted(run);
-    if (answer.type === "exhausted") return { stopReason: "budget", limit: answer.limit };
+    if (answer.type === "exhausted") return overBudget(run, answer.limit);
     if (answer.type === "failed") return { stopReason: "error", error: answer.error };
 
     const calls = toolCallsOf(answer.message);
@@ -110,6 +105,8 @@ async function guardAgainstLoops(run: RunContext): Promise<Ending | undefined> {
 async function afterText(run: RunContext, answer: AnsweredTurn, demand: Demand): Promise<Ending | undefined> {
   if (answer.finishReason.unified === "pause") return undefined;
   if (await takeInSteering(run)) return undefined;
+  if (answer.cappedBy !== undefined && answer.finishReason.unified === "length")
+    return { ...overBudget(run, answer.cappedBy), text: messageText(answer.message) };
   if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer);
   if (++demand.nudges > MAX_NUDGES) return { stopReason: "error", error: neverFinished(run.finishTool) };
   await say(run, NUDGE(run.finishTool));
@@ -130,13 +127,17 @@ function stopBefore(run: RunContext, iteration: number): Ending | "max_iteration
   if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (run.state.transcript.pending.length > 0) return waiting(run);
   const limit = exhaustedLimit(run);
-  if (limit !== undefined) return { stopReason: "budget", limit };
+  if (limit !== undefined) return overBudget(run, limit);
   return iteration > run.maxIterations ? "max_iterations" : undefined;
+}
+
+function overBudget(run: RunContext, limit: BudgetLimit): Ending {
+  return { stopReason: "budget", limit, detail: budgetDetail(run, limit) };
 }
 
 /** The wall time of the budget aborts with a `timeout`; every other abort is the caller's. */
 function aborted(run: RunContext): Ending {
-  if (isNanoAgentError(run.signal.reason, "timeout")) return { stopReason: "budget", limit: "wall_time" };
+  if (isNanoAgentError(run.signal.reason, "timeout")) return overBudget(run, "wall_time");
   return { stopReason: "aborted" };
 }
 

@@ -2,7 +2,7 @@ import type { Message, UserMessage } from "../message/message.ts";
 import type { ToolChoice } from "../model/model.ts";
 import { errorResult } from "../tool/output.ts";
 import { ToolRegistry } from "../tool/registry.ts";
-import { resultOf } from "./end-run.ts";
+import { type Ending, resultOf } from "./end-run.ts";
 import { runTurns } from "./loop.ts";
 import type { OnMaxIterations } from "./options.ts";
 import type { RunResult } from "./result.ts";
@@ -49,6 +49,19 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
   if (nested.message !== undefined)
     await record(inner, { type: "user_message", message: nested.message, source: "system" });
   return resultOf(inner, await runTurns(inner));
+}
+
+/** Ends as `result` did, with another text where one is given. */
+export function endingOf(result: RunResult, text: string = result.text): Ending {
+  const { stopReason, output, limit, error, detail } = result;
+  return {
+    stopReason,
+    text,
+    ...(output === undefined ? {} : { output }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(error === undefined ? {} : { error }),
+    ...(detail === undefined ? {} : { detail }),
+  };
 }
 
 /** The registry itself, so that later changes count, unless one of its tools could never be answered. */

@@ -10,15 +10,20 @@ import type { AgentEvent } from "./event.ts";
 import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { HookOptions } from "./hook.ts";
 import type { Journal } from "./journal.ts";
+import type { LongTermMemoryOptions } from "./long-term-memory.ts";
 import type { LoopGuardOptions } from "./loop-guard.ts";
 
-/** What a session may use up. A limit that is reached ends the run with `stopReason: "budget"` before the next request. */
+/**
+ * What may be used up. Money and tokens are those of the session: all runs, those of a session that was resumed included, nested runs,
+ * compactions, retries. Before each request what it may cost at most is set aside; where the rest does not pay for it, its answer is
+ * held to what is paid for, or it is not sent and the run ends with `stopReason: "budget"`.
+ */
 export interface Budget {
-  /** US dollars. With a model whose price is unknown a run refuses to start (`invalid_argument`). */
+  /** US dollars. With a model (or a fallback) whose price is unknown a run refuses to start (`invalid_argument`). */
   readonly usd?: number;
   /** Input and output tokens together. */
   readonly tokens?: number;
-  /** Milliseconds since the run began; also stops what is at work when it is reached. */
+  /** Milliseconds of one run, from its beginning; also stops what is at work when it is reached. */
   readonly wallTimeMs?: number;
 }
 
@@ -39,6 +44,13 @@ export type OnMaxIterations =
   | "last"
   | "throw"
   | ((context: MaxIterationsContext) => string | Promise<string>);
+
+/**
+ * What the conversation keeps of a run. `full`: every message and tool call, so that the next question can refer to them.
+ * `final-only`: the question and the answer; tool calls stand in the journal and in the events, and are not sent again; a tool
+ * that the caller answers cannot be used then.
+ */
+export type ConversationMemory = "full" | "final-only";
 
 /** How an agent is made. */
 export interface AgentOptions {
@@ -65,6 +77,10 @@ export interface AgentOptions {
   readonly onAsk?: "deny" | "pause";
   /** Hooks of this agent; see {@link import("./agent.ts").Agent.hooks}. */
   readonly hooks?: HookOptions;
+  /** Default `full`. */
+  readonly memory?: ConversationMemory;
+  /** What is remembered across conversations. Default: nothing. */
+  readonly longTermMemory?: LongTermMemoryOptions;
   /** False runs the calls of one answer one after the other, in order. Default true. */
   readonly parallelToolCalls?: boolean;
   /** Calls of one answer at work at the same time. Default 64. */

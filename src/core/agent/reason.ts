@@ -1,13 +1,13 @@
 import { abortError } from "../base/abort.ts";
 import { toNanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
-import type { Usage } from "../message/usage.ts";
 import { AnswerCollector } from "../model/collect.ts";
-import { costOf } from "../model/cost.ts";
-import type { FinishReason, ModelRequest, ToolChoice } from "../model/model.ts";
+import type { ModelRequest, ToolChoice } from "../model/model.ts";
 import { hookedAnswer, hookedRequest } from "./reason-hooks.ts";
 import type { Reasoned } from "./reasoned.ts";
 import { redactError } from "./redact-call.ts";
+import { RequestAccount } from "./request-account.ts";
+import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /**
@@ -15,12 +15,31 @@ import { type RunContext, record } from "./run-context.ts";
  * recorded as far as its text had come. Throws only for the journal.
  */
 export async function reason(run: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
+  let account: RequestAccount | BudgetLimit;
+  try {
+    account = await RequestAccount.open(run, await hookedRequest(run, requestOf(run, toolChoice)));
+  } catch (error) {
+    return run.signal.aborted
+      ? { type: "aborted" }
+      : { type: "failed", error: redactError(run.redact, toNanoAgentError(error, "internal")) };
+  }
+  if (typeof account === "string") return { type: "exhausted", limit: account };
+  try {
+    return await reasonOn(run, account);
+  } finally {
+    account.close();
+  }
+}
+
+async function reasonOn(run: RunContext, account: RequestAccount): Promise<Reasoned> {
   const collector = new AnswerCollector(run.state.transcript.callIds);
   const startedAt = performance.now();
+  const { request, cappedBy } = account;
   try {
-    const request = await hookedRequest(run, requestOf(run, toolChoice));
     const parts = run.model.stream(request, { signal: run.signal });
     for await (const part of parts) {
+      if (part.type === "retry") await account.void("retry");
+      else account.see(part);
       const shown = collector.add(part);
       if (shown.type === "retry") run.emit({ ...shown, error: redactError(run.redact, shown.error) });
       else if (shown.type !== "block" && shown.type !== "finish") run.emit(shown);
@@ -31,21 +50,25 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
       message,
       finishReason: finish.finishReason,
     });
-    await recordAnswer(run, {
+    await record(run, {
+      type: "assistant_message",
       ...answer,
-      usage: finish.usage,
+      ...account.answered(finish, message),
       durationMs: Math.round(performance.now() - startedAt),
-      ...(finish.model === undefined ? {} : { answeredBy: finish.model }),
       ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
     });
-    if (failure === undefined) return { type: "answer", ...answer };
+    if (failure === undefined)
+      return { type: "answer", ...answer, ...(cappedBy === undefined ? {} : { cappedBy }) };
     return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
   } catch (error) {
     const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
-    if (!run.signal.aborted) return { type: "failed", error: failure };
-    await recordPartial(run, collector.partial(), Math.round(performance.now() - startedAt));
-    return { type: "aborted" };
+    if (run.signal.aborted) {
+      await recordPartial(run, collector.partial(), { account, startedAt });
+      return { type: "aborted" };
+    }
+    await account.void("failed");
+    return { type: "failed", error: failure };
   }
 }
 
@@ -59,35 +82,21 @@ function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRe
   };
 }
 
-interface Answer {
-  readonly message: AssistantMessage;
-  readonly finishReason: FinishReason;
-  readonly usage: Usage;
-  readonly durationMs: number;
-  readonly answeredBy?: string;
-  readonly responseId?: string;
-}
-
-async function recordAnswer(run: RunContext, answer: Answer): Promise<void> {
-  const { answeredBy, ...fields } = answer;
-  const price = run.model.info?.price;
-  await record(run, {
-    type: "assistant_message",
-    model: `${run.model.provider}/${answeredBy ?? run.model.id}`,
-    ...fields,
-    ...(price === undefined ? {} : { costUsd: costOf(answer.usage, price) }),
-  });
-}
-
-async function recordPartial(run: RunContext, message: AssistantMessage, durationMs: number): Promise<void> {
-  if (message.content.length === 0) return;
+async function recordPartial(
+  run: RunContext,
+  message: AssistantMessage,
+  { account, startedAt }: { readonly account: RequestAccount; readonly startedAt: number },
+): Promise<void> {
+  if (message.content.length === 0) {
+    await account.void("aborted");
+    return;
+  }
   await record(run, {
     type: "assistant_message",
     message,
-    model: `${run.model.provider}/${run.model.id}`,
     finishReason: { unified: "other", raw: "aborted" },
-    usage: { inputTokens: 0, outputTokens: 0 },
-    durationMs,
+    ...account.cut(),
+    durationMs: Math.round(performance.now() - startedAt),
     interrupted: true,
   });
 }

@@ -3,6 +3,7 @@ import type { Message } from "../message/message.ts";
 import { beginRun } from "./begin-run.ts";
 import { endRun } from "./end-run.ts";
 import { inputMessages } from "./input-messages.ts";
+import type { LongTermControl } from "./long-term-control.ts";
 import type { RunResult } from "./result.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -11,6 +12,7 @@ export interface Reply {
   readonly messages: readonly Message[];
   /** Conversation to start from when there is none yet. */
   readonly history: readonly Message[] | undefined;
+  readonly longTerm: LongTermControl | undefined;
   /** The run between its beginning and its result. */
   readonly conduct: (run: RunContext) => Promise<RunResult>;
 }
@@ -19,19 +21,27 @@ export interface Reply {
  * A run from its input to its result, inside the `reply` hooks. A hook that fails ends it with `error`; the journal keeps how it had
  * ended until then. Throws what {@link beginRun} and `conduct` throw.
  */
-export async function reply(run: RunContext, { messages, history, conduct }: Reply): Promise<RunResult> {
+export async function reply(
+  run: RunContext,
+  { messages, history, longTerm, conduct }: Reply,
+): Promise<RunResult> {
   const { hooks } = run;
   let input = messages;
   try {
     if (hooks.has("pre_reply")) input = await hookedInput(run, messages);
   } catch (error) {
-    await beginRun(run, messages, history);
+    await beginRun(run, messages, { history });
     if (run.signal.aborted) return conduct(run);
     return endRun(run, { stopReason: "error", error: toNanoAgentError(error) });
   }
-  await beginRun(run, input, history);
-  const result = await conduct(run);
-  return afterReply(run, input, result);
+  if (longTerm === undefined) {
+    await beginRun(run, input, { history });
+    return afterReply(run, input, await conduct(run));
+  }
+  await beginRun(run, input, { history, recalled: await longTerm.recall(run, input) });
+  const result = await afterReply(run, input, await conduct(longTerm.listening(run)));
+  await longTerm.keep(run, result);
+  return result;
 }
 
 async function hookedInput(run: RunContext, messages: readonly Message[]): Promise<readonly Message[]> {

@@ -9,9 +9,10 @@ import type { AgentEvent } from "./event.ts";
 import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
+import type { Ledger } from "./ledger.ts";
 import type { LoopGuardSettings } from "./loop-guard.ts";
 import { loopGuardSettings } from "./loop-guard-settings.ts";
-import type { AgentOptions, Budget, OnMaxIterations, RunOptions } from "./options.ts";
+import type { AgentOptions, Budget, ConversationMemory, OnMaxIterations, RunOptions } from "./options.ts";
 import type { RequestDefaults } from "./request-defaults.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -22,6 +23,7 @@ export interface RunSettings {
   readonly maxIterations: number;
   readonly onMaxIterations: OnMaxIterations;
   readonly budget: Budget;
+  readonly memory: ConversationMemory;
   /** Absent: nobody looks for loops. */
   readonly loopGuard: LoopGuardSettings | undefined;
   readonly gate: Gate | undefined;
@@ -43,6 +45,8 @@ export interface RunContext extends RunSettings {
   readonly tools: ToolRegistry;
   readonly request: RequestDefaults;
   readonly startedAt: number;
+  /** Shared with the nested runs inside. */
+  readonly ledger: Ledger;
   readonly journal: Journal;
   readonly state: SessionState;
   readonly signal: AbortSignal;
@@ -65,6 +69,7 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     maxIterations: options.maxIterations ?? own.maxIterations ?? 20,
     onMaxIterations: own.onMaxIterations ?? "summarize",
     budget: own.budget ?? {},
+    memory: own.memory ?? "full",
     loopGuard: loopGuardSettings(own.loopGuard),
     gate: own.permission,
     approve: options.approve ?? own.approve,

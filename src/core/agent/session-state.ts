@@ -1,15 +1,17 @@
 import type { ToolUseBlock } from "../message/block.ts";
-import { type Message, textOf, toolCallsOf } from "../message/message.ts";
+import { LONG_TERM_MEMORY, type Message, textOf, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
-import { addUsage, NO_USAGE, type Usage } from "../message/usage.ts";
+import { addUsage, cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import type {
   ApprovalRequestEntry,
   AssistantEntry,
   CompactionEntry,
   JournalEntry,
+  MemoryEditEntry,
   ModelUsageEntry,
 } from "./entry.ts";
 import { LoopGuard } from "./loop-guard.ts";
+import { MessageLabels } from "./message-labels.ts";
 
 /** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
 export interface Spending {
@@ -40,6 +42,8 @@ export interface NestedState {
  */
 export class SessionState {
   readonly transcript: Transcript;
+  /** Names and marks of the messages in it. */
+  readonly labels: MessageLabels = new MessageLabels();
   /** What the calls of this transcript have in common. */
   readonly guard: LoopGuard = new LoopGuard();
   readonly #nested: NestedState | undefined;
@@ -49,6 +53,7 @@ export class SessionState {
   #run: Spending = NOTHING;
   #iterations = 0;
   #lastText = "";
+  #isTouched = false;
   #endedWaiting = false;
   #measured: MeasuredContext | undefined;
   /** The newest compaction and what it replaced: what an undo needs. */
@@ -74,6 +79,11 @@ export class SessionState {
   /** Of the newest run. */
   get run(): Spending {
     return this.#run;
+  }
+
+  /** Whether the conversation was run or edited: what is not in it by now is left out on purpose. */
+  get isTouched(): boolean {
+    return this.#isTouched;
   }
 
   /** Answers of the newest run. */
@@ -128,19 +138,32 @@ export class SessionState {
   }
 
   #fold(entry: JournalEntry): void {
+    const { labels, transcript } = this;
+    const before = transcript.messages.length;
+    this.#change(entry);
+    // What has no name by now are the results of the calls before it, which became a message, or what a compaction had to repair.
+    const from = entry.type === "compaction" || entry.type === "compaction_undone" ? 0 : before;
+    for (let at = from; at < transcript.messages.length; at++)
+      labels.nameUnnamed(transcript.messages[at], `${entry.id}/results`);
+  }
+
+  #change(entry: JournalEntry): void {
+    const { labels } = this;
     switch (entry.type) {
       case "run_start":
+        this.#isTouched = true;
         this.guard.begin();
         this.#run = NOTHING;
         this.#iterations = 0;
         this.#lastText = "";
         return;
       case "history":
-        this.transcript.addHistory(entry.messages);
+        this.transcript.addHistory(this.#named(entry.id, entry.messages));
         this.#approvals.clear();
         return;
       case "user_message":
-        this.transcript.addUser(entry.message);
+        this.transcript.addUser(labels.named(entry.message, entry.id));
+        if (entry.source === "memory") labels.mark([entry.id], [LONG_TERM_MEMORY]);
         this.#approvals.clear();
         return;
       case "assistant_message":
@@ -185,11 +208,32 @@ export class SessionState {
     if (entry.type === "model_usage") this.#spend(entry);
     else if (entry.type === "compaction") this.#compact(entry);
     else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);
+    else if (entry.type === "memory_edit") this.#edit(entry);
+  }
+
+  #named(id: string, messages: readonly Message[]): readonly Message[] {
+    return messages.map((message, at) => this.labels.named(message, `${id}/${at}`));
+  }
+
+  #edit({ edit, messages, marks = [] }: MemoryEditEntry): void {
+    const { labels, transcript } = this;
+    this.#isTouched = true;
+    const ids = messages ?? transcript.messages.map((message) => labels.idOf(message));
+    if (edit === "mark") labels.mark(ids, marks);
+    else if (edit === "unmark") labels.unmark(ids, marks);
+    else {
+      const meant = new Set(ids);
+      transcript.remove((message) => meant.has(labels.idOf(message)));
+      // Both of them count messages that may be gone.
+      this.#measured = undefined;
+      this.#compaction = undefined;
+      this.#revision += 1;
+    }
   }
 
   #compact({ id, messages, kept }: CompactionEntry): void {
     const before = this.transcript.messages.length;
-    const replaced = this.transcript.replaceOlder(messages, kept);
+    const replaced = this.transcript.replaceOlder(this.#named(id, messages), kept);
     const head = this.transcript.messages.length - (before - replaced.length);
     this.#compaction = { id, head, replaced };
     this.#measured = undefined;
@@ -207,12 +251,12 @@ export class SessionState {
   }
 
   #answer(entry: AssistantEntry): void {
-    this.transcript.addAssistant(entry.message);
+    this.transcript.addAssistant(this.labels.named(entry.message, entry.id));
     this.#approvals.clear();
     this.guard.answer(toolCallsOf(entry.message));
     this.#spend(entry);
-    const { inputTokens, outputTokens } = entry.usage;
-    if (inputTokens > 0)
+    const { inputTokens, outputTokens, estimated } = entry.usage;
+    if (inputTokens > 0 && estimated !== true)
       this.#measured = {
         tokens: inputTokens + outputTokens,
         messages: this.transcript.messages.length,
@@ -229,13 +273,18 @@ export class SessionState {
 }
 
 function spend(before: Spending, entry: AssistantEntry | ModelUsageEntry): Spending {
-  // Providers report no usage for an answer that was cut: what is known stays a lower bound.
-  if (entry.type === "assistant_message" && entry.interrupted === true) return before;
+  const usage = cleanUsage(entry.usage);
+  // An answer that was cut and that nobody had to pay for.
+  if (entry.type === "assistant_message" && entry.interrupted === true && usage.estimated !== true)
+    return before;
   return {
-    usage: addUsage(before.usage, entry.usage),
+    usage: addUsage(before.usage, usage),
     costUsd:
-      before.costUsd === undefined || entry.costUsd === undefined
-        ? undefined
-        : before.costUsd + entry.costUsd,
+      before.costUsd === undefined || !isAmount(entry.costUsd) ? undefined : before.costUsd + entry.costUsd,
   };
+}
+
+/** A cost that is none, in a journal from elsewhere, is unknown. */
+function isAmount(costUsd: number | undefined): costUsd is number {
+  return typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0;
 }

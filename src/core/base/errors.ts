@@ -34,6 +34,8 @@ export type ErrorCode =
   | "journal"
   /** What a tool call would change cannot be kept, or what was kept cannot be put back. */
   | "checkpoint"
+  /** A long-term memory that cannot be opened, read or written. */
+  | "memory"
   /** A test double was used differently from its script. */
   | "script_mismatch"
   /** A defect of nano-agent or of code plugged into it (hook, gate, observer). */

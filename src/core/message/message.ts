@@ -24,6 +24,12 @@ export type Message = UserMessage | AssistantMessage;
 /** What callers may pass as input: text, blocks, or whole messages. */
 export type Input = string | readonly UserBlock[] | Message | readonly Message[];
 
+/**
+ * Name of the user message in which stands what was found in a long-term memory. The tag around it and the mark of the message are
+ * called the same.
+ */
+export const LONG_TERM_MEMORY = "long_term_memory";
+
 /** A user message from text or blocks. */
 export function userMessage(content: string | readonly UserBlock[]): UserMessage {
   return { role: "user", content: typeof content === "string" ? [{ type: "text", text: content }] : content };

@@ -118,6 +118,29 @@ export class Transcript {
     this.#flush();
   }
 
+  /**
+   * Leaves out messages. An answer with tool calls and the message with their results go together, whichever of them is meant; open
+   * calls of an answer that goes are closed with it.
+   */
+  remove(isMeant: (message: Message) => boolean): void {
+    const messages = this.#messages.slice();
+    const kept: Message[] = [];
+    for (let at = 0; at < messages.length; at++) {
+      const [message, next] = messages.slice(at, at + 2);
+      if (message === undefined) break;
+      const calls = message.role === "assistant" && message.content.some(({ type }) => type === "tool_use");
+      const unit = calls && next !== undefined ? [message, next] : [message];
+      if (!unit.some(isMeant)) kept.push(...unit);
+      else if (calls && next === undefined) {
+        this.#calls = [];
+        this.#results.clear();
+      }
+      at += unit.length - 1;
+    }
+    this.#messages.length = 0;
+    for (const message of kept) this.#messages.push(message);
+  }
+
   #flush(): void {
     const content: UserBlock[] = [];
     for (const call of this.#calls) {

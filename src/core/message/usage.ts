@@ -1,6 +1,7 @@
 /**
  * Tokens of one or more model requests. `inputTokens` counts everything the model read, cache reads and writes included;
- * `outputTokens` everything it wrote, reasoning included. A figure the provider did not report is absent, never guessed.
+ * `outputTokens` everything it wrote, reasoning included. A figure the provider did not report is absent; the two totals are estimated then
+ * where a limit or a bill depends on them, and `estimated` says so.
  */
 export interface Usage {
   readonly inputTokens: number;
@@ -13,6 +14,8 @@ export interface Usage {
   readonly cacheWrite1hTokens?: number;
   /** Part of `outputTokens` spent on reasoning. */
   readonly reasoningTokens?: number;
+  /** True when figures are estimates in whole or in part: the provider reported none, or the answer was cut. */
+  readonly estimated?: true;
   /** The provider's own usage object, unchanged. Absent on sums. */
   readonly raw?: unknown;
 }
@@ -33,7 +36,21 @@ export function addUsage(left: Usage, right: Usage): Usage {
     const b = right[part];
     if (a !== undefined || b !== undefined) sum[part] = (a ?? 0) + (b ?? 0);
   }
+  if (left.estimated === true || right.estimated === true) sum.estimated = true;
   return sum;
+}
+
+/** A usage whose figures are whole numbers from 0: whatever else a provider reported counts as not reported. */
+export function cleanUsage(usage: Usage): Usage {
+  const figures = [usage.inputTokens, usage.outputTokens, ...PARTS.map((part) => usage[part] ?? 0)];
+  if (figures.every((figure) => Number.isSafeInteger(figure) && figure >= 0)) return usage;
+  const clean: { -readonly [K in keyof Usage]: Usage[K] } = {
+    ...usage,
+    inputTokens: tokenCount(usage.inputTokens),
+    outputTokens: tokenCount(usage.outputTokens),
+  };
+  for (const part of PARTS) if (usage[part] !== undefined) clean[part] = tokenCount(usage[part]);
+  return clean;
 }
 
 /** A token count a provider reported: negative, fractional, missing or absurd values become a whole number ≥ 0. */

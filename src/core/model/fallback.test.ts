@@ -32,6 +32,11 @@ const finish: StreamPart = {
   finishReason: { unified: "stop", raw: "x" },
   usage: { inputTokens: 1, outputTokens: 1 },
 };
+/** The end of an answer of a model other than the first. */
+const finishOf = (id: string): StreamPart => ({
+  ...finish,
+  answeredBy: { provider: `p-${id}`, id, info: { contextWindow: 1000 } },
+});
 const failure = (code: ErrorCode, retryable = false): NanoAgentError =>
   new NanoAgentError(code, code, { retryable });
 const retry = (attempt: number, error: NanoAgentError, delayMs = 0): StreamPart => ({
@@ -68,7 +73,7 @@ describe("fallbackModel", () => {
       retry(4, busy, 5),
       retry(5, down),
       text("C"),
-      finish,
+      finishOf("c"),
     ]);
   });
 
@@ -101,7 +106,7 @@ describe("fallbackModel", () => {
     expect(isFallbackError(error)).toBe(goesOn);
     const b = fake("b", [finish]);
     const parts = ask(fallbackModel([fake("a", [error]), b]));
-    if (goesOn) expect(await parts).toEqual([retry(2, error), finish]);
+    if (goesOn) expect(await parts).toEqual([retry(2, error), finishOf("b")]);
     else await expect(parts).rejects.toBe(error);
     expect(b.left()).toBe(goesOn ? 0 : 1);
   });
@@ -111,7 +116,7 @@ describe("fallbackModel", () => {
     const tooLong = failure("context_overflow");
     expect(await ask(fallbackModel([fake("a", [tooLong]), fake("b", [finish])], options))).toEqual([
       retry(2, tooLong),
-      finish,
+      finishOf("b"),
     ]);
     await expect(
       ask(fallbackModel([fake("a", [failure("network", true)]), fake("b", [finish])], options)),
@@ -146,7 +151,7 @@ describe("fallbackModel", () => {
       { sticky: true },
     );
     await ask(sticky);
-    expect(await ask(sticky)).toEqual([text("B"), finish]);
+    expect(await ask(sticky)).toEqual([text("B"), finishOf("b")]);
     expect(await ask(sticky)).toEqual([retry(2, down), text("A"), finish]);
   });
 

@@ -1,5 +1,5 @@
 import { type ErrorCode, isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
-import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "./model.ts";
+import type { FinishPart, Model, ModelCallOptions, ModelRequest, StreamPart } from "./model.ts";
 
 /** How {@link fallbackModel} chooses. */
 export interface FallbackOptions {
@@ -36,7 +36,7 @@ export function isFallbackError(error: NanoAgentError): boolean {
 /**
  * A model that tries `models` in order: when one fails for good, the next takes over. What was streamed until then is void, which
  * a `retry` part says; its `attempt` counts on over all models. The last model's error is thrown. `provider`, `id` and `info` are
- * those of the first model; `finish.model` names the one that answered where its provider does. Throws `invalid_argument` for an
+ * those of the first model, the others its `alternatives`; `finish.answeredBy` says which of those answered. Throws `invalid_argument` for an
  * empty list.
  */
 export function fallbackModel(models: readonly Model[], options: FallbackOptions = {}): Model {
@@ -54,6 +54,7 @@ class FallbackModel implements Model {
   readonly provider: string;
   readonly id: string;
   readonly info?: NonNullable<Model["info"]>;
+  readonly alternatives: readonly Model[];
   readonly #models: readonly Model[];
   readonly #when: (error: NanoAgentError) => boolean;
   readonly #sticky: boolean;
@@ -64,6 +65,7 @@ class FallbackModel implements Model {
     this.id = first.id;
     if (first.info !== undefined) this.info = first.info;
     this.#models = [...models];
+    this.alternatives = this.#models.slice(1);
     this.#when = options.when ?? isFallbackError;
     this.#sticky = options.sticky ?? false;
   }
@@ -77,6 +79,7 @@ class FallbackModel implements Model {
       try {
         for await (const part of model.stream(request, options)) {
           if (part.type === "retry") yield { ...part, attempt: ++attempt };
+          else if (part.type === "finish" && index > 0) yield { answeredBy: factsOf(model), ...part };
           else yield part;
         }
         if (this.#sticky) this.#preferred = index;
@@ -95,4 +98,8 @@ class FallbackModel implements Model {
       }
     }
   }
+}
+
+function factsOf({ provider, id, info }: Model): NonNullable<FinishPart["answeredBy"]> {
+  return { provider, id, ...(info === undefined ? {} : { info }) };
 }

@@ -15,6 +15,8 @@ export interface Model {
   readonly id: string;
   /** What is known about the model. Unknown figures are absent. */
   readonly info?: ModelInfo;
+  /** Other models that may answer in its place, as far as it is made of several. */
+  readonly alternatives?: readonly Model[];
   /**
    * One request, streamed. The stream yields parts in order and ends after exactly one `finish` part; it throws a
    * {@link NanoAgentError} when the request failed for good (retries are the implementation's business and show as `retry`
@@ -146,6 +148,8 @@ export interface FinishPart {
   readonly usage: Usage;
   /** The model that answered, where the provider names it. */
   readonly model?: string;
+  /** The model that answered, where it is one of the `alternatives`: its prices hold. */
+  readonly answeredBy?: Pick<Model, "provider" | "id" | "info">;
   /** The provider's id of this answer. */
   readonly responseId?: string;
 }

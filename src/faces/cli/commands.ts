@@ -45,6 +45,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("./commands/undo.ts")).redo,
   },
   {
+    name: "memory",
+    usage: "list|search|forget … [--json]",
+    help: "List what is remembered across sessions, search it, or forget records by their ids.",
+    load: async () => (await import("./small-commands.ts")).memory,
+  },
+  {
     name: "auth",
     usage: "check [PROVIDER] [--json]",
     help: "Ask the provider whether the key in use is accepted.",

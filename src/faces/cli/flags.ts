@@ -29,6 +29,7 @@ export type FlagName =
   | "max-wall-time"
   | "cwd"
   | "add-dir"
+  | "verbose"
   | "help"
   | "version";
 
@@ -223,7 +224,7 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "text",
     value: "USD",
     group: "Limits",
-    help: "Money the run may spend. Exit 55 when it is used up.",
+    help: "Money the session may spend, runs before -c included. Exit 55 when it is used up.",
   },
   {
     name: "max-wall-time",
@@ -239,6 +240,12 @@ export const FLAGS: readonly FlagSpec[] = [
     value: "FOLDER",
     group: "Place",
     help: "A further folder that counts as inside the workspace.",
+  },
+  {
+    name: "verbose",
+    type: "boolean",
+    group: "Input and output",
+    help: "Say on standard error, line by line, what happens: requests, tool calls, decisions.",
   },
   { name: "help", short: "h", type: "boolean", group: "Other", help: "Show this help." },
   { name: "version", short: "v", type: "boolean", group: "Other", help: "Show the version." },

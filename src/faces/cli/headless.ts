@@ -24,6 +24,7 @@ import { stdinKind } from "./read-stdin.ts";
 import { repairText } from "./repair-text.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import type { RunFlags } from "./run-flags.ts";
+import type { RunObservers } from "./run-observers.ts";
 import { RunTally } from "./run-tally.ts";
 import { styleFor } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
@@ -49,6 +50,7 @@ class HeadlessRun {
   #redact: Redaction | undefined;
   #session: OpenSession | undefined;
   #composed: ComposedAgent | undefined;
+  #observers: RunObservers | undefined;
   #tidied: Promise<void> | undefined;
   #tally = new RunTally();
   #startedAt = performance.now();
@@ -106,13 +108,28 @@ class HeadlessRun {
     if (prompt === undefined && flags.words.length > 0) throw promptBesideLines();
     try {
       const composed = await this.#compose(settings);
+      await this.#openObservers(settings);
       this.#signals.allowGrace();
       if (prompt !== undefined) await this.#answer(composed, prompt, schema);
       else await this.#answerLines(composed, schema);
     } finally {
       await Promise.all([this.#composed?.dispose(), this.#tidied]);
       await this.#closeSession();
+      await this.#observers?.flush();
     }
+  }
+
+  async #openObservers({ config }: Settings): Promise<void> {
+    const { verbose } = this.#flags;
+    if (!verbose && config.values.openTelemetry === undefined) return;
+    const { openRunObservers } = await import("./run-observers.ts");
+    this.#observers = await openRunObservers({
+      verbose,
+      config: config.values,
+      write: (text) => this.#context.stderr.write(text),
+      redact: (text) => this.#redact?.text(text) ?? text,
+      onNotice: (message) => this.#say(message),
+    });
   }
 
   async #closeSession(): Promise<void> {
@@ -134,6 +151,7 @@ class HeadlessRun {
     const composed = await composeAgent({
       settings,
       addDirs,
+      remembers: session.keep,
       openJournal: async () => {
         this.#session = await found.open();
         return this.#session.journal;
@@ -228,6 +246,7 @@ class HeadlessRun {
     // With the first turn, while the request is under way: a start need not wait for it.
     if (event.type === "turn_start" && event.iteration === 1) this.#tidied = this.#composed?.tidy();
     this.#tally.add(event);
+    this.#observers?.observe(event);
     this.#progress.show(event);
     this.#reporter.event(event);
   }

@@ -122,7 +122,7 @@ function adviceFor({ result, facts, subtype }: Told): string | undefined {
     case "error_max_turns":
       return `Turn limit: ${requestsMade(facts.turns)}. ${again}, with a higher --max-turns.`;
     case "error_max_budget_usd":
-      return `The budget is used up. ${again}, with a higher --max-budget-usd.`;
+      return `The budget is used up.${detailOf(result)} ${again}, with a higher --max-budget-usd.`;
     case "error_max_wall_time":
       return `The time is over. ${again}, with a longer --max-wall-time.`;
     case "error_max_structured_output_retries":

@@ -21,6 +21,7 @@ export interface RunFlags {
   readonly outputFormat: OutputFormat;
   readonly inputFormat: "text" | "stream-json";
   readonly partialMessages: boolean;
+  readonly verbose: boolean;
   readonly jsonSchema: string | undefined;
   readonly outputFile: string | undefined;
   readonly cwd: string | undefined;
@@ -45,6 +46,7 @@ export function readRunFlags(flags: ParsedFlags): RunFlags {
     outputFormat,
     inputFormat,
     partialMessages,
+    verbose: flags.has("verbose"),
     jsonSchema: flags.text("json-schema"),
     outputFile: flags.text("output-last-message"),
     cwd: flags.text("cwd"),

@@ -78,8 +78,9 @@ export class RunTally {
   #spend(entry: AssistantEntry | ModelUsageEntry): void {
     this.#apiMs += entry.durationMs;
     const before = this.#models.get(entry.model) ?? { usage: NO_USAGE, costUsd: 0 };
-    // A cut answer reports no usage, so it says nothing about the price.
-    const cost = entry.type === "assistant_message" && entry.interrupted === true ? 0 : entry.costUsd;
+    // A cut answer that was not charged by estimate says nothing about the price.
+    const isCut = entry.type === "assistant_message" && entry.interrupted === true;
+    const cost = isCut && entry.usage.estimated !== true ? 0 : entry.costUsd;
     this.#models.set(entry.model, {
       usage: addUsage(before.usage, entry.usage),
       costUsd: before.costUsd === undefined || cost === undefined ? undefined : before.costUsd + cost,

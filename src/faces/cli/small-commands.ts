@@ -2,5 +2,6 @@
 export { auth } from "./commands/auth.ts";
 export { config } from "./commands/config.ts";
 export { doctor } from "./commands/doctor.ts";
+export { memory } from "./commands/memory.ts";
 export { models } from "./commands/models.ts";
 export { sessions } from "./commands/sessions.ts";

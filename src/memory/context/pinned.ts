@@ -1,6 +1,12 @@
 import { isRecord } from "../../core/base/json.ts";
 import type { ContentBlock, ToolUseBlock, UserBlock } from "../../core/message/block.ts";
-import { type Message, textOf, toolCallsOf, type UserMessage } from "../../core/message/message.ts";
+import {
+  LONG_TERM_MEMORY,
+  type Message,
+  textOf,
+  toolCallsOf,
+  type UserMessage,
+} from "../../core/message/message.ts";
 import { readNote } from "./note.ts";
 import { type FileAction, type TouchedFiles, touch, touchedBy } from "./touched-files.ts";
 
@@ -13,8 +19,6 @@ export interface Pinned {
   readonly files: TouchedFiles;
 }
 
-/** Name of messages that bring memories of other conversations: they are looked up again each time. */
-const MEMORY_NAME = "long_term_memory";
 const TODO_TOOL = "todo";
 
 /** Collects what is pinned of `messages`; what an earlier compaction pinned is taken over from its note. */
@@ -48,7 +52,8 @@ export function pinnedOf(messages: readonly Message[]): Pinned {
 
 /** The message without results of calls; undefined when nothing of the user is left. */
 function ownWords(message: UserMessage): UserMessage | undefined {
-  if (message.name === MEMORY_NAME) return undefined;
+  // Memories of other conversations are looked up again each time.
+  if (message.name === LONG_TERM_MEMORY) return undefined;
   const content = message.content.filter((block: UserBlock) => block.type !== "tool_result");
   if (content.length === 0) return undefined;
   return content.length === message.content.length ? message : { ...message, content };

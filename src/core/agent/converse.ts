@@ -1,0 +1,23 @@
+import { type Ending, endRun } from "./end-run.ts";
+import { runTurns } from "./loop.ts";
+import { endingOf, runNested } from "./nested-run.ts";
+import type { RunResult } from "./result.ts";
+import type { RunContext } from "./run-context.ts";
+
+/** The loop and the record of its end. Throws for the journal and for `onMaxIterations: "throw"`; everything else is a stop reason. */
+export async function runLoop(run: RunContext): Promise<RunResult> {
+  return endRun(run, await converse(run));
+}
+
+/** The turns of a run, of which the conversation keeps what {@link import("./options.ts").ConversationMemory} says. */
+export async function converse(run: RunContext): Promise<Ending> {
+  if (run.memory === "full") return runTurns(run);
+  const result = await runNested(run, {
+    scope: "reply",
+    history: run.state.transcript.messages,
+    tools: run.tools,
+    finishTool: run.finishTool,
+    toolChoice: run.toolChoice,
+  });
+  return { ...endingOf(result), addsText: true, iterations: result.iterations };
+}

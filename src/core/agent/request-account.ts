@@ -1,0 +1,131 @@
+import type { Message } from "../message/message.ts";
+import { cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
+import { costOf } from "../model/cost.ts";
+import { estimateOutput, estimateTokens, type Measured } from "../model/estimate.ts";
+import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/model.ts";
+import { type Grant, highestPrice } from "./ledger.ts";
+import type { BudgetLimit } from "./result.ts";
+import { type RunContext, record } from "./run-context.ts";
+
+/** What a request came to, as an entry says it. */
+export interface Charge {
+  /** `provider/id` of the model that answered. */
+  readonly model: string;
+  readonly usage: Usage;
+  readonly costUsd?: number;
+}
+
+/**
+ * The account of one model request: what was set aside for it, and what it is charged with. Attempts that were void, failed or were cut
+ * after the model had begun to write are charged by estimate, for providers charge for them and report nothing; so is an answer whose usage is
+ * missing or negative.
+ */
+export class RequestAccount {
+  /** The request to send. */
+  readonly request: ModelRequest;
+  /** The limit the answer is held to, when the budget pays for no longer one. */
+  readonly cappedBy: BudgetLimit | undefined;
+  readonly #run: RunContext;
+  readonly #measured: Measured | undefined;
+  readonly #price: ModelPrice | undefined;
+  readonly #release: () => void;
+  #written = "";
+  #hasBegun = false;
+
+  private constructor(run: RunContext, grant: Grant, measured: Measured | undefined) {
+    this.#run = run;
+    this.#measured = measured;
+    this.#price = highestPrice(run.model);
+    this.request = grant.request;
+    this.cappedBy = grant.cappedBy;
+    this.#release = grant.release;
+  }
+
+  /** Opens the account, or resolves to the limit that does not pay for the request. Rejects when the run is aborted meanwhile. */
+  static async open(run: RunContext, request: ModelRequest): Promise<RequestAccount | BudgetLimit> {
+    const { ledger, model, state, signal } = run;
+    const measured = measuredOf(run, request);
+    const inputTokens = ledger.isLimited ? ledger.estimates.ofRequest(request, measured) : 0;
+    const grant = await ledger.reserve({ model, request, inputTokens, state, signal });
+    return typeof grant === "string" ? grant : new RequestAccount(run, grant, measured);
+  }
+
+  /** Looks at a part of the stream. One that says `retry` is for {@link RequestAccount.void}. */
+  see(part: StreamPart): void {
+    this.#hasBegun = true;
+    if (part.type === "text_delta" || part.type === "thinking_delta") this.#written += part.text;
+    else if (part.type === "tool_call_delta") this.#written += part.json;
+  }
+
+  /** What an answer is charged with. */
+  answered(finish: FinishPart, message: Message): Charge {
+    const answering = finish.answeredBy ?? this.#run.model;
+    const price = answering.info?.price;
+    const reported = cleanUsage(finish.usage);
+    const usage = this.#isCounted(price) ? this.#complete(reported, message) : reported;
+    return {
+      model: `${answering.provider}/${finish.model ?? answering.id}`,
+      usage,
+      ...(price === undefined ? {} : { costUsd: costOf(usage, price) }),
+    };
+  }
+
+  /** What an answer that was cut is charged with. */
+  cut(): Charge {
+    const { provider, id } = this.#run.model;
+    const model = `${provider}/${id}`;
+    const price = this.#price;
+    if (!this.#isCounted(price)) return { model, usage: NO_USAGE };
+    const outputTokens = estimateTokens(this.#written);
+    const usage: Usage = { inputTokens: this.#inputTokens(), outputTokens, estimated: true };
+    return { model, usage, ...(price === undefined ? {} : { costUsd: costOf(usage, price) }) };
+  }
+
+  /**
+   * Charges an attempt that brought no answer, if the model had begun. Under a budget an aborted one is charged in any case: a model may
+   * have been thinking.
+   */
+  async void(purpose: "retry" | "aborted" | "failed"): Promise<void> {
+    const mayHaveBegun = this.#hasBegun || (purpose === "aborted" && this.#run.ledger.isLimited);
+    const charge = this.cut();
+    this.#hasBegun = false;
+    this.#written = "";
+    if (mayHaveBegun && charge.usage.estimated === true)
+      await record(this.#run, { type: "model_usage", purpose, ...charge, durationMs: 0 });
+  }
+
+  /** Gives back what was set aside. To be called when everything is recorded. */
+  close(): void {
+    this.#release();
+  }
+
+  /** Whether it matters to somebody what was used: to a budget, or because the model costs money. */
+  #isCounted(price: ModelPrice | undefined): boolean {
+    if (price === undefined) return this.#run.ledger.isLimited;
+    return price.input > 0 || price.output > 0;
+  }
+
+  #complete(usage: Usage, message: Message): Usage {
+    const missesInput = usage.inputTokens === 0;
+    const missesOutput = usage.outputTokens === 0 && message.content.length > 0;
+    if (!missesInput && !missesOutput) return usage;
+    return {
+      ...usage,
+      ...(missesInput ? { inputTokens: this.#inputTokens() } : {}),
+      ...(missesOutput ? { outputTokens: estimateOutput(message) } : {}),
+      estimated: true,
+    };
+  }
+
+  #inputTokens(): number {
+    return this.#run.ledger.estimates.ofRequest(this.request, this.#measured);
+  }
+}
+
+/** What a provider counted of the beginning of this very request. */
+function measuredOf({ state }: RunContext, { messages }: ModelRequest): Measured | undefined {
+  const { measured, transcript } = state;
+  if (measured === undefined) return undefined;
+  const last = measured.messages - 1;
+  return messages[last] !== undefined && messages[last] === transcript.messages[last] ? measured : undefined;
+}

@@ -1,0 +1,222 @@
+import { resolve } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import type {
+  LongTermMemory,
+  Recollection,
+  Recordable,
+  RecordContext,
+  RecordOutcome,
+  RetrieveOptions,
+} from "../core/agent/long-term-memory.ts";
+import { abortError } from "../core/base/abort.ts";
+import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
+import { vectorsOf } from "./embedder.ts";
+import { fileAt, isBusy, isDamage, type OpenDatabase, openDatabase, setAside } from "./memory-database.ts";
+import { addRecord, candidatesFor, inTransaction, removeRecord, shrink, touch } from "./memory-tables.ts";
+import { rank } from "./ranking.ts";
+import { recordTexts } from "./record-text.ts";
+import {
+  type LongTermStoreOptions,
+  type StoreSettings,
+  storeSettings,
+  wantedRecords,
+} from "./store-options.ts";
+import { TermReader } from "./term-reader.ts";
+
+/** How a {@link SqliteLongTermMemory} is made. */
+export interface SqliteLongTermMemoryOptions extends LongTermStoreOptions {
+  /** The database file; it and its folder are made when something is first recorded or searched, for the owner alone. */
+  readonly path: string;
+  /** Milliseconds to wait for other processes that write. Default 4,000. */
+  readonly busyTimeoutMs?: number;
+}
+
+/** A record as {@link SqliteLongTermMemory.list} shows it. */
+export interface StoredMemory {
+  readonly id: string;
+  readonly text: string;
+  /** When it was recorded last, milliseconds since the epoch. */
+  readonly time: number;
+  /** `dialogue`, `model`, or undefined when the program recorded it itself. */
+  readonly origin: string | undefined;
+  readonly sessionId: string | undefined;
+}
+
+/**
+ * A long-term memory in one file: SQLite with full text search, in which Chinese is found like English. Several processes may use
+ * the file at once. What `record` resolved for is on the disk. A damaged file is renamed, named in a notice, and a new one begun; one of
+ * a newer version is refused (`memory`) and not touched. Opened with the first call; rejects with `memory` for what stops it.
+ */
+export class SqliteLongTermMemory implements LongTermMemory {
+  readonly #path: string;
+  readonly #busyTimeoutMs: number;
+  readonly #settings: StoreSettings;
+  readonly #terms = new TermReader();
+  #open: OpenDatabase | undefined;
+
+  /** Touches no file. Throws `invalid_argument` for a path or limit that is none. */
+  constructor({ path, busyTimeoutMs = 4_000, ...options }: SqliteLongTermMemoryOptions) {
+    if (typeof path !== "string" || path.trim() === "" || path === ":memory:")
+      throw new NanoAgentError(
+        "invalid_argument",
+        `path is ${JSON.stringify(path)}: name a file, or use InMemoryLongTermMemory.`,
+      );
+    this.#path = resolve(path);
+    this.#busyTimeoutMs = busyTimeoutMs;
+    this.#settings = storeSettings(options);
+  }
+
+  async record(what: Recordable, context: RecordContext = {}): Promise<RecordOutcome> {
+    const texts = recordTexts(what, this.#settings);
+    const plain = texts.map(({ text }) => text);
+    const vectors = await vectorsOf(plain, this.#settings, context.signal);
+    if (texts.length === 0) return { added: 0, known: 0 };
+    const { clock, embedder, maxRecords, maxBytes } = this.#settings;
+    const time = clock.now();
+    return this.#write(context.signal, (database) => {
+      let added = 0;
+      texts.forEach(({ text, key }, at) => {
+        const { words, parts } = this.#terms.index(text);
+        const vector = vectors[at];
+        const isNew = addRecord(database, {
+          key,
+          text,
+          time,
+          words,
+          parts,
+          origin: context.origin ?? null,
+          session: context.sessionId ?? null,
+          ...(vector === undefined || embedder === undefined ? {} : { vector, model: embedder.model }),
+        });
+        if (isNew) added++;
+      });
+      shrink(database, { maxRecords, maxBytes });
+      return { added, known: texts.length - added };
+    });
+  }
+
+  async retrieve(query: string, options: RetrieveOptions = {}): Promise<readonly Recollection[]> {
+    const limit = wantedRecords(options.limit);
+    const { clock, embedder, recencyHalfLifeMs: halfLifeMs, recencyWeight } = this.#settings;
+    const [vector] = await vectorsOf(query.trim() === "" ? [] : [query], this.#settings, options.signal);
+    const now = clock.now();
+    const search = { ...this.#terms.query(query), vector, model: embedder?.model, limit };
+    return this.#work(options.signal, (database) => {
+      const found = candidatesFor(database, search);
+      const best = rank(found.values(), { now, limit, halfLifeMs, recencyWeight });
+      const ids = best.map(({ id }) => id);
+      // Only keeps what is used from being dropped: not worth waiting for another writer.
+      if (ids.length > 0) unlessBusy(() => touch(database, ids, now));
+      const select = database.prepare("SELECT text FROM memories WHERE id = ?");
+      return best.map(({ id, score }) => ({
+        id: String(id),
+        text: String(select.get(id)?.["text"] ?? ""),
+        time: found.get(id)?.time ?? now,
+        score,
+      }));
+    });
+  }
+
+  /** The newest records, newest first. Default: 50 of them. */
+  async list({ limit = 50 }: { readonly limit?: number } = {}): Promise<readonly StoredMemory[]> {
+    const wanted = wantedRecords(limit);
+    return this.#work(undefined, (database) =>
+      database
+        .prepare("SELECT id, text, time, origin, session FROM memories ORDER BY time DESC, id DESC LIMIT ?")
+        .all(wanted)
+        .map((row) => ({
+          id: String(row["id"]),
+          text: String(row["text"]),
+          time: Number(row["time"]),
+          origin: textOrNothing(row["origin"]),
+          sessionId: textOrNothing(row["session"]),
+        })),
+    );
+  }
+
+  /** Removes records by their ids; how many there were. */
+  async forget(...ids: readonly string[]): Promise<number> {
+    return this.#write(undefined, (database) => {
+      let removed = 0;
+      for (const id of ids) if (/^\d{1,15}$/.test(id)) removed += removeRecord(database, Number(id));
+      return removed;
+    });
+  }
+
+  /** Number of records. */
+  async count(): Promise<number> {
+    return this.#work(undefined, (database) =>
+      Number(database.prepare("SELECT count(*) AS n FROM memories").get()?.["n"]),
+    );
+  }
+
+  /** Closes the file; the next call opens it again. */
+  close(): void {
+    this.#open?.database.close();
+    this.#open = undefined;
+  }
+
+  #write<T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T): Promise<T> {
+    return this.#work(signal, (database) => inTransaction(database, () => work(database)));
+  }
+
+  /** Does work on the open database: waits for other writers without blocking this process, and begins anew behind damage. */
+  async #work<T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T): Promise<T> {
+    const { clock } = this.#settings;
+    const patience = clock.now() + this.#busyTimeoutMs;
+    let mended = false;
+    for (let pause = 5; ; pause = Math.min(100, pause * 2)) {
+      if (signal?.aborted === true) throw abortError(signal);
+      try {
+        return work(this.#database());
+      } catch (error) {
+        if (isDamage(error) && !mended) {
+          mended = true;
+          this.#beginAnew(error);
+          continue;
+        }
+        if (!isBusy(error) || clock.now() >= patience) throw this.#failure(error);
+      }
+      await clock.sleep(pause, signal);
+    }
+  }
+
+  #database(): DatabaseSync {
+    // Set aside by another process, or removed: what is written there would be lost.
+    if (this.#open !== undefined && this.#open.file !== fileAt(this.#path)) this.close();
+    this.#open ??= openDatabase(this.#path);
+    return this.#open.database;
+  }
+
+  #beginAnew(error: unknown): void {
+    const file = this.#open?.file ?? fileAt(this.#path);
+    this.close();
+    const aside = setAside(this.#path, { file, now: this.#settings.clock.now() });
+    this.#settings.onNotice(
+      `The long-term memory ${this.#path} is damaged (${errorMessage(error)}). It was set aside as ${aside}, and a new one was begun.`,
+    );
+  }
+
+  #failure(error: unknown): NanoAgentError {
+    if (isNanoAgentError(error)) return error;
+    const reason = isBusy(error)
+      ? `another process has been writing for more than ${this.#busyTimeoutMs} ms`
+      : errorMessage(error);
+    return new NanoAgentError("memory", `The long-term memory ${this.#path} cannot be used: ${reason}.`, {
+      cause: error,
+      retryable: isBusy(error),
+    });
+  }
+}
+
+function unlessBusy(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}
+
+function textOrNothing(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,147 @@
+import { STOP_WORDS } from "./stop-words.ts";
+
+/** What a text is found by. */
+export interface IndexTerms {
+  /** Its words, folded, as often as they occur. */
+  readonly words: readonly string[];
+  /** What else finds it: parts of compounds and identifiers, singular forms, characters and pairs of them in unspaced scripts. */
+  readonly parts: readonly string[];
+}
+
+/** What a search asks for. */
+export interface QueryTerms {
+  readonly terms: readonly string[];
+  /** What to ask for when the terms find nothing: Chinese characters one by one. */
+  readonly loose: readonly string[];
+}
+
+/**
+ * Takes texts apart into the terms they are indexed and searched by. Words come from `Intl.Segmenter`, so Chinese, Japanese and
+ * Thai have words too; they are folded: compatibility forms, case and diacritics of Latin, Greek and Cyrillic letters make no
+ * difference. A term consists of letters, digits and marks alone, at most 64 UTF-16 units.
+ */
+export class TermReader {
+  readonly #segmenter = new Intl.Segmenter("und", { granularity: "word" });
+
+  /** The terms of a text that is kept. */
+  index(text: string): IndexTerms {
+    const plain = text.toWellFormed().normalize("NFKC");
+    const words: string[] = [];
+    const parts: string[] = [];
+    for (const raw of this.#words(plain)) {
+      const word = fold(raw);
+      if (word === "") continue;
+      words.push(word);
+      for (const part of [...partsOf(raw), singular(word)])
+        if (part !== "" && part !== word) parts.push(part);
+    }
+    const known = new Set(words);
+    const extra = [...compounds(plain), ...unspaced(plain, true)];
+    return { words, parts: [...parts, ...extra.filter((term) => !known.has(term))] };
+  }
+
+  /**
+   * The terms a text asks for, each once, at most 96 of a kind: those {@link TermReader.index} would give, without words that say
+   * nothing, unless it has no others. Of a long text the beginning and the end are read.
+   */
+  query(text: string): QueryTerms {
+    const plain = ends(text.toWellFormed()).normalize("NFKC");
+    const terms = new Set<string>();
+    for (const raw of this.#words(plain)) {
+      const word = fold(raw);
+      for (const term of [word, ...partsOf(raw), singular(word)]) terms.add(term);
+    }
+    for (const term of [...compounds(plain), ...unspaced(plain, false)]) terms.add(term);
+    return { terms: queried(terms), loose: queried(unspaced(plain, true)) };
+  }
+
+  *#words(text: string): Generator<string, void, undefined> {
+    for (const { segment, isWordLike } of this.#segmenter.segment(text))
+      if (isWordLike === true) yield segment;
+  }
+}
+
+/** The terms without those that say nothing; all of them where there are no others. */
+export function telling(terms: readonly string[]): readonly string[] {
+  const some = terms.filter((term) => !STOP_WORDS.has(term));
+  return some.length > 0 ? some : terms;
+}
+
+function queried(terms: Iterable<string>): readonly string[] {
+  const each = new Set(terms);
+  each.delete("");
+  return telling([...each]).slice(0, MAX_QUERY_TERMS);
+}
+
+const MAX_TERM = 64;
+const MAX_QUERY_TERMS = 96;
+const MAX_QUERY_END = 2000;
+
+/** Only combining marks of the alphabets that have diacritics: elsewhere a mark is part of the letter. */
+const DIACRITICS = /[\u0300-\u036f]/g;
+const NO_TERM = /[^\p{L}\p{N}\p{M}]+/gu;
+
+function fold(raw: string): string {
+  // Upper case first, for some letters meet only there (ß and SS); lower case twice, for taking apart can bring up capitals.
+  const folded = raw
+    .toUpperCase()
+    .toLowerCase()
+    .normalize("NFKD")
+    .replace(DIACRITICS, "")
+    .toLowerCase()
+    .normalize("NFKC")
+    .replace(NO_TERM, "");
+  if (folded.length <= MAX_TERM) return folded;
+  const cut = folded.slice(0, MAX_TERM);
+  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+}
+
+/** Where a word of an identifier begins: at a capital, and behind digits and signs. */
+const SEAMS =
+  /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|[^\p{L}\p{N}\p{M}]+/u;
+
+function partsOf(raw: string): readonly string[] {
+  const parts = raw.split(SEAMS);
+  // A single letter or digit is in so many texts that it tells nothing.
+  return parts.length < 2 ? [] : parts.map(fold).filter((part) => !/^[a-z0-9]?$/.test(part));
+}
+
+/** An English noun without its plural ending; what is not English loses the same letters on both sides. */
+function singular(word: string): string {
+  if (word.length < 4 || !/^[a-z]+s$/.test(word) || /(?:ss|us|is)$/.test(word)) return word;
+  if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
+  return /(?:ch|sh|x|ss|zz)es$/.test(word) ? word.slice(0, -2) : word.slice(0, -1);
+}
+
+const COMPOUND = /[\p{L}\p{N}]+(?:[-_./:\\@+#]+[\p{L}\p{N}]+)+/gu;
+
+/** `nano-agent` and `nano_agent` as one word, as whoever writes `nanoAgent` looks for it. */
+function compounds(text: string): readonly string[] {
+  return Array.from(text.matchAll(COMPOUND), ([compound]) => fold(compound));
+}
+
+const UNSPACED =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu;
+const HAN = /\p{sc=Han}/u;
+
+/**
+ * Pairs of neighbouring characters, for where a word ends is a guess in these scripts and may be guessed differently in a question.
+ * With `alone`, and where there is no neighbour, Chinese characters on their own too.
+ */
+function unspaced(text: string, alone: boolean): readonly string[] {
+  const terms: string[] = [];
+  for (const [run] of text.matchAll(UNSPACED)) {
+    const characters = Array.from(run);
+    characters.forEach((character, at) => {
+      const next = characters[at + 1];
+      if (next !== undefined) terms.push(fold(character + next));
+      if (HAN.test(character) && (alone || characters.length === 1)) terms.push(fold(character));
+    });
+  }
+  return terms;
+}
+
+function ends(text: string): string {
+  if (text.length <= 2 * MAX_QUERY_END) return text;
+  return `${text.slice(0, MAX_QUERY_END)}\n${text.slice(-MAX_QUERY_END)}`.toWellFormed();
+}
