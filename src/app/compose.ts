@@ -45,7 +45,7 @@ export interface ComposedAgent {
   readonly sandbox: "on" | "off";
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
-  /** Removes what runs that were killed left half written in the workspace. Never rejects. */
+  /** Removes what killed runs left half written in the workspace, as far as a bounded look finds it. Never rejects. */
   readonly tidy: () => Promise<void>;
   /** Ends everything the agent's tools started. */
   readonly dispose: () => Promise<void>;
@@ -114,7 +114,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     cwd,
     ...(confined.redact === undefined ? {} : { redact: confined.redact }),
     journal,
-    ...(checkpoints === undefined ? {} : { checkpointer: checkpoints }),
+    ...(checkpoints && { checkpointer: checkpoints }),
   });
   return {
     agent,
@@ -124,7 +124,6 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     sandbox: confined.sandbox,
     ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined }),
     tidy: async () => {
-      // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
       await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
     },
     killNow: builtin.killNow,
