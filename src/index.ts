@@ -12,6 +12,7 @@ export {
 } from "./app/named-patterns.ts";
 export type { AgentState, AgentStream } from "./core/agent/agent.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
+export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
 export type {
   Compaction,
   CompactionPreview,
@@ -22,6 +23,7 @@ export type {
 export type {
   ApprovalRequestEntry,
   AssistantEntry,
+  CheckpointEntry,
   CompactionEntry,
   CompactionReason,
   CompactionUndoneEntry,
@@ -32,6 +34,8 @@ export type {
   ModelUsageEntry,
   NewEntry,
   PermissionEntry,
+  RollbackEndEntry,
+  RollbackEntry,
   RunEndEntry,
   RunStartEntry,
   ToolIntentEntry,
@@ -49,6 +53,7 @@ export type {
   TurnStartEvent,
   WarningEvent,
 } from "./core/agent/event.ts";
+export type { FileChange, FileVersion, Omission, OmissionReason } from "./core/agent/file-change.ts";
 export { type FinishPrintOptions, finishPrintHook } from "./core/agent/finish-print.ts";
 export type {
   ApprovalAnswer,

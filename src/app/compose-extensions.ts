@@ -1,6 +1,6 @@
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
-import type { Finding, IsTrusted } from "../extensions/markdown/origin.ts";
+import type { Finding } from "../extensions/markdown/origin.ts";
 import { createTaskTool } from "../extensions/subagents/task-tool.ts";
 import type { RatePauses } from "../providers/rate-pause.ts";
 import { findExtensions } from "./extensions.ts";
@@ -8,6 +8,7 @@ import type { Instructions } from "./instructions.ts";
 import { openModel } from "./open-model.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
+import { extensionTrust } from "./trust/extension-trust.ts";
 
 /** What {@link composeExtensions} works with. */
 export interface ComposeExtensionsOptions {
@@ -17,7 +18,6 @@ export interface ComposeExtensionsOptions {
   readonly instructions: readonly Instructions[];
   /** The limits of commands, when they are confined. */
   readonly sandbox: string | undefined;
-  readonly isTrusted: IsTrusted | undefined;
   /** Shared with the model of the agent. */
   readonly pauses: RatePauses;
   readonly onNotice: (message: string) => void;
@@ -36,8 +36,11 @@ export interface ComposedExtensions {
 
 /** Finds the subagents and skills that hold in a folder, tells what cannot be used, and makes their tools. */
 export async function composeExtensions(options: ComposeExtensionsOptions): Promise<ComposedExtensions> {
-  const { settings, tools, instructions, sandbox, isTrusted, onNotice } = options;
-  const { agents, skills, findings, skillTool } = await findExtensions(settings, { tools, isTrusted });
+  const { settings, tools, instructions, sandbox, onNotice } = options;
+  const { agents, skills, findings, skillTool } = await findExtensions(settings, {
+    tools,
+    isTrusted: extensionTrust(settings.trust),
+  });
   for (const notice of faultNotices([...findings.skills, ...findings.agents])) onNotice(notice);
   const place = { base: "", cwd: settings.cwd, platform: process.platform };
   const task = createTaskTool({

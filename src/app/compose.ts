@@ -7,7 +7,8 @@ import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
-import { createBuiltinTools } from "./builtin-tools.ts";
+import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
+import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import { composeExtensions } from "./compose-extensions.ts";
 import { composePermission } from "./compose-permission.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
@@ -23,7 +24,6 @@ import { openMemory } from "./open-memory.ts";
 import { type OpenModelOptions, openModel } from "./open-model.ts";
 import type { Settings } from "./settings.ts";
 import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
-import { extensionTrust } from "./trust/extension-trust.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
@@ -56,7 +56,7 @@ export interface ComposedAgent {
   readonly sandbox: "on" | "off";
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
-  /** Removes what runs that were killed left half written in the workspace. Never rejects. */
+  /** Removes what killed runs left half written in the workspace, as far as a bounded look finds it. Never rejects. */
   readonly tidy: () => Promise<void>;
   /** Ends everything the agent's tools started. */
   readonly dispose: () => Promise<void>;
@@ -97,15 +97,9 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
   const instructions = readInstructions(settings.folders, onNotice);
   const pauses = new RatePauses();
-  const { tools, agents, skills, readable } = await composeExtensions({
-    settings,
-    instructions,
-    pauses,
-    onNotice,
-    tools: builtin.tools,
-    sandbox: confined.limits,
-    isTrusted: extensionTrust(settings.trust),
-  });
+  const sandbox = confined.limits;
+  const extended = { settings, instructions, pauses, onNotice, sandbox, tools: builtin.tools };
+  const { tools, agents, skills, readable } = await composeExtensions(extended);
   const toolNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
   const { workspace } = confined;
   const decides = composePermission(settings, {
@@ -118,16 +112,19 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     approval,
   });
   const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
+  const journal = await openJournal();
+  const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
   const agent = await agentOf(config.pattern, {
     model,
     tools,
-    systemPrompt: promptOf(config, { instructions, cwd, sandbox: confined.limits }),
+    systemPrompt: promptOf(config, { instructions, cwd, sandbox }),
     ...boundsOf(config),
     ...decides,
     ...memory.agentOptions,
     cwd,
     ...(confined.redact === undefined ? {} : { redact: confined.redact }),
-    journal: await openJournal(),
+    journal,
+    ...(checkpoints && { checkpointer: checkpoints }),
   });
   return {
     agent,
@@ -137,14 +134,28 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     skills,
     mode,
     sandbox: confined.sandbox,
-    prepare: builtin.prepare,
+    ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined }),
     tidy: () => tidy(cwd),
-    dispose: async () => {
-      memory.close();
-      await builtin.dispose();
-      await confined.dispose();
-    },
     killNow: builtin.killNow,
+  };
+}
+
+/** What is done before the first calls and after the last. */
+function aroundCalls(
+  builtin: BuiltinTools,
+  checkpoints: Checkpoints | undefined,
+  endings: { readonly closeMemory: () => void; readonly confined: Confinement },
+): Pick<ComposedAgent, "prepare" | "dispose"> {
+  return {
+    prepare: async () => {
+      await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
+    },
+    dispose: async () => {
+      endings.closeMemory();
+      await builtin.dispose();
+      await checkpoints?.close();
+      await endings.confined.dispose();
+    },
   };
 }
 

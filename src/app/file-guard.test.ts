@@ -50,7 +50,8 @@ function toolsIn(cwd: string, { permissions, permissionMode = "default" }: Confi
       runAgent: () => Promise.reject(new Error("no subagents")),
       callTool: () => Promise.reject(new Error("no nested calls")),
     };
-    const { content } = (await tool.execute?.(input as never, context)) as { readonly content: string };
+    const result = await tool.execute?.(input as never, context);
+    const { content } = result as { readonly content: string };
     return content.split("\n").toSorted((a, b) => a.localeCompare(b));
   };
 }

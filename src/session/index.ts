@@ -1,3 +1,23 @@
+export {
+  type CheckpointHistory,
+  checkpointHistory,
+  type TurnPlace,
+} from "./checkpoints/checkpoint-history.ts";
+export type { CheckpointLimits } from "./checkpoints/limits.ts";
+export { type ChangedRun, type ChangedTurn, listTurns } from "./checkpoints/list-turns.ts";
+export {
+  type RollbackOptions,
+  type RollbackPlace,
+  type RollbackReport,
+  redo,
+  undo,
+} from "./checkpoints/rollback.ts";
+export {
+  type RollbackPlaceOptions,
+  rollbackPlace,
+  SessionCheckpoints,
+  type SessionCheckpointsOptions,
+} from "./checkpoints/session-checkpoints.ts";
 export type { ForeignProgram } from "./import/foreign-session.ts";
 export { type ImportOptions, type ImportReport, importSession } from "./import/import-session.ts";
 export { JsonlJournal, type JsonlJournalOptions, type NewSession } from "./jsonl-journal.ts";

@@ -35,11 +35,11 @@ export interface NewSession extends JsonlJournalOptions {
 }
 
 /** Record types that acknowledge nothing: they reach the disk with the next record that does. */
-const UNHURRIED: ReadonlySet<string> = new Set(["run_start", "permission_decision"]);
+const UNHURRIED: ReadonlySet<string> = new Set(["run_start", "permission_decision", "checkpoint"]);
 
 /**
  * The journal of a session as a file of JSON lines, written by this one at a time. `append` resolves when the record is on the disk;
- * `run_start` and `permission_decision` are only handed to the system and reach the disk with the record that follows. The first
+ * `run_start`, `permission_decision` and `checkpoint` are only handed to the system and reach the disk with the record that follows. The first
  * failure ends it: every later `append` is refused with the same error, code `journal`.
  */
 export class JsonlJournal implements Journal {

@@ -56,12 +56,6 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
     case "session":
     case "run_start":
       return typeof record["sessionId"] === "string";
-    case "history":
-      return Array.isArray(record["messages"]) && record["messages"].every(isMessage);
-    case "user_message":
-      return isMessage(record["message"]);
-    case "assistant_message":
-      return isMessage(record["message"]) && isRecord(record["usage"]);
     case "tool_intent":
     case "permission_decision":
     case "approval_request":
@@ -71,12 +65,36 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
     case "run_end":
       return typeof record["stopReason"] === "string";
     default:
-      return isContextEntry(record) || isRewind(record);
+      return isSpoken(record) || isFileEntry(record) || isContextEntry(record) || isRewind(record);
   }
+}
+
+function isSpoken({ type, messages, message, usage }: AnyRecord): boolean {
+  if (type === "history") return Array.isArray(messages) && messages.every(isMessage);
+  if (type === "user_message") return isMessage(message);
+  return type === "assistant_message" && isMessage(message) && isRecord(usage);
 }
 
 function isRewind({ type, from }: AnyRecord): boolean {
   return type === "rewind" && (from === null || typeof from === "string");
+}
+
+function isFileEntry(record: AnyRecord): boolean {
+  switch (record.type) {
+    case "checkpoint":
+    case "rollback":
+      return typeof record["root"] === "string" && areChanges(record["changes"]);
+    case "rollback_end":
+      return typeof record["rollback"] === "string" && Array.isArray(record["failed"]);
+    default:
+      return false;
+  }
+}
+
+function areChanges(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.every((change) => isRecord(change) && typeof change["path"] === "string")
+  );
 }
 
 function isTexts(value: unknown): boolean {

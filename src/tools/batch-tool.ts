@@ -57,6 +57,7 @@ export function createBatchTool(): Tool {
     },
     timeoutMs: 0,
     abortGraceMs: ABORT_GRACE_MS,
+    changesFiles: false,
     access: ({ calls }: BatchInput, { accessOf }) =>
       joinAccess(calls.map(({ tool, input }) => (isToolInput(input) ? accessOf(tool, input) : "none"))),
     execute: runBatch,

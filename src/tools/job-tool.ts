@@ -28,6 +28,7 @@ export function createJobTool(session: ShellSession): Tool {
       additionalProperties: false,
     },
     access: "none",
+    changesFiles: false,
     timeoutMs: 0,
     abortGraceMs: ABORT_GRACE_MS,
     execute: (input: JobInput) => runJob(session, input),

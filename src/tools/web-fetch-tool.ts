@@ -36,6 +36,7 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
       required: ["url"],
     },
     access: "none",
+    changesFiles: false,
     execute: async ({ url, offset = 0 }, { signal }) => {
       const { assertFetchable, fetchPage } = await import("./web/fetch-page.ts");
       try {

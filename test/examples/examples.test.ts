@@ -75,9 +75,10 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
       'step 1: price {"fruit":"apple"}',
     ],
   ],
+  ["29-undo", ["after the run: a, b, c", "after undo: notes.txt: keep me"]],
   ["10-ai-sdk", ["It is 42.", "2 requests, 200 tokens in"]],
   [
-    "18-secrets",
+    "30-secrets",
     [
       "deploy with «redacted:DEPLOY_TOKEN»",
       "mail: []",

@@ -57,6 +57,13 @@ export interface CompactionConfig {
   readonly reserve?: number;
 }
 
+/** How much is kept for undo. Megabytes are 1,048,576 bytes. */
+export interface UndoLimits {
+  readonly maxFileMb?: number;
+  readonly maxStoreMb?: number;
+  readonly maxFiles?: number;
+}
+
 /** Which variables commands see beside the built-in ones. */
 export interface EnvironmentConfig {
   /** Names, or beginnings of names with `*` behind them. */
@@ -119,6 +126,9 @@ export interface ConfigFile {
   readonly appendSystemPrompt?: string;
   /** False: never. Default: near the end of the window. */
   readonly compaction?: CompactionConfig | false;
+  /** False: what tool calls change is not kept. Default true. */
+  readonly undo?: boolean;
+  readonly undoLimits?: UndoLimits;
   readonly network?: NetworkConfig;
   readonly providers?: { readonly [name: string]: ProviderConfig };
   readonly environment?: EnvironmentConfig;
@@ -212,6 +222,15 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
       keepTurns: { type: "number", minimum: 0, integer: true },
       window: TOKENS,
       reserve: { type: "number", minimum: 0, integer: true },
+    },
+  },
+  undo: { type: "boolean" },
+  undoLimits: {
+    type: "object",
+    fields: {
+      maxFileMb: { type: "number", above: 0 },
+      maxStoreMb: { type: "number", above: 0 },
+      maxFiles: { type: "number", minimum: 1, integer: true },
     },
   },
   network: {

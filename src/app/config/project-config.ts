@@ -22,7 +22,7 @@ export interface ActingSetting {
 }
 
 /**
- * What commands see and reach, what is taken out of results, where telemetry goes, what is remembered, the guard against loops, and rules
+ * What commands see and reach, what is taken out of results, where telemetry goes, what is remembered, the guard against loops, undo, and rules
  * of other folders: the user's own, trusted or not.
  */
 const USERS_OWN = [
@@ -32,6 +32,8 @@ const USERS_OWN = [
   "openTelemetry",
   "memory",
   "loopGuard",
+  "undo",
+  "undoLimits",
   "folders",
 ] as const;
 

@@ -11,6 +11,7 @@ import { type Admission, admit, type SettledCall } from "./admit.ts";
 import { redactResult, redactUpdates, type Updates } from "./redact-call.ts";
 import { type RunContext, record } from "./run-context.ts";
 import { Scheduler } from "./schedule.ts";
+import { withCheckpoint } from "./with-checkpoint.ts";
 
 const DEFAULT_ABORT_GRACE_MS = 500;
 
@@ -82,31 +83,30 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   const { call } = admission;
   const nested = parentCallId === undefined ? {} : { parentCallId };
   const startedAt = performance.now();
+  const input = admission.type === "ready" ? admission.input : call.input;
+  const hooked = (settled: SettledCall): Promise<SettledCall> =>
+    afterHooks(run, settled, { call, input, parentCallId });
   let settled: SettledCall;
   if (admission.type === "external" || admission.type === "waiting") {
-    settled = {
+    settled = await hooked({
       status: "error",
       result: errorResult(`${call.name} is answered by the caller and cannot be nested.`),
-    };
-  } else if (admission.type === "refused") {
-    settled = admission.settled;
-  } else if (run.signal.aborted) {
-    settled = { status: "aborted", result: errorResult(NEVER_RAN) };
-  } else {
-    await record(run, {
-      type: "tool_intent",
-      callId: call.id,
-      name: call.name,
-      input: admission.input,
-      ...nested,
     });
-    settled = await execute(run, admission);
+  } else if (admission.type === "refused") {
+    settled = await hooked(admission.settled);
+  } else if (run.signal.aborted) {
+    settled = await hooked({ status: "aborted", result: errorResult(NEVER_RAN) });
+  } else {
+    const { tool } = admission;
+    const access = accessOfCall(run, tool.name, input);
+    const made = { callId: call.id, tool, name: call.name, access };
+    settled = await withCheckpoint(run, made, async (refusal) => {
+      if (refusal !== undefined) return hooked(refusal);
+      await record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...nested });
+      // What a hook does to files after a call is part of what the call did.
+      return hooked(await execute(run, admission));
+    });
   }
-  settled = await afterHooks(run, settled, {
-    call,
-    input: admission.type === "ready" ? admission.input : call.input,
-    parentCallId,
-  });
   const { result } = settled;
   await record(run, {
     type: "tool_result",

@@ -58,6 +58,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   budget: true,
   loopGuard: true,
   permission: true,
+  checkpointer: true,
   approve: true,
   onAsk: true,
   hooks: true,

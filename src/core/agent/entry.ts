@@ -4,6 +4,7 @@ import type { ToolInput, ToolResultBlock } from "../message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { FinishReason } from "../model/model.ts";
+import type { FileChange, Omission } from "./file-change.ts";
 
 /**
  * Fields of every journal entry. `parent` is the id of the entry it follows (`null` for the first), which makes a journal a tree:
@@ -179,6 +180,45 @@ export interface RunEndEntry extends EntryBase {
   readonly detail?: string;
 }
 
+/** What a tool call did to files, as far as it is kept to be put back. A call that changed many files has several. */
+export interface CheckpointEntry extends EntryBase {
+  readonly type: "checkpoint";
+  /** The call that was at work. */
+  readonly callId: string;
+  /** Name of its tool. */
+  readonly name: string;
+  /** Absolute path of the folder the changes are in. */
+  readonly root: string;
+  readonly changes: readonly FileChange[];
+  /** What was not looked at. */
+  readonly omitted?: readonly Omission[];
+  /** True when the call was cut: whether all of it is the call's own cannot be told. */
+  readonly interrupted?: boolean;
+}
+
+/** Files are about to be put back (`undo`) or forth again (`redo`). `changes` is all that will be done, in the order of the journal. */
+export interface RollbackEntry extends EntryBase {
+  readonly type: "rollback";
+  readonly direction: "undo" | "redo";
+  readonly root: string;
+  readonly changes: readonly FileChange[];
+  /** The run, counting from 1, and the turn within it the files are put back before; 0: before the run. Absent for `redo`. */
+  readonly to?: { readonly run: number; readonly turn: number };
+  /** Entry of the undo that a `redo` takes back. */
+  readonly redoes?: string;
+  /** True when only some of the files were asked for. */
+  readonly partial?: boolean;
+}
+
+/** A rollback came to its end. */
+export interface RollbackEndEntry extends EntryBase {
+  readonly type: "rollback_end";
+  /** Id of its {@link RollbackEntry}. */
+  readonly rollback: string;
+  /** Paths that could not be put back. */
+  readonly failed: readonly string[];
+}
+
 /** Everything a journal holds. Readers skip types they do not know. */
 export type JournalEntry =
   | RunStartEntry
@@ -190,6 +230,9 @@ export type JournalEntry =
   | PermissionEntry
   | ApprovalRequestEntry
   | ToolResultEntry
+  | CheckpointEntry
+  | RollbackEntry
+  | RollbackEndEntry
   | ModelUsageEntry
   | CompactionEntry
   | CompactionUndoneEntry

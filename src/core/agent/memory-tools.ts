@@ -38,6 +38,7 @@ function recordTool(store: LongTermMemory, timeoutMs: number): Tool {
       required: ["thinking", "content"],
     },
     access: { write: [LONG_TERM_MEMORY] },
+    changesFiles: false,
     timeoutMs,
     execute: async ({ content }, { sessionId, signal }) => {
       const { added, known } = await store.record(content, { sessionId, origin: "model", signal });

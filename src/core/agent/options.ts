@@ -4,6 +4,7 @@ import type { InferSchema, SchemaInput } from "../base/schema.ts";
 import type { Message } from "../message/message.ts";
 import type { Effort, Model, ToolChoice } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { Checkpointer } from "./checkpointer.ts";
 import type { Compactor } from "./compactor.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approvals, Approver, Gate } from "./gate.ts";
@@ -67,6 +68,8 @@ export interface AgentOptions {
   readonly permission?: Gate;
   /** Answers what the gate asks. Without one see `onAsk`. */
   readonly approve?: Approver;
+  /** Keeps what tool calls change, so that it can be put back. Default: nothing is kept. */
+  readonly checkpointer?: Checkpointer;
   /**
    * What becomes of a question when there is no `approve`. `deny`: a refusal · `pause`: the run ends with `awaiting_approval`, and a
    * later run brings the answer (`approvals`). Default `deny`.

@@ -4,6 +4,7 @@ import type { ToolUseBlock } from "../message/block.ts";
 import type { Model, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import type { SubagentOutcome, SubagentTask } from "../tool/tool.ts";
+import type { Checkpointer } from "./checkpointer.ts";
 import type { Compactor } from "./compactor.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
@@ -29,6 +30,7 @@ export interface RunSettings {
   readonly loopGuard: LoopGuardSettings | undefined;
   readonly gate: Gate | undefined;
   readonly approve: Approver | undefined;
+  readonly checkpointer: Checkpointer | undefined;
   readonly onAsk: "deny" | "pause";
   readonly approvals: Approvals;
   readonly compactor: Compactor | undefined;
@@ -94,6 +96,7 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     loopGuard: loopGuardSettings(own.loopGuard),
     gate: own.permission,
     approve: options.approve ?? own.approve,
+    checkpointer: own.checkpointer,
     onAsk: options.onAsk ?? own.onAsk ?? "deny",
     approvals: options.approvals ?? {},
     compactor: own.compaction === false ? undefined : own.compaction,

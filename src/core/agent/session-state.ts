@@ -6,7 +6,6 @@ import type {
   ApprovalRequestEntry,
   AssistantEntry,
   CompactionEntry,
-  CompactionUndoneEntry,
   JournalEntry,
   MemoryEditEntry,
   ModelUsageEntry,
@@ -193,9 +192,8 @@ export class SessionState {
         this.transcript.closeOpenCalls();
         this.#approvals.clear();
         return;
-      case "permission_decision":
-        return;
       default:
+        // What was decided about calls and done to files is no part of the conversation.
         this.#foldContext(entry);
     }
   }
@@ -206,7 +204,7 @@ export class SessionState {
     return this.#begun.has(callId) ? OUTCOME_UNKNOWN : NEVER_RAN;
   }
 
-  #foldContext(entry: ModelUsageEntry | CompactionEntry | CompactionUndoneEntry | MemoryEditEntry): void {
+  #foldContext(entry: JournalEntry): void {
     if (entry.type === "model_usage") this.#spend(entry);
     else if (entry.type === "compaction") this.#compact(entry);
     else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);

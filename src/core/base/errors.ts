@@ -32,6 +32,8 @@ export type ErrorCode =
   | "max_iterations"
   /** The journal refused a record: the run stops, it never goes on unrecorded. */
   | "journal"
+  /** What a tool call would change cannot be kept, or what was kept cannot be put back. */
+  | "checkpoint"
   /** A long-term memory that cannot be opened, read or written. */
   | "memory"
   /** A test double was used differently from its script. */

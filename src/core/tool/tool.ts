@@ -150,6 +150,11 @@ export interface Tool {
   readonly abortGraceMs?: number;
   /** True when a call changes nothing outside the agent. A hint for permission modes. Default false. */
   readonly readOnly?: boolean;
+  /**
+   * False when a call by itself changes no file: it only makes other calls, which are seen on their own, or looks after processes. The
+   * files of the workspace are then not compared around it. Default: a call may change files, unless it is `readOnly`.
+   */
+  readonly changesFiles?: boolean;
 }
 
 /** What {@link defineTool} takes. */

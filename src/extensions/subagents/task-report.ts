@@ -13,6 +13,8 @@ export function taskReport(agent: string, outcome: SubagentOutcome, maxChars: nu
   const shown = truncateMiddle(text.trim(), maxChars);
   const facts = `[${agent}: ${requests}, ${calls}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${money(cost)}, ${seconds(durationMs)}]`;
   const extra = {
+    // The same task with the same report is a repetition, however long it took this time.
+    essence: `${stopReason} ${shown}`,
     title: `${agent}: ${requests}, ${calls}`,
     metadata: {
       agent,

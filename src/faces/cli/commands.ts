@@ -33,6 +33,18 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("./small-commands.ts")).sessions,
   },
   {
+    name: "undo",
+    usage: "[TURN] [--list] [--force] [--dry-run] [--json] [--session ID] [-- PATH…]",
+    help: "Put files back to how they were before a turn (default: the newest that changed files), or list the turns.",
+    load: async () => (await import("./commands/undo.ts")).undo,
+  },
+  {
+    name: "redo",
+    usage: "[--force] [--dry-run] [--json] [--session ID]",
+    help: "Take the newest undo back.",
+    load: async () => (await import("./commands/undo.ts")).redo,
+  },
+  {
     name: "memory",
     usage: "list|search|forget … [--json]",
     help: "List what is remembered across sessions, search it, or forget records by their ids.",

@@ -12,6 +12,7 @@ export type FlagName =
   | "from"
   | "session-id"
   | "no-session"
+  | "no-undo"
   | "output-format"
   | "json"
   | "include-partial-messages"
@@ -130,6 +131,12 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "boolean",
     group: "Session",
     help: "Keep nothing of the run on disk.",
+  },
+  {
+    name: "no-undo",
+    type: "boolean",
+    group: "Session",
+    help: "Do not keep what the run changes in files, so that nano-agent undo cannot put it back.",
   },
   {
     name: "output-format",

@@ -89,6 +89,7 @@ function configOf(flags: ParsedFlags): ConfigFile {
     ...(mode === undefined ? {} : { permissionMode: mode }),
     ...(allowed.length === 0 ? {} : { allowedTools: allowed }),
     ...(disallowed.length === 0 ? {} : { disallowedTools: disallowed }),
+    ...(flags.has("no-undo") ? { undo: false } : {}),
     ...(pass.length === 0 ? {} : { environment: { pass } }),
     ...(sandbox === undefined ? {} : { sandbox: { mode: sandbox } }),
     ...(maxTurns === undefined ? {} : { maxTurns }),

@@ -142,7 +142,8 @@ const ACTIONS: { readonly [name: string]: Action } = {
       if (call.words.length === 0)
         throw usageError("sessions rm needs the id of a session: nano-agent sessions rm ID");
       const session = chosen(call, "rm");
-      await call.store.remove(session);
+      const { removeSession } = await import("../../../app/undo.ts");
+      await removeSession({ paths: userPaths(call.context.environment), store: call.store }, session);
       call.context.stdout.write(`Removed ${session.sessionId}\n`);
       return EXIT.done;
     },

@@ -1,5 +1,5 @@
 // Commands get no credentials, and what they print all the same is taken out before the model sees it.
-//   node examples/18-secrets.ts [provider/model]
+//   node examples/30-secrets.ts [provider/model]
 import { Agent } from "nano-agent";
 import { commandEnvironment, createRedaction, secretsOf } from "nano-agent/permission";
 import { calls, ScriptedModel, says } from "nano-agent/testing";

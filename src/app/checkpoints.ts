@@ -1,0 +1,102 @@
+import { join, sep } from "node:path";
+import type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.ts";
+import type { NewEntry } from "../core/agent/entry.ts";
+import type { Journal } from "../core/agent/journal.ts";
+import { errorMessage } from "../core/base/errors.ts";
+import { type CheckpointLimits, DEFAULT_LIMITS } from "../session/checkpoints/limits.ts";
+import type { SessionCheckpoints } from "../session/checkpoints/session-checkpoints.ts";
+import { JsonlJournal } from "../session/jsonl-journal.ts";
+import type { UndoLimits } from "./config/config-schema.ts";
+import type { UserPaths } from "./config/paths.ts";
+import type { Settings } from "./settings.ts";
+
+/** The checkpoints of a session of the command. */
+export interface Checkpoints extends Checkpointer {
+  /** Looks at the workspace ahead of the first command. Never rejects. */
+  readonly prepare: () => Promise<void>;
+  /** Stores what the next run can use. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+/** What {@link openCheckpoints} works with. */
+export interface CheckpointsOptions {
+  readonly settings: Settings;
+  /** The folders of the workspace. */
+  readonly roots: readonly string[];
+  readonly journal: Journal;
+  readonly onNotice: (message: string) => void;
+}
+
+/**
+ * Keeps what the calls of a session change, for `nano-agent undo`; undefined where undo is switched off or the session itself is not
+ * kept. What does it is loaded with the first call that may change something.
+ */
+export function openCheckpoints({
+  settings,
+  roots,
+  journal,
+  onNotice,
+}: CheckpointsOptions): Checkpoints | undefined {
+  const { undo = true } = settings.config.values;
+  if (!undo || !(journal instanceof JsonlJournal)) return undefined;
+  let loading: Promise<SessionCheckpoints> | undefined;
+  const load = async (): Promise<SessionCheckpoints> => {
+    const { SessionCheckpoints: Loaded } = await import("../session/checkpoints/session-checkpoints.ts");
+    return new Loaded({
+      folder: checkpointsFolder(settings.paths),
+      roots,
+      sessionId: journal.sessionId,
+      journalPath: journal.path,
+      limits: limitsIn(settings),
+      interrupted: journal.repairs.interrupted.find(({ outcome }) => outcome === "unknown"),
+      onNotice,
+    });
+  };
+  const loaded = (): Promise<SessionCheckpoints> => (loading ??= load());
+  return {
+    prepare: async () => {
+      await loaded()
+        .then((checkpoints) => checkpoints.prepare())
+        .catch(() => undefined);
+    },
+    before: async (call: CheckpointedCall): Promise<void> => {
+      if (call.tool.readOnly !== true && call.tool.changesFiles !== false)
+        await (await loaded()).before(call);
+    },
+    after: async (call: CheckpointedCall): Promise<readonly NewEntry[]> =>
+      loading === undefined ? [] : (await loading).after(call),
+    close: async () => {
+      try {
+        await (await loading)?.close();
+      } catch (error) {
+        onNotice(`undo: ${errorMessage(error)}`);
+      }
+    },
+  };
+}
+
+/** Where the files of all workspaces are kept. */
+export function checkpointsFolder({ stateFolder }: UserPaths): string {
+  return join(stateFolder, "checkpoints");
+}
+
+/** Entries looked at where the workspace is the home of the user, or all homes: outer folders only. */
+const HOME_ENTRIES = 2_000;
+
+function limitsIn({ cwd, paths, config }: Settings): CheckpointLimits {
+  const limits = checkpointLimits(config.values.undoLimits);
+  const isHome = paths.home === cwd || paths.home.startsWith(cwd.endsWith(sep) ? cwd : cwd + sep);
+  return isHome ? { ...limits, maxEntries: Math.min(limits.maxEntries, HOME_ENTRIES) } : limits;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+/** The limits in force, from what the configuration says. */
+export function checkpointLimits({ maxFileMb, maxStoreMb, maxFiles }: UndoLimits = {}): CheckpointLimits {
+  return {
+    ...DEFAULT_LIMITS,
+    ...(maxFileMb === undefined ? {} : { maxFileBytes: Math.floor(maxFileMb * MEGABYTE) }),
+    ...(maxStoreMb === undefined ? {} : { maxStoreBytes: Math.floor(maxStoreMb * MEGABYTE) }),
+    ...(maxFiles === undefined ? {} : { maxEntries: maxFiles }),
+  };
+}

@@ -1,0 +1,176 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import type { FileChange, FileVersion } from "../../core/agent/file-change.ts";
+import { newUuid } from "../../core/base/ids.ts";
+import { systemCode, systemReason } from "../session-error.ts";
+import { type AnchoredFolder, anchorFolder } from "./anchored-folder.ts";
+import { DRAFT_PREFIX } from "./limits.ts";
+import { bytesOfKey, type PathKey, parentKey, partsOf } from "./path-key.ts";
+
+/** What {@link applyChanges} works with. */
+export interface ApplyOptions {
+  readonly root: string;
+  /** The kept bytes of a hash; undefined when they are gone. */
+  readonly bytesOf: (hash: string) => Buffer | undefined;
+  /** Whether a path still is what the plan was made from; asked just before it is touched. */
+  readonly isAsPlanned: (path: PathKey) => boolean;
+}
+
+/** A path that could not be put back, and why. */
+export interface FailedPath {
+  readonly path: PathKey;
+  readonly reason: string;
+  /** True for a folder that is left because it holds something that no call made. */
+  readonly isKeptFolder?: boolean;
+}
+
+/** Files are synced one by one up to so many; beyond, the system is left to do it. */
+const MAX_SYNCED = 200;
+
+/**
+ * Makes each path what its change says: removals first, innermost first; then folders, files and links, outermost first; modes of
+ * folders last. Follows no link and leaves a folder that still holds something. Returns what could not be done; throws for nothing.
+ */
+export function applyChanges(changes: readonly FileChange[], options: ApplyOptions): FailedPath[] {
+  const applying = new Applying(options, changes.length <= MAX_SYNCED);
+  const deepestFirst = [...changes].sort((left, right) => depth(right.path) - depth(left.path));
+  for (const change of deepestFirst) if (isRemoval(change)) applying.remove(change);
+  const shallowFirst = deepestFirst.reverse();
+  for (const change of shallowFirst) if (change.after?.type === "folder") applying.makeFolder(change);
+  for (const change of shallowFirst)
+    if (change.after?.type === "file" || change.after?.type === "link") applying.put(change);
+  for (const change of shallowFirst.reverse()) if (change.after?.type === "folder") applying.setMode(change);
+  return applying.failed;
+}
+
+class Applying {
+  readonly failed: FailedPath[] = [];
+  readonly #options: ApplyOptions;
+  readonly #isSynced: boolean;
+  readonly #failedPaths = new Set<PathKey>();
+
+  constructor(options: ApplyOptions, isSynced: boolean) {
+    this.#options = options;
+    this.#isSynced = isSynced;
+  }
+
+  remove({ path, before }: FileChange): void {
+    this.#attempt(path, (folder, name) => {
+      this.#assertAsPlanned(path);
+      if (before?.type === "folder") rmdirSync(folder.entry(name));
+      else unlinkSync(folder.entry(name));
+    });
+  }
+
+  makeFolder({ path, before }: FileChange): void {
+    if (before?.type === "folder") return;
+    this.#attempt(path, (folder, name) => mkdirSync(folder.entry(name), 0o700));
+  }
+
+  put({ path, before, after }: FileChange): void {
+    this.#attempt(path, (folder, name) => {
+      // Removed already, when a folder or something else had to make room.
+      if (!isRemoval({ path, before, after })) this.#assertAsPlanned(path);
+      else if (isThere(folder.entry(name))) throw new Error("something took its place meanwhile");
+      const draft = folder.entry(draftName());
+      try {
+        this.#write(draft, after);
+        renameSync(draft, folder.entry(name));
+      } catch (error) {
+        rmSync(draft, { force: true });
+        throw error;
+      }
+    });
+  }
+
+  setMode({ path, after }: FileChange): void {
+    if (after?.type !== "folder") return;
+    this.#attempt(path, (folder, name) => {
+      const descriptor = openSync(
+        folder.entry(name),
+        constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0),
+      );
+      try {
+        fchmodSync(descriptor, after.mode);
+      } finally {
+        closeSync(descriptor);
+      }
+    });
+  }
+
+  #write(draft: string | Buffer, version: FileVersion | null): void {
+    if (version?.type === "link") {
+      symlinkSync(bytesOfKey(version.target), draft);
+      return;
+    }
+    if (version?.type !== "file") return;
+    const bytes = this.#options.bytesOf(version.hash);
+    if (bytes === undefined) throw new Error("its content is not kept any more, or is damaged");
+    const descriptor = openSync(draft, "wx", 0o600);
+    try {
+      for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+      fchmodSync(descriptor, version.mode);
+      if (this.#isSynced) fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #assertAsPlanned(path: PathKey): void {
+    if (!this.#options.isAsPlanned(path)) throw new Error("it was changed while files were put back");
+  }
+
+  #attempt(path: PathKey, action: (folder: AnchoredFolder, name: PathKey) => void): void {
+    if (this.#failedPaths.has(path)) return;
+    try {
+      const folder = anchorFolder(this.#options.root, parentKey(path) ?? "");
+      try {
+        action(folder, partsOf(path).at(-1) ?? "");
+      } finally {
+        folder.close();
+      }
+    } catch (error) {
+      this.#failedPaths.add(path);
+      const isKeptFolder = systemCode(error) === "ENOTEMPTY";
+      this.failed.push({ path, reason: reasonOf(error), ...(isKeptFolder ? { isKeptFolder } : {}) });
+    }
+  }
+}
+
+/** A name by which every run knows a file that was left half written, and removes it when it is a day old. */
+function draftName(): string {
+  return `${DRAFT_PREFIX}000000-${process.pid}-${Date.now().toString(36)}-${newUuid().slice(0, 8)}`;
+}
+
+/** Whether something must go before the new thing can come, or nothing comes. */
+function isRemoval({ before, after }: FileChange): boolean {
+  if (before === null) return false;
+  return after === null || (before.type === "folder") !== (after.type === "folder");
+}
+
+function isThere(path: string | Buffer): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function depth(path: PathKey): number {
+  return partsOf(path).length;
+}
+
+function reasonOf(error: unknown): string {
+  return systemCode(error) === "ENOTEMPTY"
+    ? "it still holds files that were not made by a call"
+    : systemReason(error);
+}

@@ -1,0 +1,133 @@
+import type { CheckpointEntry, JournalEntry, RollbackEntry } from "../../core/agent/entry.ts";
+import { textOf } from "../../core/message/message.ts";
+
+/** A place in a session: the run, counting from 1, and the turn within it, which is the number of the model's answer; 0: before the first. */
+export interface TurnPlace {
+  readonly run: number;
+  readonly turn: number;
+}
+
+/** A record of changed files, and where in the session it stands. */
+export interface HistoryStep extends TurnPlace {
+  readonly time: number;
+  readonly entry: CheckpointEntry | RollbackEntry;
+  /** Paths a rollback could not put back. */
+  readonly failed: ReadonlySet<string>;
+  /** False for a rollback that was cut. */
+  readonly isEnded: boolean;
+}
+
+/** Everything a session did to files. */
+export interface CheckpointHistory {
+  readonly steps: readonly HistoryStep[];
+  /** What started each run, by its number. */
+  readonly inputs: ReadonlyMap<number, string>;
+  /** Runs that changed files and are not taken back, oldest first. */
+  readonly inEffect: readonly number[];
+  /** The undo that a redo would take back. */
+  readonly redoable: RollbackEntry | undefined;
+  /** A call that has no result: it was cut while it ran, and nothing of the session followed. */
+  readonly interrupted: { readonly callId: string; readonly name: string } | undefined;
+}
+
+/** Folds the entries of a journal. */
+export function checkpointHistory(entries: Iterable<JournalEntry>): CheckpointHistory {
+  const fold = new HistoryFold();
+  for (const entry of entries) fold.apply(entry);
+  return fold.history;
+}
+
+class HistoryFold {
+  readonly #steps: HistoryStep[] = [];
+  readonly #inputs = new Map<number, string>();
+  readonly #open = new Map<string, string>();
+  #inEffect: number[] = [];
+  #undone: { readonly entry: RollbackEntry; readonly inEffect: readonly number[] }[] = [];
+  #run = 0;
+  #turn = 0;
+
+  get history(): CheckpointHistory {
+    const last = [...this.#open].at(-1);
+    return {
+      steps: this.#steps,
+      inputs: this.#inputs,
+      inEffect: this.#inEffect,
+      redoable: this.#undone.at(-1)?.entry,
+      interrupted: last === undefined ? undefined : { callId: last[0], name: last[1] },
+    };
+  }
+
+  apply(entry: JournalEntry): void {
+    switch (entry.type) {
+      case "run_start":
+        this.#run++;
+        this.#turn = 0;
+        this.#open.clear();
+        return;
+      case "user_message":
+        if (entry.scope === undefined && entry.source === "input" && !this.#inputs.has(this.#run))
+          this.#inputs.set(this.#run, textOf(entry.message.content.filter((block) => block.type === "text")));
+        return;
+      case "assistant_message":
+        if (entry.scope === undefined) this.#turn++;
+        return;
+      case "tool_intent":
+        this.#open.set(entry.callId, entry.name);
+        return;
+      case "tool_result":
+        this.#open.delete(entry.callId);
+        return;
+      case "run_end":
+        this.#open.clear();
+        return;
+      case "checkpoint":
+        this.#checkpoint(entry);
+        return;
+      case "rollback":
+        this.#rollback(entry);
+        return;
+      case "rollback_end":
+        this.#end(entry.rollback, entry.failed);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #checkpoint(entry: CheckpointEntry): void {
+    this.#add(entry, true);
+    if (entry.interrupted === true) this.#open.delete(entry.callId);
+    this.#undone = [];
+    if (this.#inEffect.at(-1) !== this.#run) this.#inEffect = [...this.#inEffect, this.#run];
+  }
+
+  #rollback(entry: RollbackEntry): void {
+    this.#add(entry, false);
+    if (entry.direction === "redo") {
+      const taken = this.#undone.pop();
+      if (taken !== undefined) this.#inEffect = [...taken.inEffect];
+      return;
+    }
+    this.#undone.push({ entry, inEffect: this.#inEffect });
+    const { to, partial } = entry;
+    if (to === undefined || partial === true) return;
+    this.#inEffect = this.#inEffect.filter((run) => run < to.run || (run === to.run && to.turn > 1));
+  }
+
+  #add(entry: CheckpointEntry | RollbackEntry, isEnded: boolean): void {
+    this.#steps.push({
+      run: this.#run,
+      turn: this.#turn,
+      time: entry.time,
+      entry,
+      failed: new Set(),
+      isEnded,
+    });
+  }
+
+  #end(rollback: string, failed: readonly string[]): void {
+    const at = this.#steps.findLastIndex(({ entry }) => entry.id === rollback);
+    const step = this.#steps[at];
+    if (step !== undefined) this.#steps[at] = { ...step, failed: new Set(failed), isEnded: true };
+  }
+}

@@ -1,0 +1,93 @@
+import { readlinkSync, type Stats } from "node:fs";
+import type { OmissionReason } from "../../core/agent/file-change.ts";
+import { systemCode } from "../session-error.ts";
+import { type FileState, fileState, permissionBits, unkept } from "./file-state.ts";
+import type { CheckpointLimits } from "./limits.ts";
+import { hashOf, type ObjectStore } from "./object-store.ts";
+import { keyOfBytes } from "./path-key.ts";
+import { readKeptFile } from "./read-kept-file.ts";
+
+/** Finds out what stands at paths and keeps the bytes of files, within the limits. */
+export class ContentKeeper {
+  readonly #store: ObjectStore;
+  readonly #limits: CheckpointLimits;
+  /** Bytes that may still be added. */
+  #room = 0;
+  /** Bytes of the files that one look has come by. */
+  #passed = 0;
+  #isFull = false;
+
+  constructor(store: ObjectStore, limits: CheckpointLimits) {
+    this.#store = store;
+    this.#limits = limits;
+  }
+
+  /** True once a file was not kept for want of space. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** A look begins. */
+  begin(): void {
+    this.#room = this.#limits.maxStoreBytes - this.#store.bytes;
+    this.#passed = 0;
+  }
+
+  /** Counts a file that is kept already. */
+  pass(bytes: number): void {
+    this.#passed += bytes;
+  }
+
+  /** What stands at a path now; the bytes of a file are added to the store. Undefined when it vanished. Throws `checkpoint`. */
+  stateAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
+    const checkedAt = Date.now();
+    if (stats.isDirectory())
+      return fileState(stats, { type: "folder", mode: permissionBits(stats.mode) }, checkedAt);
+    if (stats.isFile()) return this.#fileAt(path, stats, known);
+    if (!stats.isSymbolicLink()) return fileState(stats, unkept(stats, "special"), checkedAt);
+    const target = linkTarget(path);
+    return target === undefined ? undefined : fileState(stats, { type: "link", target }, checkedAt);
+  }
+
+  #fileAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
+    const checkedAt = Date.now();
+    const knownHash = known?.version?.type === "file" ? known.version.hash : undefined;
+    const refused = knownHash === undefined ? this.#refusal(stats.size) : undefined;
+    if (refused !== undefined) return fileState(stats, unkept(stats, refused), checkedAt);
+    const read = readKeptFile(path, this.#limits.maxFileBytes);
+    if (read.type === "gone") return undefined;
+    if (read.type === "refused") return fileState(stats, unkept(stats, read.reason), checkedAt);
+    const { bytes, stats: facts } = read;
+    const hash = hashOf(bytes);
+    this.#passed += bytes.length;
+    if (hash !== knownHash && !this.#store.has(hash)) {
+      if (bytes.length > this.#room) {
+        this.#isFull = true;
+        return fileState(facts, unkept(facts, "no_room"), checkedAt);
+      }
+      this.#store.add(hash, bytes);
+      this.#room -= bytes.length;
+    }
+    const mode = permissionBits(facts.mode);
+    return fileState(facts, { type: "file", hash, size: bytes.length, mode }, checkedAt);
+  }
+
+  /** Why a file of this size, of which nothing is kept, is not read. Half of the space is for what stands, half for what stood. */
+  #refusal(size: number): OmissionReason | undefined {
+    const { maxFileBytes, maxStoreBytes } = this.#limits;
+    if (size > maxFileBytes) return "too_large";
+    if (size <= this.#room && this.#passed + size <= maxStoreBytes / 2) return undefined;
+    this.#isFull = true;
+    return "no_room";
+  }
+}
+
+function linkTarget(path: string | Buffer): string | undefined {
+  try {
+    return keyOfBytes(readlinkSync(path, "buffer"));
+  } catch (error) {
+    // Something else took its place.
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+/** How much is kept for undo. */
+export interface CheckpointLimits {
+  /** Larger files are noted and not kept. Default 32 MiB. */
+  readonly maxFileBytes: number;
+  /** Files and folders of the workspace that are looked at. Default 200,000. */
+  readonly maxEntries: number;
+  /** Entries of one folder of dependencies or build output (`node_modules` and the like) that are looked at. Default 5,000. */
+  readonly maxBulkEntries: number;
+  /** Bytes on disk for one workspace. Default 1 GiB. */
+  readonly maxStoreBytes: number;
+}
+
+/** The limits where nobody says otherwise. */
+export const DEFAULT_LIMITS: CheckpointLimits = {
+  maxFileBytes: 32 * 1024 * 1024,
+  maxEntries: 200_000,
+  maxBulkEntries: 5_000,
+  maxStoreBytes: 1024 * 1024 * 1024,
+};
+
+/** Names of folders that hold what a command can make again, often by the ten thousand. */
+export const BULK_FOLDERS: ReadonlySet<string> = new Set([
+  "node_modules",
+  "bower_components",
+  ".pnpm-store",
+  ".yarn",
+  ".venv",
+  "venv",
+  ".tox",
+  ".nox",
+  ".gradle",
+  ".cache",
+  ".next",
+  ".nuxt",
+  ".turbo",
+  "target",
+  "Pods",
+  "DerivedData",
+]);
+
+/** How the names of files begin that are only written to take the place of another. */
+export const DRAFT_PREFIX = ".nano-agent-tmp-";

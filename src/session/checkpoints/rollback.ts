@@ -1,0 +1,325 @@
+import type { NewEntry, RollbackEntry } from "../../core/agent/entry.ts";
+import type { FileChange, Omission } from "../../core/agent/file-change.ts";
+import type { Journal } from "../../core/agent/journal.ts";
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { applyChanges, type FailedPath } from "./apply-changes.ts";
+import {
+  type CheckpointHistory,
+  checkpointHistory,
+  type HistoryStep,
+  type TurnPlace,
+} from "./checkpoint-history.ts";
+import { entriesOf } from "./file-checkpointer.ts";
+import { keyWithin, type PathKey } from "./path-key.ts";
+import {
+  type Obstacle,
+  omissionsIn,
+  type PathStory,
+  type PlannedPath,
+  pathStories,
+  planPath,
+} from "./plan-rollback.ts";
+import { rollbackNote } from "./rollback-note.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** What a rollback works on. */
+export interface RollbackPlace {
+  /** The journal of the session, open for writing; no run is at work on it. */
+  readonly journal: Journal;
+  /** The working folder of the session, links resolved. */
+  readonly cwd: string;
+  /** Opens what is kept of a folder. */
+  readonly openWorkspace: (root: string) => Workspace;
+}
+
+/** How a rollback is done. */
+export interface RollbackOptions {
+  /** Absolute paths of what is put back, folders with all below them. Default: all. */
+  readonly paths?: readonly string[];
+  /** Also puts back what somebody else changed since, and removes what is not kept. */
+  readonly force?: boolean;
+  /** Changes nothing and tells what would be done. */
+  readonly dryRun?: boolean;
+}
+
+/** A path that was left as it is. */
+export interface LeftPath {
+  readonly path: PathKey;
+  readonly reason: Obstacle;
+}
+
+/** What became of a rollback. */
+export interface RollbackReport {
+  /** `refused`: nothing was done, see `left`. `nothing`: there was nothing to do. `finished`: one that was cut was brought to its end, and nothing else done. */
+  readonly status: "done" | "refused" | "nothing" | "finished";
+  readonly direction: "undo" | "redo";
+  /** What was gone back to. */
+  readonly to?: TurnPlace;
+  readonly root: string;
+  /** What was done, or would be: `before` is what stood there just now. */
+  readonly changes: readonly FileChange[];
+  readonly left: readonly LeftPath[];
+  readonly failed: readonly FailedPath[];
+  /** Places that were not looked at, so that nothing was put back there. */
+  readonly omitted: readonly Omission[];
+}
+
+/**
+ * Puts files back to how they were before a turn; default: before the newest run whose changes stand. Everything is written to the
+ * journal before it is done, so that it can be taken back, and the model is told. Nothing is done (`refused`) when somebody else's changes
+ * would be lost, unless `force`. Throws `invalid_argument` for a turn there is none of, `checkpoint` and `journal` for what the system
+ * refuses.
+ */
+export async function undo(
+  place: RollbackPlace,
+  options: RollbackOptions & { readonly to?: TurnPlace } = {},
+): Promise<RollbackReport> {
+  const { to: wanted, paths = [] } = options;
+  const history = await settledHistory(place, options.dryRun === true);
+  const cut = cutRollback(history);
+  if (cut !== undefined) return finish(place, cut);
+  const to = wanted ?? lastInEffect(history);
+  if (to === undefined) return nothing(place, "undo", omittedNow(place));
+  assertPlace(history, to);
+  const steps = stepsFrom(history, to);
+  const groups = byRoot(steps).map(({ root, own }) => ({
+    root,
+    stories: pathStories(own, wantedIn(root, paths)),
+  }));
+  const isWhole = paths.length === 0;
+  const entry = { direction: "undo", to, ...(isWhole ? {} : { partial: true }) } as const;
+  const omitted = omissionsIn(steps);
+  return rollBack(place, groups, {
+    options,
+    entry,
+    omitted: omitted.length > 0 ? omitted : omittedNow(place),
+  });
+}
+
+/** Takes back the newest undo after which no call changed files. Otherwise as {@link undo}. */
+export async function redo(
+  place: RollbackPlace,
+  options: Omit<RollbackOptions, "paths"> = {},
+): Promise<RollbackReport> {
+  const history = await settledHistory(place, options.dryRun === true);
+  const cut = cutRollback(history);
+  if (cut !== undefined) return finish(place, cut);
+  const { redoable } = history;
+  if (redoable === undefined) return nothing(place, "redo", []);
+  const step = history.steps.find(({ entry }) => entry === redoable);
+  const done = redoable.changes.filter(({ path }) => step?.failed.has(path) !== true);
+  const stories = done.map(
+    ({ path, before, after }): PathStory => ({ path, target: before, expected: [after], isDisturbed: false }),
+  );
+  return rollBack(place, [{ root: redoable.root, stories }], {
+    options,
+    entry: { direction: "redo", redoes: redoable.id },
+    omitted: [],
+  });
+}
+
+interface RootStories {
+  readonly root: string;
+  readonly stories: readonly PathStory[];
+}
+
+interface Planned {
+  readonly workspace: Workspace;
+  readonly doable: readonly FileChange[];
+  readonly left: readonly LeftPath[];
+}
+
+type RollbackFacts = Pick<RollbackEntry, "direction" | "to" | "redoes" | "partial">;
+
+async function rollBack(
+  place: RollbackPlace,
+  groups: readonly RootStories[],
+  {
+    options,
+    entry,
+    omitted,
+  }: {
+    readonly options: RollbackOptions;
+    readonly entry: RollbackFacts;
+    readonly omitted: readonly Omission[];
+  },
+): Promise<RollbackReport> {
+  const plans = groups.map(({ root, stories }) =>
+    plan(place.openWorkspace(root), stories, options.force === true),
+  );
+  const changes = plans.flatMap(({ doable }) => doable);
+  const left = plans.flatMap((each) => each.left);
+  const { direction, to } = entry;
+  const report = {
+    direction,
+    ...(to === undefined ? {} : { to }),
+    root: groups[0]?.root ?? place.cwd,
+    changes,
+    left,
+    omitted,
+  };
+  const isRefused = left.some(({ reason }) => reason === "changed" || reason === "changed_between");
+  if (isRefused) return { ...report, status: "refused", failed: [] };
+  if (changes.length === 0) return { ...report, status: "nothing", failed: [] };
+  if (options.dryRun === true) return { ...report, status: "done", failed: [] };
+  const failed: FailedPath[] = [];
+  for (const each of plans) if (each.doable.length > 0) failed.push(...(await carryOut(place, each, entry)));
+  const done = changes.filter(({ path }) => !failed.some((other) => other.path === path));
+  if (done.length > 0) await place.journal.append(note(rollbackNote(direction, done)));
+  return { ...report, status: "done", changes: done, failed };
+}
+
+function plan(workspace: Workspace, stories: readonly PathStory[], force: boolean): Planned {
+  workspace.look(stories.map(({ path }) => path));
+  const planned = stories.flatMap((story): PlannedPath[] => {
+    const { path } = story;
+    const seen = { version: workspace.versionOf(path) ?? null, mark: workspace.markOf(path) };
+    const step = planPath(story, seen, (hash) => workspace.store.has(hash));
+    return step === undefined ? [] : [step];
+  });
+  const isDone = ({ obstacle }: PlannedPath): boolean =>
+    obstacle === undefined || (force && obstacle !== "lost");
+  return {
+    workspace,
+    doable: planned.filter(isDone).map(({ change }) => change),
+    left: planned.flatMap((each) =>
+      each.obstacle === undefined || isDone(each) ? [] : [{ path: each.change.path, reason: each.obstacle }],
+    ),
+  };
+}
+
+async function carryOut(
+  { journal }: RollbackPlace,
+  { workspace, doable }: Planned,
+  facts: RollbackFacts,
+): Promise<FailedPath[]> {
+  const entry = await journal.append({ type: "rollback", root: workspace.root, changes: doable, ...facts });
+  return apply(journal, workspace, { id: entry.id, changes: doable });
+}
+
+async function apply(
+  journal: Journal,
+  workspace: Workspace,
+  { id, changes }: { readonly id: string; readonly changes: readonly FileChange[] },
+): Promise<FailedPath[]> {
+  const failed = applyChanges(changes, {
+    root: workspace.root,
+    bytesOf: (hash) => workspace.store.get(hash),
+    isAsPlanned: (path) => workspace.isAsSeen(path),
+  });
+  await journal.append({ type: "rollback_end", rollback: id, failed: failed.map(({ path }) => path) });
+  workspace.look(changes.map(({ path }) => path));
+  workspace.save();
+  return failed;
+}
+
+/** Brings a rollback to its end that was cut: what stands as before it is done, what somebody changed meanwhile is left. */
+async function finish(
+  place: RollbackPlace,
+  { entry }: { readonly entry: RollbackEntry },
+): Promise<RollbackReport> {
+  const workspace = place.openWorkspace(entry.root);
+  const stories = entry.changes.map(
+    ({ path, before, after }): PathStory => ({ path, target: after, expected: [before], isDisturbed: false }),
+  );
+  const { doable, left } = plan(workspace, stories, false);
+  const failed = await apply(place.journal, workspace, { id: entry.id, changes: doable });
+  await place.journal.append(note(rollbackNote(entry.direction, entry.changes)));
+  const { direction, to, root } = entry;
+  return {
+    status: "finished",
+    direction,
+    ...(to === undefined ? {} : { to }),
+    root,
+    changes: doable,
+    left,
+    failed,
+    omitted: [],
+  };
+}
+
+/** The history, once what a cut call changed was found. */
+async function settledHistory(
+  { journal, cwd, openWorkspace }: RollbackPlace,
+  dryRun: boolean,
+): Promise<CheckpointHistory> {
+  const history = checkpointHistory(journal.entries());
+  const { interrupted } = history;
+  if (interrupted === undefined || dryRun || READERS.has(interrupted.name)) return history;
+  const workspace = openWorkspace(cwd);
+  if (workspace.isNew || workspace.lastSeenBy !== journal.sessionId) return history;
+  for (const entry of entriesOf(interrupted, cwd, await workspace.scan()))
+    await journal.append({ ...entry, interrupted: true });
+  workspace.save();
+  return checkpointHistory(journal.entries());
+}
+
+/** Tools whose calls change no file, as far as a journal tells. */
+const READERS: ReadonlySet<string> = new Set(["read", "glob", "grep", "job", "batch"]);
+
+function cutRollback({ steps }: CheckpointHistory): { readonly entry: RollbackEntry } | undefined {
+  const last = steps.at(-1);
+  return last?.entry.type === "rollback" && !last.isEnded ? { entry: last.entry } : undefined;
+}
+
+function lastInEffect({ inEffect }: CheckpointHistory): TurnPlace | undefined {
+  const run = inEffect.at(-1);
+  return run === undefined ? undefined : { run, turn: 0 };
+}
+
+function stepsFrom({ steps }: CheckpointHistory, { run, turn }: TurnPlace): readonly HistoryStep[] {
+  const first = steps.findIndex((step) => step.run > run || (step.run === run && step.turn >= turn));
+  return first === -1 ? [] : steps.slice(first);
+}
+
+function assertPlace({ steps, inputs }: CheckpointHistory, { run, turn }: TurnPlace): void {
+  const last = Math.max(0, ...inputs.keys(), ...steps.map((step) => step.run));
+  if (run >= 1 && run <= last && turn >= 0) return;
+  const known =
+    last === 0
+      ? "The session has none."
+      : `The session has ${last === 1 ? "turn 1 alone" : `the turns 1 to ${last}`}.`;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `There is no turn ${run}. ${known} See nano-agent undo --list.`,
+  );
+}
+
+function byRoot(
+  steps: readonly HistoryStep[],
+): readonly { readonly root: string; readonly own: readonly HistoryStep[] }[] {
+  const roots = new Map<string, HistoryStep[]>();
+  for (const step of steps) {
+    const own = roots.get(step.entry.root);
+    if (own === undefined) roots.set(step.entry.root, [step]);
+    else own.push(step);
+  }
+  return [...roots].map(([root, own]) => ({ root, own }));
+}
+
+/** The part of the wanted paths that is in a root; undefined for all of it. */
+function wantedIn(root: string, paths: readonly string[]): readonly PathKey[] | undefined {
+  if (paths.length === 0 || paths.some((path) => path === root || keyWithin(path, root) !== undefined))
+    return undefined;
+  return paths.flatMap((path) => keyWithin(root, path) ?? []);
+}
+
+function omittedNow({ cwd, openWorkspace }: RollbackPlace): readonly Omission[] {
+  return openWorkspace(cwd).omitted;
+}
+
+function nothing(
+  { cwd }: RollbackPlace,
+  direction: "undo" | "redo",
+  omitted: readonly Omission[],
+): RollbackReport {
+  return { status: "nothing", direction, root: cwd, changes: [], left: [], failed: [], omitted };
+}
+
+function note(text: string): NewEntry {
+  return {
+    type: "user_message",
+    message: { role: "user", content: [{ type: "text", text }] },
+    source: "system",
+  };
+}

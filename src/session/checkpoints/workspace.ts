@@ -1,0 +1,234 @@
+import type { Stats } from "node:fs";
+import { join } from "node:path";
+import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
+import { systemCode } from "../session-error.ts";
+import { checkpointError } from "./checkpoint-error.ts";
+import { ContentKeeper } from "./content-keeper.ts";
+import { emptyIndex, type FileIndex, IndexFile } from "./file-index.ts";
+import { type FileState, hasFacts, isSameState, isUnchanged, markOf, NOTHING } from "./file-state.ts";
+import type { CheckpointLimits } from "./limits.ts";
+import { makePrivateFolder, ObjectStore } from "./object-store.ts";
+import { foldersAbove, isWithin, nativePath, type PathKey } from "./path-key.ts";
+import { statsOf, walkFolder } from "./walk-folder.ts";
+
+/** How a workspace is opened. */
+export interface WorkspaceOptions {
+  /** The folder that is looked after: absolute, links resolved. */
+  readonly root: string;
+  /** Where its files are kept; made when it is first needed. */
+  readonly folder: string;
+  readonly sessionId: string;
+  readonly limits: CheckpointLimits;
+  /** Folders that are no part of it. */
+  readonly exclude?: readonly string[];
+}
+
+/** What a look found to be different from the look before. */
+export interface Observation {
+  readonly changes: readonly FileChange[];
+  /** What was not looked into; `changed` where its own folder was touched. */
+  readonly omitted: readonly Omission[];
+}
+
+/**
+ * One folder and what is known of it. Each look compares the facts of the file system with those of the last one, reads what differs and
+ * keeps its bytes before it returns. Looks must not overlap. Throws `checkpoint` when something cannot be kept.
+ */
+export class Workspace {
+  readonly root: string;
+  readonly folder: string;
+  readonly store: ObjectStore;
+  readonly #options: WorkspaceOptions;
+  readonly #keeper: ContentKeeper;
+  readonly #file: IndexFile;
+  readonly #index: FileIndex;
+  /** Session that looked last before this one opened the workspace; undefined when nobody did. */
+  readonly lastSeenBy: string | undefined;
+  readonly #touched = new Set<PathKey>();
+  /** What the look at work found: it counts when the bytes behind it are on the disk. */
+  readonly #draft = new Map<PathKey, FileState | undefined>();
+  readonly #marks = new Map<PathKey, number>();
+  #isSaved = true;
+
+  constructor(options: WorkspaceOptions) {
+    const { root, folder, sessionId } = options;
+    this.root = root;
+    this.folder = folder;
+    this.#options = options;
+    this.store = new ObjectStore(join(folder, "packs"));
+    this.#keeper = new ContentKeeper(this.store, options.limits);
+    this.#file = new IndexFile(folder);
+    const packs = new Set(this.store.packs());
+    const index = this.#file.load(root, (name) => packs.has(name));
+    this.lastSeenBy = index?.sessionId;
+    this.#index = index ?? emptyIndex(sessionId);
+    this.#index.sessionId = sessionId;
+  }
+
+  /** What was not looked into when all was looked at last. */
+  get omitted(): readonly Omission[] {
+    return this.#index.omitted;
+  }
+
+  /** True when files are not kept for want of space. */
+  get isFull(): boolean {
+    return this.#keeper.isFull;
+  }
+
+  /** True when nothing is known yet of the whole. */
+  get isNew(): boolean {
+    return !this.#index.isComplete;
+  }
+
+  /** Hashes of all that stands in the workspace now, as far as it is kept. */
+  *hashes(): Iterable<string> {
+    for (const { version } of this.#index.states.values()) if (version?.type === "file") yield version.hash;
+  }
+
+  /** Looks at everything. */
+  async scan(): Promise<Observation> {
+    this.#begin();
+    const { root, limits, exclude = [] } = this.#options;
+    const { states, isComplete, omitted: omittedBefore } = this.#index;
+    const changes: FileChange[] = [];
+    const seen = new Set<PathKey>();
+    const isKnown = (key: PathKey): boolean =>
+      isComplete && !omittedBefore.some(({ path }) => isWithin(key, path));
+    const onEntry = (key: PathKey, stats: Stats): void => {
+      seen.add(key);
+      this.#note(key, stats, { changes, isKnown });
+    };
+    const omitted = await walkFolder({ root, limits, exclude: [...exclude, this.folder], onEntry });
+    for (const [key, { version }] of states) {
+      if (seen.has(key) || omitted.some(({ path }) => isWithin(key, path) && key !== path)) continue;
+      this.#draft.set(key, undefined);
+      if (version !== null) changes.push({ path: key, before: version, after: null });
+    }
+    this.#commit();
+    if (!isComplete) this.#isSaved = false;
+    this.#index.isComplete = true;
+    this.#index.omitted = omitted;
+    return { changes, omitted: omitted.map((omission) => this.#marked(omission)) };
+  }
+
+  /** Looks at some paths and the folders around them. */
+  look(keys: readonly PathKey[]): Observation {
+    this.#begin();
+    const changes: FileChange[] = [];
+    const isKnown = (key: PathKey): boolean =>
+      this.#index.isComplete && !this.#index.omitted.some(({ path }) => isWithin(key, path));
+    for (const key of new Set(keys.flatMap((each) => [...foldersAbove(each), each]))) {
+      const stats = this.#statsWithin(key);
+      if (stats !== undefined) this.#note(key, stats, { changes, isKnown });
+      else this.#noteAbsence(key, changes);
+    }
+    this.#commit();
+    return { changes, omitted: [] };
+  }
+
+  /** What stood at a path when it was last looked at; undefined when it never was. */
+  versionOf(key: PathKey): FileVersion | null | undefined {
+    return this.#index.states.get(key)?.version;
+  }
+
+  /** What tells the version of a path, when it was last looked at, from others; undefined where nothing stood. */
+  markOf(key: PathKey): string | undefined {
+    const state = this.#index.states.get(key);
+    return state === undefined || state.version === null ? undefined : markOf(state);
+  }
+
+  /** Whether a path still shows the facts it had when it was last looked at. */
+  isAsSeen(key: PathKey): boolean {
+    const state = this.#index.states.get(key);
+    const stats = this.#statsWithin(key);
+    if (state === undefined || state.version === null) return stats === undefined;
+    if (stats === undefined) return false;
+    return state.version.type === "folder" ? stats.isDirectory() : hasFacts(state, stats);
+  }
+
+  /** Stores what is known of the workspace, so that the next run need not read it all again. */
+  save(): void {
+    if (this.#isSaved && this.#touched.size === 0) return;
+    const packs = this.store.packs();
+    try {
+      if (this.#isSaved) this.#file.save(this.root, this.#index, { changed: this.#touched, packs });
+      else this.#file.saveWhole(this.root, this.#index, packs);
+      this.#isSaved = true;
+      this.#touched.clear();
+    } catch (error) {
+      // It only spares work: without it, the next run reads everything again.
+      if (systemCode(error) === undefined) throw error;
+    }
+  }
+
+  /** Makes the next {@link save} write everything, for packs came or went. */
+  forgetSaved(): void {
+    this.#isSaved = false;
+  }
+
+  #begin(): void {
+    try {
+      makePrivateFolder(this.folder);
+    } catch (error) {
+      throw checkpointError(`The folder ${this.folder} cannot be used`, error);
+    }
+    this.#keeper.begin();
+    this.#draft.clear();
+  }
+
+  #commit(): void {
+    this.store.commit();
+    for (const [key, state] of this.#draft) {
+      if (state === undefined) this.#index.states.delete(key);
+      else this.#index.states.set(key, state);
+      this.#touched.add(key);
+    }
+  }
+
+  /** What stands at a path whose folders are folders and no links. */
+  #statsWithin(key: PathKey): Stats | undefined {
+    for (const folder of foldersAbove(key))
+      if (statsOf(nativePath(this.root, folder))?.isDirectory() !== true) return undefined;
+    return statsOf(nativePath(this.root, key));
+  }
+
+  #note(key: PathKey, stats: Stats, { changes, isKnown }: Noting): void {
+    const state = this.#index.states.get(key);
+    if (state !== undefined && isUnchanged(state, stats)) {
+      if (state.version?.type === "file") this.#keeper.pass(stats.size);
+      return;
+    }
+    const found = this.#keeper.stateAt(nativePath(this.root, key), stats, state);
+    if (found === undefined) {
+      this.#noteAbsence(key, changes);
+      return;
+    }
+    const { version } = found;
+    const isSame = state !== undefined && isSameState(state, found);
+    // The times of a folder change with its entries and say nothing about itself.
+    if (isSame && version?.type === "folder") return;
+    this.#draft.set(key, found);
+    if (isSame || (state === undefined && !isKnown(key))) return;
+    changes.push({ path: key, before: state?.version ?? null, after: version });
+  }
+
+  #noteAbsence(key: PathKey, changes: FileChange[]): void {
+    const state = this.#index.states.get(key);
+    if (state?.version === null) return;
+    this.#draft.set(key, NOTHING);
+    if (state !== undefined) changes.push({ path: key, before: state.version, after: null });
+  }
+
+  #marked(omission: Omission): Omission {
+    const mark = statsOf(nativePath(this.root, omission.path))?.mtimeMs ?? 0;
+    const before = this.#marks.get(omission.path);
+    this.#marks.set(omission.path, mark);
+    return before === undefined || before === mark ? omission : { ...omission, changed: true };
+  }
+}
+
+interface Noting {
+  readonly changes: FileChange[];
+  /** Whether it is known that nothing stood at a path that has no state. */
+  readonly isKnown: (key: PathKey) => boolean;
+}

@@ -1,0 +1,205 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { rollbackPlace } from "../src/session/checkpoints/session-checkpoints.ts";
+import { treeOf, undoRoom } from "./undo-room.ts";
+
+test("a binary file of five megabytes comes back byte for byte", async () => {
+  const room = undoRoom();
+  const bytes = randomBytes(5_000_000);
+  writeFileSync(join(room.root, "big.bin"), bytes);
+  await room.run([["head -c 100 big.bin > part && mv part big.bin"]]);
+  expect((await room.undo()).status).toBe("done");
+  expect(readFileSync(join(room.root, "big.bin")).equals(bytes)).toBe(true);
+});
+
+test("a file of five gigabytes is noted and never read, and its change is named", async () => {
+  const room = undoRoom({ "sparse.img": "", "small.txt": "one\n" });
+  truncateSync(join(room.root, "sparse.img"), 5_000_000_000);
+  await room.run([["printf x >> sparse.img; echo two > small.txt"]]);
+  const report = await room.undo();
+  expect([report.status, report.left]).toEqual(["done", [{ path: "sparse.img", reason: "lost" }]]);
+  expect(readFileSync(join(room.root, "small.txt"), "utf8")).toBe("one\n");
+});
+
+test("pipes and sockets hold nothing up and are left alone", async () => {
+  const room = undoRoom({ "a.txt": "one\n" });
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(join(room.root, "socket"), resolve));
+  onTestFinished(() => void server.close());
+  await room.run([["mkfifo pipe"], ["echo two > a.txt"]]);
+  expect(await room.undo({ to: { run: 1, turn: 2 } })).toMatchObject({ status: "done", left: [] });
+  expect(room.tree()).toEqual({ "a.txt": "file 644 one\n", pipe: "special", socket: "special" });
+});
+
+test.skipIf(process.getuid?.() === 0)(
+  "what the user may not read is noted and the rest is covered",
+  async () => {
+    const room = undoRoom({ "secret/key": "k", "closed.txt": "c", "a.txt": "one\n" });
+    await room.run([["chmod 000 secret closed.txt"], ["echo two > a.txt"]]);
+    const report = await room.undo({ to: { run: 1, turn: 2 } });
+    expect(report).toMatchObject({ status: "done", omitted: [{ path: "secret", reason: "unreadable" }] });
+    await room.run([["chmod 700 secret; chmod 600 closed.txt"]]);
+  },
+);
+
+test("files that come and go while the workspace is looked at are no fault", async () => {
+  const room = undoRoom({ "a.txt": "one\n" });
+  const churn = spawn("bash", ["-c", "while :; do mkdir d; echo > d/x; echo > y; rm -r d y; done"], {
+    cwd: room.root,
+  });
+  const ended = once(churn, "exit");
+  onTestFinished(() => void churn.kill("SIGKILL"));
+  const texts = await room.run([["echo two > a.txt"], ["echo three > a.txt"], ["echo four > a.txt"]]);
+  churn.kill("SIGKILL");
+  await ended;
+  expect(texts).toEqual(["(no output)", "(no output)", "(no output)"]);
+  expect((await room.undo({ paths: [join(room.root, "a.txt")] })).status).toBe("done");
+  expect(room.tree()["a.txt"]).toBe("file 644 one\n");
+});
+
+test("names that are no UTF-8, and names with line ends, come back", async () => {
+  const room = undoRoom();
+  await room.run([["mkdir $'d\\xff'; echo 1 > $'d\\xff/\\xfe'; ln -s $'\\xfd' $'l\\n'; echo u > ü"]]);
+  const before = room.tree();
+  await room.run([["rm -r ./*"]]);
+  expect(room.tree()).toEqual({});
+  await room.undo();
+  expect(room.tree()).toEqual(before);
+});
+
+test("small folders of dependencies are covered, large ones are named", async () => {
+  const room = undoRoom({ "node_modules/a/index.js": "1" }, { maxBulkEntries: 10 });
+  await room.run([["echo 2 > node_modules/a/index.js"]]);
+  expect(await room.undo()).toMatchObject({ status: "done", omitted: [] });
+  expect(room.tree()["node_modules/a/index.js"]).toBe("file 644 1");
+  await room.run([["for i in $(seq 20); do echo $i > node_modules/a/$i.js; done; echo x > b.txt"]]);
+  const report = await room.undo();
+  expect(report).toMatchObject({
+    status: "done",
+    omitted: [{ path: "node_modules", reason: "too_many_files" }],
+  });
+  expect(room.tree()["b.txt"]).toBe(undefined);
+});
+
+test("a workspace with too many files is covered from the outside in, and that is said", async () => {
+  const files = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`deep/${at}.txt`, `${at}`]));
+  const room = undoRoom({ ...files, "a.txt": "one\n" }, { maxEntries: 20 });
+  await room.run([["echo two > a.txt; echo two > deep/1.txt"]]);
+  expect(room.notices).toEqual([expect.stringContaining("deep has too many files")]);
+  expect(await room.undo()).toMatchObject({
+    status: "done",
+    omitted: [{ path: "deep", reason: "too_many_files" }],
+  });
+  expect([room.tree()["a.txt"], room.tree()["deep/1.txt"]]).toEqual(["file 644 one\n", "file 644 two\n"]);
+});
+
+test("when the space is used up, that is said, and the call runs", async () => {
+  const room = undoRoom({}, { maxStoreBytes: 20_000 });
+  writeFileSync(join(room.root, "a.bin"), randomBytes(9_000));
+  writeFileSync(join(room.root, "b.bin"), randomBytes(9_000));
+  expect(await room.run([["rm a.bin b.bin"]])).toEqual(["(no output)"]);
+  expect(room.notices).toEqual([expect.stringContaining("the space for undo is used up")]);
+  expect((await room.undo()).left).toEqual([{ path: "b.bin", reason: "lost" }]);
+  expect(Object.keys(room.tree())).toEqual(["a.bin"]);
+});
+
+test("a call whose changes cannot be kept does not run", async () => {
+  const room = undoRoom({ "a.txt": "one\n" });
+  mkdirSync(join(room.store, ".."), { recursive: true });
+  writeFileSync(room.store, "no folder");
+  const [text] = await room.run([["rm a.txt"]]);
+  expect(text).toMatch(/Not run: its changes could not be undone\. .*--no-undo/);
+  expect(room.tree()).toEqual({ "a.txt": "file 644 one\n" });
+});
+
+test("changes of calls side by side are each found once", async () => {
+  const put = (path: string) => ({ path, act: (full: string) => writeFileSync(full, path) });
+  const room = undoRoom();
+  await room.run([[put("a"), put("b"), "cat a b > c", put("a"), put("d")]]);
+  const paths = [...room.journal.entries()].flatMap((entry) =>
+    entry.type === "checkpoint" ? entry.changes.map(({ path }) => path) : [],
+  );
+  expect(paths.toSorted()).toEqual(["a", "b", "c", "d"]);
+  await room.undo();
+  expect(room.tree()).toEqual({});
+});
+
+test("an undo that was cut in the middle is brought to its end by the next one", async () => {
+  const room = undoRoom({ "a.txt": "one\n", "b.txt": "one\n" });
+  const before = room.tree();
+  await room.run([["echo two | tee a.txt > b.txt"]]);
+  const entry = [...room.journal.entries()].find(({ type }) => type === "checkpoint");
+  if (entry?.type !== "checkpoint") throw new Error("no checkpoint");
+  const changes = entry.changes.map(({ path, before: after, after: now }) => ({ path, before: now, after }));
+  room.journal.append({
+    type: "rollback",
+    direction: "undo",
+    root: room.root,
+    changes,
+    to: { run: 1, turn: 0 },
+  });
+  writeFileSync(join(room.root, "a.txt"), "one\n");
+  expect((await room.undo()).status).toBe("finished");
+  expect(room.tree()).toEqual(before);
+  expect((await room.redo()).status).toBe("done");
+  expect(room.tree()).toMatchObject({ "a.txt": "file 644 two\n", "b.txt": "file 644 two\n" });
+});
+
+test("without its index, and with a damaged one, everything is read again and nothing is lost", async () => {
+  const room = undoRoom({ "a.txt": "one\n" });
+  await room.run([["echo two > a.txt"]]);
+  for (const path of Object.keys(treeOf(room.store)).filter((each) => /\/index/.test(each)))
+    writeFileSync(join(room.store, path), "damaged\n");
+  await room.run([["echo three > a.txt"]]);
+  await room.undo({ to: { run: 1, turn: 0 } });
+  expect(room.tree()).toEqual({ "a.txt": "file 644 one\n" });
+});
+
+test("contents that are gone or damaged are named, never replaced by others", async () => {
+  const room = undoRoom({ "a.txt": "one\n", "b.txt": "other\n" });
+  await room.run([["echo two > a.txt"]]);
+  for (const path of Object.keys(treeOf(room.store)).filter((each) => each.endsWith(".pack"))) {
+    const file = join(room.store, path);
+    const bytes = readFileSync(file);
+    bytes.fill(0xff, 8, 12);
+    writeFileSync(file, bytes);
+  }
+  const report = await room.undo();
+  expect([report.failed.map(({ path }) => path), room.tree()["a.txt"]]).toEqual([
+    ["a.txt"],
+    "file 644 two\n",
+  ]);
+  rmSync(room.store, { recursive: true });
+  expect((await room.undo({ to: { run: 1, turn: 0 } })).left).toEqual([{ path: "a.txt", reason: "lost" }]);
+});
+
+test("a journal that names paths outside of its root moves nothing there", async () => {
+  const room = undoRoom({ "a.txt": "one\n" });
+  const other = undoRoom({ "b.txt": "theirs\n" });
+  await room.run([["echo two > a.txt"]]);
+  const name = other.root.slice(other.root.lastIndexOf("/") + 1);
+  for (const path of [`../${name}/b.txt`, `/${other.root}/b.txt`, ".git/hooks/post-checkout", "\0../x"]) {
+    const version = { type: "link", target: "x" } as const;
+    room.journal.append({
+      type: "checkpoint",
+      callId: "c",
+      name: "bash",
+      root: room.root,
+      changes: [{ path, before: version, after: null }],
+    });
+  }
+  expect(await room.undo({ force: true, to: { run: 1, turn: 0 } })).toMatchObject({
+    status: "done",
+    changes: [{ path: "a.txt" }],
+  });
+  expect([other.tree(), room.tree()]).toEqual([
+    { "b.txt": "file 644 theirs\n" },
+    { "a.txt": "file 644 one\n" },
+  ]);
+  expect(rollbackPlace({ folder: room.store, journal: room.journal, cwd: room.root }).cwd).toBe(room.root);
+});
