@@ -1,43 +1,11 @@
-import type { AssistantEntry, ToolResultEntry } from "../core/agent/entry.ts";
-import type { AgentEvent, PhaseEvent } from "../core/agent/event.ts";
+import type { AgentEvent, PhaseEvent, SubagentEvent } from "../core/agent/event.ts";
+import { OpenSubagents } from "../core/agent/open-subagents.ts";
+import type { PendingCall } from "../core/agent/pending-call.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { Json } from "../core/base/errors.ts";
-import { textOf, toolCallsOf } from "../core/message/message.ts";
-
-/** Events of the Agent-User Interaction Protocol, version 1.0, as far as a run has them. Source: https://docs.ag-ui.com/concepts/events */
-export type AgUiEvent =
-  | { readonly type: "RUN_STARTED"; readonly threadId: string; readonly runId: string }
-  | {
-      readonly type: "RUN_FINISHED";
-      readonly threadId: string;
-      readonly runId: string;
-      readonly result: { readonly text: string; readonly stopReason: RunResult["stopReason"] };
-      readonly outcome:
-        | { readonly type: "success"; readonly pendingToolCallIds?: string[] }
-        | { readonly type: "cancelled" };
-    }
-  | { readonly type: "RUN_ERROR"; readonly message: string; readonly code: string }
-  | { readonly type: "STEP_STARTED" | "STEP_FINISHED"; readonly stepName: string }
-  | { readonly type: "TEXT_MESSAGE_START"; readonly messageId: string; readonly role: "assistant" }
-  | { readonly type: "TEXT_MESSAGE_CONTENT"; readonly messageId: string; readonly delta: string }
-  | { readonly type: "TEXT_MESSAGE_END"; readonly messageId: string }
-  | {
-      readonly type: "REASONING_START" | "REASONING_END" | "REASONING_MESSAGE_END";
-      readonly messageId: string;
-    }
-  | { readonly type: "REASONING_MESSAGE_START"; readonly messageId: string; readonly role: "reasoning" }
-  | { readonly type: "REASONING_MESSAGE_CONTENT"; readonly messageId: string; readonly delta: string }
-  | { readonly type: "TOOL_CALL_START"; readonly toolCallId: string; readonly toolCallName: string }
-  | { readonly type: "TOOL_CALL_ARGS"; readonly toolCallId: string; readonly delta: string }
-  | { readonly type: "TOOL_CALL_END"; readonly toolCallId: string }
-  | {
-      readonly type: "TOOL_CALL_RESULT";
-      readonly messageId: string;
-      readonly toolCallId: string;
-      readonly content: string;
-      readonly role: "tool";
-    }
-  | { readonly type: "CUSTOM"; readonly name: string; readonly value: Json };
+import type { StopReason } from "../core/base/stop-reason.ts";
+import type { AgUiEvent, AgUiInterrupt, AgUiOutcome } from "./ag-ui-event.ts";
+import { AgUiVoice } from "./ag-ui-voice.ts";
 
 /** How AG-UI events are made. */
 export interface AgUiOptions {
@@ -49,8 +17,9 @@ export interface AgUiOptions {
 
 /**
  * A run as AG-UI events. Text and reasoning are streamed; a tool call is told whole, once the answer stands, for an attempt that failed
- * leaves calls nobody would answer. A retry ends the message begun and is told as `CUSTOM` `retry`; a phase of a pattern is a step.
- * Calls inside calls (`batch`) are left out. A run left to the caller ends with `pendingToolCallIds`. Leaving the iteration early leaves the run.
+ * leaves calls nobody would answer. A retry ends the message begun and is told as `CUSTOM` `retry`; a phase of a pattern is a step; what
+ * a subagent says and does has its `subagentRunId`. Calls inside calls (`batch`) are left out. A run that asks for approval ends with
+ * the outcome `interrupt`, one left to the caller with `pendingToolCallIds`. Leaving the iteration early leaves the run.
  */
 export async function* toAgUiEvents(
   events: AsyncIterable<AgentEvent>,
@@ -60,20 +29,15 @@ export async function* toAgUiEvents(
   for await (const event of events) yield* translation.of(event);
 }
 
-type Stream = "text" | "thinking";
-
 class Translation {
   readonly #options: AgUiOptions;
   #threadId = "";
   #runId = "";
   #messages = 0;
   #step: string | undefined;
-  /** The message that is being streamed. */
-  #open: { readonly kind: Stream; readonly id: string } | undefined;
-  /** Calls without a result. */
-  readonly #calls = new Set<string>();
-  /** What was streamed of the answer at work. */
-  #streamed = new Set<Stream>();
+  readonly #newId = (): string => `${this.#runId}_${++this.#messages}`;
+  readonly #run = new AgUiVoice(this.#newId);
+  readonly #subagents = new OpenSubagents<AgUiVoice>();
 
   constructor(options: AgUiOptions) {
     this.#options = options;
@@ -86,89 +50,55 @@ class Translation {
         this.#runId = this.#options.runId ?? event.id;
         return [{ type: "RUN_STARTED", threadId: this.#threadId, runId: this.#runId }];
       case "phase":
-        return [...this.#close(), ...this.#phase(event)];
-      case "turn_start":
-        this.#streamed.clear();
-        return this.#close();
-      case "text_delta":
-        return this.#delta("text", event.text);
-      case "thinking_delta":
-        return this.#delta("thinking", event.text);
-      case "retry":
-        this.#streamed.clear();
-        return [...this.#close(), { type: "CUSTOM", name: "retry", value: { attempt: event.attempt } }];
-      case "assistant_message":
-        return this.#answer(event);
-      case "tool_result":
-        return event.parentCallId === undefined ? [this.#result(event)] : [];
-      case "warning":
-        return [{ type: "CUSTOM", name: "warning", value: event.message }];
+        return [...this.#run.of(event), ...this.#phase(event)];
+      case "subagent":
+        return this.#subagent(event, undefined);
       case "done":
-        return [...this.#close(), ...this.#endStep(), this.#end(event.result)];
+        return [
+          ...this.#subagents.closeAll().flatMap((voice) => cutOff(voice, event)),
+          ...this.#run.of(event),
+          ...this.#endStep(),
+          this.#end(event.result),
+        ];
       default:
-        return [];
+        return this.#run.of(event);
     }
   }
 
-  #delta(kind: Stream, delta: string): readonly AgUiEvent[] {
-    if (delta === "") return [];
-    this.#streamed.add(kind);
-    const before = this.#open?.kind === kind ? [] : [...this.#close(), ...this.#begin(kind)];
-    const id = this.#open?.id ?? "";
-    const type = kind === "text" ? "TEXT_MESSAGE_CONTENT" : "REASONING_MESSAGE_CONTENT";
-    return [...before, { type, messageId: id, delta }];
-  }
-
-  #begin(kind: Stream): readonly AgUiEvent[] {
-    const id = this.#newId();
-    this.#open = { kind, id };
-    if (kind === "text") return [{ type: "TEXT_MESSAGE_START", messageId: id, role: "assistant" }];
+  #subagent(wrapped: SubagentEvent, parent: string | undefined): readonly AgUiEvent[] {
+    const { callId, agent, event } = wrapped;
+    const voice = this.#subagents.of(
+      wrapped,
+      () => new AgUiVoice(this.#newId, event.type === "run_start" ? event.id : callId),
+    );
+    const subagentRunId = voice?.subagentRunId;
+    if (voice === undefined || subagentRunId === undefined) return [];
+    if (event.type === "subagent") return this.#subagent(event, subagentRunId);
+    if (event.type === "run_start")
+      return [
+        {
+          type: "SUBAGENT_STARTED",
+          subagentRunId,
+          name: agent,
+          ...(parent === undefined ? {} : { parentSubagentRunId: parent }),
+          parentToolCallId: callId,
+        },
+      ];
+    if (event.type !== "run_end") return voice.of(event);
+    this.#subagents.close(wrapped);
+    const { stopReason, error, detail } = event;
+    const failed = FAILED.has(stopReason);
     return [
-      { type: "REASONING_START", messageId: id },
-      { type: "REASONING_MESSAGE_START", messageId: id, role: "reasoning" },
+      ...voice.of(event),
+      failed
+        ? {
+            type: "SUBAGENT_ERROR",
+            subagentRunId,
+            message: error?.message ?? detail ?? `The subagent ended with ${stopReason}.`,
+            code: error?.code ?? stopReason,
+          }
+        : { type: "SUBAGENT_FINISHED", subagentRunId, result: { stopReason }, outcome: { type: "success" } },
     ];
-  }
-
-  #close(): readonly AgUiEvent[] {
-    const open = this.#open;
-    this.#open = undefined;
-    if (open === undefined) return [];
-    if (open.kind === "text") return [{ type: "TEXT_MESSAGE_END", messageId: open.id }];
-    return [
-      { type: "REASONING_MESSAGE_END", messageId: open.id },
-      { type: "REASONING_END", messageId: open.id },
-    ];
-  }
-
-  /** Models that do not stream say in the answer what no delta said. */
-  #answer({ message }: AssistantEntry): readonly AgUiEvent[] {
-    const whole = message.content.flatMap((block): readonly AgUiEvent[] => {
-      if (block.type === "thinking" && !this.#streamed.has("thinking"))
-        return [...this.#delta("thinking", block.thinking), ...this.#close()];
-      if (block.type === "text" && !this.#streamed.has("text"))
-        return [...this.#delta("text", block.text), ...this.#close()];
-      return [];
-    });
-    this.#streamed.clear();
-    this.#calls.clear();
-    for (const { id } of toolCallsOf(message)) this.#calls.add(id);
-    const calls = toolCallsOf(message).flatMap(({ id, name, input }): readonly AgUiEvent[] => [
-      { type: "TOOL_CALL_START", toolCallId: id, toolCallName: name },
-      { type: "TOOL_CALL_ARGS", toolCallId: id, delta: JSON.stringify(input) },
-      { type: "TOOL_CALL_END", toolCallId: id },
-    ]);
-    return [...this.#close(), ...whole, ...calls];
-  }
-
-  #result({ callId, result }: ToolResultEntry): AgUiEvent {
-    this.#calls.delete(callId);
-    return {
-      type: "TOOL_CALL_RESULT",
-      messageId: this.#newId(),
-      toolCallId: callId,
-      content: textOf(result.content, "\n"),
-      role: "tool",
-    };
   }
 
   #phase({ phase, round, step }: PhaseEvent): readonly AgUiEvent[] {
@@ -185,25 +115,61 @@ class Translation {
     return step === undefined ? [] : [{ type: "STEP_FINISHED", stepName: step }];
   }
 
-  #end({ error, text, stopReason }: RunResult): AgUiEvent {
+  #end(result: RunResult): AgUiEvent {
+    const { error, text, stopReason } = result;
     if (error !== undefined) return { type: "RUN_ERROR", message: error.message, code: error.code };
-    const pending = stopReason === "awaiting_external" ? [...this.#calls] : [];
     return {
       type: "RUN_FINISHED",
       threadId: this.#threadId,
       runId: this.#runId,
       result: { text, stopReason },
-      outcome:
-        stopReason === "aborted"
-          ? { type: "cancelled" }
-          : {
-              type: "success",
-              ...(pending.length === 0 ? {} : { pendingToolCallIds: pending }),
-            },
+      outcome: this.#outcome(result),
     };
   }
 
-  #newId(): string {
-    return `${this.#runId}_${++this.#messages}`;
+  #outcome({ stopReason, pending = [] }: RunResult): AgUiOutcome {
+    if (stopReason === "aborted") return { type: "cancelled" };
+    if (stopReason === "awaiting_approval")
+      return { type: "interrupt", interrupts: pending.map((call) => interruptOf(call)) };
+    const unanswered = stopReason === "awaiting_external" ? [...this.#run.unanswered] : [];
+    return { type: "success", ...(unanswered.length === 0 ? {} : { pendingToolCallIds: unanswered }) };
   }
+}
+
+/** Endings of a subagent without a report. */
+const FAILED: ReadonlySet<StopReason> = new Set([
+  "error",
+  "aborted",
+  "budget",
+  "denied",
+  "loop_detected",
+  "refusal",
+]);
+
+/** A subagent whose end nobody told of, because the run broke off around it. */
+function cutOff(voice: AgUiVoice, done: AgentEvent): readonly AgUiEvent[] {
+  const { subagentRunId } = voice;
+  if (subagentRunId === undefined) return [];
+  return [
+    ...voice.of(done),
+    { type: "SUBAGENT_ERROR", subagentRunId, message: "The run ended around the subagent.", code: "aborted" },
+  ];
+}
+
+/** What `approvals` of a later run takes for an answer. */
+const APPROVAL: { readonly [key: string]: Json } = {
+  type: "object",
+  properties: { approved: { type: "boolean" }, reason: { type: "string" } },
+  required: ["approved"],
+};
+
+function interruptOf({ callId, name, input, waitsFor, reason, ...more }: PendingCall): AgUiInterrupt {
+  return {
+    id: callId,
+    reason: "tool_call",
+    ...(reason === undefined ? {} : { message: reason }),
+    toolCallId: callId,
+    ...(waitsFor === "approval" ? { responseSchema: APPROVAL } : {}),
+    metadata: { waitsFor, name, input: input as { readonly [key: string]: Json }, ...more },
+  };
 }

@@ -1,4 +1,5 @@
-export { type AgUiEvent, type AgUiOptions, toAgUiEvents } from "./ag-ui.ts";
+export { type AgUiOptions, toAgUiEvents } from "./ag-ui.ts";
+export type { AgUiEvent, AgUiInterrupt, AgUiOutcome } from "./ag-ui-event.ts";
 export {
   SERVER_SENT_EVENT_HEADERS,
   type ServerSentEventOptions,

@@ -1,0 +1,131 @@
+import type { AssistantEntry, CompactionEntry, ToolResultEntry } from "../core/agent/entry.ts";
+import type { AgentEvent } from "../core/agent/event.ts";
+import { textOf, toolCallsOf } from "../core/message/message.ts";
+import type { AgUiVoiceEvent } from "./ag-ui-event.ts";
+
+type Stream = "text" | "thinking";
+
+/** Translates what one run, or one subagent, says and does. Remembers the message that is being streamed. */
+export class AgUiVoice {
+  /** Absent for the run itself. */
+  readonly subagentRunId: string | undefined;
+  readonly #newId: () => string;
+  #open: { readonly kind: Stream; readonly id: string } | undefined;
+  /** Calls without a result. */
+  readonly #calls = new Set<string>();
+  /** What was streamed of the answer at work. */
+  readonly #streamed = new Set<Stream>();
+
+  constructor(newId: () => string, subagentRunId?: string) {
+    this.#newId = newId;
+    this.subagentRunId = subagentRunId;
+  }
+
+  /** Calls that were told and have no result, in the order they were made. */
+  get unanswered(): readonly string[] {
+    return [...this.#calls];
+  }
+
+  /** What an event is in the words of the protocol; nothing for events it has no words for. */
+  of(event: AgentEvent): readonly AgUiVoiceEvent[] {
+    const told = this.#told(event);
+    const { subagentRunId } = this;
+    return subagentRunId === undefined ? told : told.map((each) => ({ ...each, subagentRunId }));
+  }
+
+  #told(event: AgentEvent): readonly AgUiVoiceEvent[] {
+    switch (event.type) {
+      case "turn_start":
+        this.#streamed.clear();
+        return this.#close();
+      case "text_delta":
+        return this.#delta("text", event.text);
+      case "thinking_delta":
+        return this.#delta("thinking", event.text);
+      case "retry":
+        this.#streamed.clear();
+        return [...this.#close(), { type: "CUSTOM", name: "retry", value: { attempt: event.attempt } }];
+      case "assistant_message":
+        return this.#answer(event);
+      case "tool_result":
+        return event.parentCallId === undefined ? [this.#result(event)] : [];
+      case "warning":
+        return [{ type: "CUSTOM", name: "warning", value: event.message }];
+      case "compaction_start":
+        return [{ type: "CUSTOM", name: "compaction_start", value: { reason: event.reason } }];
+      case "compaction":
+        return [compaction(event)];
+      case "phase":
+      case "run_end":
+      case "done":
+        return this.#close();
+      default:
+        return [];
+    }
+  }
+
+  #delta(kind: Stream, delta: string): readonly AgUiVoiceEvent[] {
+    if (delta === "") return [];
+    this.#streamed.add(kind);
+    const before = this.#open?.kind === kind ? [] : [...this.#close(), ...this.#begin(kind)];
+    const id = this.#open?.id ?? "";
+    const type = kind === "text" ? "TEXT_MESSAGE_CONTENT" : "REASONING_MESSAGE_CONTENT";
+    return [...before, { type, messageId: id, delta }];
+  }
+
+  #begin(kind: Stream): readonly AgUiVoiceEvent[] {
+    const id = this.#newId();
+    this.#open = { kind, id };
+    if (kind === "text") return [{ type: "TEXT_MESSAGE_START", messageId: id, role: "assistant" }];
+    return [
+      { type: "REASONING_START", messageId: id },
+      { type: "REASONING_MESSAGE_START", messageId: id, role: "reasoning" },
+    ];
+  }
+
+  #close(): readonly AgUiVoiceEvent[] {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open === undefined) return [];
+    if (open.kind === "text") return [{ type: "TEXT_MESSAGE_END", messageId: open.id }];
+    return [
+      { type: "REASONING_MESSAGE_END", messageId: open.id },
+      { type: "REASONING_END", messageId: open.id },
+    ];
+  }
+
+  /** Models that do not stream say in the answer what no delta said. */
+  #answer({ message }: AssistantEntry): readonly AgUiVoiceEvent[] {
+    const whole = message.content.flatMap((block): readonly AgUiVoiceEvent[] => {
+      if (block.type === "thinking" && !this.#streamed.has("thinking"))
+        return [...this.#delta("thinking", block.thinking), ...this.#close()];
+      if (block.type === "text" && !this.#streamed.has("text"))
+        return [...this.#delta("text", block.text), ...this.#close()];
+      return [];
+    });
+    this.#streamed.clear();
+    this.#calls.clear();
+    for (const { id } of toolCallsOf(message)) this.#calls.add(id);
+    const calls = toolCallsOf(message).flatMap(({ id, name, input }): readonly AgUiVoiceEvent[] => [
+      { type: "TOOL_CALL_START", toolCallId: id, toolCallName: name },
+      { type: "TOOL_CALL_ARGS", toolCallId: id, delta: JSON.stringify(input) },
+      { type: "TOOL_CALL_END", toolCallId: id },
+    ]);
+    return [...this.#close(), ...whole, ...calls];
+  }
+
+  #result({ callId, result }: ToolResultEntry): AgUiVoiceEvent {
+    this.#calls.delete(callId);
+    return {
+      type: "TOOL_CALL_RESULT",
+      messageId: this.#newId(),
+      toolCallId: callId,
+      content: textOf(result.content, "\n"),
+      role: "tool",
+    };
+  }
+}
+
+function compaction({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): AgUiVoiceEvent {
+  return { type: "CUSTOM", name: "compaction", value: { reason, method, tokensBefore, tokensAfter } };
+}
