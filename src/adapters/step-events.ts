@@ -1,4 +1,6 @@
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { RunEndEntry } from "../core/agent/entry.ts";
+import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
+import { OpenSubagents } from "../core/agent/open-subagents.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import type { ToolInput } from "../core/message/block.ts";
@@ -36,6 +38,8 @@ export type StepEvent = {
     readonly timestamp: number;
     readonly agent_name: string;
     readonly data: StepEventData[T];
+    /** Of a subagent's event: the tool call that started it. */
+    readonly parent_call_id?: string;
   };
 }[StepEventType];
 
@@ -45,6 +49,8 @@ export interface StepEventOptions {
   readonly agentName?: string;
   /** Types to let through. Default: all. */
   readonly include?: readonly StepEventType[];
+  /** True tells what subagents do too, under their own names. Their `error` is only told. Default false. */
+  readonly subagents?: boolean;
   /** Default `Date.now`. */
   readonly now?: () => number;
 }
@@ -58,10 +64,16 @@ export async function* toStepEvents(
   events: AsyncIterable<AgentEvent>,
   options: StepEventOptions = {},
 ): AsyncGenerator<StepEvent, void, undefined> {
-  const { agentName = "agent", include, now = Date.now } = options;
-  const steps = new Steps();
-  const full = (step: Step): StepEvent =>
-    ({ type: step.type, timestamp: now(), agent_name: agentName, data: step.data }) as StepEvent;
+  const { agentName = "agent", include, subagents = false, now = Date.now } = options;
+  const steps = new Steps(subagents);
+  const full = ({ type, data, of }: Step): StepEvent =>
+    ({
+      type,
+      timestamp: now(),
+      agent_name: of?.agent ?? agentName,
+      data,
+      ...(of === undefined ? {} : { parent_call_id: of.callId }),
+    }) as StepEvent;
   const shown = (made: readonly Step[]): readonly StepEvent[] =>
     made.filter(({ type }) => include?.includes(type) ?? true).map(full);
   try {
@@ -75,7 +87,10 @@ export async function* toStepEvents(
   }
 }
 
-type Step = { [T in StepEventType]: { readonly type: T; readonly data: StepEventData[T] } }[StepEventType];
+type Step = { [T in StepEventType]: { readonly type: T; readonly data: StepEventData[T] } }[StepEventType] & {
+  /** The subagent whose it is. */
+  readonly of?: Pick<SubagentEvent, "agent" | "callId">;
+};
 
 function step<T extends StepEventType>(type: T, data: StepEventData[T]): Step {
   return { type, data } as Step;
@@ -83,17 +98,32 @@ function step<T extends StepEventType>(type: T, data: StepEventData[T]): Step {
 
 /** Remembers what was opened and must be closed. */
 class Steps {
+  readonly #subagents: OpenSubagents<Steps> | undefined;
+  #scope: string | undefined;
   #inputs: string[] | undefined;
   #open = 0;
+  /** Text of the answer at work; of a subagent, whose end does not say it. */
+  #said = "";
+
+  constructor(subagents: boolean) {
+    this.#subagents = subagents ? new OpenSubagents() : undefined;
+  }
 
   of(event: AgentEvent): readonly Step[] {
     switch (event.type) {
       case "run_start":
         this.#inputs = [];
+        this.#scope = event.scope;
         return [];
       case "user_message":
-        if (event.source === "input" && event.scope === undefined)
+        // What a subagent is given is no input of a person.
+        if (event.scope === this.#scope && (event.source === "input" || this.#scope !== undefined))
           this.#inputs?.push(textOf(event.message.content));
+        return [];
+      case "subagent":
+        return this.#subagent(event);
+      case "assistant_message":
+        this.#said = textOf(event.message.content);
         return [];
       case "turn_start":
         return [...this.#start(), ...this.#finish(), this.#begin()];
@@ -119,6 +149,23 @@ class Steps {
       default:
         return [];
     }
+  }
+
+  #subagent(wrapped: SubagentEvent): readonly Step[] {
+    const { agent, callId, event } = wrapped;
+    const steps = this.#subagents?.of(wrapped, () => new Steps(true));
+    if (steps === undefined) return [];
+    const made = event.type === "run_end" ? steps.#end(event) : steps.of(event);
+    if (event.type === "run_end") this.#subagents?.close(wrapped);
+    return made.map((each) => (each.of === undefined ? { ...each, of: { agent, callId } } : each));
+  }
+
+  #end({ stopReason, error }: RunEndEntry): readonly Step[] {
+    const end =
+      error === undefined
+        ? step("agent_finish", { result: this.#said, stop_reason: stopReason })
+        : step("error", { error: error.message, error_type: error.code });
+    return [...this.#start(), ...this.#finish(), end];
   }
 
   #start(): readonly Step[] {

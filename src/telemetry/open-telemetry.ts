@@ -1,7 +1,15 @@
-import type { AssistantEntry, RunStartEntry, ToolIntentEntry, ToolResultEntry } from "../core/agent/entry.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
-import type { RunResult } from "../core/agent/result.ts";
+import type {
+  AssistantEntry,
+  ModelUsageEntry,
+  RunStartEntry,
+  ToolIntentEntry,
+  ToolResultEntry,
+} from "../core/agent/entry.ts";
+import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
+import { OpenSubagents } from "../core/agent/open-subagents.ts";
+import type { StopReason } from "../core/base/stop-reason.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
+import { addUsage, NO_USAGE, type Usage } from "../core/message/usage.ts";
 import { type Instruments, instruments } from "./instruments.ts";
 import type {
   OpenTelemetryApi,
@@ -30,7 +38,7 @@ const MAX_CHARS = 20_000;
 
 /**
  * An observer for `onEvent` that makes spans and metrics of runs, by the GenAI semantic conventions 1.41: `invoke_agent` around a run,
- * `chat` for each model request, `execute_tool` for each tool call; `gen_ai.client.operation.duration` and `gen_ai.client.token.usage`.
+ * `chat` for each model request, `execute_tool` for each tool call, `invoke_agent` below it for each subagent; `gen_ai.client.operation.duration` and `gen_ai.client.token.usage`.
  * `api` is the module `@opentelemetry/api`; without a registered provider all of it does nothing. One observer per run at a time.
  * Source: https://github.com/open-telemetry/semantic-conventions-genai
  */
@@ -55,6 +63,15 @@ interface Telemetry {
   readonly options: OpenTelemetryOptions;
 }
 
+/** How a run, or the run of a subagent, came to its end. */
+interface RunEnding {
+  readonly stopReason: StopReason;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly usage: Usage;
+  readonly cost: number | undefined;
+  readonly text: string;
+}
+
 interface OpenSpan {
   readonly span: OtelSpan;
   readonly context: OtelContext;
@@ -69,6 +86,11 @@ class RunObserver {
   /** Milliseconds since the epoch of the first delta of the request at work. */
   #firstChunkAt: number | undefined;
   readonly #tools = new Map<string, OpenSpan>();
+  readonly #subagents = new OpenSubagents<RunObserver>();
+  /** What was spent and said, for a subagent, whose end does not say it. */
+  #usage: Usage = NO_USAGE;
+  #cost: number | undefined = 0;
+  #said = "";
 
   constructor(telemetry: Telemetry) {
     this.#telemetry = telemetry;
@@ -101,11 +123,86 @@ class RunObserver {
       case "warning":
         this.#run?.span.addEvent("warning", { "warning.message": clip(event.message) });
         return;
+      case "model_usage":
+        return this.#count(event);
+      case "subagent":
+        return this.#subagent(event);
       case "done":
         return this.#endRun(event.result);
       default:
         return;
     }
+  }
+
+  /** What a subagent does, below the call that started it. */
+  #subagent(wrapped: SubagentEvent): void {
+    const { callId, agent, event } = wrapped;
+    const around = this.#tools.get(callId)?.context ?? this.#run?.context;
+    const make = (): RunObserver =>
+      new RunObserver({
+        ...this.#telemetry,
+        options: {
+          ...this.#telemetry.options,
+          agentName: agent,
+          ...(around === undefined ? {} : { parent: around }),
+        },
+      });
+    const observer = this.#subagents.of(wrapped, make);
+    if (observer === undefined) return;
+    if (event.type !== "run_end") return observer.see(event);
+    this.#subagents.close(wrapped);
+    observer.#close(event);
+  }
+
+  #close({ stopReason, error }: Pick<RunEnding, "stopReason" | "error">): void {
+    this.#endRun({
+      stopReason,
+      ...(error === undefined ? {} : { error }),
+      usage: this.#usage,
+      cost: this.#cost,
+      text: this.#said,
+    });
+  }
+
+  #spend(usage: Usage, costUsd: number | undefined): void {
+    this.#usage = addUsage(this.#usage, usage);
+    this.#cost = this.#cost === undefined || costUsd === undefined ? undefined : this.#cost + costUsd;
+  }
+
+  /** A request beside the conversation is a span of its own; an attempt that broke off has one already and is only counted. */
+  #count({ purpose, model, usage, costUsd, durationMs, responseId, time }: ModelUsageEntry): void {
+    this.#spend(usage, costUsd);
+    const about = {
+      "gen_ai.operation.name": "chat",
+      ...this.#provider(model),
+      "gen_ai.response.model": modelId(model),
+    };
+    const { duration } = this.#telemetry.instruments;
+    const context = this.#run?.context;
+    if (BROKEN_OFF.has(purpose)) {
+      this.#countTokens(usage, { ...about, "error.type": purpose }, context);
+      return;
+    }
+    const chat = this.#open(`chat ${modelId(model)}`, context, {
+      kind: CLIENT,
+      startedAt: time - durationMs,
+      attributes: {
+        ...about,
+        ...usageAttributes(usage),
+        ...present("gen_ai.response.id", responseId),
+        ...present("nano_agent.cost.usd", costUsd),
+        "nano_agent.purpose": purpose,
+      },
+    });
+    this.#countTokens(usage, about, chat.context);
+    duration.record(durationMs / 1000, about, chat.context);
+    chat.span.end(time);
+  }
+
+  #countTokens({ inputTokens, outputTokens }: Usage, about: OtelAttributes, context?: OtelContext): void {
+    const { tokens } = this.#telemetry.instruments;
+    tokens.record(inputTokens, { ...about, "gen_ai.token.type": "input" }, context);
+    tokens.record(outputTokens, { ...about, "gen_ai.token.type": "output" }, context);
   }
 
   #startRun({ model, sessionId, time }: RunStartEntry): void {
@@ -141,8 +238,10 @@ class RunObserver {
   #endChat(entry: AssistantEntry): void {
     const chat = this.#chat;
     this.#chat = undefined;
-    if (chat === undefined) return;
     const { usage, message } = entry;
+    this.#spend(usage, entry.costUsd);
+    this.#said = textOf(message.content);
+    if (chat === undefined) return;
     const about = {
       "gen_ai.operation.name": "chat",
       ...this.#provider(),
@@ -153,29 +252,14 @@ class RunObserver {
     chat.span.setAttributes({
       "gen_ai.response.model": modelId(entry.model),
       "gen_ai.response.finish_reasons": [entry.finishReason.raw],
-      "gen_ai.usage.input_tokens": usage.inputTokens,
-      "gen_ai.usage.output_tokens": usage.outputTokens,
-      ...present("gen_ai.usage.cache_read.input_tokens", usage.cacheReadTokens),
-      ...present("gen_ai.usage.cache_creation.input_tokens", usage.cacheWriteTokens),
-      ...present("gen_ai.usage.reasoning.output_tokens", usage.reasoningTokens),
+      ...usageAttributes(usage),
       ...present("gen_ai.response.id", entry.responseId),
       ...present("gen_ai.response.time_to_first_chunk", firstChunk),
       ...present("nano_agent.cost.usd", entry.costUsd),
       ...this.#content("gen_ai.output.messages", () => JSON.stringify([outputMessage(entry)])),
     });
     if (entry.interrupted === true) fail(chat.span, "aborted");
-    else {
-      this.#telemetry.instruments.tokens.record(
-        usage.inputTokens,
-        { ...about, "gen_ai.token.type": "input" },
-        chat.context,
-      );
-      this.#telemetry.instruments.tokens.record(
-        usage.outputTokens,
-        { ...about, "gen_ai.token.type": "output" },
-        chat.context,
-      );
-    }
+    else this.#countTokens(usage, about, chat.context);
     const error = entry.interrupted === true ? { "error.type": "aborted" } : {};
     this.#telemetry.instruments.duration.record(
       entry.durationMs / 1000,
@@ -226,7 +310,8 @@ class RunObserver {
     opened.span.end(time);
   }
 
-  #endRun({ error, stopReason, usage, cost, text }: RunResult): void {
+  #endRun({ error, stopReason, usage, cost, text }: RunEnding): void {
+    for (const subagent of this.#subagents.closeAll()) subagent.#close({ stopReason: "aborted" });
     this.#closeChat(error?.code ?? stopReason);
     for (const { span } of this.#tools.values()) span.end();
     this.#tools.clear();
@@ -259,11 +344,11 @@ class RunObserver {
     return { span, context: api.trace.setSpan(around, span), startedAt };
   }
 
-  #provider(): OtelAttributes {
-    const provider = this.#model.slice(0, this.#model.indexOf("/"));
+  #provider(model: string = this.#model): OtelAttributes {
+    const provider = model.slice(0, model.indexOf("/"));
     return {
       "gen_ai.provider.name": PROVIDERS.get(provider) ?? provider,
-      "gen_ai.request.model": modelId(this.#model),
+      "gen_ai.request.model": modelId(model),
     };
   }
 
@@ -281,6 +366,19 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["xai", "x_ai"],
   ["moonshot", "moonshot_ai"],
 ]);
+
+/** Purposes of requests that have no answer. */
+const BROKEN_OFF: ReadonlySet<string> = new Set(["retry", "aborted", "failed"]);
+
+function usageAttributes(usage: Usage): OtelAttributes {
+  return {
+    "gen_ai.usage.input_tokens": usage.inputTokens,
+    "gen_ai.usage.output_tokens": usage.outputTokens,
+    ...present("gen_ai.usage.cache_read.input_tokens", usage.cacheReadTokens),
+    ...present("gen_ai.usage.cache_creation.input_tokens", usage.cacheWriteTokens),
+    ...present("gen_ai.usage.reasoning.output_tokens", usage.reasoningTokens),
+  };
+}
 
 function outputMessage({ message, finishReason }: AssistantEntry): object {
   const parts = message.content.map((block) => {

@@ -1,6 +1,7 @@
-import type { AssistantEntry } from "../core/agent/entry.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AssistantEntry, CompactionEntry, ModelUsageEntry, RunEndEntry } from "../core/agent/entry.ts";
+import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
+import type { Usage } from "../core/message/usage.ts";
 
 /** The part of the program a line of the log is about. */
 export type LogService = "run" | "model" | "tool" | "permission" | "context";
@@ -50,28 +51,60 @@ function lineOf(event: AgentEvent): Parameters<LogSink> | undefined {
         "tool",
         `${event.name} (${event.callId}) ${event.status} in ${event.durationMs} ms: ${short(textOf(event.result.content))}`,
       ];
+    case "approval_request":
+      return ["permission", `${event.name} (${event.callId}) waits for an answer: ${short(event.reason)}`];
+    case "model_usage":
+      return ["model", usageText(event)];
+    case "compaction":
+      return ["context", compactionText(event)];
+    case "compaction_undone":
+      return ["context", "compaction taken back"];
+    case "subagent":
+      return withinSubagent(event);
     case "warning":
       return ["run", `warning: ${short(event.message)}`];
-    case "done": {
-      const { stopReason, iterations, error } = event.result;
-      const why = error === undefined ? "" : `: ${error.code}: ${short(error.message)}`;
-      return [
-        "run",
-        `ended ${stopReason} after ${iterations} ${iterations === 1 ? "request" : "requests"}${why}`,
-      ];
-    }
+    case "done":
+      return ["run", endText(event.result)];
     default:
       return undefined;
   }
 }
 
-function answerText({ message, model, usage, costUsd, durationMs, finishReason }: AssistantEntry): string {
-  const { inputTokens, outputTokens, cacheReadTokens } = usage;
+/** The line of its own event, behind its name and the call that started it. */
+function withinSubagent({ agent, callId, event }: SubagentEvent): Parameters<LogSink> | undefined {
+  if (event.type === "run_end") return ["run", `${agent} (${callId}) > ${endText(event)}`];
+  const line = lineOf(event);
+  return line === undefined ? undefined : [line[0], `${agent} (${callId}) > ${line[1]}`];
+}
+
+function endText({
+  stopReason,
+  iterations,
+  error,
+}: Pick<RunEndEntry, "stopReason" | "iterations" | "error">): string {
+  const why = error === undefined ? "" : `: ${error.code}: ${short(error.message)}`;
+  return `ended ${stopReason} after ${iterations} ${iterations === 1 ? "request" : "requests"}${why}`;
+}
+
+function compactionText({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): string {
+  return `compaction (${reason}) by ${method}: about ${tokensBefore} tokens before, ${tokensAfter} after`;
+}
+
+function usageText({ purpose, model, usage, costUsd, durationMs }: ModelUsageEntry): string {
+  const estimated = usage.estimated === true ? ", estimated" : "";
+  return `${model} used for ${purpose}, ${durationMs} ms: ${spent(usage, costUsd)}${estimated}`;
+}
+
+function spent({ inputTokens, outputTokens, cacheReadTokens }: Usage, costUsd: number | undefined): string {
   const cached = cacheReadTokens === undefined ? "" : ` (${cacheReadTokens} cached)`;
   const cost = costUsd === undefined ? "cost unknown" : `$${costUsd.toFixed(5)}`;
+  return `${inputTokens} tokens in${cached}, ${outputTokens} out, ${cost}`;
+}
+
+function answerText({ message, model, usage, costUsd, durationMs, finishReason }: AssistantEntry): string {
   const calls = toolCallsOf(message).map(({ name }) => name);
   const said = calls.length === 0 ? "" : `, calls ${calls.join(" ")}`;
-  return `${model} answered ${finishReason.raw} in ${durationMs} ms: ${inputTokens} tokens in${cached}, ${outputTokens} out, ${cost}${said}`;
+  return `${model} answered ${finishReason.raw} in ${durationMs} ms: ${spent(usage, costUsd)}${said}`;
 }
 
 function short(text: string): string {

@@ -27,7 +27,10 @@ export class OpenSubagents<T> {
 
   /** Forgets all of them and gives what was kept, the newest first. */
   closeAll(): readonly T[] {
-    return this.#open.splice(0).map(({ kept }) => kept).reverse();
+    return this.#open
+      .splice(0)
+      .map(({ kept }) => kept)
+      .reverse();
   }
 }
 
