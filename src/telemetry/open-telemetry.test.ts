@@ -54,13 +54,22 @@ const broken = defineTool({
   },
 });
 
+const delegate = defineTool({
+  name: "delegate",
+  description: "Hands on.",
+  execute: async (_input, context) => {
+    const outcome = await context.runAgent({ agent: "helper", prompt: "look", tools: [echo] });
+    return outcome.text;
+  },
+});
+
 async function observed(steps: readonly ScriptStep[], options: OpenTelemetryOptions = {}, stop = false) {
   const model = new ScriptedModel(steps, {
     provider: "google",
     id: "gemini",
     info: { price: { input: 1, output: 2 } },
   });
-  const agent = new Agent({ model, tools: [echo, broken, createBatchTool()], sessionId: "s1" });
+  const agent = new Agent({ model, tools: [echo, broken, delegate, createBatchTool()], sessionId: "s1" });
   const observe = openTelemetryObserver(api, options);
   await agent.run("go", {
     onEvent: (event) => {
@@ -189,5 +198,95 @@ test("durations and tokens are counted for each request", async () => {
     ["gen_ai.client.operation.duration", "s", undefined, 2],
     ["gen_ai.client.token.usage", "{token}", "input", 2],
     ["gen_ai.client.token.usage", "{token}", "output", 2],
+  ]);
+});
+
+test("a subagent is a run below the call that started it, with what it spent", async () => {
+  const made = await observed([calls("delegate"), calls("echo"), says("found"), says("done")], {
+    captureContent: true,
+  });
+  expect(made.map(({ name, parent }) => [name, parent])).toEqual([
+    ["chat gemini", "invoke_agent"],
+    ["chat gemini", "invoke_agent helper"],
+    ["execute_tool echo", "invoke_agent helper"],
+    ["chat gemini", "invoke_agent helper"],
+    ["invoke_agent helper", "execute_tool delegate"],
+    ["execute_tool delegate", "invoke_agent"],
+    ["chat gemini", "invoke_agent"],
+    ["invoke_agent", undefined],
+  ]);
+  expect(made[4]?.attributes).toEqual({
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.provider.name": "gcp.gemini",
+    "gen_ai.request.model": "gemini",
+    "gen_ai.conversation.id": "s1",
+    "gen_ai.agent.name": "helper",
+    "gen_ai.usage.input_tokens": 200,
+    "gen_ai.usage.output_tokens": 40,
+    "gen_ai.output.messages": "found",
+    "nano_agent.stop_reason": "completed",
+    "nano_agent.cost.usd": 0.00028,
+  });
+});
+
+test("a subagent that fails ends its spans with what it was", async () => {
+  const made = await observed([calls("delegate"), fails("gone"), says("done")]);
+  expect(made.map(({ name, attributes }) => [name, attributes["error.type"]])).toEqual([
+    ["chat gemini", undefined],
+    ["chat gemini", "provider_error"],
+    ["invoke_agent helper", "provider_error"],
+    ["execute_tool delegate", undefined],
+    ["chat gemini", undefined],
+    ["invoke_agent", undefined],
+  ]);
+});
+
+test("a request for a summary is a span of its own, and what broke off is counted", async () => {
+  const observe = openTelemetryObserver(api);
+  const entry = { id: "e", parent: null, time: 5000 };
+  observe({ ...entry, type: "run_start", sessionId: "s", model: "google/gemini", tools: [] });
+  for (const purpose of ["compaction", "retry"])
+    observe({
+      ...entry,
+      type: "model_usage",
+      purpose,
+      model: "openai-chat/small",
+      usage: { inputTokens: 7, outputTokens: 3 },
+      durationMs: 2000,
+    });
+  const summary = spans
+    .getFinishedSpans()
+    .map(({ name, attributes, duration }) => [name, duration, attributes]);
+  expect(summary).toEqual([
+    [
+      "chat small",
+      [2, 0],
+      {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "small",
+        "gen_ai.response.model": "small",
+        "gen_ai.usage.input_tokens": 7,
+        "gen_ai.usage.output_tokens": 3,
+        "nano_agent.purpose": "compaction",
+      },
+    ],
+  ]);
+  await meters.forceFlush();
+  const points = metrics
+    .getMetrics()[0]
+    ?.scopeMetrics[0]?.metrics.flatMap(({ descriptor, dataPoints }) =>
+      dataPoints.map(({ attributes }) => [
+        descriptor.name,
+        attributes["gen_ai.token.type"],
+        attributes["error.type"],
+      ]),
+    );
+  expect(points).toEqual([
+    ["gen_ai.client.operation.duration", undefined, undefined],
+    ["gen_ai.client.token.usage", "input", undefined],
+    ["gen_ai.client.token.usage", "output", undefined],
+    ["gen_ai.client.token.usage", "input", "retry"],
+    ["gen_ai.client.token.usage", "output", "retry"],
   ]);
 });

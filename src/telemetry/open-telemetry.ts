@@ -18,6 +18,14 @@ import type {
   OtelSpan,
   OtelTracer,
 } from "./open-telemetry-api.ts";
+import {
+  clip,
+  modelId,
+  outputMessage,
+  present,
+  providerAttributes,
+  usageAttributes,
+} from "./span-attributes.ts";
 
 /** What {@link openTelemetryObserver} tells. */
 export interface OpenTelemetryOptions {
@@ -33,8 +41,8 @@ export interface OpenTelemetryOptions {
 const INTERNAL = 0;
 const CLIENT = 2;
 const ERROR = 2;
-/** Longest text of one attribute. */
-const MAX_CHARS = 20_000;
+/** Purposes of requests that have no answer. */
+const BROKEN_OFF: ReadonlySet<string> = new Set(["retry", "aborted", "failed"]);
 
 /**
  * An observer for `onEvent` that makes spans and metrics of runs, by the GenAI semantic conventions 1.41: `invoke_agent` around a run,
@@ -174,7 +182,7 @@ class RunObserver {
     this.#spend(usage, costUsd);
     const about = {
       "gen_ai.operation.name": "chat",
-      ...this.#provider(model),
+      ...providerAttributes(model),
       "gen_ai.response.model": modelId(model),
     };
     const { duration } = this.#telemetry.instruments;
@@ -217,7 +225,7 @@ class RunObserver {
         startedAt: time,
         attributes: {
           "gen_ai.operation.name": "invoke_agent",
-          ...this.#provider(),
+          ...providerAttributes(this.#model),
           "gen_ai.conversation.id": sessionId,
           ...(name === undefined ? {} : { "gen_ai.agent.name": name }),
         },
@@ -231,7 +239,7 @@ class RunObserver {
     this.#chat = this.#open(`chat ${modelId(this.#model)}`, this.#run?.context, {
       kind: CLIENT,
       startedAt: Date.now(),
-      attributes: { "gen_ai.operation.name": "chat", ...this.#provider() },
+      attributes: { "gen_ai.operation.name": "chat", ...providerAttributes(this.#model) },
     });
   }
 
@@ -244,7 +252,7 @@ class RunObserver {
     if (chat === undefined) return;
     const about = {
       "gen_ai.operation.name": "chat",
-      ...this.#provider(),
+      ...providerAttributes(this.#model),
       "gen_ai.response.model": modelId(entry.model),
     };
     const firstChunk =
@@ -279,7 +287,7 @@ class RunObserver {
     fail(chat.span, errorType);
     this.#telemetry.instruments.duration.record(
       (endedAt - chat.startedAt) / 1000,
-      { "gen_ai.operation.name": "chat", ...this.#provider(), "error.type": errorType },
+      { "gen_ai.operation.name": "chat", ...providerAttributes(this.#model), "error.type": errorType },
       chat.context,
     );
     chat.span.end(endedAt);
@@ -344,66 +352,12 @@ class RunObserver {
     return { span, context: api.trace.setSpan(around, span), startedAt };
   }
 
-  #provider(model: string = this.#model): OtelAttributes {
-    const provider = model.slice(0, model.indexOf("/"));
-    return {
-      "gen_ai.provider.name": PROVIDERS.get(provider) ?? provider,
-      "gen_ai.request.model": modelId(model),
-    };
-  }
-
   #content(name: string, value: () => string): OtelAttributes {
     return this.#telemetry.options.captureContent === true ? { [name]: clip(value()) } : {};
   }
 }
 
-/** Names the conventions have for providers, where they are not ours. */
-const PROVIDERS: ReadonlyMap<string, string> = new Map([
-  ["google", "gcp.gemini"],
-  ["openai-chat", "openai"],
-  ["openai-responses", "openai"],
-  ["mistral", "mistral_ai"],
-  ["xai", "x_ai"],
-  ["moonshot", "moonshot_ai"],
-]);
-
-/** Purposes of requests that have no answer. */
-const BROKEN_OFF: ReadonlySet<string> = new Set(["retry", "aborted", "failed"]);
-
-function usageAttributes(usage: Usage): OtelAttributes {
-  return {
-    "gen_ai.usage.input_tokens": usage.inputTokens,
-    "gen_ai.usage.output_tokens": usage.outputTokens,
-    ...present("gen_ai.usage.cache_read.input_tokens", usage.cacheReadTokens),
-    ...present("gen_ai.usage.cache_creation.input_tokens", usage.cacheWriteTokens),
-    ...present("gen_ai.usage.reasoning.output_tokens", usage.reasoningTokens),
-  };
-}
-
-function outputMessage({ message, finishReason }: AssistantEntry): object {
-  const parts = message.content.map((block) => {
-    if (block.type === "tool_use")
-      return { type: "tool_call", id: block.id, name: block.name, arguments: block.input };
-    return block.type === "text"
-      ? { type: "text", content: block.text }
-      : { type: "reasoning", content: block.thinking };
-  });
-  return { role: "assistant", parts, finish_reason: finishReason.raw };
-}
-
 function fail(span: OtelSpan, type: string, message?: string): void {
   span.setAttributes({ "error.type": type });
   span.setStatus({ code: ERROR, ...(message === undefined ? {} : { message }) });
-}
-
-function modelId(model: string): string {
-  return model.slice(model.indexOf("/") + 1);
-}
-
-function present(name: string, value: string | number | undefined): OtelAttributes {
-  return value === undefined ? {} : { [name]: value };
-}
-
-function clip(text: string): string {
-  return text.length <= MAX_CHARS ? text : text.slice(0, MAX_CHARS).toWellFormed();
 }

@@ -39,3 +39,64 @@ test("a run in lines, one for each thing that happens, whatever is in it", async
     "[run] ended completed after 2 requests",
   ]);
 });
+
+test("what subagents do, questions that wait, compactions and requests beside the conversation have lines too", async () => {
+  const lines: string[] = [];
+  const see = runLog((service, text) => lines.push(`[${service}] ${text.replace(/\d+ ms/, "N ms")}`));
+  const delegate = defineTool({
+    name: "delegate",
+    description: "Hands on.",
+    execute: async (_input, context) =>
+      (await context.runAgent({ agent: "helper", prompt: "look", tools: [] })).text,
+  });
+  const model = new ScriptedModel([calls("delegate"), says("found"), calls("delegate")], {
+    info: { price: { input: 1, output: 2 } },
+  });
+  let asked = 0;
+  const agent = new Agent({
+    model,
+    tools: [delegate],
+    sessionId: "s1",
+    onAsk: "pause",
+    permission: { check: () => ({ action: ++asked === 1 ? "allow" : "ask", reason: "costly" }) },
+  });
+  await agent.run("go", { onEvent: see });
+  const entry = { id: "e", parent: null, time: 0 };
+  see({
+    ...entry,
+    type: "compaction",
+    reason: "threshold",
+    method: "summary",
+    messages: [],
+    kept: 1,
+    tokensBefore: 900,
+    tokensAfter: 100,
+  });
+  see({ ...entry, type: "compaction_undone", target: "e" });
+  see({
+    ...entry,
+    type: "model_usage",
+    purpose: "retry",
+    model: "p/m",
+    usage: { inputTokens: 7, outputTokens: 3, estimated: true },
+    durationMs: 20,
+  });
+  expect(lines).toEqual([
+    "[run] session s1, scripted/scripted, tools delegate",
+    "[model] request 1",
+    "[model] scripted/scripted answered tool_use in N ms: 100 tokens in, 20 out, $0.00014, calls delegate",
+    "[tool] delegate (call_1) starts: {}",
+    "[run] helper (call_1) > session s1, scripted/scripted, tools none",
+    "[model] helper (call_1) > request 1",
+    "[model] helper (call_1) > scripted/scripted answered stop in N ms: 100 tokens in, 20 out, $0.00014",
+    "[run] helper (call_1) > ended completed after 1 request",
+    "[tool] delegate (call_1) ok in N ms: found",
+    "[model] request 2",
+    "[model] scripted/scripted answered tool_use in N ms: 100 tokens in, 20 out, $0.00014, calls delegate",
+    "[permission] delegate (call_2) waits for an answer: costly",
+    "[run] ended awaiting_approval after 2 requests",
+    "[context] compaction (threshold) by summary: about 900 tokens before, 100 after",
+    "[context] compaction taken back",
+    "[model] p/m used for retry, N ms: 7 tokens in, 3 out, cost unknown, estimated",
+  ]);
+});

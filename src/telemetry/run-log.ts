@@ -25,7 +25,7 @@ export function runLog(sink: LogSink): (event: AgentEvent) => void {
 function lineOf(event: AgentEvent): Parameters<LogSink> | undefined {
   switch (event.type) {
     case "run_start":
-      return ["run", `session ${event.sessionId}, ${event.model}, tools ${event.tools.join(" ")}`];
+      return ["run", `session ${event.sessionId}, ${event.model}, tools ${event.tools.join(" ") || "none"}`];
     case "phase":
       return ["run", `phase ${event.phase}${event.step === undefined ? "" : `, step ${event.step}`}`];
     case "turn_start":

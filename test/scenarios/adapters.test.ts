@@ -262,7 +262,7 @@ const delegating = (): AsyncIterable<AgentEvent> =>
       go: [calls("delegate", { prompts: ["look", "break"] }), says("done")],
       look: [calls("delegate", { prompts: ["deeper"] }), says("found")],
       deeper: [calls("echo"), [thinks("hm"), says("it is there")]],
-      break: [[says("half"), fails("gone")]],
+      break: [[says("a longer text that comes in pieces"), fails("gone")]],
     }),
     tools: [delegate],
   }).stream("go");
@@ -303,7 +303,9 @@ test("what subagents say and do is told as theirs, nested and parallel ones too,
     ...said,
     "SUBAGENT_FINISHED",
   ]);
-  expect(of(broken)).toEqual(["SUBAGENT_STARTED", ...said, "SUBAGENT_ERROR"]);
+  const [begins, , ends] = said;
+  const pieces = ["a longer text th", "at comes in piec", "es"];
+  expect(of(broken)).toEqual(["SUBAGENT_STARTED", begins, ...pieces, ends, "SUBAGENT_ERROR"]);
   expect(events.find(({ type }) => type === "SUBAGENT_ERROR")).toEqual({
     type: "SUBAGENT_ERROR",
     subagentRunId: broken,

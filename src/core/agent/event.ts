@@ -43,6 +43,8 @@ export interface SubagentEvent {
   readonly type: "subagent";
   /** The tool call that started the subagent. */
   readonly callId: string;
+  /** Counts the subagents of that call from 1; absent for the first one. */
+  readonly number?: number;
   /** Name of the subagent. */
   readonly agent: string;
   readonly event: AgentEvent;

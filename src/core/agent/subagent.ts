@@ -25,7 +25,13 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
   let toolCalls = 0;
   const emit: RunContext["emit"] = (event) => {
     if (event.type === "tool_intent") toolCalls++;
-    run.emit({ type: "subagent", callId: call.id, agent: task.agent, event });
+    run.emit({
+      type: "subagent",
+      callId: call.id,
+      ...(number === 1 ? {} : { number }),
+      agent: task.agent,
+      event,
+    });
   };
   const scope = `${call.name}/${call.id}${number === 1 ? "" : `/${number}`}`;
   const tools = toolsOf(run, delegation, depth);
