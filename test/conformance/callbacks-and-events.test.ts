@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { toStepEvents } from "../../src/adapters/step-events.ts";
+import { Agent, type AgentEvent, messageText } from "../../src/index.ts";
+import { calls, fails, says } from "../../src/testing/script.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { all, lines, tool } from "../scenarios/conversation.ts";
+
+test("onToolCall is asked about the calls that need a yes and no others, and its answer decides", async () => {
+  const asked: unknown[] = [];
+  const agent = new Agent({
+    model: new ScriptedModel([
+      [calls("read"), calls("write", { path: "a" }), calls("write", { path: "b" })],
+      says("Done."),
+    ]),
+    tools: [tool("read"), tool("write")],
+    permission: { check: ({ name }) => ({ action: name === "write" ? "ask" : "allow" }) },
+  });
+  const statuses: unknown[] = [];
+  const text = await agent.sendMessage("go", {
+    onToolCall: async (name, input) => {
+      asked.push([name, input]);
+      return input["path"] === "a";
+    },
+    onEvent: (event) => {
+      if (event.type === "tool_result") statuses.push([event.toolName, event.status]);
+    },
+  });
+  expect(text).toBe("Done.");
+  expect(asked).toEqual([
+    ["write", { path: "a" }],
+    ["write", { path: "b" }],
+  ]);
+  expect(statuses.toSorted()).toEqual([
+    ["read", "ok"],
+    ["write", "denied"],
+    ["write", "ok"],
+  ]);
+});
+
+test("a run that fails tells error and then done, and the answers before it stay", async () => {
+  const agent = new Agent({
+    model: new ScriptedModel([[says("Looking."), calls("look")], fails("gone")]),
+    tools: [tool("look")],
+  });
+  const seen: string[] = [];
+  await expect(agent.sendMessage("go", { onEvent: ({ type }) => seen.push(type) })).rejects.toThrow("gone");
+  expect(seen).toEqual(["text", "tool_use", "tool_result", "error", "done"]);
+  expect(lines(agent.getState().messages)).toEqual([
+    "user: go",
+    "assistant: Looking.",
+    "calls look {}",
+    "result call_1: look {}",
+  ]);
+});
+
+test("question and whole answer stand in the conversation when a stream has ended, and no answer after one that failed", async () => {
+  const agent = new Agent({ model: new ScriptedModel([says("Four, as always."), fails("gone")]) });
+  await all(toStepEvents(agent.stream("2 + 2?")));
+  await expect(all(toStepEvents(agent.stream("And 3 + 3?")))).rejects.toThrow("gone");
+  expect(lines(agent.getState().messages)).toEqual([
+    "user: 2 + 2?",
+    "assistant: Four, as always.",
+    "user: And 3 + 3?",
+  ]);
+});
+
+test("a display that shows only what is new of each piece shows exactly the message that is kept", async () => {
+  const agent = new Agent({
+    model: new ScriptedModel([says("一二三四五六七八九十 👩‍👩‍👧 and the rest of a longer answer.")], {
+      chunkSize: 3,
+    }),
+  });
+  let shown = "";
+  const whole: string[] = [];
+  for await (const event of agent.stream("go")) {
+    if (event.type === "text_delta") shown += event.text;
+    if (event.type === "assistant_message") whole.push(messageText(event.message), shown);
+  }
+  expect(whole).toEqual([shown, shown]);
+});
+
+test("every event but the last comes before it, and nothing is told after done", async () => {
+  const agent = new Agent({
+    model: new ScriptedModel([calls("look"), says("Done.")]),
+    tools: [tool("look")],
+  });
+  const seen: AgentEvent[] = [];
+  const { text } = await agent.run("go", { onEvent: (event) => seen.push(event) });
+  expect([text, seen.at(-1)?.type, seen.filter(({ type }) => type === "done").length]).toEqual([
+    "Done.",
+    "done",
+    1,
+  ]);
+});
