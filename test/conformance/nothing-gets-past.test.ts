@@ -5,19 +5,19 @@ import { createTaskTool } from "../../src/extensions/index.ts";
 import { Agent, type GateRequest, type JsonSchema, messageText, ReActAgent } from "../../src/index.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
-import { createBatchTool, createFileTools } from "../../src/tools/index.ts";
+import { createBatchTool, fileTools } from "../../src/tools/index.ts";
 import { lines, tool } from "../scenarios/conversation.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 const coder = { name: "code", description: "Writes code.", systemPrompt: "You write code." };
 
-test("a subagent in a batch in a subagent is asked about like any other, and with nobody to ask nothing runs", async () => {
+test("a call in a batch of a subagent is asked about like any other, and with nobody to ask nothing runs", async () => {
   const written: unknown[] = [];
   const write = tool("write", { execute: (input) => void written.push(input) });
   const asked: Pick<GateRequest, "name" | "agent">[] = [];
   const agent = new Agent({
     model: new ScriptedModel([
-      calls("task", { agent: "code", description: "Write it", prompt: "Write a." }),
+      calls("task", { agent: "code", prompt: "Write a." }),
       calls("batch", { calls: [{ tool: "write", input: { path: "a" } }] }),
       says("I may not."),
       says("Not done."),
@@ -47,7 +47,7 @@ test("subagents that run at the same time never change what the agent around the
     const done = messages.length > 1;
     if (done) return says(`then I had ${names}`);
     return ["one", "two"].map((prompt) =>
-      calls("task", { agent: prompt === "one" ? "code" : "look", description: prompt, prompt }),
+      calls("task", { agent: prompt === "one" ? "code" : "look", prompt }),
     );
   });
   const agent = new Agent({
@@ -77,7 +77,7 @@ test("an agent with file tools writes nothing of its own into its folder", async
   const cwd = tempFolder({ "a.txt": "alpha\n" });
   const agent = new ReActAgent({
     model: new ScriptedModel([calls("read", { path: "a.txt" }), says("alpha")]),
-    tools: createFileTools(),
+    tools: fileTools(),
     cwd,
   });
   const { messages } = await agent.run("What does it say?");
@@ -123,7 +123,7 @@ test.each([
     ]);
     const result = await make(model).run("List them.", { schema: TREES });
     expect([result.stopReason, result.output]).toEqual(["structured_output", value]);
-    const sent = model.requests[0]?.tools?.find(({ name }) => name === finish)?.inputSchema;
+    const sent = model.requests[0]?.tools?.find(({ name }) => name === finish)?.parameters;
     for (const [, pointer] of JSON.stringify(sent).matchAll(/"\$ref":"#([^"]*)"/g))
       expect(at(sent, pointer ?? "")).toMatchObject({ type: "object" });
   },
@@ -135,6 +135,20 @@ function at(root: unknown, pointer: string): unknown {
   return here;
 }
 
+test("a list that holds lists of its own kind is asked for without a reference to nowhere", async () => {
+  const model = new ScriptedModel([calls("finish", { value: [[], [[]]] })]);
+  const { output } = await new Agent({ model }).run("go", {
+    schema: { type: "array", items: { $ref: "#" } },
+  });
+  expect(output).toEqual([[], [[]]]);
+  expect(model.requests[0]?.tools?.[0]?.parameters).toEqual({
+    type: "object",
+    properties: { value: { type: "array", items: { $ref: "#/properties/value" } } },
+    required: ["value"],
+    additionalProperties: false,
+  });
+});
+
 test("a schema that JSON cannot express is refused with the reason before anything is asked", async () => {
   const model = new ScriptedModel([]);
   const agent = new ReActAgent({ model, finish: "tool" });
@@ -145,7 +159,7 @@ test("a schema that JSON cannot express is refused with the reason before anythi
   expect([model.requests, agent.getState().messages]).toEqual([[], []]);
 });
 
-test("a finish tool that would hide a field of the schema, or a tool of the agent, is refused by name", async () => {
+test("a tool of the agent that the finish tool would hide is refused by name", async () => {
   const taken = new Agent({ model: new ScriptedModel([]), tools: [tool("finish")] });
   await expect(taken.run("go", { schema: z.object({ n: z.number() }) })).rejects.toThrow("finish");
 });

@@ -10,7 +10,7 @@ import {
 } from "../../src/index.ts";
 import { calls, fails, type ScriptAnswer, says, thinks } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
-import { all, lines, tool } from "../scenarios/conversation.ts";
+import { lines, tool } from "../scenarios/conversation.ts";
 
 /** A screen that writes what comes and knows nothing of who is speaking. */
 class Screen {

@@ -1,4 +1,5 @@
-import type { CompiledSchema } from "../base/schema.ts";
+import { isRecord } from "../base/json.ts";
+import type { CompiledSchema, JsonSchema } from "../base/schema.ts";
 import { textOf } from "../message/message.ts";
 import type { Tool, ToolResult } from "../tool/tool.ts";
 
@@ -25,12 +26,16 @@ export function finishTool(schema: CompiledSchema, name: string = FINISH_TOOL): 
 }
 
 function wrap(schema: CompiledSchema): CompiledSchema {
+  const { $defs, definitions, ...value } = schema.jsonSchema;
   return {
     jsonSchema: {
       type: "object",
-      properties: { value: schema.jsonSchema },
+      properties: { value: moved(value) as JsonSchema },
       required: ["value"],
       additionalProperties: false,
+      // References are counted from the root, so what they name stays there.
+      ...($defs === undefined ? {} : { $defs: moved($defs) as JsonSchema }),
+      ...(definitions === undefined ? {} : { definitions: moved(definitions) as JsonSchema }),
     },
     validate: async (input) => {
       const inner = await schema.validate((input as { readonly value?: unknown } | null)?.value);
@@ -42,4 +47,21 @@ function wrap(schema: CompiledSchema): CompiledSchema {
       return { ok: false, issues };
     },
   };
+}
+
+/** A part of a schema in which references to the old root lead to where that is now. */
+function moved(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(moved);
+  if (!isRecord(part)) return part;
+  return Object.fromEntries(
+    Object.entries(part).map(([key, value]) => [
+      key,
+      key === "$ref" && typeof value === "string" ? movedReference(value) : moved(value),
+    ]),
+  );
+}
+
+function movedReference(reference: string): string {
+  if (!reference.startsWith("#") || /^#\/(?:\$defs|definitions)\//.test(reference)) return reference;
+  return `#/properties/value${reference.slice(1)}`;
 }
