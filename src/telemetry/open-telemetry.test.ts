@@ -243,7 +243,7 @@ test("a subagent that fails ends its spans with what it was", async () => {
 
 test("a request for a summary is a span of its own, and what broke off is counted", async () => {
   const observe = openTelemetryObserver(api);
-  const entry = { id: "e", parent: null, time: 5000 };
+  const entry = { id: "e", parent: null, time: 1_700_000_005_000 };
   observe({ ...entry, type: "run_start", sessionId: "s", model: "google/gemini", tools: [] });
   for (const purpose of ["compaction", "retry"])
     observe({

@@ -115,6 +115,22 @@ class RunObserver {
       case "tool_call_start":
         this.#firstChunkAt ??= Date.now();
         return;
+      case "assistant_message":
+        return this.#endChat(event);
+      case "tool_intent":
+        return this.#startTool(event);
+      case "tool_result":
+        return this.#endTool(event);
+      case "done":
+        return this.#endRun(event.result);
+      default:
+        return this.#seeBeside(event);
+    }
+  }
+
+  /** What happens beside requests and calls. */
+  #seeBeside(event: AgentEvent): void {
+    switch (event.type) {
       case "retry":
         this.#firstChunkAt = undefined;
         this.#chat?.span.addEvent("retry", {
@@ -122,12 +138,6 @@ class RunObserver {
           "retry.attempt": event.attempt,
         });
         return;
-      case "assistant_message":
-        return this.#endChat(event);
-      case "tool_intent":
-        return this.#startTool(event);
-      case "tool_result":
-        return this.#endTool(event);
       case "warning":
         this.#run?.span.addEvent("warning", { "warning.message": clip(event.message) });
         return;
@@ -135,8 +145,6 @@ class RunObserver {
         return this.#count(event);
       case "subagent":
         return this.#subagent(event);
-      case "done":
-        return this.#endRun(event.result);
       default:
         return;
     }

@@ -37,6 +37,26 @@ function lineOf(event: AgentEvent): Parameters<LogSink> | undefined {
       ];
     case "assistant_message":
       return ["model", answerText(event)];
+    case "model_usage":
+      return ["model", usageText(event)];
+    case "compaction":
+      return ["context", compactionText(event)];
+    case "compaction_undone":
+      return ["context", "compaction taken back"];
+    case "subagent":
+      return withinSubagent(event);
+    case "warning":
+      return ["run", `warning: ${short(event.message)}`];
+    case "done":
+      return ["run", endText(event.result)];
+    default:
+      return callLine(event);
+  }
+}
+
+/** The line of what happens to a tool call. */
+function callLine(event: AgentEvent): Parameters<LogSink> | undefined {
+  switch (event.type) {
     case "permission_decision": {
       const rule = event.rule === undefined ? "" : ` [${event.rule}]`;
       return [
@@ -53,18 +73,6 @@ function lineOf(event: AgentEvent): Parameters<LogSink> | undefined {
       ];
     case "approval_request":
       return ["permission", `${event.name} (${event.callId}) waits for an answer: ${short(event.reason)}`];
-    case "model_usage":
-      return ["model", usageText(event)];
-    case "compaction":
-      return ["context", compactionText(event)];
-    case "compaction_undone":
-      return ["context", "compaction taken back"];
-    case "subagent":
-      return withinSubagent(event);
-    case "warning":
-      return ["run", `warning: ${short(event.message)}`];
-    case "done":
-      return ["run", endText(event.result)];
     default:
       return undefined;
   }
