@@ -398,3 +398,51 @@ test("subagents have step events of their own names where they are asked for", a
     ]),
   );
 });
+
+test("a subagent nobody waited for, and one that was stopped, are told to have ended before the run does", async () => {
+  const never = Promise.withResolvers<void>();
+  const forgetful = tool("forgetful", {
+    execute: (_input, context) => {
+      context.runAgent({ agent: "helper", prompt: "look", tools: [] }).catch(() => undefined);
+      return "started";
+    },
+  });
+  const model = (): ScriptedModel =>
+    byTask({
+      go: [calls("forgetful"), says("done")],
+      stop: [calls("delegate", { prompts: ["look"] })],
+      look: [[says("a longer text that"), waits(never.promise)]],
+    });
+  const endings: unknown[] = [];
+  for (const question of ["go", "stop"]) {
+    const agent = new Agent({ model: model(), tools: [forgetful, delegate] });
+    const events: AgUiEvent[] = [];
+    for await (const event of toAgUiEvents(agent.stream(question))) {
+      events.push(event);
+      if (question === "stop" && event.type === "TEXT_MESSAGE_CONTENT") agent.stop();
+    }
+    await judged(events);
+    endings.push(
+      events.filter(({ type }) => type === "SUBAGENT_ERROR").map((each) => ({ ...each, subagentRunId: "" })),
+    );
+  }
+  expect(endings).toEqual([
+    [
+      {
+        type: "SUBAGENT_ERROR",
+        subagentRunId: "",
+        message: "The run ended around the subagent.",
+        code: "aborted",
+      },
+    ],
+    [
+      {
+        type: "SUBAGENT_ERROR",
+        subagentRunId: "",
+        message: "The subagent ended with aborted.",
+        code: "aborted",
+      },
+    ],
+  ]);
+  never.resolve();
+});
