@@ -431,7 +431,7 @@ test("a subagent nobody waited for, and one that was stopped, are told to have e
       {
         type: "SUBAGENT_ERROR",
         subagentRunId: "",
-        message: "The run ended around the subagent.",
+        message: "The subagent ended with aborted.",
         code: "aborted",
       },
     ],

@@ -1,5 +1,5 @@
 import { linkController, orAborted } from "../base/abort.ts";
-import { errorMessage } from "../base/errors.ts";
+import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
@@ -154,7 +154,8 @@ async function execute(run: RunContext, ready: Extract<Admission, { type: "ready
   const updates = redactUpdates(run.redact, (update) =>
     run.emit({ type: "tool_update", callId: call.id, name: call.name, ...update }),
   );
-  const context = toolContext(run, call, { signal: controller.signal, updates, isOpen: () => open });
+  const begun = linkedLater(controller.signal);
+  const context = toolContext(run, call, { signal: controller.signal, begun, updates, isOpen: () => open });
   try {
     const work = toToolResult(invoke(tool, ready.input, context), context.update);
     const result = await orAborted(work, controller.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
@@ -167,6 +168,7 @@ async function execute(run: RunContext, ready: Extract<Admission, { type: "ready
     return { status: "error", result: errorResult(errorMessage(error)) };
   } finally {
     open = false;
+    begun.end();
     updates.end();
     clearTimeout(timer);
     unlink();
@@ -178,6 +180,30 @@ async function invoke(tool: Tool, input: ToolInput, context: ToolContext): Promi
   return tool.execute?.(input as never, context);
 }
 
+/** The signal of what a call begins inside the run, which ends with it: nobody would wait for that any more. */
+function linkedLater(signal: AbortSignal): Begun {
+  let link: ReturnType<typeof linkController> | undefined;
+  let ended = false;
+  const end = (): void => {
+    ended = true;
+    link?.unlink();
+    link?.controller.abort(new NanoAgentError("aborted", "The tool call that began this has ended."));
+  };
+  return {
+    signal: () => {
+      link ??= linkController(signal);
+      if (ended) end();
+      return link.controller.signal;
+    },
+    end,
+  };
+}
+
+interface Begun {
+  readonly signal: () => AbortSignal;
+  readonly end: () => void;
+}
+
 function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
   const message = `The call was stopped after ${timeoutMs} ms. Do less in one call, or raise the time limit.`;
   if (partial === undefined || typeof partial.content !== "string") return errorResult(message);
@@ -187,10 +213,16 @@ function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
 function toolContext(
   run: RunContext,
   call: ToolUseBlock,
-  at: { readonly signal: AbortSignal; readonly updates: Updates; readonly isOpen: () => boolean },
+  at: {
+    readonly signal: AbortSignal;
+    readonly begun: Begun;
+    readonly updates: Updates;
+    readonly isOpen: () => boolean;
+  },
 ): ToolContext {
-  const { signal, updates, isOpen } = at;
+  const { signal, begun, updates, isOpen } = at;
   let subagents = 0;
+  let callNested: ToolContext["callTool"] | undefined;
   return {
     signal,
     sessionId: run.journal.sessionId,
@@ -202,9 +234,12 @@ function toolContext(
       // A call that was abandoned has its result already.
       if (isOpen()) updates.push(typeof update === "string" ? { text: update } : update);
     },
-    callTool: nestedCaller({ ...run, signal }, call),
+    callTool: (name, input) => {
+      callNested ??= nestedCaller({ ...run, signal: begun.signal() }, call);
+      return callNested(name, input);
+    },
     listTools: () => run.tools.list(),
-    runAgent: (task) => run.delegate({ ...run, signal }, { call, task, number: ++subagents }),
+    runAgent: (task) => run.delegate({ ...run, signal: begun.signal() }, { call, task, number: ++subagents }),
   };
 }
 
