@@ -9,15 +9,7 @@ import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
 import { ReActAgent } from "../../src/patterns/react-agent.ts";
 import { ReflectionAgent } from "../../src/patterns/reflection-agent.ts";
 import { SimpleAgent } from "../../src/patterns/simple-agent.ts";
-import {
-  calls,
-  fails,
-  type ScriptAnswer,
-  type ScriptStep,
-  says,
-  thinks,
-  waits,
-} from "../../src/testing/script.ts";
+import { calls, fails, type ScriptStep, says, thinks, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { createBatchTool } from "../../src/tools/batch-tool.ts";
 import { all, tool } from "./conversation.ts";
