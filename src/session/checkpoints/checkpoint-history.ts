@@ -1,4 +1,4 @@
-import type { CheckpointEntry, JournalEntry, RollbackEntry } from "../../core/agent/entry.ts";
+import type { CheckpointEntry, JournalEntry, RollbackEntry, UserEntry } from "../../core/agent/entry.ts";
 import { textOf } from "../../core/message/message.ts";
 
 /** A place in a session: the run, counting from 1, and the turn within it, which is the number of the model's answer; 0: before the first. */
@@ -58,6 +58,8 @@ class HistoryFold {
   }
 
   apply(entry: JournalEntry): void {
+    // A subagent works within the turn that started it.
+    if (entry.scope !== undefined && (entry.type === "run_start" || entry.type === "run_end")) return;
     switch (entry.type) {
       case "run_start":
         this.#run++;
@@ -65,8 +67,7 @@ class HistoryFold {
         this.#open.clear();
         return;
       case "user_message":
-        if (entry.scope === undefined && entry.source === "input" && !this.#inputs.has(this.#run))
-          this.#inputs.set(this.#run, textOf(entry.message.content.filter((block) => block.type === "text")));
+        this.#input(entry);
         return;
       case "assistant_message":
         if (entry.scope === undefined) this.#turn++;
@@ -92,6 +93,11 @@ class HistoryFold {
       default:
         return;
     }
+  }
+
+  #input({ scope, source, message }: UserEntry): void {
+    if (scope !== undefined || source !== "input" || this.#inputs.has(this.#run)) return;
+    this.#inputs.set(this.#run, textOf(message.content.filter((block) => block.type === "text")));
   }
 
   #checkpoint(entry: CheckpointEntry): void {
