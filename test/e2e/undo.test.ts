@@ -79,6 +79,22 @@ test("what a subagent changed belongs to the turn that started it", async () => 
   expect(treeOf(place.cwd)).toEqual(before);
 });
 
+test("what a pattern changed in one of its phases has the number of the answer", async () => {
+  const place = sessionPlace({});
+  const server = await modelServer([
+    calls("write", { path: "a.txt", content: "a" }),
+    calls("write", { path: "b.txt", content: "b" }),
+    says("done"),
+    says("Good. No changes needed."),
+    says("done"),
+  ]);
+  await place.run(["-p", "--yolo", "--pattern", "reflection", "go"], server);
+  const { stdout } = await place.run(["undo", "--list"]);
+  expect(stdout.split("\n").slice(1)).toEqual(["  1.1     write: a.txt", "  1.2     write: b.txt", ""]);
+  expect((await place.run(["undo", "1.2"])).code).toBe(0);
+  expect(Object.keys(treeOf(place.cwd))).toEqual(["a.txt"]);
+});
+
 test("changes of the user are named and kept, unless --force", async () => {
   const place = sessionPlace({ "a.txt": "one\n" });
   const server = await modelServer([

@@ -41,6 +41,7 @@ class HistoryFold {
   readonly #steps: HistoryStep[] = [];
   readonly #inputs = new Map<number, string>();
   readonly #open = new Map<string, string>();
+  readonly #subagents: string[] = [];
   #inEffect: number[] = [];
   #undone: { readonly entry: RollbackEntry; readonly inEffect: readonly number[] }[] = [];
   #run = 0;
@@ -58,8 +59,7 @@ class HistoryFold {
   }
 
   apply(entry: JournalEntry): void {
-    // A subagent works within the turn that started it.
-    if (entry.scope !== undefined && (entry.type === "run_start" || entry.type === "run_end")) return;
+    if (this.#frames(entry)) return;
     switch (entry.type) {
       case "run_start":
         this.#run++;
@@ -70,7 +70,7 @@ class HistoryFold {
         this.#input(entry);
         return;
       case "assistant_message":
-        if (entry.scope === undefined) this.#turn++;
+        if (!this.#isOfSubagent(entry.scope)) this.#turn++;
         return;
       case "tool_intent":
         this.#open.set(entry.callId, entry.name);
@@ -93,6 +93,18 @@ class HistoryFold {
       default:
         return;
     }
+  }
+
+  /** True for the ends of a subagent's run, which works within the turn that started it. */
+  #frames({ type, scope }: JournalEntry): boolean {
+    if (scope === undefined || (type !== "run_start" && type !== "run_end")) return false;
+    if (type === "run_start") this.#subagents.push(scope);
+    return true;
+  }
+
+  /** Answers in the phases of a pattern are turns of the run; those of a subagent are not. */
+  #isOfSubagent(scope: string | undefined): boolean {
+    return scope !== undefined && this.#subagents.some((own) => scope === own || scope.startsWith(`${own}/`));
   }
 
   #input({ scope, source, message }: UserEntry): void {
