@@ -21,11 +21,11 @@ export function sessionSteps(entries: readonly JournalEntry[]): readonly Session
   const steps: SessionStep[] = [];
   let run = 0;
   let nestedFrom: number | undefined;
-  const isOfSubagent = subagentEntries(entries);
+  const isOfSubagent = subagentEntries();
   entries.forEach((entry, at) => {
+    const isDelegated = isOfSubagent(entry);
     if (entry.scope !== undefined) {
-      const isOfPhase = entry.type !== "tool_intent" && entry.type !== "tool_result" && !isOfSubagent(entry);
-      if (isOfPhase) nestedFrom ??= at;
+      if (!isDelegated && entry.type !== "tool_intent" && entry.type !== "tool_result") nestedFrom ??= at;
       return;
     }
     if (entry.type === "run_start") {

@@ -1,12 +1,14 @@
 import type { JournalEntry } from "../core/agent/entry.ts";
 
 /**
- * Tells which entries subagents have written: they bear the scope of a nested `run_start`, or one below it. Phases of a pattern have
- * scopes without a start of their own.
+ * Makes a function that tells which entries subagents have written: they bear the scope of a nested `run_start`, or one below it. Phases
+ * of a pattern have scopes without a start of their own. It learns from the entries it is given, in their order.
  */
-export function subagentEntries(entries: readonly JournalEntry[]): (entry: JournalEntry) => boolean {
+export function subagentEntries(): (entry: JournalEntry) => boolean {
   const scopes = new Set<string>();
-  for (const { type, scope } of entries) if (type === "run_start" && scope !== undefined) scopes.add(scope);
-  return ({ scope }) =>
-    scope !== undefined && [...scopes].some((own) => scope === own || scope.startsWith(`${own}/`));
+  return ({ type, scope }) => {
+    if (scope === undefined) return false;
+    if (type === "run_start") scopes.add(scope);
+    return [...scopes].some((own) => scope === own || scope.startsWith(`${own}/`));
+  };
 }

@@ -1,5 +1,6 @@
 import type { CheckpointEntry, JournalEntry, RollbackEntry, UserEntry } from "../../core/agent/entry.ts";
 import { textOf } from "../../core/message/message.ts";
+import { subagentEntries } from "../subagent-entries.ts";
 
 /** A place in a session: the run, counting from 1, and the turn within it, which is the number of the model's answer; 0: before the first. */
 export interface TurnPlace {
@@ -37,11 +38,14 @@ export function checkpointHistory(entries: Iterable<JournalEntry>): CheckpointHi
   return fold.history;
 }
 
+/** What a subagent writes that would begin or end a turn of the conversation. */
+const WITHIN_A_TURN: ReadonlySet<string> = new Set(["run_start", "run_end", "assistant_message"]);
+
 class HistoryFold {
   readonly #steps: HistoryStep[] = [];
   readonly #inputs = new Map<number, string>();
   readonly #open = new Map<string, string>();
-  readonly #subagents: string[] = [];
+  readonly #isOfSubagent = subagentEntries();
   #inEffect: number[] = [];
   #undone: { readonly entry: RollbackEntry; readonly inEffect: readonly number[] }[] = [];
   #run = 0;
@@ -59,7 +63,7 @@ class HistoryFold {
   }
 
   apply(entry: JournalEntry): void {
-    if (this.#frames(entry)) return;
+    if (this.#isOfSubagent(entry) && WITHIN_A_TURN.has(entry.type)) return;
     switch (entry.type) {
       case "run_start":
         this.#run++;
@@ -70,7 +74,7 @@ class HistoryFold {
         this.#input(entry);
         return;
       case "assistant_message":
-        if (!this.#isOfSubagent(entry.scope)) this.#turn++;
+        this.#turn++;
         return;
       case "tool_intent":
         this.#open.set(entry.callId, entry.name);
@@ -93,18 +97,6 @@ class HistoryFold {
       default:
         return;
     }
-  }
-
-  /** True for the ends of a subagent's run, which works within the turn that started it. */
-  #frames({ type, scope }: JournalEntry): boolean {
-    if (scope === undefined || (type !== "run_start" && type !== "run_end")) return false;
-    if (type === "run_start") this.#subagents.push(scope);
-    return true;
-  }
-
-  /** Answers in the phases of a pattern are turns of the run; those of a subagent are not. */
-  #isOfSubagent(scope: string | undefined): boolean {
-    return scope !== undefined && this.#subagents.some((own) => scope === own || scope.startsWith(`${own}/`));
   }
 
   #input({ scope, source, message }: UserEntry): void {

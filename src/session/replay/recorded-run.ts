@@ -72,8 +72,9 @@ function recordedRun(
   }
   const length = openingLength(inside);
   const opening = inside.slice(0, length);
-  const isOfSubagent = subagentEntries(inside);
-  const body = inside.slice(length).filter((entry) => !isOfSubagent(entry));
+  const isOfSubagent = subagentEntries();
+  const delegated = new Set(inside.filter(isOfSubagent));
+  const body = inside.slice(length).filter((entry) => !delegated.has(entry));
   const answers = body.filter((entry) => entry.type === "assistant_message");
   return {
     number,
@@ -81,7 +82,7 @@ function recordedRun(
     start,
     opening,
     body,
-    delegated: inside.filter((entry) => entry.type === "assistant_message" && isOfSubagent(entry)).length,
+    delegated: [...delegated].filter(({ type }) => type === "assistant_message").length,
     end,
     answers,
     calls: withUntraced(recordedCalls(body), answers),
