@@ -148,5 +148,8 @@ function withHint(decision: GateDecision, name: string, mode: PermissionMode): G
   if (action !== "ask" || suggestion === undefined) return decision;
   const edits = (name === "write" || name === "edit") && mode !== "acceptEdits";
   const flags = `${edits ? "--permission-mode acceptEdits or " : ""}--allowed-tools '${suggestion}'`;
-  return { ...decision, reason: `${reason ?? "no rule allows it."} (${flags} would allow it)` };
+  return {
+    ...decision,
+    reason: `${(reason ?? "no rule allows it").replace(/\.$/, "")} (${flags} would allow it)`,
+  };
 }

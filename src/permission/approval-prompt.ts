@@ -3,6 +3,8 @@ import type { ToolInput } from "../core/message/block.ts";
 /** A question to a person about one tool call. Nothing in it is made safe for a terminal. */
 export interface ApprovalQuestion {
   readonly tool: string;
+  /** The subagent that makes the call; absent for a call of the conversation itself. */
+  readonly agent?: string;
   readonly input: ToolInput;
   /** The part of the call that made it a question: one command of a line, or a path. */
   readonly part?: string;

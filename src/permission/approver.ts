@@ -68,7 +68,7 @@ async function askPerson(
 }
 
 function questionOf(
-  { name, input, signal }: ApprovalRequest,
+  { name, agent, input, signal }: ApprovalRequest,
   { part, reason, suggestion }: GateDecision,
   { given, canAlways }: { readonly given: ReadonlySet<string>; readonly canAlways: boolean },
 ): ApprovalQuestion {
@@ -77,6 +77,7 @@ function questionOf(
     suggestion !== undefined && !given.has(suggestion) && isRule(suggestion) ? suggestion : undefined;
   return {
     tool: name,
+    ...(agent === undefined ? {} : { agent }),
     input,
     ...(part === undefined ? {} : { part }),
     reason: reason ?? "It needs approval.",

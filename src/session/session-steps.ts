@@ -1,5 +1,6 @@
 import type { JournalEntry } from "../core/agent/entry.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import { subagentEntries } from "./subagent-entries.ts";
 
 /**
  * A step of a session: one request to the model in the conversation, counted from 1 along the entries from the first to the newest.
@@ -20,9 +21,11 @@ export function sessionSteps(entries: readonly JournalEntry[]): readonly Session
   const steps: SessionStep[] = [];
   let run = 0;
   let nestedFrom: number | undefined;
+  const isOfSubagent = subagentEntries();
   entries.forEach((entry, at) => {
+    const isDelegated = isOfSubagent(entry);
     if (entry.scope !== undefined) {
-      if (entry.type !== "tool_intent" && entry.type !== "tool_result") nestedFrom ??= at;
+      if (!isDelegated && entry.type !== "tool_intent" && entry.type !== "tool_result") nestedFrom ??= at;
       return;
     }
     if (entry.type === "run_start") {

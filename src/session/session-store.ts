@@ -90,7 +90,9 @@ export class SessionStore {
   newest(cwd: string): SessionFile {
     const [first] = this.list(cwd);
     if (first !== undefined) return first;
-    throw sessionError(`There is no session of ${cwd} to go on with. Leave --continue out to start one.`);
+    throw sessionError(
+      `There is no session of ${cwd} yet. A run without --continue starts one; those of other folders: nano-agent sessions list --all.`,
+    );
   }
 
   /**

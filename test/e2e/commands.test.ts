@@ -161,3 +161,11 @@ test.each([
   expect(end).toMatchObject({ code: 0, stderr: "" });
   expect(end.stdout).toMatch(pattern);
 });
+
+test("help is no prompt: it asks no model, and tells of one command where one is named", async () => {
+  const [all, long, one, same] = await Promise.all(
+    [["help"], ["--help"], ["help", "undo"], ["undo", "--help"]].map((args) => runCommand(args)),
+  );
+  expect([all, one]).toEqual([long, same]);
+  expect([all?.code, one?.stdout.startsWith("nano-agent undo")]).toEqual([0, true]);
+});

@@ -76,7 +76,7 @@ test("pages are fetched where the user allows the host, and asked about where no
     [0, "URL: http://127.0.0.1:N/\n\n# Hi"],
     [
       3,
-      "Error: Tool call was not approved: No rule allows to fetch pages from 127.0.0.1. (--allowed-tools 'web_fetch(domain:127.0.0.1)' would allow it), and there is nobody to ask",
+      "Error: Tool call was not approved: No rule allows to fetch pages from 127.0.0.1 (--allowed-tools 'web_fetch(domain:127.0.0.1)' would allow it), and there is nobody to ask",
     ],
   ]);
 });

@@ -67,6 +67,25 @@ test("sessions replay --live-tools works in a copy, which goes, and compares wha
   ).toEqual([]);
 });
 
+test("a session with subagents is the same; what they did stays as it is recorded", async () => {
+  const place = sessionPlace({ "a.txt": "x\n" });
+  const explore = (prompt: string) => calls("task", { agent: "explore", prompt });
+  const server = await modelServer([
+    [explore("one"), calls("read", { path: "a.txt" })],
+    calls("read", { path: "a.txt" }),
+    says("x"),
+    says("It is x."),
+  ]);
+  await place.run(["-p", "--session-id", "s", "go"], server);
+  const end = await place.run(["sessions", "replay", "s"]);
+  expect(end).toEqual({
+    code: 0,
+    stdout:
+      "s: the same\n1 runs, 2 requests, 2 tool calls compared\nnot run again: 2 requests of subagents\n",
+    stderr: "",
+  });
+});
+
 test("commands that are not allowed do not run in the copy either", async () => {
   const place = sessionPlace();
   const outside = join(tempFolder(), "outside");

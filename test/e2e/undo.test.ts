@@ -57,6 +57,44 @@ test("a run is taken back and brought again, and the model is told", async () =>
   expect(lastMessages(server).filter((message) => message.includes("sub/b.txt: back again"))).toHaveLength(2);
 });
 
+test("what a subagent changed belongs to the turn that started it", async () => {
+  const place = sessionPlace({ "a.txt": "one\n" });
+  const server = await modelServer([
+    calls("task", { agent: "general", prompt: "Write." }),
+    calls("write", { path: "b.txt", content: "b" }),
+    calls("bash", { command: "echo c > c.txt" }),
+    says("Written."),
+    calls("write", { path: "d.txt", content: "d" }),
+    says("done"),
+  ]);
+  const before = treeOf(place.cwd);
+  expect((await place.run(["-p", "--yolo", "go"], server)).code).toBe(0);
+  const list = await place.run(["undo", "--list"]);
+  expect(list.stdout.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, "TIME")).toBe(
+    ["1     TIME  go", "  1.1     write, bash: b.txt, c.txt", "  1.2     write: d.txt", ""].join("\n"),
+  );
+  expect((await place.run(["undo", "1.2"])).code).toBe(0);
+  expect(Object.keys(treeOf(place.cwd))).toEqual(["a.txt", "b.txt", "c.txt"]);
+  expect((await place.run(["undo"])).code).toBe(0);
+  expect(treeOf(place.cwd)).toEqual(before);
+});
+
+test("what a pattern changed in one of its phases has the number of the answer", async () => {
+  const place = sessionPlace({});
+  const server = await modelServer([
+    calls("write", { path: "a.txt", content: "a" }),
+    calls("write", { path: "b.txt", content: "b" }),
+    says("done"),
+    says("Good. No changes needed."),
+    says("done"),
+  ]);
+  await place.run(["-p", "--yolo", "--pattern", "reflection", "go"], server);
+  const { stdout } = await place.run(["undo", "--list"]);
+  expect(stdout.split("\n").slice(1)).toEqual(["  1.1     write: a.txt", "  1.2     write: b.txt", ""]);
+  expect((await place.run(["undo", "1.2"])).code).toBe(0);
+  expect(Object.keys(treeOf(place.cwd))).toEqual(["a.txt"]);
+});
+
 test("changes of the user are named and kept, unless --force", async () => {
   const place = sessionPlace({ "a.txt": "one\n" });
   const server = await modelServer([

@@ -23,7 +23,7 @@ test("servers, skills with scripts, subagents with tools and commands that run s
     ".agents/skills/plain/more.md": "Text.",
     ".claude/skills/run/SKILL.md": "---\nname: run\n---",
     ".claude/skills/run/a/b.py": "print()",
-    ".nano-agent/agents/reader.md": "---\nname: reader\ndescription: reads\n---\ntools: none",
+    ".nano-agent/agents/reader.md": "---\nname: reader\ndescription: reads\n---\ntools: none, says its text",
     ".claude/agents/writer.md": "---\nname: writer\ntools: bash, write\n---\nWrite.",
     ".claude/commands/say.md": "Say hello.",
     ".claude/commands/status.md": "State: !`git status`",

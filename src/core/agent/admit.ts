@@ -167,7 +167,10 @@ async function askedRefusal(
   const why = decision.reason ?? "it needs approval";
   if (run.approve === undefined) {
     if (run.onAsk === "pause") return waitOrRefuse(run, request, decision);
-    return refuseUnasked(run, request, { ...decision, reason: `${why}, and there is nobody to ask` });
+    return refuseUnasked(run, request, {
+      ...decision,
+      reason: `${why.replace(/\.$/, "")}, and there is nobody to ask`,
+    });
   }
   let answer: ApprovalAnswer;
   try {

@@ -123,7 +123,7 @@ function filesText({ folder }: Skill, files: SkillFiles, withScripts: boolean): 
     ...(withScripts
       ? []
       : [
-          `(Its ${scripts.length === 1 ? "script is" : `${scripts.length} scripts are`} left out: the user has not trusted what this project brings. Do not run them.)`,
+          `(Its ${scripts.length === 1 ? "script is" : `${scripts.length} scripts are`} left out: the user has not trusted what this project brings. Do not run ${scripts.length === 1 ? "it" : "them"}.)`,
         ]),
   ];
 }

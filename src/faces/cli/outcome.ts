@@ -156,6 +156,6 @@ function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): stri
 
 function denialAdvice({ denials, firstDenial, goOn }: OutcomeFacts): string {
   const count = denials === 1 ? "A tool call was refused" : `${denials} tool calls were refused`;
-  const why = firstDenial === undefined ? "" : `: ${firstDenial}`;
+  const why = firstDenial === undefined ? "" : `: ${firstDenial.replace(/\.$/, "")}`;
   return `${count}${why}. Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo, and ${nextStep({ goOn }, "run again")}.`;
 }

@@ -35,6 +35,11 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
   const [first = ""] = args;
   const command = COMMANDS.find(({ name }) => name === first);
   if (command !== undefined) return runCommand(context, command, args.slice(1));
+  if (first === "help" && args.length <= 2) {
+    const named = COMMANDS.find(({ name }) => name === args[1]);
+    if (named !== undefined) return runCommand(context, named, ["--help"]);
+    if (args.length === 1) return showHelp(context);
+  }
   if (LATER_COMMANDS.includes(first)) {
     throw usageError(
       `The command ${first} is not in this version of nano-agent. To use the word as a prompt: nano-agent -p -- ${first} …`,

@@ -1,5 +1,6 @@
-import type { CheckpointEntry, JournalEntry, RollbackEntry } from "../../core/agent/entry.ts";
+import type { CheckpointEntry, JournalEntry, RollbackEntry, UserEntry } from "../../core/agent/entry.ts";
 import { textOf } from "../../core/message/message.ts";
+import { subagentEntries } from "../subagent-entries.ts";
 
 /** A place in a session: the run, counting from 1, and the turn within it, which is the number of the model's answer; 0: before the first. */
 export interface TurnPlace {
@@ -37,10 +38,14 @@ export function checkpointHistory(entries: Iterable<JournalEntry>): CheckpointHi
   return fold.history;
 }
 
+/** What a subagent writes that would begin or end a turn of the conversation. */
+const WITHIN_A_TURN: ReadonlySet<string> = new Set(["run_start", "run_end", "assistant_message"]);
+
 class HistoryFold {
   readonly #steps: HistoryStep[] = [];
   readonly #inputs = new Map<number, string>();
   readonly #open = new Map<string, string>();
+  readonly #isOfSubagent = subagentEntries();
   #inEffect: number[] = [];
   #undone: { readonly entry: RollbackEntry; readonly inEffect: readonly number[] }[] = [];
   #run = 0;
@@ -58,6 +63,7 @@ class HistoryFold {
   }
 
   apply(entry: JournalEntry): void {
+    if (this.#isOfSubagent(entry) && WITHIN_A_TURN.has(entry.type)) return;
     switch (entry.type) {
       case "run_start":
         this.#run++;
@@ -65,11 +71,10 @@ class HistoryFold {
         this.#open.clear();
         return;
       case "user_message":
-        if (entry.scope === undefined && entry.source === "input" && !this.#inputs.has(this.#run))
-          this.#inputs.set(this.#run, textOf(entry.message.content.filter((block) => block.type === "text")));
+        this.#input(entry);
         return;
       case "assistant_message":
-        if (entry.scope === undefined) this.#turn++;
+        this.#turn++;
         return;
       case "tool_intent":
         this.#open.set(entry.callId, entry.name);
@@ -92,6 +97,11 @@ class HistoryFold {
       default:
         return;
     }
+  }
+
+  #input({ scope, source, message }: UserEntry): void {
+    if (scope !== undefined || source !== "input" || this.#inputs.has(this.#run)) return;
+    this.#inputs.set(this.#run, textOf(message.content.filter((block) => block.type === "text")));
   }
 
   #checkpoint(entry: CheckpointEntry): void {

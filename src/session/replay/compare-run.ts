@@ -27,6 +27,7 @@ export function compareRun(compared: ComparedRun): void {
   compareRequests(compared);
   compareCalls(compared);
   compareEnd(compared);
+  findings.leaveOut("requests of subagents", run.delegated);
   const count = (type: JournalEntry["type"]): number =>
     run.body.filter((entry) => entry.type === type).length;
   findings.leaveOut(

@@ -10,6 +10,7 @@ import type {
 } from "../../core/agent/entry.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
+import { subagentEntries } from "../subagent-entries.ts";
 
 /** What a journal says of one tool call. */
 export interface RecordedCall {
@@ -33,8 +34,10 @@ export interface RecordedRun {
   readonly start: RunStartEntry;
   /** Input: what stands before the loop began. */
   readonly opening: readonly JournalEntry[];
-  /** What the loop did, up to the end of the run. */
+  /** What the loop did, up to the end of the run, without what subagents did: their reports are results of calls. */
   readonly body: readonly JournalEntry[];
+  /** Requests that subagents made. */
+  readonly delegated: number;
   /** Undefined when the run was cut. */
   readonly end: RunEndEntry | undefined;
   /** Answers of the model in order, those of nested runs included. */
@@ -69,7 +72,9 @@ function recordedRun(
   }
   const length = openingLength(inside);
   const opening = inside.slice(0, length);
-  const body = inside.slice(length);
+  const isOfSubagent = subagentEntries();
+  const delegated = new Set(inside.filter(isOfSubagent));
+  const body = inside.slice(length).filter((entry) => !delegated.has(entry));
   const answers = body.filter((entry) => entry.type === "assistant_message");
   return {
     number,
@@ -77,6 +82,7 @@ function recordedRun(
     start,
     opening,
     body,
+    delegated: [...delegated].filter(({ type }) => type === "assistant_message").length,
     end,
     answers,
     calls: withUntraced(recordedCalls(body), answers),

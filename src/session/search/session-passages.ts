@@ -5,10 +5,11 @@ import { inspectSession } from "../inspect-session.ts";
 import { readEntries } from "../read-entries.ts";
 import { recordPath } from "../record-path.ts";
 import { openSessionFile } from "../session-file.ts";
+import { StepCounter } from "../step-counter.ts";
 
 /** A text of a session that can be found. */
 export interface SessionPassage {
-  /** Step of the session it belongs to: the next one for input, its own for answers and results; 0 before the first. */
+  /** Step of the session it belongs to: the next one for input, its own for answers and results. */
   readonly step: number;
   readonly text: string;
 }
@@ -22,13 +23,10 @@ export function* sessionPassages(path: string): Generator<SessionPassage, void, 
   const descriptor = openSessionFile(path, "read");
   try {
     const { scan } = inspectSession(descriptor, path);
-    let step = 0;
+    const counter = new StepCounter();
     for (const entry of readEntries(descriptor, recordPath(scan))) {
-      if (entry.type === "assistant_message" && entry.scope === undefined) step++;
-      for (const text of textsOf(entry)) {
-        const isInput = entry.type === "user_message";
-        if (text.trim() !== "") yield { step: isInput ? step + 1 : step, text: text.toWellFormed() };
-      }
+      const step = counter.stepOf(entry);
+      for (const text of textsOf(entry)) if (text.trim() !== "") yield { step, text: text.toWellFormed() };
     }
   } finally {
     closeSync(descriptor);

@@ -25,11 +25,11 @@ const TAIL_ROWS = 8;
  */
 export function questionLines(question: ApprovalQuestion, look: QuestionLook): readonly string[] {
   const { style } = look;
-  const { tool, input, part, reason, rule } = question;
-  const subject = subjectOf(tool, input);
+  const { input, part, reason, rule } = question;
+  const subject = subjectOf(question.tool, input);
   const shows = [subject, part ?? "", rule ?? ""].some((text) => hiddenCharacter(text) !== undefined);
   return [
-    style.yellow(style.bold(`? ${withHiddenShown(tool).slice(0, 200)} wants to run:`)),
+    style.yellow(style.bold(`? ${askerOf(question)} wants to run:`)),
     ...barred(subject, look),
     ...(shows ? [style.red("  It has characters that do not show; they stand here as ‹U+…›.")] : []),
     ...(part === undefined ||
@@ -43,17 +43,34 @@ export function questionLines(question: ApprovalQuestion, look: QuestionLook): r
   ];
 }
 
-/** What the keys do, in one line. */
-export function keyLine({ rule, canAlways }: ApprovalQuestion, style: Style): string {
+/** What the keys do, in one line, or in as many as a narrow terminal takes. `whole`: nothing is left out that a key could show. */
+export function keyLine(
+  { rule, canAlways }: ApprovalQuestion,
+  { style, width, whole }: QuestionLook,
+): string {
   const keys: readonly (readonly [key: string, meaning: string])[] = [
     ["y", "once"],
     ...(rule === undefined ? [] : [["s", "this session"] as const]),
     ...(canAlways ? [["a", "always here"] as const] : []),
     ["n", "no"],
     ["r", "no, with a reason"],
-    ["v", "all of it"],
+    ...(whole ? [] : [["v", "all of it"] as const]),
   ];
-  return keys.map(([key, meaning]) => `${style.bold(`[${key}]`)} ${meaning}`).join("  ");
+  let columns = 0;
+  const texts = keys.map(([key, meaning]) => {
+    const length = key.length + meaning.length + 3;
+    const fits = columns > 0 && columns + 2 + length < width;
+    const before = columns === 0 ? "" : fits ? "  " : "\n";
+    columns = fits ? columns + 2 + length : length;
+    return `${before}${style.bold(`[${key}]`)} ${meaning}`;
+  });
+  return texts.join("");
+}
+
+/** The tool, and the subagent that calls it. */
+function askerOf({ tool, agent }: ApprovalQuestion): string {
+  const name = withHiddenShown(tool).slice(0, 200);
+  return agent === undefined ? name : `${withHiddenShown(agent).slice(0, 80)} · ${name}`;
 }
 
 /** What a call is about, as a person reads it. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { ApprovalQuestion } from "../../../permission/approval-prompt.ts";
 import { styleFor } from "../style.ts";
 import { columnsOf } from "./columns.ts";
-import { questionLines } from "./question-lines.ts";
+import { keyLine, questionLines } from "./question-lines.ts";
 import { TerminalApproval } from "./terminal-approval.ts";
 import type { KeyListener, TerminalKeys } from "./terminal-keys.ts";
 
@@ -176,6 +176,22 @@ test("edits are shown as what goes and what comes, and a star in a rule is expla
     "  rule: edit(*.ts)",
     "        (each * stands for any text)",
   ]);
+});
+
+test("a question of a subagent says whose it is", () => {
+  const asked = question({ agent: "general" });
+  expect(questionLines(asked, { style: STYLE, width: 80, whole: true })[0]).toBe(
+    "? general · bash wants to run:",
+  );
+});
+
+test("keys stand in rows that fit, and the one that shows more only where there is more", () => {
+  expect(keyLine(question(), { style: STYLE, width: 40, whole: false })).toBe(
+    "[y] once  [s] this session\n[a] always here  [n] no\n[r] no, with a reason  [v] all of it",
+  );
+  expect(keyLine(question(), { style: STYLE, width: 120, whole: true })).toBe(
+    "[y] once  [s] this session  [a] always here  [n] no  [r] no, with a reason",
+  );
 });
 
 test("of a long command the middle is left out until it is asked for, and the part is shown all the same", () => {

@@ -109,7 +109,13 @@ class Question {
   #write({ whole }: { readonly whole: boolean }): void {
     const { style, width, output } = this.#options;
     const lines = questionLines(this.#question, { style, width: width(), whole });
-    output.write(`${lines.join("\n")}\n${keyLine(this.#question, style)}\n`);
+    output.write(`${lines.join("\n")}\n${this.#keyLine()}\n`);
+  }
+
+  #keyLine(): string {
+    const look = { style: this.#options.style, width: this.#options.width() };
+    const [short, long] = [false, true].map((whole) => questionLines(this.#question, { ...look, whole }));
+    return keyLine(this.#question, { ...look, whole: short?.length === long?.length });
   }
 
   /** From now on, once it has been quiet for a moment, a key is an answer. */
@@ -178,7 +184,7 @@ class Question {
     this.#reason = undefined;
     this.#options.output.write("\n");
     if (end === "submit") this.#answer.resolve({ choice: "no", reason: line.text });
-    else this.#options.output.write(`${keyLine(this.#question, this.#options.style)}\n`);
+    else this.#options.output.write(`${this.#keyLine()}\n`);
   }
 
   #suspend(): void {
