@@ -23,6 +23,8 @@ export interface Fault {
   readonly args?: readonly string[];
   readonly env?: (wire: WireName, place: FaultPlace) => Readonly<Record<string, string>>;
   readonly code: number;
+  /** Lines on standard error before the last one. Default 0. */
+  readonly notes?: number;
   /** Text of the result line, where it matters. */
   readonly says?: string | RegExp;
   readonly stderr?: readonly (string | RegExp)[];
@@ -30,6 +32,8 @@ export interface Fault {
   readonly told?: readonly (string | RegExp)[];
   /** Requests that reach the provider in the first run. */
   readonly requests: number | "any";
+  /** Requests of the next run, which goes on with the session. Default 1. */
+  readonly resumedWith?: number;
   /** Lines of the file `effects`, which the calls write to. */
   readonly effects?: number;
   /** Part of the sample that runs with all tests, on the first of its wires. */
@@ -58,7 +62,10 @@ export function spoken(wire: WireName, answer: ScriptAnswer, chunkSize = 16): st
 }
 
 /** An event stream of exactly these bytes. */
-export function streams(body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): ServerReply {
+export function streams(
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): ServerReply {
   return { type: "replies", body, headers: { "content-type": "text/event-stream", ...headers } };
 }
 

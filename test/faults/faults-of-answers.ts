@@ -26,7 +26,19 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     code: 0,
     requests: 2,
   },
-  ...(["-5", "soon", "1e99", "NaN", "", "0", "Thu, 01 Jan 1970 00:00:00 GMT"] as const).map(
+  ...(
+    [
+      "-5",
+      "soon",
+      "1e99",
+      "NaN",
+      "",
+      "0",
+      "99999999999999999999",
+      "Thu, 01 Jan 1970 00:00:00 GMT",
+      "Fri, 31 Dec 9999 23:59:59 GMT",
+    ] as const
+  ).map(
     (value): Fault => ({
       scenario: `429 with \`retry-after: ${value}\``,
       outcome: "waits as if nothing was said, asks again",
@@ -37,7 +49,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
       ...(value === "-5" ? { sampled: true } : {}),
     }),
   ),
-  ...(["86400", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"] as const).map(
+  ...(["86400", "61"] as const).map(
     (value): Fault => ({
       scenario: `429 with \`retry-after: ${value}\``,
       outcome: "is not slept: 1, with the wait and the setting that allows it",
@@ -100,7 +112,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     requests: 2,
     sampled: true,
   },
-  ...([400, 404, 422] as const).map(
+  ...([400, 422] as const).map(
     (status): Fault => ({
       scenario: `${status}`,
       outcome: "not repeated: 1, with the provider's words",
@@ -112,8 +124,25 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     }),
   ),
   {
+    scenario: "404",
+    outcome: "a model the provider does not have: 2, with its words",
+    steps: () => [refuses(404, "the model frobnicate is not known")],
+    code: 2,
+    stderr: ["the model frobnicate is not known", "404"],
+    requests: 1,
+  },
+  {
+    scenario: "404 with a page",
+    outcome: "an address that is not the API's: 1, says to check the base URL",
+    steps: () => [showsHtml(404)],
+    code: 1,
+    stderr: ["base URL", "404"],
+    requests: 1,
+  },
+  {
     scenario: "413",
     outcome: "nothing to make shorter: 1, with the provider's words, not sent again as it was",
+    notes: 1,
     steps: () => [refuses(413, "request larger than 32 MB")],
     code: 1,
     stderr: ["request larger than 32 MB"],

@@ -108,7 +108,9 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   {
     scenario: "a redirect to another host",
     outcome: "not followed: 1; the other host is asked nothing, the key stays",
-    steps: (_wire, { otherUrl }) => [redirects(`${otherUrl.replace("127.0.0.1", "localhost")}/v1/chat/completions`)],
+    steps: (_wire, { otherUrl }) => [
+      redirects(`${otherUrl.replace("127.0.0.1", "localhost")}/v1/chat/completions`),
+    ],
     code: 1,
     stderr: ["localhost"],
     requests: 1,

@@ -30,10 +30,10 @@ it.each(CASES)("$wire: $scenario", { timeout: 120_000 }, async ({ fault, wire })
   const place = { url: server.url, otherUrl: other.url };
   play.steps = fault.steps(wire, place);
   const env = { HOME: room.home, XDG_STATE_HOME: room.state, ...wireEnv(wire, server) };
-  const first = await runCommand(
-    ["-p", "--yolo", "--json", "--no-undo", ...(fault.args ?? []), "go"],
-    { cwd: room.cwd, env: { ...env, ...fault.env?.(wire, place) } },
-  );
+  const first = await runCommand(["-p", "--yolo", "--json", "--no-undo", ...(fault.args ?? []), "go"], {
+    cwd: room.cwd,
+    env: { ...env, ...fault.env?.(wire, place) },
+  });
   const result = checkedLines(first.stdout).at(-1);
   const asked = server.requests.length;
   const effects = join(room.cwd, "effects");
@@ -49,7 +49,10 @@ it.each(CASES)("$wire: $scenario", { timeout: 120_000 }, async ({ fault, wire })
     requests: fault.requests,
     effects: fault.effects ?? 0,
     isError: fault.code !== 0,
-    stderr: fault.code === 0 ? "" : expect.stringMatching(/^nano-agent: .*\n$/),
+    stderr:
+      fault.code === 0
+        ? ""
+        : expect.stringMatching(new RegExp(`^(?:nano-agent: .*\\n){${(fault.notes ?? 0) + 1}}$`)),
     other: [],
   });
   for (const words of fault.stderr ?? []) expectWords(first.stderr, words);
@@ -63,7 +66,7 @@ it.each(CASES)("$wire: $scenario", { timeout: 120_000 }, async ({ fault, wire })
     code: 0,
     stdout: "resumed\n",
   });
-  expect(server.requests.slice(asked)).toHaveLength(1);
+  expect(server.requests.slice(asked)).toHaveLength(fault.resumedWith ?? 1);
   expect(server.requests.flatMap(({ violations }) => violations)).toEqual([]);
   expectNoKey([first, second], room.state);
 });
