@@ -58,7 +58,8 @@ export function spoken(wire: WireName, answer: ScriptAnswer, chunkSize = 16): st
     number: 1,
     nextCallId: () => `call_${++calls}`,
   });
-  return [...utterances].filter((each) => typeof each === "string").join("");
+  const text = [...utterances].filter((each) => typeof each === "string").join("");
+  return text.replaceAll("\r\n", "\n");
 }
 
 /** An event stream of exactly these bytes. */

@@ -34,17 +34,14 @@ it("goes on to an end when a command removes the working folder, and can be gone
   expect(JSON.stringify(server.requests[2]?.body)).toContain(place.cwd);
 });
 
-it.each(["/proc", "/dev/null", "/nonexistent/home"])(
-  "ends with a clear message or works with the home %s",
-  async (home) => {
-    const server = await modelServer([says("hi"), says("hi")]);
-    const env = { ...serverEnv(server), HOME: home };
-    const end = await runCommand(["-p", "go"], { env });
-    expect([0, 60]).toContain(end.code);
-    expect(end.code === 60 ? end.stderr : "--no-session").toContain("--no-session");
-    expect((await runCommand(["-p", "--no-session", "go"], { env })).code).toBe(0);
-  },
-);
+it.each(["/proc", "/dev/null"])("ends with a clear message or works with the home %s", async (home) => {
+  const server = await modelServer([says("hi"), says("hi")]);
+  const env = { ...serverEnv(server), HOME: home };
+  const end = await runCommand(["-p", "go"], { env });
+  expect([0, 60]).toContain(end.code);
+  expect(end.code === 60 ? end.stderr : "--no-session").toContain("--no-session");
+  expect((await runCommand(["-p", "--no-session", "go"], { env })).code).toBe(0);
+});
 
 it("names the signal that ended a command, the program that is missing, the file that cannot be run", async () => {
   const place = sessionPlace({ "plain.txt": "x" });

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { FAULT_TABLE_FILE, withFaultTable } from "../../scripts/gen-fault-table.ts";
 import { says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import type { RecordedRequest, ServerAnswer, ServerStep, WireName } from "../../src/testing/server-step.ts";
@@ -18,6 +19,11 @@ const CASES = PROVIDER_FAULTS.flatMap((fault) => {
     : fault.sampled === true
       ? wires.slice(0, 1).map((wire) => ({ fault, wire, scenario: fault.scenario }))
       : [];
+});
+
+it("stands in the document as it is tried", () => {
+  const document = readFileSync(FAULT_TABLE_FILE, "utf8");
+  expect(document, "run node scripts/gen-fault-table.ts").toBe(withFaultTable(document));
 });
 
 it.each(CASES)("$wire: $scenario", { timeout: 120_000 }, async ({ fault, wire }) => {
