@@ -8,9 +8,9 @@ export interface Summary {
   readonly skipped: number;
 }
 
-/** The line every run ends with: `N passed, N failed`, and `, N skipped` when something was left out. */
+/** What every run ends with: the line `N passed, N failed`, and before it `N skipped` when something was left out. */
 export function summaryLine({ passed, failed, skipped }: Summary): string {
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+  return `${skipped > 0 ? `${skipped} skipped\n` : ""}${passed} passed, ${failed} failed`;
 }
 
 /** Adds up summaries. */

@@ -24,11 +24,17 @@ export async function buildLibrary(
     entryPoints: job.entries.map(({ source, output }) => ({ in: source, out: output })),
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
+    legalComments: "none",
+    mainFields: MAIN_FIELDS,
+    // CommonJS would bring a file of helpers into every entry; this is the same code as modules.
+    alias: { yaml: "./node_modules/yaml/browser/index.js" },
   });
-  const swallowed = Object.keys(bundle.metafile.inputs).filter((path) => path.includes("node_modules/"));
+  const swallowed = Object.keys(bundle.metafile.inputs).filter(
+    (path) => !BUNDLED_PACKAGES.has(packageOf(path)),
+  );
   if (swallowed.length > 0) {
     throw new Error(
-      `the library would bundle ${swallowed.join(", ")}: make the package a dependency or do without it`,
+      `the library would bundle ${swallowed.join(", ")}: make the package a dependency, or one that is bundled, or do without it`,
     );
   }
   return bundle;
@@ -47,20 +53,42 @@ export async function buildCli(job: BundleJob & { readonly main: string }): Prom
     // Node reads and keeps a file of plain ASCII in half the space.
     charset: "ascii",
     legalComments: "none",
-    // Some packages ship a UMD file as "main", whose relative requires no bundler sees.
-    mainFields: ["module", "main"],
+    mainFields: MAIN_FIELDS,
     plugins: [LAZY_BUILTINS],
     external: externalOfCli(job.manifest),
   });
   return { ...bundle, outputFiles: bundle.outputFiles.map(withRequire) };
 }
 
-/** Dependencies that go into the executable all the same: small, and needed while somebody waits, where finding their files costs time. */
-const BUNDLED_PACKAGES: ReadonlySet<string> = new Set(["diff", "ignore", "yaml"]);
+/** Some packages ship a UMD file as "main", whose relative requires no bundler sees. */
+const MAIN_FIELDS = ["module", "main"];
+
+const OWN_SOURCES = "";
+
+/**
+ * Packages that become part of what is built, with their licence notices: a few kilobytes of each are used, an installed one is up to a
+ * hundred times larger. Development dependencies, and what these need.
+ */
+const BUNDLED_PACKAGES: ReadonlySet<string> = new Set([
+  OWN_SOURCES,
+  "diff",
+  "entities",
+  "parse5",
+  "tokenx",
+  "yaml",
+]);
+
+/** The package a file is of; that of the sources has none. */
+function packageOf(path: string): string {
+  return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? OWN_SOURCES;
+}
+
+/** Small, and needed while somebody waits, where finding the files of a package costs time: in the executable it is bundled too. */
+const BUNDLED_IN_CLI = "ignore";
 
 function externalOfCli(manifest: Manifest): string[] {
   return installedPackages(manifest)
-    .filter((name) => !BUNDLED_PACKAGES.has(name))
+    .filter((name) => name !== BUNDLED_IN_CLI)
     .flatMap((name) => [name, `${name}/*`]);
 }
 

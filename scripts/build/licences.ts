@@ -9,9 +9,9 @@ interface InstalledManifest {
 }
 
 /** The licence notices of every package whose code is in the bundle. Throws when a package comes without any. */
-export function collectLicences(root: string, metafile: Metafile): string {
+export function collectLicences(root: string, inputs: Metafile["inputs"]): string {
   const folders = new Set<string>();
-  for (const [path, { bytes }] of Object.entries(metafile.inputs)) {
+  for (const [path, { bytes }] of Object.entries(inputs)) {
     if (bytes > 0 && path.includes("node_modules/")) folders.add(packageFolder(root, path));
   }
   const notices = [...folders].sort().map((folder) => notice(root, folder));

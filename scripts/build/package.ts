@@ -32,7 +32,8 @@ export async function buildPackage(root: string): Promise<string[]> {
   ]);
   for (const file of [...library.outputFiles, ...(cli?.outputFiles ?? []), ...bin.outputFiles]) write(file);
   chmodSync(join(staging, "bin.mjs"), 0o755);
-  if (cli) writeFileSync(join(staging, "THIRD-PARTY-LICENSES.txt"), collectLicences(root, cli.metafile));
+  const bundled = { ...library.metafile.inputs, ...cli?.metafile.inputs };
+  writeFileSync(join(staging, "THIRD-PARTY-LICENSES.txt"), collectLicences(root, bundled));
   const schemas = copySchemas(root, join(staging, "schema"));
   if (schemas > 0 && manifest.exports?.["./schema/*"] !== "./dist/schema/*") {
     throw new Error('there are schemas, but package.json does not export "./schema/*": "./dist/schema/*"');

@@ -37,7 +37,7 @@ export async function confine({ settings, addDirs = [], onNotice }: ConfineOptio
   const sandbox = opened.state === "on" ? opened.sandbox : undefined;
   return {
     workspace,
-    shell: { ...shellEnvironment(environment, config.values), redact, sandbox },
+    shell: Object.assign(shellEnvironment(environment, config.values), { redact, sandbox }),
     redact,
     sandbox: sandbox === undefined ? "off" : "on",
     limits: sandbox?.describe(),

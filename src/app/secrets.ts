@@ -1,5 +1,5 @@
 import type { Redaction } from "../core/base/redaction.ts";
-import { commandEnvironment } from "../permission/secrets/command-environment.ts";
+import { type CommandEnvironment, commandEnvironment } from "../permission/secrets/command-environment.ts";
 import { secretsOf } from "../permission/secrets/known-values.ts";
 import { createRedaction } from "../permission/secrets/redaction.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
@@ -12,18 +12,32 @@ import type { Environment } from "./config/env.ts";
  */
 export function redactionFor(environment: Environment, config: ConfigFile): Redaction | undefined {
   if (config.redact === false) return undefined;
-  const named = [environment, ...configValues(config)];
-  return createRedaction({ secrets: named.flatMap((values) => secretsOf(values)) });
+  // Made with the first text: a run that shows no results needs none, and making it takes time.
+  let made: Redaction | undefined;
+  const redaction = (): Redaction => {
+    const named = [environment, ...configValues(config)];
+    made ??= createRedaction({ secrets: named.flatMap((values) => secretsOf(values)) });
+    return made;
+  };
+  return { text: (text) => redaction().text(text), stream: () => redaction().stream() };
 }
 
-/** The variables commands see, after the user's config. */
+/** The variables commands see, after the user's config. Found out when they are looked at. */
 export function shellEnvironment(
   environment: Environment,
   config: ConfigFile,
 ): Required<Pick<ShellOptions, "env" | "withheld">> {
   const { pass, set } = config.environment ?? {};
-  const { variables, withheld } = commandEnvironment(environment, { pass, set });
-  return { env: variables, withheld };
+  let found: CommandEnvironment | undefined;
+  const variables = (): CommandEnvironment => (found ??= commandEnvironment(environment, { pass, set }));
+  return {
+    get env() {
+      return variables().variables;
+    },
+    get withheld() {
+      return variables().withheld;
+    },
+  };
 }
 
 /** Values of the config that may be secrets: headers and addresses of providers, those of proxies, variables of commands. */

@@ -34,7 +34,7 @@ test.each([
   [["-p", "--mcp-config", "x", "go"], "--mcp-config is not in this version"],
   [["-p", "--pattern", "plam", "go"], "plan"],
   [["sessions", "lst"], "Did you mean list?"],
-  [["sessions", "list", "--jsn"], "sessions list does not know --jsn"],
+  [["sessions", "list", "--jsn"], "sessions list: does not know --jsn (did you mean --json?)"],
   [["sessions", "verify"], "sessions verify needs files"],
   [["sessions", "verify", "/nowhere/at/all"], "/nowhere/at/all cannot be read"],
   [["sessions", "rm"], "needs the id of a session"],

@@ -24,20 +24,20 @@ function runTests(files: Readonly<Record<string, string>>): Run {
 
 const good = 'import { expect, test } from "vitest";\ntest("a", () => expect(1).toBe(1));\n';
 
-test("a summary is one line, with the skipped ones only when there are some", () => {
+test("a summary ends with one line of one form, the skipped ones before it when there are some", () => {
   const summaries = [
     { passed: 2, failed: 0, skipped: 0 },
     { passed: 1, failed: 3, skipped: 4 },
   ];
   expect(summaryLine({ passed: 2, failed: 0, skipped: 0 })).toBe("2 passed, 0 failed");
-  expect(summaryLine(addSummaries(summaries))).toBe("3 passed, 3 failed, 4 skipped");
+  expect(summaryLine(addSummaries(summaries))).toBe("4 skipped\n3 passed, 3 failed");
 });
 
 test("a run of tests ends with the line and leaves the same numbers behind", () => {
   const tests = `${good}test("b", () => expect(1).toBe(2));\ntest.skip("c", () => {});\ntest("d", () => {});\n`;
   expect(runTests({ "a.test.ts": tests, "b.test.ts": good })).toEqual({
     ok: false,
-    lastLine: "3 passed, 1 failed, 1 skipped",
+    lastLine: "3 passed, 1 failed",
     left: { passed: 3, failed: 1, skipped: 1 },
   });
   expect(runTests({ "a.test.ts": good })).toMatchObject({ ok: true, lastLine: "1 passed, 0 failed" });

@@ -33,6 +33,7 @@ test("servers, skills with scripts, subagents with tools and commands that run s
     { kind: "mcp_server", path: ".mcp.json#web", does: "connects to https://x.example" },
     { kind: "mcp_server", path: ".mcp.json#odd", does: "is an MCP server of no known form" },
     { kind: "skill", path: ".claude/skills/run", does: "brings a/b.py" },
+    { kind: "agent", path: ".nano-agent/agents/reader.md", does: "has every tool" },
     { kind: "agent", path: ".claude/agents/writer.md", does: "tools: bash, write" },
     { kind: "command", path: ".claude/commands/status.md", does: "runs commands when it is used" },
   ]);

@@ -18,7 +18,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "demo",
     usage: "[--keep] [--model PROVIDER/ID]",
     help: "Watch the agent mend a small project in a scratch folder. Needs no key: its model is scripted, unless one is named.",
-    load: async () => (await import("./commands/demo.ts")).demo,
+    load: async () => (await import("./small-commands.ts")).demo,
   },
   {
     name: "models",
@@ -36,13 +36,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "undo",
     usage: "[TURN] [--list] [--force] [--dry-run] [--json] [--session ID] [-- PATH…]",
     help: "Put files back to how they were before a turn (default: the newest that changed files), or list the turns.",
-    load: async () => (await import("./commands/undo.ts")).undo,
+    load: async () => (await import("./small-commands.ts")).undo,
   },
   {
     name: "redo",
     usage: "[--force] [--dry-run] [--json] [--session ID]",
     help: "Take the newest undo back.",
-    load: async () => (await import("./commands/undo.ts")).redo,
+    load: async () => (await import("./small-commands.ts")).redo,
   },
   {
     name: "memory",
@@ -78,13 +78,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "permissions",
     usage: "check|defaults [--json]",
     help: "Answer JSON lines { tool, input, rules? } with what the permission rules say, or list the built-in rules.",
-    load: async () => (await import("./commands/permissions.ts")).permissions,
+    load: async () => (await import("./small-commands.ts")).permissions,
   },
   {
     name: "trust",
     usage: "[FOLDER] [--yes|--list|--remove] [--json]",
     help: "Show what this project brings that can act (rules that allow, providers, MCP servers, skills with scripts, …), and approve it.",
-    load: async () => (await import("./commands/trust.ts")).trust,
+    load: async () => (await import("./small-commands.ts")).trust,
   },
   {
     name: "doctor",

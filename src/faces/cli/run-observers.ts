@@ -1,5 +1,7 @@
 import type { ConfigFile } from "../../app/config/config-schema.ts";
+import { loadTelemetry } from "../../app/open-telemetry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
+import { runLog } from "../../telemetry/run-log.ts";
 import { terminalLine } from "./terminal-text.ts";
 
 /** Who looks at the runs of a command beside its reporter. */
@@ -20,15 +22,13 @@ export interface RunObserverOptions {
   readonly onNotice: (message: string) => void;
 }
 
-/** The observers that were asked for: lines with `--verbose`, OpenTelemetry by configuration. Each is loaded when it is wanted. */
+/** The observers that were asked for: lines with `--verbose`, OpenTelemetry by configuration. */
 export async function openRunObservers(options: RunObserverOptions): Promise<RunObservers> {
   const { verbose, config, onNotice } = options;
   const observers: ((event: AgentEvent) => void)[] = [];
-  if (verbose) observers.push(await linesTo(options));
+  if (verbose) observers.push(linesTo(options));
   const telemetry =
-    config.openTelemetry === undefined
-      ? undefined
-      : await (await import("../../app/open-telemetry.ts")).loadTelemetry(config.openTelemetry, onNotice);
+    config.openTelemetry === undefined ? undefined : await loadTelemetry(config.openTelemetry, onNotice);
   if (telemetry !== undefined) observers.push(telemetry.observe);
   return {
     observe: (event) => {
@@ -38,8 +38,7 @@ export async function openRunObservers(options: RunObserverOptions): Promise<Run
   };
 }
 
-async function linesTo({ write, redact }: RunObserverOptions): Promise<(event: AgentEvent) => void> {
-  const { runLog } = await import("../../telemetry/run-log.ts");
+function linesTo({ write, redact }: RunObserverOptions): (event: AgentEvent) => void {
   const startedAt = performance.now();
   return runLog((service, text) => {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(3);

@@ -59,8 +59,7 @@ export class ShellSession {
   readonly jobs: JobTable = new JobTable();
   readonly graceMs: number;
   readonly limits: OutputLimits;
-  readonly #env: Environment;
-  readonly #withheld: ReadonlySet<string>;
+  readonly #options: Pick<ShellOptions, "env" | "withheld">;
   readonly #redact: Redaction | undefined;
   readonly #sandbox: CommandSandbox | undefined;
   readonly #folder: OutputFolder;
@@ -68,14 +67,14 @@ export class ShellSession {
   /** Part of every mark of this session, so that one look at the process table finds all its processes. */
   readonly #token = newId("s");
   readonly #calls = new Set<RunningCommand>();
+  #variables: Environment | undefined;
   #shell: string | undefined;
   #count = 0;
   #disposed: Promise<void> | undefined;
 
   constructor(options: ShellOptions = {}) {
-    const env = options.env ?? minimalEnvironment();
-    this.#env = unattendedEnvironment(env);
-    this.#withheld = new Set(options.withheld);
+    // Not read yet: what the variables are may take time to find out, and is only needed by a command.
+    this.#options = options;
     this.#redact = options.redact;
     this.#sandbox = options.sandbox;
     this.#shell = options.shell;
@@ -84,6 +83,11 @@ export class ShellSession {
     this.limits = { headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, fileBytes };
     this.#folder = new OutputFolder({ path: options.outputDir, maxBytes: MAX_FOLDER_BYTES });
     this.#pipes = new OutputPipes(() => this.#folder.path());
+  }
+
+  get #env(): Environment {
+    this.#variables ??= unattendedEnvironment(this.#options.env ?? minimalEnvironment());
+    return this.#variables;
   }
 
   /** Does ahead what the first command would wait for (a few milliseconds). Never rejects. */
@@ -178,7 +182,7 @@ export class ShellSession {
   notes(running: RunningCommand, output: string): readonly string[] {
     const { command, exit } = running;
     const shown = { command, output, failed: exit?.code !== 0 };
-    const missed = missedVariables(this.#withheld, shown);
+    const missed = missedVariables(new Set(this.#options.withheld), shown);
     return [...running.notes(shown), ...(missed.length === 0 ? [] : [missedVariablesNote(missed)])];
   }
 

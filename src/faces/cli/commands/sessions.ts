@@ -2,6 +2,7 @@ import { userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { redactionFor } from "../../../app/secrets.ts";
 import { loadSettings } from "../../../app/settings.ts";
+import { removeSession } from "../../../app/undo.ts";
 import { nearest } from "../../../core/base/text.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -94,7 +95,7 @@ const ACTIONS: { readonly [name: string]: Action } = {
           "sessions compact shows what would happen or takes it back. Leave --preview or --undo out.",
         );
       const session = chosen(call, "compact");
-      const { compactSession } = await import("../sessions/compact-session.ts");
+      const { compactSession } = await import("../sessions/large-actions.ts");
       const action = call.has("--preview") ? "preview" : call.has("--undo") ? "undo" : "compact";
       return compactSession(call, session, { action, json: call.has("--json") });
     },
@@ -142,7 +143,6 @@ const ACTIONS: { readonly [name: string]: Action } = {
       if (call.words.length === 0)
         throw usageError("sessions rm needs the id of a session: nano-agent sessions rm ID");
       const session = chosen(call, "rm");
-      const { removeSession } = await import("../../../app/undo.ts");
       await removeSession({ paths: userPaths(call.context.environment), store: call.store }, session);
       call.context.stdout.write(`Removed ${session.sessionId}\n`);
       return EXIT.done;
