@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { calls, says } from "../../src/testing/script.ts";
-import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 
 const cycle: { self?: unknown } = {};
 cycle.self = cycle;
@@ -69,15 +69,16 @@ it.each<[string, () => unknown]>([
     parameters: { type: "object", properties: {} },
     execute: async () => give() as string,
   });
-  const model = scriptedModel([calls("odd"), says("done")]);
+  const model = new ScriptedModel([calls("odd"), says("done")]);
   const result = await new Agent({ model, tools: [odd] }).run("go");
   expect({ stopReason: result.stopReason, text: result.text, error: result.error }).toEqual({
-    stopReason: "end_turn",
+    stopReason: "completed",
     text: "done",
     error: undefined,
   });
-  const results = result.messages
-    .flatMap(({ content }) => content)
+  const results = model.requests
+    .flatMap(({ messages }) => messages)
+    .flatMap(({ content }): readonly { readonly type: string }[] => content)
     .filter(({ type }) => type === "tool_result");
   expect(results).toHaveLength(1);
   expect(JSON.stringify(results).isWellFormed()).toBe(true);
