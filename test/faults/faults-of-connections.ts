@@ -127,7 +127,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   {
     scenario: "a redirect to the same host",
     outcome: "followed",
-    steps: () => [(request) => redirects(`${request.path}`, 308), OK],
+    steps: () => [(request) => redirects(request.path, 308), OK],
     code: 0,
     says: "all well",
     requests: 2,

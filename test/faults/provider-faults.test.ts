@@ -8,7 +8,7 @@ import type { RecordedRequest, ServerAnswer, ServerStep, WireName } from "../../
 import { type CommandEnd, modelServer, runCommand, TEST_KEY } from "../e2e/command.ts";
 import { checkedLines } from "../e2e/event-schema.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { WIRES } from "./fault.ts";
+import { type Fault, WIRES } from "./fault.ts";
 import { PROVIDER_FAULTS } from "./provider-faults.ts";
 import { isFullSweep } from "./sweep.ts";
 
@@ -61,10 +61,7 @@ it.each(CASES)("$wire: $scenario", { timeout: 120_000 }, async ({ fault, wire })
         : expect.stringMatching(new RegExp(`^(?:nano-agent: .*\\n){${(fault.notes ?? 0) + 1}}$`)),
     other: [],
   });
-  for (const words of fault.stderr ?? []) expectWords(first.stderr, words);
-  const told = JSON.stringify(server.requests.slice(1).map(({ body }) => body));
-  for (const words of fault.told ?? []) expectWords(told, words);
-  if (fault.says !== undefined) expectWords(textOf(result), fault.says);
+  expectAllWords(fault, { stderr: first.stderr, requests: server.requests, text: textOf(result) });
 
   play.resumed = true;
   const second = await runCommand(["-p", "-c", "go on"], { cwd: room.cwd, env });
@@ -102,6 +99,20 @@ function wireEnv(wire: WireName, server: ScriptedServer): Readonly<Record<string
 
 function textOf(result: ReturnType<typeof checkedLines>[number] | undefined): string {
   return result?.type === "result" ? (result.result ?? "") : "";
+}
+
+function expectAllWords(
+  fault: Fault,
+  seen: {
+    readonly stderr: string;
+    readonly requests: readonly RecordedRequest[];
+    readonly text: string;
+  },
+): void {
+  for (const words of fault.stderr ?? []) expectWords(seen.stderr, words);
+  const told = JSON.stringify(seen.requests.slice(1).map(({ body }) => body));
+  for (const words of fault.told ?? []) expectWords(told, words);
+  if (fault.says !== undefined) expectWords(seen.text, fault.says);
 }
 
 function expectWords(text: string, words: string | RegExp): void {
