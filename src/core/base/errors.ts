@@ -97,7 +97,7 @@ export function toNanoAgentError(error: unknown, code: ErrorCode = "internal"): 
 export function errorMessage(error: unknown): string {
   if (typeof error === "string") return error;
   try {
-    if (error instanceof Error) return error.message === "" ? error.name : String(error.message);
+    if (error instanceof Error) return error.message === "" ? error.name : error.message;
     return JSON.stringify(error) ?? String(error);
   } catch {
     return "an error that cannot be read";
