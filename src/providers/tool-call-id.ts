@@ -17,3 +17,9 @@ function hashText(text: string, length: number): string {
   }
   return out.slice(0, length);
 }
+
+/** A word of an answer (an id, a name) that should be text: a number as text, empty for anything else. */
+export function wordOf(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" ? value : "";
+}

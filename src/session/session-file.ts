@@ -84,14 +84,28 @@ export function makeSessionFolder(folder: string): readonly string[] {
 }
 
 function makeAbove(folder: string): string[] {
-  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // One by one: Node's own recursion never ends where a folder is there and yet refuses new ones with ENOENT, as /proc does.
+  const missing: string[] = [];
+  for (let path = folder; !existsSync(path) && dirname(path) !== path; path = dirname(path))
+    missing.push(path);
+  for (const path of missing.toReversed()) makeFolder(path);
+  const first = missing.at(-1);
   return first === undefined ? [] : [dirname(first)];
+}
+
+/** Makes a folder whose parent is there; somebody else may make it at the same moment. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+  }
 }
 
 /** Whether the folder had to be made. */
 function makePrivate(path: string): boolean {
   const isNew = !isFolder(path);
-  if (isNew) mkdirSync(path, { mode: 0o700, recursive: true });
+  if (isNew) makeFolder(path);
   if ((lstatSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700);
   return isNew;
 }

@@ -28,9 +28,22 @@ export function userPaths(environment: Environment): UserPaths {
   };
 }
 
+/** The folder the program was started in. Throws `invalid_argument` when it was removed since. */
+export function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      "The working folder was removed. Change into a folder that exists, or name one with --cwd.",
+      { cause: error },
+    );
+  }
+}
+
 /** The folder `path` names, links resolved. Throws `invalid_argument` when it is no folder that can be entered. */
-export function existingFolder(path: string, option: string, base: string = process.cwd()): string {
-  const absolute = resolve(base, path);
+export function existingFolder(path: string, option: string, base?: string): string {
+  const absolute = isAbsolute(path) ? resolve(path) : resolve(base ?? currentFolder(), path);
   try {
     const real = realpathSync(absolute);
     if (statSync(real).isDirectory()) return real;

@@ -95,11 +95,11 @@ export function toNanoAgentError(error: unknown, code: ErrorCode = "internal"): 
 
 /** A one-line text for anything that can be thrown, `undefined` and objects without a message included. */
 export function errorMessage(error: unknown): string {
-  if (error instanceof Error) return error.message === "" ? error.name : error.message;
   if (typeof error === "string") return error;
   try {
+    if (error instanceof Error) return error.message === "" ? error.name : error.message;
     return JSON.stringify(error) ?? String(error);
   } catch {
-    return Object.prototype.toString.call(error);
+    return "an error that cannot be read";
   }
 }

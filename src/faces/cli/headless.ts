@@ -1,5 +1,5 @@
 import { type ComposedAgent, composeAgent } from "../../app/compose.ts";
-import { existingFolder } from "../../app/config/paths.ts";
+import { currentFolder, existingFolder } from "../../app/config/paths.ts";
 import { findSession, type OpenSession } from "../../app/open-session.ts";
 import { redactionFor } from "../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
@@ -48,7 +48,7 @@ class HeadlessRun {
   readonly #broken = new AbortController();
   readonly #reporter: Reporter;
   readonly #progress: Progress;
-  #cwd = process.cwd();
+  #cwd = "";
   #settings: Settings | undefined;
   #redact: Redaction | undefined;
   #session: OpenSession | undefined;
@@ -103,7 +103,7 @@ class HeadlessRun {
 
   async #perform(): Promise<void> {
     const flags = this.#flags;
-    if (flags.cwd !== undefined) this.#cwd = existingFolder(flags.cwd, "--cwd");
+    this.#cwd = flags.cwd === undefined ? currentFolder() : existingFolder(flags.cwd, "--cwd");
     if (flags.outputFile !== undefined) assertWritable(flags.outputFile, this.#cwd);
     const schema = flags.jsonSchema === undefined ? undefined : readSchema(flags.jsonSchema, this.#cwd);
     const settings = await this.#loadSettings();

@@ -5,6 +5,7 @@ import { tokenCount, type Usage } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { reportedError, wordsOf } from "../errors.ts";
 import { parseEventData } from "../event-json.ts";
+import { wordOf } from "../tool-call-id.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import { plainTextDelta } from "./text-delta.ts";
 import type { AnthropicBlock, AnthropicDelta, AnthropicEvent, AnthropicUsage } from "./wire.ts";
@@ -106,7 +107,7 @@ class AnthropicDecoder {
     }
     this.#open.set(index, { start, text: start.thinking ?? "", signature: start.signature ?? "" });
     if (start.type === "tool_use") {
-      this.#emit({ type: "tool_call_start", index, id: start.id ?? "", name: start.name ?? "" });
+      this.#emit({ type: "tool_call_start", index, id: wordOf(start.id), name: wordOf(start.name) });
     } else if (start.type === "thinking" && start.thinking !== undefined && start.thinking !== "") {
       this.#emit({ type: "thinking_delta", index, text: start.thinking });
     }
@@ -162,7 +163,12 @@ class AnthropicDecoder {
   }
 
   #call(index: number, { start }: OpenBlock, parsed: ParsedToolInput): void {
-    const block: ToolUseBlock = { type: "tool_use", id: start.id ?? "", name: start.name ?? "", ...parsed };
+    const block: ToolUseBlock = {
+      type: "tool_use",
+      id: wordOf(start.id),
+      name: wordOf(start.name),
+      ...parsed,
+    };
     this.#emit({ type: "block", index, block });
   }
 

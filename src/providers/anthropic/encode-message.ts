@@ -6,6 +6,7 @@ import type {
   ToolResultBlock,
 } from "../../core/message/block.ts";
 import type { Message } from "../../core/message/message.ts";
+import { sentToolName } from "../tool-name.ts";
 
 /** A message as text: its content blocks in JSON, joined by commas. `count` is 0 when there is nothing to send. */
 export interface EncodedMessage {
@@ -86,7 +87,12 @@ function encodeBlock(block: ContentBlock): object | undefined {
     case "image":
       return encodeImage(block);
     case "tool_use":
-      return { type: "tool_use", id: toolUseId(block.id), name: block.name, input: block.input };
+      return {
+        type: "tool_use",
+        id: toolUseId(block.id),
+        name: sentToolName(block.name),
+        input: block.input,
+      };
     case "tool_result":
       return encodeResult(block);
   }

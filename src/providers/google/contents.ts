@@ -7,6 +7,7 @@ import type {
 } from "../../core/message/block.ts";
 import type { Message } from "../../core/message/message.ts";
 import { createListSerialiser } from "../serialise-once.ts";
+import { sentToolName } from "../tool-name.ts";
 import type { GoogleModelTraits } from "./model-traits.ts";
 import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./wire.ts";
 
@@ -133,7 +134,8 @@ function functionResponse(
 /** The name of the call a result belongs to: nearly always in the last answer. */
 function callName(id: string, calls: Answers | undefined): string {
   for (let answer = calls; answer !== undefined; answer = answer.before) {
-    for (const block of answer.blocks) if (block.type === "tool_use" && block.id === id) return block.name;
+    for (const block of answer.blocks)
+      if (block.type === "tool_use" && block.id === id) return sentToolName(block.name);
   }
   return "unknown_tool";
 }
@@ -158,7 +160,11 @@ function modelParts(
     const { thoughtSignature, thought } = googleData(block) ?? {};
     const signed = thoughtSignature === undefined ? {} : { thoughtSignature };
     if (block.type === "tool_use") {
-      const functionCall = { ...(withIds ? { id: block.id } : {}), name: block.name, args: block.input };
+      const functionCall = {
+        ...(withIds ? { id: block.id } : {}),
+        name: sentToolName(block.name),
+        args: block.input,
+      };
       const needed = traits.needsSignature && block === firstCall ? { thoughtSignature: SKIP } : {};
       parts.push({ functionCall, ...needed, ...signed });
     } else if (block.type === "text") {

@@ -10,6 +10,7 @@ import type {
 } from "../../core/message/block.ts";
 import { type AssistantMessage, type Message, textOf, type UserMessage } from "../../core/message/message.ts";
 import { toolCallId } from "../tool-call-id.ts";
+import { sentToolName } from "../tool-name.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
 /** The JSON text of one message of the transcript: any number of wire messages, separated by commas. Either part may be empty. */
@@ -43,7 +44,7 @@ function wireCall(call: ToolUseBlock, quirks: ChatQuirks): Fields {
     id: wireId(call.id, quirks),
     type: "function",
     // Several servers parse the arguments again: what could not be parsed is answered by its error result alone.
-    function: { name: call.name, arguments: JSON.stringify(call.input) },
+    function: { name: sentToolName(call.name), arguments: JSON.stringify(call.input) },
     ...(extra === undefined ? {} : { extra_content: extra }),
   };
 }

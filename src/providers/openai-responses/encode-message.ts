@@ -8,6 +8,7 @@ import type {
 } from "../../core/message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../../core/message/message.ts";
 import { toolCallId } from "../tool-call-id.ts";
+import { sentToolName } from "../tool-name.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -42,7 +43,12 @@ function assistantItems({ content }: AssistantMessage): readonly Fields[] {
 function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | undefined {
   if (block.type === "tool_use") {
     const { name, input } = block;
-    return { type: "function_call", call_id: callId(block.id), name, arguments: JSON.stringify(input) };
+    return {
+      type: "function_call",
+      call_id: callId(block.id),
+      name: sentToolName(name),
+      arguments: JSON.stringify(input),
+    };
   }
   if (block.text === "") return undefined;
   const phase = block.provider_data?.["openai_responses"]?.["phase"];

@@ -2,6 +2,7 @@ import type { Json } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { parseToolInput } from "../../core/base/json.ts";
 import type { StreamPart } from "../../core/model/model.ts";
+import { wordOf } from "../tool-call-id.ts";
 import type { ResponsesContent, ResponsesItem } from "./wire.ts";
 
 /**
@@ -26,7 +27,7 @@ export class OutputItem {
 
   constructor(index: number, item: ResponsesItem, emit: (part: StreamPart) => void) {
     this.index = index;
-    this.id = item.id ?? "";
+    this.id = wordOf(item.id);
     this.type = item.type ?? "";
     this.#emit = emit;
     this.#identify(item);
@@ -107,8 +108,8 @@ export class OutputItem {
 
   #identify(item: ResponsesItem): void {
     if (this.type !== "function_call") return;
-    if (this.#name === "") this.#name = item.name ?? "";
-    if (this.#callId === "") this.#callId = item.call_id ?? "";
+    if (this.#name === "") this.#name = wordOf(item.name);
+    if (this.#callId === "") this.#callId = wordOf(item.call_id);
     if (this.#name !== "" && this.#callId !== "") this.#announce();
   }
 

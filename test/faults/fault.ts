@@ -1,0 +1,86 @@
+import type { ScriptAnswer } from "../../src/testing/script.ts";
+import { piecesOf } from "../../src/testing/script.ts";
+import type { ServerReply, ServerStep, WireName } from "../../src/testing/server-step.ts";
+import { speakAnthropic } from "../../src/testing/speak-anthropic.ts";
+import { speakGoogle } from "../../src/testing/speak-google.ts";
+import { speakOpenAiChat } from "../../src/testing/speak-openai-chat.ts";
+import { speakOpenAiResponses } from "../../src/testing/speak-openai-responses.ts";
+import type { Speech } from "../../src/testing/speech.ts";
+
+/** The wires, in the order of the tables. */
+export const WIRES: readonly WireName[] = ["openai_chat", "anthropic", "openai_responses", "google"];
+
+/** A way in which a provider, or the network before it, fails, and what the command has to make of it. */
+export interface Fault {
+  /** What happens; the first column of the table. */
+  readonly scenario: string;
+  /** What must come of it, in words; the second column. */
+  readonly outcome: string;
+  /** The answers, in order; the last one is given again and again. */
+  readonly steps: (wire: WireName, place: FaultPlace) => readonly ServerStep[];
+  /** Default: all four. */
+  readonly wires?: readonly WireName[];
+  readonly args?: readonly string[];
+  readonly env?: (wire: WireName, place: FaultPlace) => Readonly<Record<string, string>>;
+  readonly code: number;
+  /** Lines on standard error before the last one. Default 0. */
+  readonly notes?: number;
+  /** Text of the result line, where it matters. */
+  readonly says?: string | RegExp;
+  readonly stderr?: readonly (string | RegExp)[];
+  /** What must stand somewhere in the requests after the first: what the model is told. */
+  readonly told?: readonly (string | RegExp)[];
+  /** Requests that reach the provider in the first run. */
+  readonly requests: number | "any";
+  /** Requests of the next run, which goes on with the session. Default 1. */
+  readonly resumedWith?: number;
+  /** Lines of the file `effects`, which the calls write to. */
+  readonly effects?: number;
+  /** Part of the sample that runs with all tests, on the first of its wires. */
+  readonly sampled?: true;
+}
+
+/** What a fault may refer to. */
+export interface FaultPlace {
+  /** Address of the provider. */
+  readonly url: string;
+  /** Address of a second server, at another port, which must never be asked. */
+  readonly otherUrl: string;
+}
+
+/** The bytes of an answer as the vendor sends them. */
+export function spoken(wire: WireName, answer: ScriptAnswer, chunkSize = 16): string {
+  let calls = 0;
+  const utterances = SPEECHES[wire](piecesOf(answer), {
+    model: "scripted",
+    chunkSize,
+    wantsUsage: true,
+    number: 1,
+    nextCallId: () => `call_${++calls}`,
+  });
+  const text = [...utterances].filter((each) => typeof each === "string").join("");
+  return text.replaceAll("\r\n", "\n");
+}
+
+/** An event stream of exactly these bytes. */
+export function streams(
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): ServerReply {
+  return { type: "replies", body, headers: { "content-type": "text/event-stream", ...headers } };
+}
+
+/** A stream that stops, connection closed, right after the last `mark` in it. */
+export function cutAfter(wire: WireName, answer: ScriptAnswer, mark: string): ServerReply {
+  const body = spoken(wire, answer, 4_096);
+  const at = body.lastIndexOf(mark);
+  if (at === -1) throw new Error(`"${mark}" is not in ${body}`);
+  return { ...streams(body), cut: Buffer.byteLength(body.slice(0, at + mark.length)) };
+}
+
+const SPEECHES: { readonly [W in WireName]: Speech } = {
+  anthropic: speakAnthropic,
+  openai_chat: speakOpenAiChat,
+  openai_responses: speakOpenAiResponses,
+  google: speakGoogle,
+};

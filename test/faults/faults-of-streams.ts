@@ -1,0 +1,367 @@
+import { NanoAgentError } from "../../src/core/base/errors.ts";
+import { calls, fails, finishes, says } from "../../src/testing/script.ts";
+import { replies, type WireName } from "../../src/testing/server-step.ts";
+import { cutAfter, type Fault, spoken, streams } from "./fault.ts";
+
+const OK = says("all well");
+const CHAT = ["openai_chat"] as const;
+const TOUCH = { command: "echo ran >> effects" };
+
+/** Answers that begin well: cut, garbled, odd in bytes, or with an error inside. */
+export const FAULTS_OF_STREAMS: readonly Fault[] = [
+  {
+    scenario: "an error event of overload inside a 200, once",
+    outcome: "asked again; what was streamed before is void",
+    steps: () => [[says("Half "), fails(new NanoAgentError("provider_error", "Overloaded"))], OK],
+    code: 0,
+    says: "all well",
+    requests: 2,
+    sampled: true,
+  },
+  {
+    scenario: "an error event inside a 200, again and again",
+    outcome: "bounded: 1, with the provider's words",
+    steps: () => [[says("Half "), fails(new NanoAgentError("provider_error", "out of GPUs"))]],
+    code: 1,
+    stderr: ["out of GPUs"],
+    requests: 2,
+  },
+  {
+    scenario: "an error event that refuses the request inside a 200",
+    outcome: "not repeated: 1, with the provider's words",
+    steps: () => [[says("Half "), fails(new NanoAgentError("bad_request", "tools.0 is odd"))]],
+    wires: ["openai_chat", "anthropic", "google"],
+    code: 1,
+    stderr: ["tools.0 is odd"],
+    requests: 1,
+  },
+  {
+    scenario: "a rate limit as an event inside a 200",
+    outcome: "asked again",
+    steps: () => [fails(new NanoAgentError("rate_limit", "slow down")), OK],
+    code: 0,
+    says: "all well",
+    requests: 2,
+  },
+  {
+    scenario: "cut after text, once",
+    outcome: "asked again; what was streamed before is void",
+    steps: (wire) => [cutAfter(wire, says("Half an answer"), "Half an"), OK],
+    code: 0,
+    says: "all well",
+    requests: 2,
+    sampled: true,
+  },
+  {
+    scenario: "cut after text, again and again",
+    outcome: "bounded: 1",
+    steps: (wire) => [cutAfter(wire, says("Half an answer"), "Half an")],
+    code: 1,
+    stderr: ["broke"],
+    requests: 2,
+  },
+  {
+    scenario: "cut inside the arguments of a call",
+    outcome: "the call does not run; asked again",
+    steps: (wire) => [cutAfter(wire, calls("bash", TOUCH), "echo ran"), OK],
+    code: 0,
+    says: "all well",
+    effects: 0,
+    requests: 2,
+    sampled: true,
+  },
+  {
+    scenario: "cut after a complete call, before the end of the answer",
+    outcome: "the call does not run; asked again",
+    steps: (wire) => [cutAfter(wire, [calls("bash", TOUCH), says(" and more")], CALL_END[wire]), OK],
+    code: 0,
+    says: "all well",
+    effects: 0,
+    requests: 2,
+  },
+  {
+    scenario: "ended cleanly, connection and all, in the middle of the answer",
+    outcome: "asked again, bounded",
+    steps: (wire) => {
+      const body = spoken(wire, says("Half an answer"), 4);
+      return [streams(body.slice(0, body.indexOf("\n\n", body.indexOf("Half")))), OK];
+    },
+    code: 0,
+    says: "all well",
+    requests: 2,
+  },
+  {
+    scenario: "an event of broken JSON, once",
+    outcome: "asked again",
+    steps: (wire) => [streams(`${spoken(wire, says("Half")).split("\n\n")[0]}\n\ndata: {"oops": \n\n`), OK],
+    code: 0,
+    says: "all well",
+    requests: 2,
+    sampled: true,
+  },
+  {
+    scenario: "events of broken JSON, again and again",
+    outcome: "bounded: 1, shows the event",
+    steps: () => [streams('data: {"oops": \n\n')],
+    code: 1,
+    stderr: ["no JSON", "oops"],
+    requests: 2,
+  },
+  {
+    scenario: "events that are numbers, lists, null",
+    outcome: "bounded: 1",
+    steps: () => [streams("data: 5\n\ndata: [1]\n\ndata: null\n\n")],
+    code: 1,
+    requests: 2,
+  },
+  {
+    scenario: "an empty body with status 200",
+    outcome: "bounded: 1, says so",
+    steps: () => [streams("")],
+    code: 1,
+    stderr: ["empty body"],
+    requests: 2,
+  },
+  {
+    scenario: "plain text with status 200",
+    outcome: "bounded: 1, says that it is no event stream",
+    steps: () => [replies({ body: "hello there" })],
+    code: 1,
+    stderr: ["no event stream"],
+    requests: 2,
+  },
+  {
+    scenario: "events of unknown types between the others",
+    outcome: "passed over",
+    steps: (wire) => {
+      const [first = "", ...rest] = spoken(wire, OK).split("\n\n");
+      return [streams([first, UNKNOWN[wire], ...rest].join("\n\n"))];
+    },
+    code: 0,
+    says: "all well",
+    requests: 1,
+    sampled: true,
+  },
+  {
+    scenario: "a byte order mark, CRLF, comments, `id` and `retry` fields",
+    outcome: "read as any other",
+    steps: (wire) => [
+      streams(
+        `\uFEFF: hello\n\n${spoken(wire, OK).replaceAll("\n\n", "\nid: 7\nretry: 3\n\n: ping\n\n")}`.replaceAll(
+          "\n",
+          "\r\n",
+        ),
+      ),
+    ],
+    code: 0,
+    says: "all well",
+    requests: 1,
+    sampled: true,
+  },
+  {
+    scenario: "lines that end with CR alone",
+    outcome: "read as any other",
+    steps: (wire) => [streams(spoken(wire, OK).replaceAll("\n", "\r"))],
+    code: 0,
+    says: "all well",
+    requests: 1,
+  },
+  {
+    scenario: "a stream that arrives byte by byte, with letters of several bytes",
+    outcome: "read as any other",
+    steps: (wire) => [{ ...streams(spoken(wire, says("Zażółć 漢字 🙂🏽"), 3)), splitBytes: 1 }],
+    code: 0,
+    says: "Zażółć 漢字 🙂🏽",
+    requests: 1,
+    sampled: true,
+  },
+  {
+    scenario: "bytes that are no UTF-8",
+    outcome: "replaced; the session can be gone on with",
+    steps: (wire) => {
+      const bytes = Buffer.from(spoken(wire, says("ab#cd")), "utf8");
+      const at = bytes.indexOf("#");
+      bytes[at] = 0xff;
+      return [streams(bytes)];
+    },
+    code: 0,
+    says: /^ab.cd$/,
+    requests: 1,
+  },
+  {
+    scenario: "NUL and a lone surrogate in the text",
+    outcome: "the session can be gone on with, the request stays valid Unicode",
+    steps: (wire) => [streams(spoken(wire, says("a#b")).replace("a#b", "a\\u0000\\ud83db"))],
+    code: 0,
+    requests: 1,
+    sampled: true,
+  },
+  {
+    scenario: "50 MB of text",
+    outcome: "read whole",
+    steps: (wire) => [streams(spoken(wire, says("0123456789abcde\n".repeat(3_276_800)), 65_536))],
+    wires: CHAT,
+    code: 0,
+    says: /^(?:0123456789abcde\s){1000}/,
+    requests: 1,
+  },
+  {
+    scenario: "one event of 50 MB",
+    outcome: "read whole",
+    steps: (wire) => [streams(spoken(wire, says("x".repeat(50_000_000)), 50_000_000))],
+    wires: CHAT,
+    code: 0,
+    says: /^x{1000}/,
+    requests: 1,
+  },
+  {
+    scenario: "a line without end, 100 MB",
+    outcome: "bounded: 1 with the reason",
+    steps: () => [streams(`data: ${"x".repeat(100_000_000)}`)],
+    wires: CHAT,
+    code: 1,
+    stderr: ["event of more than"],
+    requests: 1,
+  },
+  {
+    scenario: "an answer that says nothing",
+    outcome: "an empty answer, and no empty message in the next request",
+    steps: () => [says("")],
+    code: 0,
+    says: /^$/,
+    requests: 1,
+    sampled: true,
+  },
+  {
+    scenario: "an answer of white space",
+    outcome: "the session can be gone on with",
+    steps: () => [says(" \n ")],
+    code: 0,
+    requests: 1,
+  },
+  {
+    scenario: "cut at the output limit in the middle of the text",
+    outcome: "1, with the text there is",
+    steps: () => [[says("Half an ans"), finishes("length")]],
+    code: 1,
+    says: "Half an ans",
+    stderr: ["limit"],
+    requests: 1,
+  },
+  {
+    scenario: "a refusal, or a content filter",
+    outcome: "1, says that it was refused; the session can be gone on with",
+    steps: () => [[says("I cannot"), finishes("refusal")]],
+    code: 1,
+    stderr: [/refus|declin|filter/],
+    requests: 1,
+    sampled: true,
+  },
+  {
+    scenario: "a refusal without a word",
+    outcome: "the same",
+    steps: () => [finishes("refusal")],
+    code: 1,
+    stderr: [/refus|declin|filter/],
+    requests: 1,
+  },
+  {
+    scenario: "a finish reason nobody knows",
+    outcome: "what was said counts",
+    steps: () => [[says("all well"), finishes({ unified: "other", raw: "moonbeam" })]],
+    code: 0,
+    says: "all well",
+    requests: 1,
+  },
+  {
+    scenario: "no usage",
+    outcome: "an answer as any other",
+    steps: (wire) => [
+      streams(spoken(wire, OK).replaceAll(/,?"(?:usage|usageMetadata)":\{(?:[^{}]|\{[^{}]*\})*\}/g, "")),
+    ],
+    code: 0,
+    says: "all well",
+    requests: 1,
+  },
+  ...(
+    [
+      ["negative", -50],
+      ["large", 2_000],
+      ["fractional", 0.5],
+    ] as const
+  ).map(
+    ([what, tokens]): Fault => ({
+      scenario: `${what} usage`,
+      outcome: "never counted below 0; an answer as any other",
+      steps: () => [[says("all well"), finishes("stop", { inputTokens: tokens, outputTokens: tokens })]],
+      code: 0,
+      says: "all well",
+      requests: 1,
+      ...(tokens === -50 ? { sampled: true } : {}),
+    }),
+  ),
+  {
+    scenario: "absurd usage",
+    outcome: "an answer as any other; the next request may make room first",
+    steps: () => [[says("all well"), finishes("stop", { inputTokens: 1e300, outputTokens: 1e300 })]],
+    code: 0,
+    says: "all well",
+    requests: 1,
+    resumedWith: 2,
+  },
+  {
+    scenario: "usage of texts and null",
+    outcome: "an answer as any other",
+    steps: (wire) => [
+      streams(
+        spoken(wire, OK).replaceAll(
+          /"((?:input|output|prompt|completion|total)_tokens|\w+TokenCount)":\d+/g,
+          (_all, name: string, at: number) => `"${name}":${at % 2 === 0 ? '"many"' : "null"}`,
+        ),
+      ),
+    ],
+    code: 0,
+    says: "all well",
+    requests: 1,
+  },
+  {
+    scenario: "too long for the model, once",
+    outcome: "one compaction, one more try",
+    steps: () => [
+      [calls("bash", { command: "seq 1 4000" })],
+      fails(new NanoAgentError("context_overflow", "prompt is too long")),
+      says("what happened so far"),
+      OK,
+    ],
+    code: 0,
+    says: /all well|what happened/,
+    requests: 3,
+  },
+  {
+    scenario: "too long for the model, whatever is sent",
+    outcome: "one compaction at most: 1, with the provider's words",
+    steps: () => [
+      [calls("bash", { command: "seq 1 4000" })],
+      fails(new NanoAgentError("context_overflow", "prompt is too long")),
+    ],
+    code: 1,
+    notes: 1,
+    stderr: ["prompt is too long"],
+    requests: 3,
+  },
+];
+
+/** What stands at the end of the last event of a complete call, before anything else. */
+const CALL_END: { readonly [W in WireName]: string } = {
+  openai_chat: 'effects\\"}',
+  anthropic: '"content_block_stop"',
+  openai_responses: '"status":"completed"',
+  google: "effects",
+};
+
+const UNKNOWN: { readonly [W in WireName]: string } = {
+  anthropic: 'event: sparkle\ndata: {"type":"sparkle","x":1}',
+  openai_chat: 'event: sparkle\ndata: {"id":"x","object":"sparkle"}\n\ndata: {}',
+  openai_responses: 'event: response.sparkle\ndata: {"type":"response.sparkle","sequence_number":99}',
+  google: 'data: {"sparkle":{}}',
+};
