@@ -17,7 +17,7 @@ export function searchWords(
     else if (UNSPACED.test(segment)) run.push(...segment);
     else {
       endRun();
-      words.push([segment.replaceAll(/[\s"']+/g, "")]);
+      words.push([joined(segment)]);
     }
   }
   endRun();
@@ -29,6 +29,11 @@ export function wordSegmenter(): Intl.Segmenter {
   return new Intl.Segmenter("zh", { granularity: "word" });
 }
 
+/** Without the blanks and quotes that stand inside words (`don't`). */
+function joined(text: string): string {
+  return text.replaceAll(/[\s"']+/g, "");
+}
+
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
@@ -38,7 +43,7 @@ export function wordsIn(
   wanted: readonly (readonly string[])[],
   segmenter: Intl.Segmenter,
 ): readonly (readonly string[])[] {
-  const plain = text.normalize("NFKC").toLowerCase();
+  const plain = joined(text.normalize("NFKC").toLowerCase());
   // Most texts have none of them, which is seen much faster.
   const possible = wanted.filter((word) => plain.includes(word.join("")));
   if (possible.length === 0) return [];
