@@ -80,7 +80,8 @@ export class HookRegistry {
 
   /** Whether a point has a hook. */
   has(point: HookPoint): boolean {
-    return (this.#hooks.get(point)?.size ?? 0) > 0;
+    // Asked for every event: most agents have no hook at all.
+    return this.#hooks.size > 0 && (this.#hooks.get(point)?.size ?? 0) > 0;
   }
 }
 
