@@ -3,7 +3,8 @@ import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { type Input, toMessages, type UserMessage } from "../core/message/message.ts";
+import { type Input, toMessages } from "../core/message/given-message.ts";
+import type { UserMessage } from "../core/message/message.ts";
 import { assertCount } from "./assert-count.ts";
 import { hasAnswer } from "./pipelines.ts";
 

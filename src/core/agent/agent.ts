@@ -4,10 +4,12 @@ import { NanoAgentError } from "../base/errors.ts";
 import { EventStream } from "../base/event-stream.ts";
 import type { CompiledSchema, SchemaInput } from "../base/schema.ts";
 import type { UserBlock } from "../message/block.ts";
-import type { Input, Message, UserMessage } from "../message/message.ts";
+import type { Input } from "../message/given-message.ts";
+import type { Message, UserMessage } from "../message/message.ts";
+import { repairTranscript } from "../message/transcript.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
-import { assertResumable, recordHistory, saysSomething } from "./begin-run.ts";
+import { assertResumable, hasBegun, recordHistory, saysSomething } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
 import { assertNameFree, assertOptions, assertPriced } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
@@ -60,6 +62,8 @@ export class Agent {
   readonly #longTerm: LongTermControl | undefined;
   #journal: Journal;
   #state: SessionState;
+  /** What the conversation begins with, as long as the journal has nothing. */
+  #history: readonly Message[];
   #steering: NewEntry[] = [];
   #observed: NewEntry[] = [];
   /** What is to be told to the reader of the next run. */
@@ -70,7 +74,8 @@ export class Agent {
   constructor(options: AgentOptions) {
     assertOptions(options);
     this.#options = options;
-    const { longTermMemory } = options;
+    const { longTermMemory, messages = [] } = options;
+    this.#history = repairTranscript(messages);
     this.#longTerm = longTermMemory === undefined ? undefined : new LongTermControl(longTermMemory);
     this.#tools = new ToolRegistry([...(options.tools ?? []), ...(this.#longTerm?.tools() ?? [])]);
     this.#hooks = new HookRegistry(options.hooks);
@@ -218,7 +223,7 @@ export class Agent {
   getState(): AgentState {
     const { usage, costUsd } = this.#state.session;
     return {
-      messages: this.#state.transcript.messages.slice(),
+      messages: (hasBegun(this.#state) ? this.#state.transcript.messages : this.#history).slice(),
       totalTokens: { input: usage.inputTokens, output: usage.outputTokens },
       totalCost: costUsd,
     };
@@ -226,6 +231,7 @@ export class Agent {
 
   /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
   async previewCompaction(): Promise<CompactionPreview> {
+    await recordHistory(this.#recorder(), this.#history);
     return previewCompaction(this.#context({}, new AbortController().signal, () => undefined));
   }
 
@@ -238,6 +244,7 @@ export class Agent {
     const { controller, unlink } = linkController(options.signal);
     this.#running = controller;
     try {
+      await recordHistory(this.#recorder(), this.#history);
       const publish = publisher(options, () => undefined);
       const run = this.#context({}, controller.signal, publish);
       return await compactOnRequest(run, options.instructions);
@@ -267,6 +274,7 @@ export class Agent {
     }
     this.#journal = newMemoryJournal(undefined);
     this.#state = new SessionState();
+    this.#history = [];
     this.#steering = [];
     this.#observed = [];
   }
@@ -298,7 +306,7 @@ export class Agent {
     assertApprovals(this.#state, options.approvals, saysSomething(messages));
     if (messages.length === 0) assertAnswered(this.#state, this.#tools, options.approvals);
     if (messages.length === 0 && this.#steering.length === 0)
-      assertResumable(this.#state, this.#options.messages);
+      assertResumable(this.#state, this.#history);
     this.#running = controller;
     const publish = publisher(options, push);
     const wallTimeMs = this.#options.budget?.wallTimeMs;
@@ -316,7 +324,7 @@ export class Agent {
       await this.#storeObserved(saysSomething(messages));
       const result = await reply(run, {
         messages,
-        history: this.#options.messages,
+        history: this.#history,
         longTerm: this.#longTerm,
         conduct: (context) => this.conduct(context),
       });
@@ -340,7 +348,7 @@ export class Agent {
 
   async #beforeEdit(): Promise<void> {
     this.#assertIdle("Editing the conversation");
-    await recordHistory(this.#recorder(), this.#options.messages);
+    await recordHistory(this.#recorder(), this.#history);
   }
 
   /** A message would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
@@ -348,7 +356,7 @@ export class Agent {
     if (!closing && this.#state.isWaiting) return;
     const recorder = this.#recorder();
     const observed = this.#observed.splice(0);
-    if (observed.length > 0) await recordHistory(recorder, this.#options.messages);
+    if (observed.length > 0) await recordHistory(recorder, this.#history);
     for (const entry of observed) await record(recorder, entry);
   }
 

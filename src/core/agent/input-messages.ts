@@ -1,5 +1,6 @@
 import { NanoAgentError } from "../base/errors.ts";
-import { type Input, type Message, toMessages } from "../message/message.ts";
+import { type Input, toMessages } from "../message/given-message.ts";
+import type { Message } from "../message/message.ts";
 
 /** The messages an input stands for, as providers can take them. Throws `invalid_argument` for an input that says nothing. */
 export function inputMessages(input: Input): readonly Message[] {
