@@ -11,7 +11,7 @@ import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
 import { assertResumable, hasBegun, recordHistory, saysSomething } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
-import { assertNameFree, assertOptions, assertPriced } from "./check-options.ts";
+import { assertNameFree, assertOptions, assertPriced, assertRunOptions } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
@@ -24,7 +24,6 @@ import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { Ledger } from "./ledger.ts";
-import { assertLimits } from "./limits.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
 import { MemoryJournal } from "./memory-journal.ts";
@@ -74,8 +73,8 @@ export class Agent {
   constructor(options: AgentOptions) {
     assertOptions(options);
     this.#options = options;
-    const { longTermMemory, messages = [] } = options;
-    this.#history = repairTranscript(messages);
+    const { longTermMemory, messages } = options;
+    this.#history = messages === undefined ? [] : repairTranscript(messages);
     this.#longTerm = longTermMemory === undefined ? undefined : new LongTermControl(longTermMemory);
     this.#tools = new ToolRegistry([...(options.tools ?? []), ...(this.#longTerm?.tools() ?? [])]);
     this.#hooks = new HookRegistry(options.hooks);
@@ -124,7 +123,7 @@ export class Agent {
     input?: Input,
     options: RunOptions<S> = {},
   ): Promise<RunResult<OutputOf<S>>> {
-    assertLimits(options);
+    assertRunOptions(options);
     const messages = input === undefined ? [] : inputMessages(input);
     const { controller, unlink } = linkController(options.signal);
     try {
@@ -141,7 +140,7 @@ export class Agent {
     input?: Input,
     options: RunOptions<S> = {},
   ): AgentStream<OutputOf<S>> {
-    assertLimits(options);
+    assertRunOptions(options);
     const messages = input === undefined ? [] : inputMessages(input);
     const { controller, unlink } = linkController(options.signal);
     const settled = Promise.withResolvers<RunResult<OutputOf<S>>>();
@@ -305,8 +304,7 @@ export class Agent {
     }
     assertApprovals(this.#state, options.approvals, saysSomething(messages));
     if (messages.length === 0) assertAnswered(this.#state, this.#tools, options.approvals);
-    if (messages.length === 0 && this.#steering.length === 0)
-      assertResumable(this.#state, this.#history);
+    if (messages.length === 0 && this.#steering.length === 0) assertResumable(this.#state, this.#history);
     this.#running = controller;
     const publish = publisher(options, push);
     const wallTimeMs = this.#options.budget?.wallTimeMs;

@@ -1,8 +1,9 @@
+import { assertChoice, assertCount, assertKnown, assertType } from "../base/check-option.ts";
 import { NanoAgentError } from "../base/errors.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import { assertLimits } from "./limits.ts";
 import { assertLoopGuard } from "./loop-guard-settings.ts";
-import type { AgentOptions } from "./options.ts";
+import type { AgentOptions, RunOptions } from "./options.ts";
 
 /** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
 export function assertOptions(options: AgentOptions): void {
@@ -12,14 +13,9 @@ export function assertOptions(options: AgentOptions): void {
       'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".',
     );
   }
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || Object.hasOwn(OPTION_NAMES, name)) continue;
-    throw new NanoAgentError(
-      "invalid_argument",
-      `Unknown option "${name}". Known: ${Object.keys(OPTION_NAMES).join(", ")}.`,
-    );
-  }
+  assertKnown(options, OPTION_LIST);
   assertLimits(options);
+  assertValues(options);
   assertLoopGuard(options.loopGuard);
   const { compaction } = options;
   if (compaction === undefined || compaction === false || typeof compaction.compact === "function") return;
@@ -27,6 +23,21 @@ export function assertOptions(options: AgentOptions): void {
     "invalid_argument",
     "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
   );
+}
+
+/** Throws `invalid_argument` for an option of a pattern that nobody knows, be it of the pattern or of every agent. */
+export function assertPatternOptions(options: object, own: readonly string[]): void {
+  assertKnown(options, [...own, ...OPTION_LIST]);
+}
+
+/** Throws `invalid_argument` for options of a run that nobody knows or that cannot work. */
+export function assertRunOptions(options: RunOptions): void {
+  assertKnown(options, RUN_OPTION_LIST, "run option");
+  assertLimits(options);
+  assertChoice("onAsk", options.onAsk, ON_ASK);
+  assertType("approve", options.approve, "function");
+  assertType("onEvent", options.onEvent, "function");
+  assertType("onToken", options.onToken, "function");
 }
 
 /** Throws `invalid_argument` for a money budget that could not be kept: the price of a model that may answer is unknown. */
@@ -47,6 +58,34 @@ export function assertNameFree(name: string, tools: ToolRegistry): void {
     "invalid_argument",
     `A run that ends by tool needs the name "${name}", which one of the tools has: rename it.`,
   );
+}
+
+const ON_ASK: readonly NonNullable<AgentOptions["onAsk"]>[] = ["deny", "pause"];
+
+function assertValues(options: AgentOptions): void {
+  const { onMaxIterations, permission } = options;
+  if (typeof onMaxIterations !== "function")
+    assertChoice("onMaxIterations", onMaxIterations, ["summarize", "last", "throw"]);
+  assertChoice("memory", options.memory, ["full", "final-only"]);
+  assertChoice("onAsk", options.onAsk, ON_ASK);
+  assertChoice("effort", options.effort, ["none", "minimal", "low", "medium", "high", "xhigh"]);
+  assertType("systemPrompt", options.systemPrompt, "string");
+  assertType("approve", options.approve, "function");
+  assertType(
+    "permission.check",
+    permission === undefined ? undefined : (permission.check ?? null),
+    "function",
+  );
+  for (const [name, least] of [
+    ["maxParallelToolCalls", 1],
+    ["maxToolResultChars", 1],
+    ["maxOutputTokens", 1],
+  ] as const) {
+    const value = options[name];
+    if (value !== undefined && value !== Number.POSITIVE_INFINITY) assertCount(name, value, least);
+  }
+  for (const name of ["toolTimeoutMs", "temperature", "topP"] as const)
+    assertType(name, options[name], "number");
 }
 
 const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
@@ -82,3 +121,19 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   effort: true,
   providerOptions: true,
 };
+
+const OPTION_LIST: readonly string[] = Object.keys(OPTION_NAMES);
+
+const RUN_OPTION_NAMES: { readonly [K in keyof Required<RunOptions>]: true } = {
+  signal: true,
+  schema: true,
+  toolChoice: true,
+  approve: true,
+  onAsk: true,
+  approvals: true,
+  maxIterations: true,
+  onEvent: true,
+  onToken: true,
+};
+
+const RUN_OPTION_LIST: readonly string[] = Object.keys(RUN_OPTION_NAMES);

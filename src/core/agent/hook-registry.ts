@@ -21,7 +21,8 @@ export interface RegisteredHook extends Required<HookSettings> {
 
 /** The hooks of an agent, or of a class of agents. What is registered or removed counts from the next moment of its kind on. */
 export class HookRegistry {
-  readonly #hooks = new Map<HookPoint, Map<string, RegisteredHook>>();
+  /** The map of a point is replaced and never changed: the hooks that are being run stay the ones that were there. */
+  readonly #hooks = new Map<HookPoint, ReadonlyMap<string, RegisteredHook>>();
 
   /** Throws `invalid_argument` for a point that does not exist and for what is no function. */
   constructor(hooks: HookOptions = {}) {
@@ -45,15 +46,22 @@ export class HookRegistry {
         `The hook "${name}" of ${point} is ${typeof hook}, not a function.`,
       );
     const { observer = false, timeoutMs = 5_000 } = settings;
-    let hooks = this.#hooks.get(point);
-    if (hooks === undefined) this.#hooks.set(point, (hooks = new Map()));
-    hooks.set(name, { name, hook, observer, timeoutMs });
+    if (!(timeoutMs > 0))
+      throw new NanoAgentError(
+        "invalid_argument",
+        `timeoutMs of the hook "${name}" is ${String(timeoutMs)}: pass milliseconds above 0.`,
+      );
+    this.#hooks.set(point, new Map(this.#hooks.get(point)).set(name, { name, hook, observer, timeoutMs }));
   }
 
   /** Throws `invalid_argument` when there is no hook of that name at the point. */
   remove(point: HookPoint, name: string): void {
     assertPoint(point);
-    if (this.#hooks.get(point)?.delete(name) === true) return;
+    const hooks = new Map(this.#hooks.get(point));
+    if (hooks.delete(name)) {
+      this.#hooks.set(point, hooks);
+      return;
+    }
     const known = this.names(point).join(", ") || "none";
     throw new NanoAgentError(
       "invalid_argument",
@@ -70,6 +78,7 @@ export class HookRegistry {
 
   /** Names of the hooks at a point, in the order they run. */
   names(point: HookPoint): readonly string[] {
+    assertPoint(point);
     return [...this.at(point)].map(({ name }) => name);
   }
 

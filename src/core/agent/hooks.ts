@@ -3,6 +3,7 @@ import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { AgentEvent } from "./event.ts";
 import type { HookArguments, HookedAgent, HookMoment, HookOutputs, HookPoint } from "./hook.ts";
 import type { HookRegistry, RegisteredHook } from "./hook-registry.ts";
+import { assertReplacement } from "./hook-replacement.ts";
 
 /** What hooks run with. */
 export interface HooksContext {
@@ -78,8 +79,9 @@ export class Hooks {
     }
   }
 
-  *#at(point: HookPoint): Iterable<RegisteredHook> {
-    for (const registry of this.#context.registries) yield* registry.at(point);
+  /** Those that are there now: what a hook registers or removes counts from the next moment on. */
+  #at(point: HookPoint): readonly RegisteredHook[] {
+    return this.#context.registries.flatMap((registry) => [...registry.at(point)]);
   }
 
   /** What a hook returned, `undefined` when nothing is to be replaced. */
@@ -88,7 +90,11 @@ export class Hooks {
     const { name, observer, timeoutMs } = registered;
     try {
       const work = this.#invoke(registered, args);
-      if (!observer) return (await orAborted(work, signal)) ?? undefined;
+      if (!observer) {
+        const made = (await orAborted(work, signal)) ?? undefined;
+        if (made !== undefined) assertReplacement(point, made, args[0]);
+        return made;
+      }
       await orAborted(inTime(work, timeoutMs), signal);
     } catch (error) {
       if (signal.aborted || !observer) throw signal.aborted ? error : failureOf(point, name, error);
@@ -106,7 +112,11 @@ export class Hooks {
     };
     try {
       const made = registered.hook(...([agent, ...args] as never[])) ?? undefined;
-      if (!(made instanceof Promise)) return observer ? undefined : made;
+      if (!(made instanceof Promise)) {
+        if (observer || made === undefined) return undefined;
+        assertReplacement(point, made, args[0]);
+        return made;
+      }
       made.catch(failed);
       if (!observer) throw new TypeError("it returned a promise, and the stream waits for nobody");
     } catch (error) {

@@ -38,7 +38,10 @@ test("what is no message is refused with its place", () => {
     [["a"], "input[0] is a string: pass a text, content blocks or messages."],
     [{ role: "user" }, "input.content is undefined: pass a text or a list of blocks."],
     [
-      [{ role: "user", content: "x" }, { role: "system", content: "y" }],
+      [
+        { role: "user", content: "x" },
+        { role: "system", content: "y" },
+      ],
       'input[1] has the role "system": instructions are the option systemPrompt of the agent.',
     ],
     [
