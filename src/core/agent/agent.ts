@@ -21,7 +21,7 @@ import { finishTool } from "./finish-tool.ts";
 import { HookRegistry } from "./hook-registry.ts";
 import { Hooks } from "./hooks.ts";
 import { InMemoryMemory } from "./in-memory-memory.ts";
-import { inputMessages } from "./input-messages.ts";
+import { inputMessages, runMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { Ledger } from "./ledger.ts";
 import { LongTermControl } from "./long-term-control.ts";
@@ -124,7 +124,7 @@ export class Agent {
     options: RunOptions<S> = {},
   ): Promise<RunResult<OutputOf<S>>> {
     assertRunOptions(options);
-    const messages = input === undefined ? [] : inputMessages(input);
+    const messages = runMessages(input);
     const { controller, unlink } = linkController(options.signal);
     try {
       return (await this.#perform(messages, options, { controller, push: () => undefined })) as RunResult<
@@ -141,7 +141,7 @@ export class Agent {
     options: RunOptions<S> = {},
   ): AgentStream<OutputOf<S>> {
     assertRunOptions(options);
-    const messages = input === undefined ? [] : inputMessages(input);
+    const messages = runMessages(input);
     const { controller, unlink } = linkController(options.signal);
     const settled = Promise.withResolvers<RunResult<OutputOf<S>>>();
     // Whoever only iterates never looks at it.

@@ -36,7 +36,7 @@ const CHECKS: { readonly [P in HookPoint]?: Check } = {
   },
   post_reasoning: {
     shape: "{ message, finishReason }",
-    holds: ({ message, finishReason }) => areMessages([message]) && isRecord(finishReason),
+    holds: ({ message, finishReason }) => isMessage(message, "assistant") && isRecord(finishReason),
   },
   pre_acting: {
     shape: "{ ...args, input } or { ...args, refuse }",
@@ -51,7 +51,7 @@ const CHECKS: { readonly [P in HookPoint]?: Check } = {
     shape: "{ event }",
     holds: ({ event }) => event === undefined || (isRecord(event) && typeof event["type"] === "string"),
   },
-  pre_observe: { shape: "{ message }", holds: ({ message }) => areMessages([message]) },
+  pre_observe: { shape: "{ message }", holds: ({ message }) => isMessage(message, "user") },
 };
 
 /** Rights and records are those of the call the model made: another one in its place would go unseen. */
@@ -66,6 +66,15 @@ function assertSameCall(made: Fields, current: Fields): void {
 
 function areMessages(messages: unknown): boolean {
   return Array.isArray(messages) && toMessages(messages as Input, "messages").length >= 0;
+}
+
+function isMessage(message: unknown, role: string): boolean {
+  return (
+    isRecord(message) &&
+    message["role"] === role &&
+    Array.isArray(message["content"]) &&
+    areMessages([message])
+  );
 }
 
 function describe(made: unknown): string {

@@ -16,6 +16,17 @@ export function inputMessages(input: Input): readonly Message[] {
   return messages.map(wellFormed);
 }
 
+/** The messages a run is given; none where it goes on. Throws `invalid_argument` also for an input that ends with an answer. */
+export function runMessages(input: Input | undefined): readonly Message[] {
+  if (input === undefined) return [];
+  const messages = inputMessages(input);
+  if (messages.at(-1)?.role === "user") return messages;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "The input ends with a message of the assistant, so there is nothing to answer: end it with one of the user.",
+  );
+}
+
 /** Lone surrogates cannot be encoded as UTF-8: providers refuse the whole request for one. */
 function wellFormed(message: Message): Message {
   const broken = message.content.some((block) => block.type === "text" && !block.text.isWellFormed());

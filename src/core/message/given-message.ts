@@ -30,7 +30,10 @@ function checkedMessage(given: unknown, where: string): Message {
   if (role !== "user" && role !== "assistant") throw wrong(where, roleFault(role));
   // Messages of other programs have fields of their own, which are no business of the journal.
   const own = { role, ...(typeof name === "string" ? { name } : {}) };
-  if (typeof content === "string") return { ...own, content: [{ type: "text", text: content }] } as Message;
+  if (typeof content === "string") {
+    const message: unknown = { ...own, content: content.trim() === "" ? [] : [{ type: "text", text: content }] };
+    return message as Message;
+  }
   if (!Array.isArray(content))
     throw wrong(`${where}.content`, `is ${nameOf(content)}: pass a text or a list of blocks`);
   content.forEach((block: unknown, at) => {
