@@ -31,7 +31,10 @@ function checkedMessage(given: unknown, where: string): Message {
   // Messages of other programs have fields of their own, which are no business of the journal.
   const own = { role, ...(typeof name === "string" ? { name } : {}) };
   if (typeof content === "string") {
-    const message: unknown = { ...own, content: content.trim() === "" ? [] : [{ type: "text", text: content }] };
+    const message: unknown = {
+      ...own,
+      content: content.trim() === "" ? [] : [{ type: "text", text: content }],
+    };
     return message as Message;
   }
   if (!Array.isArray(content))
