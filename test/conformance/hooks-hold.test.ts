@@ -1,13 +1,17 @@
 import { expect, test } from "vitest";
+import { createTaskTool } from "../../src/extensions/index.ts";
 import {
   Agent,
+  type AgentEvent,
   HOOK_POINTS,
   type HookOptions,
   type HookPoint,
+  PlanAndSolveAgent,
   transcriptViolations,
 } from "../../src/index.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { createBatchTool } from "../../src/tools/index.ts";
 import { tool } from "../scenarios/conversation.ts";
 
 const look = tool("look");
@@ -35,6 +39,42 @@ test.each(
     new RegExp(`^The hook "slip" of ${point} failed: `),
   );
   expect(transcriptViolations(agent.getState().messages)).toEqual([]);
+});
+
+test("a hook that refuses a tool refuses it among parallel calls, in a batch, in a subagent and in a phase", async () => {
+  const ran: string[] = [];
+  const wipe = tool("wipe", { execute: ({ at }) => void ran.push(String(at)) });
+  const veto: HookOptions = {
+    pre_acting: async (_, args) => {
+      await Promise.resolve();
+      return args.name === "wipe" ? { ...args, refuse: "never" } : null;
+    },
+  };
+  const helper = { name: "helper", description: "helps", systemPrompt: "Help.", tools: ["wipe", "batch"] };
+  const inner = { calls: [{ tool: "wipe", input: { at: "batch" } }] };
+  const worker = new ScriptedModel(({ system, messages }) => {
+    if (messages.at(-1)?.content[0]?.type === "tool_result") return says("done");
+    if (system?.startsWith("Help") === true) return [calls("wipe", { at: "sub" }), calls("batch", inner)];
+    return [
+      ...[1, 2, 3].map((at) => calls("wipe", { at })),
+      calls("batch", inner),
+      calls("task", { agent: "helper", prompt: "wipe" }),
+    ];
+  });
+  const planner = new ScriptedModel([
+    calls("generate_plan", { steps: ["wipe"] }),
+    calls("wipe", { at: "step" }),
+    says("done"),
+  ]);
+  const tools = [wipe, createBatchTool(), createTaskTool({ agents: [helper] })];
+  const refused: string[] = [];
+  const count = (event: AgentEvent): void => {
+    if (event.type === "subagent") count(event.event);
+    if (event.type === "tool_result" && event.name === "wipe") refused.push(event.status);
+  };
+  await new Agent({ model: worker, tools, hooks: veto }).run("go", { onEvent: count });
+  await new PlanAndSolveAgent({ model: planner, tools, hooks: veto }).run("go", { onEvent: count });
+  expect([ran, refused]).toEqual([[], Array.from({ length: 7 }, () => "denied")]);
 });
 
 test("a hook cannot put another call in the place of the one the model made", async () => {

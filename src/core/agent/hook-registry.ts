@@ -21,8 +21,7 @@ export interface RegisteredHook extends Required<HookSettings> {
 
 /** The hooks of an agent, or of a class of agents. What is registered or removed counts from the next moment of its kind on. */
 export class HookRegistry {
-  /** The map of a point is replaced and never changed: the hooks that are being run stay the ones that were there. */
-  readonly #hooks = new Map<HookPoint, ReadonlyMap<string, RegisteredHook>>();
+  readonly #hooks = new Map<HookPoint, Map<string, RegisteredHook>>();
 
   /** Throws `invalid_argument` for a point that does not exist and for what is no function. */
   constructor(hooks: HookOptions = {}) {
@@ -51,17 +50,15 @@ export class HookRegistry {
         "invalid_argument",
         `timeoutMs of the hook "${name}" is ${String(timeoutMs)}: pass milliseconds above 0.`,
       );
-    this.#hooks.set(point, new Map(this.#hooks.get(point)).set(name, { name, hook, observer, timeoutMs }));
+    let hooks = this.#hooks.get(point);
+    if (hooks === undefined) this.#hooks.set(point, (hooks = new Map()));
+    hooks.set(name, { name, hook, observer, timeoutMs });
   }
 
   /** Throws `invalid_argument` when there is no hook of that name at the point. */
   remove(point: HookPoint, name: string): void {
     assertPoint(point);
-    const hooks = new Map(this.#hooks.get(point));
-    if (hooks.delete(name)) {
-      this.#hooks.set(point, hooks);
-      return;
-    }
+    if (this.#hooks.get(point)?.delete(name) === true) return;
     const known = this.names(point).join(", ") || "none";
     throw new NanoAgentError(
       "invalid_argument",
