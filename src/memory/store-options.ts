@@ -45,15 +45,19 @@ export function storeSettings(options: LongTermStoreOptions): StoreSettings {
     assertNumber(name, settings[name], Number.isInteger(settings[name]) && settings[name] >= 1);
   for (const name of ["recencyHalfLifeMs", "embedTimeoutMs"] as const)
     assertNumber(name, settings[name], settings[name] > 0);
-  const { embedder } = settings;
-  if (embedder !== undefined && (typeof embedder.embed !== "function" || typeof embedder.model !== "string"))
-    throw new NanoAgentError(
-      "invalid_argument",
-      "embedder has no embed() or no model: pass { model, embed }, the name of a model and the function that asks it.",
-    );
+  assertEmbedder(settings.embedder);
   const { recencyWeight } = settings;
   assertNumber("recencyWeight", recencyWeight, recencyWeight >= 0 && recencyWeight <= 1);
   return settings;
+}
+
+function assertEmbedder(embedder: Embedder | undefined): void {
+  if (embedder === undefined || (typeof embedder.embed === "function" && typeof embedder.model === "string"))
+    return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "embedder has no embed() or no model: pass { model, embed }, the name of a model and the function that asks it.",
+  );
 }
 
 /** The number of records wanted. Throws `invalid_argument` for what is no number from 1. */

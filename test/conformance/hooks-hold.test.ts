@@ -29,7 +29,7 @@ test.each(
     [5, "x", [], { message: {}, request: 1, event: 5 }].map((made) => [point, made] as const),
   ),
 )("a hook of %s that returns %o ends what it stands around, by name", async (point, made) => {
-  const agent = agentWith({ [point]: { slip: () => made } } as HookOptions);
+  const agent = agentWith({ [point]: { slip: () => made } });
   const failure = async (): Promise<unknown> => {
     if (point === "pre_observe") return agent.observe("ann: hi").catch((error: unknown) => error);
     return (await agent.run("Colour?")).error;

@@ -7,12 +7,8 @@ import type { AgentOptions, RunOptions } from "./options.ts";
 
 /** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
 export function assertOptions(options: AgentOptions): void {
-  if (typeof options?.model?.stream !== "function") {
-    throw new NanoAgentError(
-      "invalid_argument",
-      'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".',
-    );
-  }
+  if (typeof options?.model?.stream !== "function")
+    throw new NanoAgentError("invalid_argument", modelFault(options?.model));
   assertKnown(options, OPTION_LIST);
   assertLimits(options);
   assertValues(options);
@@ -34,6 +30,13 @@ export function assertPatternOptions(options: object, own: readonly string[]): v
 export function assertRunOptions(options: RunOptions): void {
   assertKnown(options, RUN_OPTION_LIST, "run option");
   assertLimits(options);
+  const { signal } = options;
+  if (signal !== undefined && typeof signal?.addEventListener !== "function")
+    throw new NanoAgentError(
+      "invalid_argument",
+      "signal is no AbortSignal: of an AbortController pass its signal.",
+    );
+  assertToolChoice(options.toolChoice);
   assertChoice("onAsk", options.onAsk, ON_ASK);
   assertType("approve", options.approve, "function");
   assertType("onEvent", options.onEvent, "function");
@@ -62,8 +65,35 @@ export function assertNameFree(name: string, tools: ToolRegistry): void {
 
 const ON_ASK: readonly NonNullable<AgentOptions["onAsk"]>[] = ["deny", "pause"];
 
+/** What is wrong with a model that is none. */
+function modelFault(model: unknown): string {
+  if (typeof model === "string")
+    return `model is the name ${JSON.stringify(model)}, which the classes of nano-agent take: import them from there, or pass a Model, resolveModel(name) of nano-agent/providers.`;
+  if (typeof model === "object" && model !== null && "doStream" in model)
+    return "model is one of the AI SDK: pass fromAiSdk(model), with fromAiSdk of nano-agent/providers.";
+  return 'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".';
+}
+
+function assertToolChoice(choice: AgentOptions["toolChoice"]): void {
+  if (typeof choice !== "object" || choice === null)
+    return assertChoice("toolChoice", choice, ["auto", "none", "required"]);
+  assertChoice("toolChoice.type", choice.type, ["tool"]);
+  assertType("toolChoice.name", choice.name ?? null, "string");
+}
+
 function assertValues(options: AgentOptions): void {
-  const { onMaxIterations, permission } = options;
+  const { onMaxIterations, permission, journal, tools } = options;
+  if (tools !== undefined && !Array.isArray(tools))
+    throw new NanoAgentError("invalid_argument", "tools is no list: pass [defineTool({ … }), …].");
+  if (
+    journal !== undefined &&
+    (typeof journal?.entries !== "function" || typeof journal.append !== "function")
+  )
+    throw new NanoAgentError(
+      "invalid_argument",
+      "journal is none: pass what SessionStore.start() of nano-agent/session resolves to, or a MemoryJournal.",
+    );
+  assertToolChoice(options.toolChoice);
   if (typeof onMaxIterations !== "function")
     assertChoice("onMaxIterations", onMaxIterations, ["summarize", "last", "throw"]);
   assertChoice("memory", options.memory, ["full", "final-only"]);
@@ -71,11 +101,11 @@ function assertValues(options: AgentOptions): void {
   assertChoice("effort", options.effort, ["none", "minimal", "low", "medium", "high", "xhigh"]);
   assertType("systemPrompt", options.systemPrompt, "string");
   assertType("approve", options.approve, "function");
-  assertType(
-    "permission.check",
-    permission === undefined ? undefined : (permission.check ?? null),
-    "function",
-  );
+  if (permission !== undefined && typeof permission?.check !== "function")
+    throw new NanoAgentError(
+      "invalid_argument",
+      "permission is no Gate: pass an object with check(request).",
+    );
   for (const [name, least] of [
     ["maxParallelToolCalls", 1],
     ["maxToolResultChars", 1],

@@ -29,11 +29,26 @@ export function assertType(
 export function assertKnown(options: object, known: readonly string[], what = "option"): void {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || known.includes(name)) continue;
-    const guess = nearest(name, known);
+    const guess = nearest(name, known) ?? known.find((each) => each === ELSEWHERE.get(name));
     const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
     throw misuse(`Unknown ${what} "${name}".${hint} Known: ${known.join(", ")}.`);
   }
 }
+
+/** Names that other libraries have for the same things. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["instructions", "systemPrompt"],
+  ["prompt", "systemPrompt"],
+  ["maxSteps", "maxIterations"],
+  ["maxTurns", "maxIterations"],
+  ["recursionLimit", "maxIterations"],
+  ["stopWhen", "maxIterations"],
+  ["output", "schema"],
+  ["outputType", "schema"],
+  ["responseFormat", "schema"],
+  ["needsApproval", "permission"],
+  ["checkpointSaver", "journal"],
+]);
 
 function misuse(message: string): NanoAgentError {
   return new NanoAgentError("invalid_argument", message);

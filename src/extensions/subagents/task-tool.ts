@@ -83,6 +83,12 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
 function byName(agents: readonly Subagent[]): ReadonlyMap<string, Subagent> {
   const map = new Map<string, Subagent>();
   for (const agent of agents) {
+    const { name, description, systemPrompt } = agent;
+    if ([name, description, systemPrompt].some((text) => typeof text !== "string"))
+      throw new NanoAgentError(
+        "invalid_argument",
+        `A subagent is { name, description, systemPrompt, … }, and ${JSON.stringify(name) ?? "one"} lacks some of that. An Agent is none: its tool is context.runAgent().`,
+      );
     if (map.has(agent.name))
       throw new NanoAgentError(
         "invalid_argument",
