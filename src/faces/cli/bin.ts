@@ -23,9 +23,25 @@ async function start(words: readonly string[]): Promise<void> {
     );
     return;
   }
-  process.getBuiltinModule("node:module").enableCompileCache();
+  if (hasRoomForCode()) process.getBuiltinModule("node:module").enableCompileCache();
   const main = "./cli/main.mjs";
   await import(main);
+}
+
+/**
+ * Whether the folder Node keeps compiled code in is there or can be made. Node itself would try for ever where the temporary folder refuses
+ * new ones with ENOENT.
+ */
+function hasRoomForCode(): boolean {
+  const { existsSync, mkdirSync } = process.getBuiltinModule("node:fs");
+  const folder = `${process.getBuiltinModule("node:os").tmpdir()}/node-compile-cache`;
+  if (existsSync(folder)) return true;
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isAtLeast(found: string, wanted: string): boolean {

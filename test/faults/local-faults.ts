@@ -1,0 +1,5 @@
+import type { Fault } from "./fault.ts";
+import { FAULTS_OF_CHILDREN } from "./faults-of-children.ts";
+
+/** Everything that goes wrong on the machine the command runs on, in the tests. */
+export const LOCAL_FAULTS: readonly Fault[] = [...FAULTS_OF_CHILDREN];
