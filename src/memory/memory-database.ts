@@ -201,7 +201,8 @@ function prepareTables(database: DatabaseSync, path: string): void {
     }
     database.exec("COMMIT");
   } catch (error) {
-    database.exec("ROLLBACK");
+    // A full disk ends the transaction by itself.
+    if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }
 }

@@ -45,6 +45,8 @@ export interface Fault {
   readonly prepare?: (room: FaultRoom) => void | Promise<void>;
   /** Words of a shell that starts the command as `"$@"`. */
   readonly shell?: string;
+  /** It mounts file systems only the command sees: where that is not possible, it is not tried. */
+  readonly mounts?: true;
   /** What happens while the command is at work. */
   readonly meanwhile?: (
     running: RunningCommand,

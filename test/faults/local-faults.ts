@@ -1,5 +1,10 @@
 import type { Fault } from "./fault.ts";
 import { FAULTS_OF_CHILDREN } from "./faults-of-children.ts";
+import { FAULTS_OF_DISKS, FAULTS_OF_HOMES } from "./faults-of-disks.ts";
 
 /** Everything that goes wrong on the machine the command runs on, in the tests. */
-export const LOCAL_FAULTS: readonly Fault[] = [...FAULTS_OF_CHILDREN];
+export const LOCAL_FAULTS: readonly Fault[] = [
+  ...FAULTS_OF_CHILDREN,
+  ...FAULTS_OF_DISKS,
+  ...FAULTS_OF_HOMES,
+];
