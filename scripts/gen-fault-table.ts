@@ -32,7 +32,7 @@ function providerTable(): string {
     PROVIDER_FAULTS.map((fault) => [
       fault.scenario,
       fault.outcome,
-      fault.code,
+      fault.code ?? "killed",
       fault.requests === "any" ? "" : fault.requests,
       triedOn(fault),
     ]),
@@ -42,7 +42,7 @@ function providerTable(): string {
 function localTable(): string {
   return tableOf(
     ["scenario", "required outcome", "exit"],
-    LOCAL_FAULTS.map(({ scenario, outcome, code }) => [scenario, outcome, code ?? ""]),
+    LOCAL_FAULTS.map(({ scenario, outcome, code }) => [scenario, outcome, code ?? "killed"]),
   );
 }
 
@@ -70,4 +70,5 @@ function triedOn({ wires = WIRES }: Fault): string {
   return wires.length === WIRES.length ? "all" : wires.map((wire) => `\`${wire}\``).join(", ");
 }
 
-if (import.meta.main) writeFileSync(FAULT_TABLE_FILE, withFaultTables(readFileSync(FAULT_TABLE_FILE, "utf8")));
+if (import.meta.main)
+  writeFileSync(FAULT_TABLE_FILE, withFaultTables(readFileSync(FAULT_TABLE_FILE, "utf8")));

@@ -24,12 +24,22 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   child("a program that is missing", "127, with the shell's words", "no_such_program_x", {
     told: [/no_such_program_x: command not found.*127/],
   }),
-  child("an interpreter that is missing", "126, with the shell's words", "printf '#!/no/such\\n' > s; chmod +x s; ./s", {
-    told: [/no\/such.*12[67]/],
-  }),
-  child("a command the system finds too long", "nothing runs, the model is told what to do", `: ${"x".repeat(200_000)}`, {
-    told: ["too long for the system"],
-  }),
+  child(
+    "an interpreter that is missing",
+    "126, with the shell's words",
+    "printf '#!/no/such\\n' > s; chmod +x s; ./s",
+    {
+      told: [/no\/such.*12[67]/],
+    },
+  ),
+  child(
+    "a command the system finds too long",
+    "nothing runs, the model is told what to do",
+    `: ${"x".repeat(200_000)}`,
+    {
+      told: ["too long for the system"],
+    },
+  ),
   child("a command that closes its outputs", "its end is seen all the same", "exec >&- 2>&-; exit 4", {
     told: ["exit code 4"],
   }),
@@ -39,31 +49,60 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   child("a command that asks the terminal", "there is none", "read -r x < /dev/tty; echo $?", {
     told: ["/dev/tty"],
   }),
-  child("output with NUL and bytes that are no UTF-8", "replaced; the next request is valid", "printf 'a\\0b\\377\\376c\\355\\240\\275d'", {
-    told: [/a.*b.*c.*d/],
-    sampled: true,
-  }),
-  child("50 MB of output", "both ends and where the rest is", "head -c 50000000 /dev/zero | tr '\\0' x; echo END", {
-    told: [/50000004 bytes left out.*END/],
-  }),
+  child(
+    "output with NUL and bytes that are no UTF-8",
+    "replaced; the next request is valid",
+    "printf 'a\\0b\\377\\376c\\355\\240\\275d'",
+    {
+      told: [/a.*b.*c.*d/],
+      sampled: true,
+    },
+  ),
+  child(
+    "50 MB of output",
+    "both ends and where the rest is",
+    "head -c 50000000 /dev/zero | tr '\\0' x; echo END",
+    {
+      told: [/50000004 bytes left out.*END/],
+    },
+  ),
   child("output without end", "the command is ended, the model is told why", "yes", {
     told: [/it wrote more than \d+ bytes/],
   }),
-  child("a child in the background that holds the pipe", "the result does not wait for it; it ends with the run", `echo begun; (${STAYS}) &`, {
-    told: [/begun.*still running as job_1/],
-    check: pidIsGone,
-    sampled: true,
-  }),
-  child("a child that left its group and holds the pipe", "the same", "setsid bash -c 'echo $$ > pid; exec sleep 1000' & until [ -s pid ]; do sleep 0.01; done", {
-    told: ["still running as job_1"],
-    check: pidIsGone,
-  }),
-  child("a child that left its group and closed its outputs", "the same", "setsid bash -c 'echo $$ > pid; exec sleep 1000' > /dev/null 2>&1 < /dev/null & until [ -s pid ]; do sleep 0.01; done", {
-    told: ["still running as job_1"],
-    check: pidIsGone,
-  }),
+  child(
+    "a child in the background that holds the pipe",
+    "the result does not wait for it; it ends with the run",
+    `echo begun; (${STAYS}) &`,
+    {
+      told: [/begun.*still running as job_1/],
+      check: pidIsGone,
+      sampled: true,
+    },
+  ),
+  child(
+    "a child that left its group and holds the pipe",
+    "the same",
+    "setsid bash -c 'echo $$ > pid; exec sleep 1000' & until [ -s pid ]; do sleep 0.01; done",
+    {
+      told: ["still running as job_1"],
+      check: pidIsGone,
+    },
+  ),
+  child(
+    "a child that left its group and closed its outputs",
+    "the same",
+    "setsid bash -c 'echo $$ > pid; exec sleep 1000' > /dev/null 2>&1 < /dev/null & until [ -s pid ]; do sleep 0.01; done",
+    {
+      told: ["still running as job_1"],
+      check: pidIsGone,
+    },
+  ),
   {
-    ...child("a command that takes too long and ignores SIGTERM", "killed after the grace, the model is told", ""),
+    ...child(
+      "a command that takes too long and ignores SIGTERM",
+      "killed after the grace, the model is told",
+      "",
+    ),
     steps: () => [
       calls("bash", { command: "trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done", timeout_ms: 300 }),
       OK,
@@ -76,9 +115,14 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
     steps: () => [calls("bash", { command: "echo $$ > pid; kill -STOP $$", timeout_ms: 300 }), OK],
     check: pidIsGone,
   }),
-  child("a command that stops the program for a while", "the run goes on", "kill -STOP $PPID; sleep 0.2; kill -CONT $PPID; echo on", {
-    told: ["on"],
-  }),
+  child(
+    "a command that stops the program for a while",
+    "the run goes on",
+    "kill -STOP $PPID; sleep 0.2; kill -CONT $PPID; echo on",
+    {
+      told: ["on"],
+    },
+  ),
   {
     ...child("a command that ends the program with SIGTERM", "143, what it started has ended", ""),
     steps: () => [calls("bash", { command: `kill -TERM $PPID; ${STAYS}` })],
@@ -97,7 +141,11 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
     silent: true,
   },
   {
-    ...child("a command that removes the working folder", "the model is told, by every tool; the run goes on", ""),
+    ...child(
+      "a command that removes the working folder",
+      "the model is told, by every tool; the run goes on",
+      "",
+    ),
     ...goneFolder(),
   },
   {
@@ -127,19 +175,18 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   },
   ...(["/no/such", "/proc", "/dev/null"] as const).map(
     (folder): Fault => ({
-      ...child(`a folder for temporary files that is none: ${folder}`, "commands run; long output is cut, saying why it is not kept", "seq 1 30000"),
+      ...child(
+        `a folder for temporary files that is none: ${folder}`,
+        "commands run; long output is cut, saying why it is not kept",
+        "seq 1 30000",
+      ),
       env: () => ({ TMPDIR: folder }),
       told: [/left out here; the full text could not be kept/],
     }),
   ),
 ];
 
-function child(
-  scenario: string,
-  outcome: string,
-  command: string,
-  more: Partial<Fault> = {},
-): Fault {
+function child(scenario: string, outcome: string, command: string, more: Partial<Fault> = {}): Fault {
   return {
     scenario,
     outcome,

@@ -54,14 +54,18 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
     ...mounted("ro", "$XDG_STATE_HOME"),
     args: ["--no-session"],
   }),
-  disk("no room for what undo must keep", "the call does not run, the model is told why; what changes nothing runs", {
-    ...mounted("size=256k", "$XDG_STATE_HOME"),
-    undo: true,
-    prepare: ({ cwd }) => writeFileSync(join(cwd, "big"), randomText(2_000_000)),
-    steps: () => [[calls("bash", { command: "echo ran >> effects" }), calls("read", { path: "." })], OK],
-    told: [/Not run: its changes could not be undone.*no space left on the device/, "big"],
-    requests: 2,
-  }),
+  disk(
+    "no room for what undo must keep",
+    "the call does not run, the model is told why; what changes nothing runs",
+    {
+      ...mounted("size=256k", "$XDG_STATE_HOME"),
+      undo: true,
+      prepare: ({ cwd }) => writeFileSync(join(cwd, "big"), randomText(2_000_000)),
+      steps: () => [[calls("bash", { command: "echo ran >> effects" }), calls("read", { path: "." })], OK],
+      told: [/Not run: its changes could not be undone.*no space left on the device/, "big"],
+      requests: 2,
+    },
+  ),
   disk("no room for the long-term memory", "the run goes on without it, saying so", {
     ...mounted("size=32k", "$XDG_STATE_HOME"),
     ...remembering("both"),
@@ -112,19 +116,23 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
     resultLine: false,
     stderr: ["standard output"],
   }),
-  disk("a file that changed since the model read it", "the edit is refused, the model is told to read it again", {
-    prepare: ({ cwd }) => writeFileSync(join(cwd, "old"), "text\n"),
-    steps: (_wire, { room }) => [
-      calls("read", { path: "old" }),
-      () => {
-        writeFileSync(join(room.cwd, "old"), "text of another agent\n");
-        return calls("edit", { path: "old", edits: [{ old_string: "text", new_string: "next" }] });
-      },
-      OK,
-    ],
-    told: [/old.* changed/],
-    requests: 3,
-  }),
+  disk(
+    "a file that changed since the model read it",
+    "the edit is refused, the model is told to read it again",
+    {
+      prepare: ({ cwd }) => writeFileSync(join(cwd, "old"), "text\n"),
+      steps: (_wire, { room }) => [
+        calls("read", { path: "old" }),
+        () => {
+          writeFileSync(join(room.cwd, "old"), "text of another agent\n");
+          return calls("edit", { path: "old", edits: [{ old_string: "text", new_string: "next" }] });
+        },
+        OK,
+      ],
+      told: [/old.* changed/],
+      requests: 3,
+    },
+  ),
 ];
 
 /** Homes that are none. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import { calls, finishes, says } from "../../src/testing/script.ts";
+import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import { refuses, replies } from "../../src/testing/server-step.ts";
 import type { RunningCommand } from "../e2e/command.ts";
 import type { Fault, FaultRoom } from "./fault.ts";
@@ -38,7 +38,12 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
   }),
   signalled("in the middle of the arguments of a call", "SIGINT", said("input_json_delta"), {
     args: ["--include-partial-messages"],
-    steps: () => [replies({ answer: calls("bash", { command: `echo ran >> effects; : ${LONG.repeat(3)}` }), stall: 1_500 })],
+    steps: () => [
+      replies({
+        answer: calls("bash", { command: `echo ran >> effects; : ${LONG.repeat(3)}` }),
+        stall: 1_500,
+      }),
+    ],
     outcome: "130; the call does not run",
   }),
   signalled("in a wait before a retry", "SIGINT", said("api_retry"), {
@@ -103,9 +108,7 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
   {
     ...signalled("while the answer is awaited, for a while", "SIGSTOP", asked(1), {}),
     outcome: "after SIGCONT the run goes on",
-    steps: () => [
-      (_request) => new Promise((resolve) => setTimeout(() => resolve(says("all well")), 300)),
-    ],
+    steps: () => [(_request) => new Promise((resolve) => setTimeout(() => resolve(says("all well")), 300))],
     meanwhile: async (running, at) => {
       await asked(1)(running, at);
       running.child.kill("SIGSTOP");
@@ -150,12 +153,7 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
   },
 ];
 
-function signalled(
-  when: string,
-  name: keyof typeof EXITS,
-  moment: Moment,
-  more: Partial<Fault>,
-): Fault {
+function signalled(when: string, name: keyof typeof EXITS, moment: Moment, more: Partial<Fault>): Fault {
   return {
     scenario: `${name} ${when}`,
     outcome: `${EXITS[name]}; the session can be gone on with`,

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import type { RecordedRequest, ServerAnswer, ServerStep, WireName } from "../../src/testing/server-step.ts";
-import { type CommandEnd, modelServer, startCommand, runCommand, TEST_KEY } from "../e2e/command.ts";
+import { type CommandEnd, modelServer, runCommand, startCommand, TEST_KEY } from "../e2e/command.ts";
 import { checkedLines } from "../e2e/event-schema.ts";
 import { tempFolder } from "../temp-folder.ts";
 import type { Fault, FaultRoom } from "./fault.ts";
@@ -25,7 +25,14 @@ export async function tryFault(fault: Fault, wire: WireName): Promise<void> {
   play.steps = fault.steps(wire, place);
   const env = { HOME: room.home, XDG_STATE_HOME: room.state, ...wireEnv(wire, server) };
   await fault.prepare?.(room);
-  const words = ["-p", "--yolo", "--json", ...(fault.undo === true ? [] : ["--no-undo"]), ...(fault.args ?? []), "go"];
+  const words = [
+    "-p",
+    "--yolo",
+    "--json",
+    ...(fault.undo === true ? [] : ["--no-undo"]),
+    ...(fault.args ?? []),
+    "go",
+  ];
   const running = startCommand(words, {
     cwd: room.cwd,
     env: { ...env, ...fault.env?.(wire, place) },
