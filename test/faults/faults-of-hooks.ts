@@ -55,10 +55,11 @@ export const FAULTS_OF_HOOKS: readonly LibraryFault[] = POINTS.flatMap((point) =
   } satisfies LibraryFault,
   {
     scenario: `a hook of \`${point}\` that gives back what it should not`,
-    outcome: "ends the run, naming hook and point",
+    outcome: point === "post_print" ? "is not looked at" : "ends the run, naming hook and point",
     agent: () => hooked(point, () => 5),
-    stopReason: "error",
-    error: named(point, "it returned 5"),
+    ...(point === "post_print"
+      ? { stopReason: "completed", told: "ran" }
+      : { stopReason: "error", error: named(point, "it returned 5") }),
   } satisfies LibraryFault,
   ...(point.endsWith("print") ? [] : [neverSettling(point), neverSettlingInTime(point)]),
 ]);
@@ -153,10 +154,9 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   },
   {
     scenario: "a redaction that throws",
-    outcome: "the result is withheld; the run ends",
+    outcome: "the result is withheld, the model is told; the run goes on",
     agent: () => ({ tools, redact: { text: throws, stream: () => ({ push: throws, flush: throws }) } }),
-    stopReason: "error",
-    error: "odd code threw",
+    stopReason: "completed",
     told: "withheld",
   },
   {
@@ -211,6 +211,21 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
     stopped: true,
   },
   {
+    scenario: "a model that never answers and does not listen, stopped",
+    outcome: "ends with the run",
+    agent: (begun) => ({ model: { provider: "odd", id: "odd", stream: () => silent(begun) } }),
+    stopReason: "aborted",
+    stopped: true,
+    sampled: true,
+  },
+  {
+    scenario: "a model that throws no error",
+    outcome: "ends the run with what it threw",
+    agent: () => ({ model: { provider: "odd", id: "odd", stream: () => silent(throwsText) } }),
+    stopReason: "error",
+    error: "a text",
+  },
+  {
     scenario: "an ending (`onMaxIterations`) that throws",
     outcome: "ends the run with its error",
     agent: () => ({ tools, maxIterations: 1, onMaxIterations: throws }),
@@ -227,6 +242,15 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
     told: "ran",
   },
 ];
+
+async function* silent(begun: () => void): AsyncGenerator<never> {
+  begun();
+  await new Promise(() => undefined);
+}
+
+function throwsText(): never {
+  throw "a text";
+}
 
 const asking = { check: () => ({ action: "ask", reason: "it is odd" }) as const };
 

@@ -3,6 +3,7 @@ import { toNanoAgentError } from "../base/errors.ts";
 import { AnswerCollector, type CollectedAnswer } from "../model/collect.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { exhaustedLimit } from "./limits.ts";
+import { abortableParts } from "./model-parts.ts";
 import type { Reasoned } from "./reasoned.ts";
 import { redactError } from "./redact-call.ts";
 import { RequestAccount } from "./request-account.ts";
@@ -55,7 +56,8 @@ async function askOn(run: RunContext, account: RequestAccount, purpose: string):
 
 async function collectAside(run: RunContext, account: RequestAccount): Promise<CollectedAnswer> {
   const collector = new AnswerCollector(run.state.transcript.callIds);
-  for await (const part of run.model.stream(account.request, { signal: run.signal })) {
+  const parts = run.model.stream(account.request, { signal: run.signal });
+  for await (const part of abortableParts(parts, run.signal)) {
     collector.add(part);
     if (part.type === "retry") {
       await account.void("retry");

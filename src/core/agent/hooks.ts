@@ -2,6 +2,7 @@ import { orAborted } from "../base/abort.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { AgentEvent } from "./event.ts";
 import type { HookArguments, HookedAgent, HookMoment, HookOutputs, HookPoint } from "./hook.ts";
+import { misfitOf } from "./hook-answers.ts";
 import type { HookRegistry, RegisteredHook } from "./hook-registry.ts";
 
 /** What hooks run with. */
@@ -88,7 +89,7 @@ export class Hooks {
     const { name, observer, timeoutMs } = registered;
     try {
       const work = this.#invoke(registered, args);
-      if (!observer) return (await orAborted(work, signal)) ?? undefined;
+      if (!observer) return fitting(point, await orAborted(work, signal));
       await orAborted(inTime(work, timeoutMs), signal);
     } catch (error) {
       if (signal.aborted || !observer) throw signal.aborted ? error : failureOf(point, name, error);
@@ -106,7 +107,7 @@ export class Hooks {
     };
     try {
       const made = registered.hook(...([agent, ...args] as never[])) ?? undefined;
-      if (!(made instanceof Promise)) return observer ? undefined : made;
+      if (!(made instanceof Promise)) return observer ? undefined : fitting(point, made);
       made.catch(failed);
       if (!observer) throw new TypeError("it returned a promise, and the stream waits for nobody");
     } catch (error) {
@@ -119,6 +120,14 @@ export class Hooks {
   async #invoke({ hook }: RegisteredHook, args: readonly unknown[]): Promise<unknown> {
     return hook(...([this.#context.agent, ...args] as never[]));
   }
+}
+
+/** What a hook gave back, if anything. Throws for what its point has no use for. */
+function fitting(point: HookPoint, made: unknown): unknown {
+  if (made === undefined || made === null) return undefined;
+  const misfit = misfitOf(point, made);
+  if (misfit !== undefined) throw new TypeError(misfit);
+  return made;
 }
 
 function failureOf(point: HookPoint, name: string, error: unknown): NanoAgentError {

@@ -3,6 +3,7 @@ import { toNanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
 import { AnswerCollector } from "../model/collect.ts";
 import type { ModelRequest, ToolChoice } from "../model/model.ts";
+import { abortableParts } from "./model-parts.ts";
 import { hookedAnswer, hookedRequest } from "./reason-hooks.ts";
 import type { Reasoned } from "./reasoned.ts";
 import { redactError } from "./redact-call.ts";
@@ -36,7 +37,7 @@ async function reasonOn(run: RunContext, account: RequestAccount): Promise<Reaso
   const startedAt = performance.now();
   const { request, cappedBy } = account;
   try {
-    const parts = run.model.stream(request, { signal: run.signal });
+    const parts = abortableParts(run.model.stream(request, { signal: run.signal }), run.signal);
     for await (const part of parts) {
       if (part.type === "retry") await account.void("retry");
       else account.see(part);

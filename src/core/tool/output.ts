@@ -1,4 +1,5 @@
 import { errorMessage } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { ImageBlock, TextBlock } from "../message/block.ts";
 import type { ToolOutput, ToolResult, ToolUpdate } from "./tool.ts";
 
@@ -69,19 +70,17 @@ function serialise(value: unknown): string {
   }
 }
 
-function isToolResult(value: unknown): value is ToolResult {
+/** Whether a value is a result as it stands: text, or blocks that a model can be sent. */
+export function isToolResult(value: unknown): value is ToolResult {
   if (typeof value !== "object" || value === null || !("content" in value)) return false;
   const { content } = value;
   return typeof content === "string" || (Array.isArray(content) && content.every(isResultBlock));
 }
 
 function isResultBlock(block: unknown): block is TextBlock | ImageBlock {
-  return (
-    typeof block === "object" &&
-    block !== null &&
-    "type" in block &&
-    (block.type === "text" || block.type === "image")
-  );
+  if (!isRecord(block)) return false;
+  if (block["type"] === "text") return typeof block["text"] === "string";
+  return block["type"] === "image" && isRecord(block["source"]);
 }
 
 function isTitledOutput(value: unknown): value is { readonly output: string } {
