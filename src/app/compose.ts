@@ -19,6 +19,7 @@ import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
+import { endLeftRunning, runMark } from "./left-running.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openMemory } from "./open-memory.ts";
 import { type OpenModelOptions, openModel } from "./open-model.ts";
@@ -85,8 +86,9 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const guard = new FileGuard();
+  const opened: { journal?: Journal } = {};
   const builtin = createBuiltinTools({
-    shell: confined.shell,
+    shell: { ...confined.shell, mark: () => runMark(opened.journal) },
     home: paths.home,
     workspace: confined.workspace,
     searchPath: variable(environment, "PATH") ?? "",
@@ -113,6 +115,8 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   });
   const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
   const journal = await openJournal();
+  opened.journal = journal;
+  await endLeftRunning(journal, { environment, onNotice });
   const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
   const agent = await agentOf(config.pattern, {
     model,

@@ -56,6 +56,8 @@ export interface Fault {
   readonly check?: (room: FaultRoom, end: CommandEnd) => void | Promise<void>;
   /** Puts right what the next run cannot do without. */
   readonly mend?: (room: FaultRoom) => void | Promise<void>;
+  /** What must be so when the session was gone on with. */
+  readonly afterwards?: (room: FaultRoom) => void | Promise<void>;
   /** False where nothing was kept to go on with. */
   readonly resumes?: false;
   /** False where no time or no output is left for the result line. */

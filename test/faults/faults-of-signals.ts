@@ -120,8 +120,9 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
   },
   {
     ...signalled("in a command", "SIGKILL", begun, {}),
-    outcome: "the session can be gone on with; the model is told that the outcome is unknown",
-    steps: () => [calls("bash", { command: "echo ran >> effects; echo $$ > pid; exec sleep 5" })],
+    outcome: "the model is told that the outcome is unknown; going on ends the command",
+    steps: () => [calls("bash", { command: "echo ran >> effects; echo $$ > pid; exec sleep 1000" })],
+    afterwards: pidIsGone,
     code: null,
     effects: 1,
     resultLine: false,

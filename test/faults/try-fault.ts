@@ -54,6 +54,7 @@ export async function tryFault(fault: Fault, wire: WireName): Promise<void> {
     });
     expect(server.requests.slice(asked)).toHaveLength(fault.resumedWith ?? 1);
     expectNoKey([second], room.state);
+    await fault.afterwards?.(room);
   }
   expect(server.requests.flatMap(({ violations }) => violations)).toEqual([]);
   expectNoKey([first], room.state);
