@@ -34,7 +34,6 @@ export const FAULTS_OF_HOOKS: readonly LibraryFault[] = POINTS.flatMap((point) =
     agent: () => hooked(point, throws),
     stopReason: "error",
     error: named(point, "odd code threw"),
-    ...(point === "pre_acting" || point === "post_acting" ? { sampled: true } : {}),
   } satisfies LibraryFault,
   {
     scenario: `a hook of \`${point}\` that throws a text`,
@@ -83,6 +82,18 @@ function neverSettlingInTime(point: HookPoint): LibraryFault {
   };
 }
 
+/** Hooks that take the process with them. */
+export const FAULTS_OF_EXITS: readonly LibraryFault[] = [
+  {
+    scenario: "a hook that calls `process.exit`",
+    outcome: "the session can be gone on with; the model is told that the outcome is unknown",
+    agent: () => hooked("post_acting", () => process.exit(7)),
+    stopReason: "process",
+    slow: true,
+    told: "interrupted, outcome unknown",
+  },
+];
+
 /** Everything else that is plugged into an agent, doing what it should not. */
 export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   ...(["throws", "rejects", "answers nothing", "answers a number"] as const).map(
@@ -92,7 +103,6 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
       agent: () => ({ tools, permission: { check: oddAnswer(what) } }),
       stopReason: "completed",
       told: "was not approved",
-      ...(what === "throws" ? { sampled: true } : {}),
     }),
   ),
   ...(["throws", "rejects", "answers nothing", "answers a number"] as const).map(
@@ -119,7 +129,6 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
     stopReason: "aborted",
     stopped: true,
     told: "interrupted before it ran",
-    sampled: true,
   },
   {
     scenario: "a checkpointer that throws before a call",
@@ -148,6 +157,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
     scenario: "a checkpointer that never answers after a call, stopped",
     outcome: "ends with the run; the result stands",
     agent: (begun) => ({ tools, checkpointer: { before: async () => undefined, after: hangs(begun) } }),
+    slow: true,
     stopReason: "aborted",
     stopped: true,
     told: "ran",
@@ -174,6 +184,7 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
       tools,
       compaction: { isNeeded: async () => true, compact: hangs(begun), preview: throws },
     }),
+    slow: true,
     stopReason: "aborted",
     stopped: true,
   },
@@ -214,9 +225,9 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
     scenario: "a model that never answers and does not listen, stopped",
     outcome: "ends with the run",
     agent: (begun) => ({ model: { provider: "odd", id: "odd", stream: () => silent(begun) } }),
+    slow: true,
     stopReason: "aborted",
     stopped: true,
-    sampled: true,
   },
   {
     scenario: "a model that throws no error",

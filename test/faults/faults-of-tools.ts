@@ -27,7 +27,6 @@ function gives(
 export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
   gives("throws", throws, "Error: odd code threw", {
     outcome: "an error result; the run goes on",
-    sampled: true,
   }),
   gives("rejects", () => Promise.reject(new Error("odd code rejected")), "Error: odd code rejected"),
   gives("throws a text", () => Promise.reject("a text"), "Error: a text"),
@@ -40,9 +39,9 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
     },
     "Error: an error that cannot be read",
   ),
-  gives("returns nothing", () => undefined, "(no output)", { sampled: true }),
+  gives("returns nothing", () => undefined, "(no output)", {}),
   gives("returns a BigInt", () => ({ many: 10n }), '{\\"many\\":\\"10\\"}'),
-  gives("returns a cycle", () => cycle, "cannot be serialised", { sampled: true }),
+  gives("returns a cycle", () => cycle, "cannot be serialised", {}),
   gives("returns a function", () => () => 1, "=> 1"),
   gives("returns a symbol", () => Symbol("s"), "Symbol(s)"),
   gives(
@@ -86,6 +85,7 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
   gives("returns NUL and control characters", () => "a\0\u001b[31mb", /a.*b/),
   gives("returns 50 MB", () => "x".repeat(50_000_000), /x+.*x+/, {
     outcome: "cut in the middle; the run goes on",
+    slow: true,
   }),
   gives(
     "returns an object of 20 MB",
@@ -130,7 +130,6 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
     agent: (begun) => ({ tools: [odd(hangs(begun), { timeoutMs: 50, abortGraceMs: 10 })] }),
     stopReason: "completed",
     told: "stopped after 50 ms",
-    sampled: true,
   },
   {
     scenario: "a tool that never settles, stopped",
@@ -139,7 +138,6 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
     stopReason: "aborted",
     stopped: true,
     told: "interrupted, outcome unknown",
-    sampled: true,
   },
   {
     scenario: "a tool whose schema never answers, stopped",
@@ -178,6 +176,7 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
     outcome: "the session can be gone on with; the model is told that the outcome is unknown",
     agent: () => ({ tools: [odd(() => process.exit(7))] }),
     stopReason: "process",
+    slow: true,
     told: "interrupted, outcome unknown",
   },
   {
@@ -185,6 +184,7 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
     outcome: "the same",
     agent: () => ({ tools: [odd(() => process.kill(process.pid, "SIGKILL"))] }),
     stopReason: "process",
+    slow: true,
     told: "interrupted, outcome unknown",
   },
   {
@@ -192,6 +192,7 @@ export const FAULTS_OF_TOOLS: readonly LibraryFault[] = [
     outcome: "an uncaught error of the process, as in any program; the session can be gone on with",
     agent: () => ({ tools: [odd(() => (setTimeout(throws, 0), new Promise(() => undefined)))] }),
     stopReason: "process",
+    slow: true,
     told: "interrupted, outcome unknown",
   },
 ];

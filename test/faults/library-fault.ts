@@ -22,8 +22,8 @@ export interface LibraryFault {
   readonly error?: string | RegExp;
   /** Text of a `warning` event. */
   readonly warns?: string | RegExp;
-  /** Part of the sample that runs with all tests. */
-  readonly sampled?: true;
+  /** Takes more than a moment: it runs with the full sweep only. */
+  readonly slow?: true;
 }
 
 /** The tool `odd`, which does what it is given. */

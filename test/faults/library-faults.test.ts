@@ -5,10 +5,10 @@ import { expect, it } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import { JsonlJournal } from "../../src/session/jsonl-journal.ts";
-import { says } from "../../src/testing/script.ts";
+import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { tempFolder } from "../temp-folder.ts";
-import type { LibraryFault } from "./library-fault.ts";
+import { hangs, type LibraryFault, odd, throws } from "./library-fault.ts";
 import { LIBRARY_FAULTS } from "./library-faults.ts";
 import { playLibraryFault } from "./play-library-fault.ts";
 import { isFullSweep } from "./sweep.ts";
@@ -16,7 +16,7 @@ import { isFullSweep } from "./sweep.ts";
 const HOST = join(import.meta.dirname, "library-host.ts");
 
 for (const [number, fault] of LIBRARY_FAULTS.entries())
-  if (isFullSweep || fault.sampled === true)
+  if (isFullSweep || fault.slow !== true)
     it(fault.scenario, { timeout: 60_000 }, async () => {
       const path = join(tempFolder(), "s.jsonl");
       if (fault.stopReason === "process") await endsProcess(number, path);
@@ -39,6 +39,28 @@ it.each(["pre_observe", "post_observe"] as const)(
     expect((await agent.run("go")).stopReason).toBe("completed");
   },
 );
+
+it("a hook of a class that throws ends the run like one of the agent itself", async () => {
+  class Hooked extends Agent {}
+  Hooked.classHooks.register("pre_acting", "odd", throws);
+  const agent = new Hooked({ model: new ScriptedModel([calls("odd")]), tools: [odd(() => "ran")] });
+  const { stopReason, error, messages } = await agent.run("go");
+  expect([stopReason, error?.message, transcriptViolations(messages)]).toEqual([
+    "error",
+    'The hook "odd" of pre_acting failed: odd code threw',
+    [],
+  ]);
+});
+
+it("a hook of `observe` that never settles ends with its signal", async () => {
+  const stop = new AbortController();
+  const agent = new Agent({
+    model: new ScriptedModel([says("done")]),
+    hooks: { pre_observe: hangs(() => stop.abort()) },
+  });
+  await expect(agent.observe("listen", { signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
+  expect((await agent.run("go")).stopReason).toBe("completed");
+});
 
 async function endsWith(fault: LibraryFault, path: string): Promise<void> {
   const { result, events } = await playLibraryFault(fault, path);

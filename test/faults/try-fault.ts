@@ -40,7 +40,6 @@ export async function tryFault(fault: Fault, wire: WireName): Promise<void> {
   });
   await fault.meanwhile?.(running, { room, server });
   const first = await running.end;
-  if (process.env["SHOW"]) console.log(fault.scenario, first.code, first.stderr);
   expectEnd(fault, first, { room, server, other });
   await fault.check?.(room, first);
   if (fault.resumes !== false) {
