@@ -14,6 +14,7 @@ import { type IndexedRecord, type JournalScan, scanJournal } from "./scan-journa
 import { sessionError, systemCode, systemReason } from "./session-error.ts";
 import { openSessionFile } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
+import { setAsideSpending } from "./set-aside-spending.ts";
 
 /** What a journal is opened with. */
 export interface JsonlJournalOptions {
@@ -133,10 +134,14 @@ export class JsonlJournal implements Journal {
     return this.#stored;
   }
 
+  /** The entries of the conversation, after what those cost that a rewind set aside. */
   *entries(): Iterable<JournalEntry> {
     const descriptor = openSessionFile(this.path, "read");
     try {
-      yield* readEntries(descriptor, recordPath(this.#scan ?? scanJournal(descriptor)));
+      const scan = this.#scan ?? scanJournal(descriptor);
+      const path = recordPath(scan);
+      yield* setAsideSpending(descriptor, scan, path);
+      yield* readEntries(descriptor, path);
     } finally {
       closeSync(descriptor);
     }

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { calls, says } from "../../src/testing/script.ts";
+import { refuses, replies } from "../../src/testing/server-step.ts";
 import type { Fault } from "./fault.ts";
 
 const OK = says("all well");
@@ -192,6 +193,28 @@ export const FAULTS_OF_HOMES: readonly Fault[] = [
     env: (_wire, { room }) => ({ NODE_OPTIONS: `--import=${join(room.home, "clock.mjs")}` }),
     steps: () => [calls("bash", { command: "echo ran >> effects" }), OK],
     effects: 1,
+    requests: 2,
+  }),
+  disk(
+    "a clock that is set back while nothing comes",
+    "bounded by `NANO_AGENT_IDLE_TIMEOUT_MS` all the same: 1",
+    {
+      prepare: ({ home }) => clock(home, "1_700_000_000_000 - 1_000_000 * looks++"),
+      env: (_wire, { room }) => ({
+        NODE_OPTIONS: `--import=${join(room.home, "clock.mjs")}`,
+        NANO_AGENT_IDLE_TIMEOUT_MS: "300",
+        NANO_AGENT_MAX_RETRIES: "0",
+      }),
+      steps: () => [replies({ answer: says("Words that never go on."), stall: 400 })],
+      code: 1,
+      stderr: ["network.idleTimeoutMs"],
+    },
+  ),
+  disk("a clock that leaps ahead at every look", "no limit is taken for reached", {
+    prepare: ({ home }) => clock(home, "real() + 86_400_000 * looks++"),
+    env: (_wire, { room }) => ({ NODE_OPTIONS: `--import=${join(room.home, "clock.mjs")}` }),
+    steps: () => [refuses(429, "Slow down.", { "retry-after": "1" }), OK],
+    args: ["--max-wall-time", "1h"],
     requests: 2,
   }),
   disk("a clock that goes back at every look", "every record is kept in its order; nothing waits for ever", {

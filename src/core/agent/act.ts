@@ -1,4 +1,5 @@
 import { linkController, orAborted } from "../base/abort.ts";
+import { startTimer } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
@@ -144,11 +145,11 @@ async function execute(run: RunContext, ready: Extract<Admission, { type: "ready
   const { controller, unlink } = linkController(run.signal);
   let timedOut = false;
   const timer =
-    timeoutMs > 0 && Number.isFinite(timeoutMs)
-      ? setTimeout(() => {
+    timeoutMs > 0
+      ? startTimer(timeoutMs, () => {
           timedOut = true;
           controller.abort(new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError"));
-        }, timeoutMs)
+        })
       : undefined;
   let open = true;
   const updates = redactUpdates(run.redact, (update) =>

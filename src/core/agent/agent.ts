@@ -1,4 +1,5 @@
 import { linkController } from "../base/abort.ts";
+import { startTimer } from "../base/clock.ts";
 import { compileSchema } from "../base/compile-schema.ts";
 import { NanoAgentError } from "../base/errors.ts";
 import { EventStream } from "../base/event-stream.ts";
@@ -306,10 +307,8 @@ export class Agent {
     const wall =
       wallTimeMs === undefined
         ? undefined
-        : setTimeout(
-            () =>
-              controller.abort(new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`)),
-            wallTimeMs,
+        : startTimer(wallTimeMs, () =>
+            controller.abort(new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`)),
           );
     try {
       const run = this.#context(options, controller.signal, publish);

@@ -1,4 +1,5 @@
 import { orAborted } from "../base/abort.ts";
+import { startTimer } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { AgentEvent } from "./event.ts";
 import type { HookArguments, HookedAgent, HookMoment, HookOutputs, HookPoint } from "./hook.ts";
@@ -138,6 +139,6 @@ function failureOf(point: HookPoint, name: string, error: unknown): NanoAgentErr
 
 function inTime(work: Promise<unknown>, timeoutMs: number): Promise<unknown> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs);
+  const timer = startTimer(timeoutMs, () => reject(new Error(`it took longer than ${timeoutMs} ms`)));
   return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
