@@ -19,7 +19,7 @@ import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
-import { endLeftRunning, runMark } from "./left-running.ts";
+import { markedJournal } from "./left-running.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openMemory } from "./open-memory.ts";
 import { type OpenModelOptions, openModel } from "./open-model.ts";
@@ -71,9 +71,12 @@ export interface ComposedAgent {
  * a model, tool name or folder that does not exist, for missing credentials, and for a sandbox that is on and does not work.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
+  const { mark, openJournal } = markedJournal(options);
   const confined = await confine(options);
   try {
-    return await composeConfined(options, confined);
+    // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
+    Object.assign(confined.shell, { mark });
+    return await composeConfined({ ...options, openJournal }, confined);
   } catch (error) {
     await confined.dispose();
     throw error;
@@ -86,9 +89,8 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const guard = new FileGuard();
-  const opened: { journal?: Journal } = {};
   const builtin = createBuiltinTools({
-    shell: { ...confined.shell, mark: () => runMark(opened.journal) },
+    shell: confined.shell,
     home: paths.home,
     workspace: confined.workspace,
     searchPath: variable(environment, "PATH") ?? "",
@@ -115,8 +117,6 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   });
   const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
   const journal = await openJournal();
-  opened.journal = journal;
-  await endLeftRunning(journal, { environment, onNotice });
   const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
   const agent = await agentOf(config.pattern, {
     model,

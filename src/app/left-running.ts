@@ -2,9 +2,30 @@ import type { Journal } from "../core/agent/journal.ts";
 import { JsonlJournal } from "../session/jsonl-journal.ts";
 import { type Environment, variable } from "./config/env.ts";
 
-/** What the commands of a run carry, so that they are found when the run was killed: the writer of its session. */
-export function runMark(journal: Journal | undefined): string | undefined {
-  return journal instanceof JsonlJournal ? journal.writer : undefined;
+/** What {@link markedJournal} is given. */
+interface MarkedJournalOptions {
+  readonly settings: { readonly environment: Environment };
+  readonly openJournal: () => Promise<Journal>;
+  readonly onNotice: (message: string) => void;
+}
+
+/**
+ * A journal whose writer is the mark that the commands of the run carry, so that they are found when the run is killed; what a killed one
+ * left running is ended when it is opened.
+ */
+export function markedJournal({ settings, openJournal, onNotice }: MarkedJournalOptions): {
+  readonly mark: () => string | undefined;
+  readonly openJournal: () => Promise<Journal>;
+} {
+  let journal: Journal | undefined;
+  return {
+    mark: () => (journal instanceof JsonlJournal ? journal.writer : undefined),
+    openJournal: async () => {
+      journal = await openJournal();
+      await endLeftRunning(journal, { environment: settings.environment, onNotice });
+      return journal;
+    },
+  };
 }
 
 /** Milliseconds between the request to end and the kill. */
@@ -14,7 +35,7 @@ const GRACE_MS = 2_000;
  * Ends what the commands of a run left behind that was killed at work on this session, and says so: nobody else would. Costs nothing where
  * the session was given back in good order.
  */
-export async function endLeftRunning(
+async function endLeftRunning(
   journal: Journal,
   {
     environment,

@@ -1,6 +1,6 @@
-import type { Hook, HookOptions, HookPoint } from "../../src/core/agent/hook.ts";
+import type { Hook, HookPoint } from "../../src/core/agent/hook.ts";
 import type { AgentOptions } from "../../src/core/agent/options.ts";
-import { hangs, type LibraryFault, odd, throws } from "./library-fault.ts";
+import { hangs, type LibraryFault, odd, throws, throwsText } from "./library-fault.ts";
 
 /** Points a run passes; those of `observe` are tried in a test of their own. */
 const POINTS = [
@@ -17,7 +17,7 @@ const POINTS = [
 const tools = [odd(() => "ran")];
 
 function hooked(point: HookPoint, hook: unknown): Partial<AgentOptions> {
-  return { tools, hooks: { [point]: hook as Hook<HookPoint> } as HookOptions };
+  return { tools, hooks: { [point]: hook as Hook<HookPoint> } };
 }
 
 function named(point: HookPoint, what: string | RegExp): RegExp {
@@ -38,10 +38,7 @@ export const FAULTS_OF_HOOKS: readonly LibraryFault[] = POINTS.flatMap((point) =
   {
     scenario: `a hook of \`${point}\` that throws a text`,
     outcome: "the same",
-    agent: () =>
-      hooked(point, () => {
-        throw "a text";
-      }),
+    agent: () => hooked(point, throwsText),
     stopReason: "error",
     error: named(point, "a text"),
   } satisfies LibraryFault,
@@ -254,13 +251,16 @@ export const FAULTS_OF_PORTS: readonly LibraryFault[] = [
   },
 ];
 
-async function* silent(begun: () => void): AsyncGenerator<never> {
-  begun();
-  await new Promise(() => undefined);
-}
-
-function throwsText(): never {
-  throw "a text";
+/** Parts that never come. */
+function silent(begun: () => void): AsyncIterable<never> {
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        begun();
+        return new Promise(() => undefined);
+      },
+    }),
+  };
 }
 
 const asking = { check: () => ({ action: "ask", reason: "it is odd" }) as const };

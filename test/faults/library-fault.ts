@@ -46,6 +46,12 @@ export function hangs(begun: () => void): () => Promise<never> {
   };
 }
 
+/** Throws a text, where everybody else throws an error. */
+export function throwsText(): never {
+  AbortSignal.abort("a text").throwIfAborted();
+  throw new Error("unreachable");
+}
+
 /** Throws an error that says so. */
 export function throws(): never {
   throw new Error("odd code threw");

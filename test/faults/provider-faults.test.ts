@@ -1,4 +1,4 @@
-import { it } from "vitest";
+import { expect, it } from "vitest";
 import { WIRES } from "./fault.ts";
 import { PROVIDER_FAULTS } from "./provider-faults.ts";
 import { isFullSweep } from "./sweep.ts";
@@ -13,4 +13,6 @@ const CASES = PROVIDER_FAULTS.flatMap((fault) => {
       : [];
 });
 
-it.each(CASES)("$wire: $scenario", { timeout: 120_000 }, ({ fault, wire }) => tryFault(fault, wire));
+it.each(CASES)("$wire: $scenario", { timeout: 120_000 }, async ({ fault, wire }) => {
+  await expect(tryFault(fault, wire)).resolves.toBeUndefined();
+});

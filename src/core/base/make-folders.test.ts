@@ -7,7 +7,9 @@ import { makeFolders } from "./make-folders.ts";
 const calls = {
   exists: existsSync,
   parentOf: dirname,
-  make: (path: string): void => void mkdirSync(path),
+  make: (path: string): void => {
+    mkdirSync(path);
+  },
 };
 
 test("folders are made one in the other, and only those that are missing", () => {
