@@ -83,7 +83,7 @@ async function compactConversation(
   const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
   run.emit({ type: "compaction_start", reason: why });
   try {
-    const work = (async () => compactor.compact(taskOf(run, reasonOfIt)))();
+    const work = compactor.compact(taskOf(run, reasonOfIt));
     const compaction = await orAborted(work, run.signal, COMPACTOR_GRACE_MS);
     if (compaction === undefined || run.signal.aborted) return undefined;
     assertSendable(run.state, compaction);
@@ -100,8 +100,8 @@ async function compactConversation(
 async function isDue(run: RunContext, compactor: Compactor): Promise<boolean> {
   if (run.state.isUndone) return false;
   try {
-    const work = (async () => compactor.isNeeded(contextView(run)))();
-    return await orAborted(work, run.signal);
+    const needed = compactor.isNeeded(contextView(run));
+    return typeof needed === "boolean" ? needed : await orAborted(needed, run.signal);
   } catch (error) {
     if (run.signal.aborted) return false;
     const { message } = toNanoAgentError(error);
@@ -156,7 +156,7 @@ function taskOf(
 /** Open calls of the last message are no fault: their answers are still to come. */
 function assertSendable({ transcript }: SessionState, { messages, kept }: Compaction): void {
   const before = transcript.messages;
-  const isOpen = transcript.pending.length > 0;
+  const isOpen = transcript.hasPending;
   const tail = before.slice(Math.max(0, before.length - kept), isOpen ? -1 : undefined);
   const [violation] = transcriptViolations([...messages, ...tail]);
   if (violation === undefined && (!isOpen || kept > 0)) return;
