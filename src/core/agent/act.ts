@@ -175,7 +175,7 @@ async function execute(run: RunContext, ready: ReadyCall): Promise<SettledCall> 
   const begun = linkedLater(controller.signal);
   const context = toolContext(run, call, { signal: controller.signal, begun, updates, isOpen: () => open });
   try {
-    const work = toToolResult(tool.execute?.(ready.input as never, context), context.update);
+    const work = toToolResult(tool.execute?.(ready.input as never, context), context.update, () => !open);
     const result = await orAborted(work, controller.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
     if (timedOut) return { status: "error", result: timeoutResult(timeoutMs, result) };
     if (run.signal.aborted) return { status: "aborted", result: { ...result, isError: true } };

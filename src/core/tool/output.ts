@@ -16,26 +16,32 @@ export function errorResult(
 
 /**
  * Brings whatever a tool returned to one {@link ToolResult}: see {@link ToolOutput} for the rules. Generators are run to their
- * end, each yielded value going to `onUpdate`. Throws what the tool throws.
+ * end, each yielded value going to `onUpdate`; one that is still at work when its call `isOver` is closed. Throws what the tool throws.
  */
 export async function toToolResult(
   output: ToolOutput,
   onUpdate: (update: ToolUpdate | string) => void,
+  isOver: () => boolean = () => false,
 ): Promise<ToolResult> {
   const value: unknown = await output;
-  if (isGenerator(value)) return drain(value, onUpdate);
+  if (isGenerator(value)) return drain(value, onUpdate, isOver);
   return fromValue(value);
 }
 
 async function drain(
   generator: AsyncIterator<unknown> | Iterator<unknown>,
   onUpdate: (update: ToolUpdate | string) => void,
+  isOver: () => boolean,
 ): Promise<ToolResult> {
   let collected = "";
   for (;;) {
     const step = await generator.next();
     if (step.done === true)
       return step.value === undefined && collected !== "" ? { content: collected } : fromValue(step.value);
+    if (isOver()) {
+      await generator.return?.();
+      return { content: collected };
+    }
     const update = isUpdate(step.value) ? step.value : String(step.value);
     collected += typeof update === "string" ? update : (update.text ?? "");
     onUpdate(update);
