@@ -125,7 +125,7 @@ async function prepare(run: RunContext, call: ToolUseBlock): Promise<Prepared> {
   }
   try {
     const checking = tool.schema.validate(call.input);
-    const checked = checking instanceof Promise ? await orAborted(checking, run.signal) : await checking;
+    const checked = checking instanceof Promise ? await orAborted(checking, run.signal) : checking;
     return checked.ok
       ? { tool, input: checked.value as ToolInput }
       : { error: invalidArguments(call.name, checked.issues) };
