@@ -1,4 +1,4 @@
-import { canonicalJson } from "../base/json.ts";
+import { equalJson } from "../base/json.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { textOf } from "../message/message.ts";
 import type { ToolResultEntry } from "./entry.ts";
@@ -171,7 +171,7 @@ function isSame(one: Seen, other: Seen): boolean {
     one.status === other.status &&
     one.said === other.said &&
     one.call.invalid_input?.raw === other.call.invalid_input?.raw &&
-    canonicalJson(one.call.input) === canonicalJson(other.call.input)
+    equalJson(one.call.input, other.call.input)
   );
 }
 
