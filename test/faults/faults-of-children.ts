@@ -142,6 +142,24 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
   },
   {
     ...child(
+      "a command that kills the program and leaves processes behind",
+      "going on with the session ends them",
+      "",
+    ),
+    steps: () => [
+      calls("bash", {
+        command:
+          "setsid bash -c 'echo $$ > pid; exec sleep 1000' & until [ -s pid ]; do sleep 0.01; done; kill -KILL $PPID",
+      }),
+    ],
+    code: null,
+    requests: 1,
+    resultLine: false,
+    silent: true,
+    afterwards: pidIsGone,
+  },
+  {
+    ...child(
       "a command that removes the working folder",
       "the model is told, by every tool; the run goes on",
       "",

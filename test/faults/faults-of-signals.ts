@@ -143,6 +143,16 @@ export const FAULTS_OF_SIGNALS: readonly Fault[] = [
     silent: true,
   },
   {
+    scenario: "a closed standard input",
+    outcome: "changes nothing",
+    steps: () => [calls("bash", { command: "cat; echo ran >> effects" }), says("all well")],
+    shell: 'exec "$@" <&-',
+    code: 0,
+    effects: 1,
+    requests: 2,
+    says: "all well",
+  },
+  {
     scenario: "a closed standard error",
     outcome: "changes nothing",
     steps: () => [calls("bash", { command: "echo ran >> effects" }), says("all well")],
