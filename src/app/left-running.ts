@@ -1,5 +1,8 @@
 import type { Journal } from "../core/agent/journal.ts";
 import { JsonlJournal } from "../session/jsonl-journal.ts";
+import { endProcesses } from "../tools/shell/end-processes.ts";
+import { findProcesses } from "../tools/shell/process-table.ts";
+import { CALL_VARIABLE } from "../tools/shell/shell.ts";
 import { type Environment, variable } from "./config/env.ts";
 
 /** What {@link markedJournal} is given. */
@@ -44,11 +47,6 @@ async function endLeftRunning(
 ): Promise<void> {
   const mark = journal instanceof JsonlJournal ? journal.killedWriter : undefined;
   if (mark === undefined) return;
-  const [{ endProcesses }, { findProcesses }, { CALL_VARIABLE }] = await Promise.all([
-    import("../tools/shell/end-processes.ts"),
-    import("../tools/shell/process-table.ts"),
-    import("../tools/shell/shell.ts"),
-  ]);
   // Started from such a command, this process would end what it runs in.
   if (variable(environment, CALL_VARIABLE)?.includes(mark) === true) return;
   const query = { mark, roots: [] };
