@@ -19,6 +19,7 @@ import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
+import { markedJournal } from "./left-running.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openMemory } from "./open-memory.ts";
 import { type OpenModelOptions, openModel } from "./open-model.ts";
@@ -70,9 +71,12 @@ export interface ComposedAgent {
  * a model, tool name or folder that does not exist, for missing credentials, and for a sandbox that is on and does not work.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
+  const { mark, openJournal } = markedJournal(options);
   const confined = await confine(options);
   try {
-    return await composeConfined(options, confined);
+    // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
+    Object.assign(confined.shell, { mark });
+    return await composeConfined({ ...options, openJournal }, confined);
   } catch (error) {
     await confined.dispose();
     throw error;

@@ -7,7 +7,7 @@ import { readSession } from "../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../session/session-store.ts";
 import { checkpointLimits, checkpointsFolder } from "./checkpoints.ts";
 import type { UndoLimits } from "./config/config-schema.ts";
-import type { UserPaths } from "./config/paths.ts";
+import { currentFolder, type UserPaths } from "./config/paths.ts";
 
 /** Where undo works. */
 export interface UndoPlace {
@@ -30,7 +30,7 @@ export async function withRollbackPlace<T>(
   const { header } = readSession(session.path);
   const journal = await store.resume(session);
   try {
-    const cwd = header?.cwd ?? process.cwd();
+    const cwd = header?.cwd ?? currentFolder();
     const folder = checkpointsFolder(paths);
     return await work(rollbackPlace({ folder, journal, cwd, limits: checkpointLimits(limits) }));
   } finally {

@@ -1,4 +1,5 @@
 import { abortError, linkController, orAborted } from "../core/base/abort.ts";
+import { startTimer } from "../core/base/clock.ts";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
 
 /**
@@ -35,7 +36,7 @@ export async function vectorsOf(
   if (isAborted(signal)) throw abortError(signal);
   if (embedder === undefined || texts.length === 0) return [];
   const { controller, unlink } = linkController(signal);
-  const timer = setTimeout(() => controller.abort(tooSlow(embedTimeoutMs)), embedTimeoutMs);
+  const timer = startTimer(embedTimeoutMs, () => controller.abort(tooSlow(embedTimeoutMs)));
   try {
     const vectors: unknown = await orAborted(
       Promise.resolve(embedder.embed(texts, { signal: controller.signal })),

@@ -11,6 +11,7 @@ import {
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
+import { makeFolders } from "../core/base/make-folders.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 
 /** Version of the tables; a file with a higher one is left alone. */
@@ -164,7 +165,11 @@ function foreign(path: string): NanoAgentError {
 
 function createFile(path: string): void {
   guarded(path, () => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(path), {
+      exists: existsSync,
+      parentOf: dirname,
+      make: (folder) => mkdirSync(folder, { mode: 0o700 }),
+    });
     // SQLite gives the files it makes beside it the same mode.
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
     else {
@@ -200,7 +205,8 @@ function prepareTables(database: DatabaseSync, path: string): void {
     }
     database.exec("COMMIT");
   } catch (error) {
-    database.exec("ROLLBACK");
+    // A full disk ends the transaction by itself.
+    if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }
 }

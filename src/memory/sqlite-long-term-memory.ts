@@ -160,7 +160,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
   /** Does work on the open database: waits for other writers without blocking this process, and begins anew behind damage. */
   async #work<T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T): Promise<T> {
     const { clock } = this.#settings;
-    const patience = clock.now() + this.#busyTimeoutMs;
+    const patience = clock.elapsed() + this.#busyTimeoutMs;
     let mended = false;
     for (let pause = 5; ; pause = Math.min(100, pause * 2)) {
       if (signal?.aborted === true) throw abortError(signal);
@@ -172,7 +172,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
           this.#beginAnew(error);
           continue;
         }
-        if (!isBusy(error) || clock.now() >= patience) throw this.#failure(error);
+        if (!isBusy(error) || clock.elapsed() >= patience) throw this.#failure(error);
       }
       await clock.sleep(pause, signal);
     }

@@ -32,7 +32,7 @@ export class Deadlines {
   /** Starts with the limits for the headers and for the whole request. */
   constructor(options: DeadlinesOptions) {
     this.#options = options;
-    this.#startedAt = options.clock.now();
+    this.#startedAt = options.clock.elapsed();
     this.#arm();
   }
 
@@ -44,7 +44,7 @@ export class Deadlines {
 
   /** Something new arrived. */
   progress(): void {
-    this.#progressAt = this.#options.clock.now();
+    this.#progressAt = this.#options.clock.elapsed();
   }
 
   /** While the reader holds the flow back, silence is not the provider's. */
@@ -68,7 +68,7 @@ export class Deadlines {
     if (at >= this.#wakeAt) return;
     this.#wakeAt = at;
     const { signal } = this.#stop;
-    clock.sleep(at - clock.now(), signal).then(
+    clock.sleep(at - clock.elapsed(), signal).then(
       () => {
         if (signal.aborted) return;
         if (this.#wakeAt === at) this.#wakeAt = Number.POSITIVE_INFINITY;
@@ -80,7 +80,7 @@ export class Deadlines {
   }
 
   #check(): void {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.elapsed();
     const limit = LIMITS.find((each) => this.#reachedAt(each) <= now);
     if (limit === undefined) {
       this.#arm();
@@ -98,7 +98,7 @@ export class Deadlines {
     if (limit === "headerTimeoutMs")
       return this.#progressAt === undefined ? this.#startedAt + ms : Number.POSITIVE_INFINITY;
     if (this.#progressAt === undefined) return Number.POSITIVE_INFINITY;
-    return (this.#paused ? this.#options.clock.now() : this.#progressAt) + ms;
+    return (this.#paused ? this.#options.clock.elapsed() : this.#progressAt) + ms;
   }
 }
 

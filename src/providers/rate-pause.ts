@@ -5,7 +5,7 @@
 export class RatePause {
   #untilMs = 0;
 
-  /** No request before this moment (milliseconds since the epoch). An earlier one than known changes nothing. */
+  /** No request before this moment (by {@link import("../core/base/clock.ts").Clock.elapsed}). An earlier one than known changes nothing. */
   holdUntil(timeMs: number): void {
     this.#untilMs = Math.max(this.#untilMs, timeMs);
   }

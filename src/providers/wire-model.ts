@@ -117,7 +117,7 @@ class WireCall {
   #tryInTurn(wire: Wire, request: WireRequest): void {
     const { options, pause } = this.#shared;
     const { clock = systemClock, random = Math.random } = options;
-    const remainingMs = pause.remainingMs(clock.now());
+    const remainingMs = pause.remainingMs(clock.elapsed());
     if (remainingMs === 0) this.#try(wire, request);
     else
       this.#sleep(remainingMs + Math.floor(random() * Math.min(MAX_SPREAD_MS, remainingMs)), () =>
@@ -173,7 +173,7 @@ class WireCall {
     this.parts.discard();
     this.parts.push({ type: "retry", attempt: this.#attempts + 1, delayMs, error });
     if (error.code === "rate_limit")
-      this.#shared.pause.holdUntil((options.clock ?? systemClock).now() + delayMs);
+      this.#shared.pause.holdUntil((options.clock ?? systemClock).elapsed() + delayMs);
     this.#sleep(delayMs, () => this.#tryInTurn(wire, request));
   }
 

@@ -112,13 +112,16 @@ export class AppendFile {
   /** Throws when writing would go unseen: the file is gone, or belongs to another process by now. */
   #needsNewline(): boolean {
     const { nlink, size } = fstatSync(this.#descriptor);
-    if (nlink === 0) throw new Error("The file was removed while it was in use.");
+    if (nlink === 0) throw new RemovedFile("the file was removed while it was in use");
     if (size === this.#size) return false;
     this.#assertOwner();
     this.#size = size;
     return size > 0 && lastByte(this.#descriptor, size) !== NEWLINE;
   }
 }
+
+/** Says that the file has no name any more: what was written to it is lost. */
+export class RemovedFile extends Error {}
 
 const SYSTEM_CALLS: AppendCalls = {
   write: (descriptor, bytes) => writeSync(descriptor, bytes),

@@ -4,7 +4,7 @@ import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entry.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
-import { type AppendCalls, AppendFile } from "./append-file.ts";
+import { type AppendCalls, AppendFile, RemovedFile } from "./append-file.ts";
 import { idOfPath, inspectSession, lockPath } from "./inspect-session.ts";
 import { readEntries, readRecords } from "./read-entries.ts";
 import { encodeRecord, type RewindEntry, type SessionEntry } from "./record.ts";
@@ -14,6 +14,7 @@ import { type IndexedRecord, type JournalScan, scanJournal } from "./scan-journa
 import { sessionError, systemCode, systemReason } from "./session-error.ts";
 import { openSessionFile } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
+import { setAsideSpending } from "./set-aside-spending.ts";
 
 /** What a journal is opened with. */
 export interface JsonlJournalOptions {
@@ -118,15 +119,29 @@ export class JsonlJournal implements Journal {
     }
   }
 
+  /** Names this opening of the session for writing and no other. */
+  get writer(): string {
+    return this.#lock.token;
+  }
+
+  /** The {@link writer} of a process that was killed at work on the session, if this one goes on after it. */
+  get killedWriter(): string | undefined {
+    return this.#lock.takenFrom;
+  }
+
   /** Records known to be on the disk. */
   get stored(): number {
     return this.#stored;
   }
 
+  /** The entries of the conversation, after what those cost that a rewind set aside. */
   *entries(): Iterable<JournalEntry> {
     const descriptor = openSessionFile(this.path, "read");
     try {
-      yield* readEntries(descriptor, recordPath(this.#scan ?? scanJournal(descriptor)));
+      const scan = this.#scan ?? scanJournal(descriptor);
+      const path = recordPath(scan);
+      yield* setAsideSpending(descriptor, scan, path);
+      yield* readEntries(descriptor, path);
     } finally {
       closeSync(descriptor);
     }
@@ -229,10 +244,12 @@ export class JsonlJournal implements Journal {
   }
 
   #failure(cause: unknown): Error {
+    const isRemoved = cause instanceof RemovedFile;
+    if (isRemoved) this.#stored = 0;
     const kept =
-      this.#stored === 0
-        ? "Nothing is stored. Put that right, or run with --no-session."
-        : `${this.#stored} records are stored and kept.`;
+      this.#stored > 0
+        ? `${this.#stored} records are stored and kept.`
+        : `${isRemoved ? "Nothing of the session is left." : "Nothing is stored."} Put that right, or run with --no-session.`;
     return sessionError(`${this.path}: ${systemReason(cause)}. ${kept}`, {
       cause,
       details: { file: this.path, stored: this.#stored, reason: systemCode(cause) },

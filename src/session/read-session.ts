@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry, ModelUsageEntry } from "../core/agent/entry.ts";
 import { messageText } from "../core/message/message.ts";
 import { idOfPath, inspectSession } from "./inspect-session.ts";
 import { isJournalEntry, isStoredEntry, parseRecord, readRecords } from "./read-entries.ts";
@@ -8,6 +8,7 @@ import type { SessionEntry } from "./record.ts";
 import { recordPath } from "./record-path.ts";
 import type { DamagedLine } from "./scan-journal.ts";
 import { openSessionFile } from "./session-file.ts";
+import { setAsideSpending } from "./set-aside-spending.ts";
 
 /** A session, read without holding it: another process may go on writing. */
 export interface SessionContent {
@@ -20,6 +21,8 @@ export interface SessionContent {
   readonly records: number;
   /** Entries from the first to the newest. */
   readonly entries: readonly JournalEntry[];
+  /** What was spent on what a rewind left aside. */
+  readonly setAside: readonly ModelUsageEntry[];
   /** Records between them that this version does not know, by type. */
   readonly otherTypes: { readonly [type: string]: number };
 }
@@ -31,7 +34,8 @@ export function readSession(path: string): SessionContent {
     const { scan, header } = inspectSession(descriptor, path);
     const entries: JournalEntry[] = [];
     const otherTypes: { [type: string]: number } = {};
-    for (const record of readRecords(descriptor, recordPath(scan))) {
+    const kept = recordPath(scan);
+    for (const record of readRecords(descriptor, kept)) {
       if (isJournalEntry(record)) entries.push(record);
       else if (!isStoredEntry(record)) otherTypes[record.type] = (otherTypes[record.type] ?? 0) + 1;
     }
@@ -42,6 +46,7 @@ export function readSession(path: string): SessionContent {
       damaged: scan.damaged,
       records: scan.records.length,
       entries,
+      setAside: [...setAsideSpending(descriptor, scan, kept)],
       otherTypes,
     };
   } finally {

@@ -22,6 +22,7 @@ export function systemCode(error: unknown): string | undefined {
 
 const REASONS: { readonly [code: string]: string } = {
   ENOSPC: "no space left on the device",
+  EFBIG: "the file may not grow any more",
   EDQUOT: "the disk quota is used up",
   EROFS: "the file system is read-only",
   EACCES: "no permission",

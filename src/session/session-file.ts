@@ -11,6 +11,7 @@ import {
   type Stats,
 } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolders } from "../core/base/make-folders.ts";
 import { sessionError, systemCode, systemReason } from "./session-error.ts";
 
 /** How a session file is opened: to read it, to go on with it, or as a new one that must not be there yet. */
@@ -72,7 +73,8 @@ function advice(error: unknown): string {
 export function makeSessionFolder(folder: string): readonly string[] {
   const root = dirname(folder);
   try {
-    const changed = existsSync(dirname(root)) ? [] : makeAbove(dirname(root));
+    const [first] = makePrivateFolders(dirname(root));
+    const changed = first === undefined ? [] : [dirname(first)];
     return [...changed, ...[root, folder].flatMap((path) => (makePrivate(path) ? [dirname(path)] : []))];
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
@@ -83,29 +85,16 @@ export function makeSessionFolder(folder: string): readonly string[] {
   }
 }
 
-function makeAbove(folder: string): string[] {
-  // One by one: Node's own recursion never ends where a folder is there and yet refuses new ones with ENOENT, as /proc does.
-  const missing: string[] = [];
-  for (let path = folder; !existsSync(path) && dirname(path) !== path; path = dirname(path))
-    missing.push(path);
-  for (const path of missing.toReversed()) makeFolder(path);
-  const first = missing.at(-1);
-  return first === undefined ? [] : [dirname(first)];
-}
-
-/** Makes a folder whose parent is there; somebody else may make it at the same moment. */
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if (systemCode(error) !== "EEXIST") throw error;
-  }
+/** Makes a folder with those around it, for this user alone, and returns those that were made. Throws what the file system says. */
+export function makePrivateFolders(folder: string): readonly string[] {
+  const make = (path: string): void => mkdirSync(path, { mode: 0o700 });
+  return makeFolders(folder, { exists: existsSync, parentOf: dirname, make });
 }
 
 /** Whether the folder had to be made. */
 function makePrivate(path: string): boolean {
   const isNew = !isFolder(path);
-  if (isNew) makeFolder(path);
+  if (isNew) makePrivateFolders(path);
   if ((lstatSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700);
   return isNew;
 }

@@ -26,17 +26,21 @@ export interface LockOptions {
 
 /** The right to write a session. */
 export class SessionLock {
+  /** Names this holding of the lock and no other. */
+  readonly token: string;
+  /** Names the holding of a process that ended without giving the lock back, if it was taken over. */
+  readonly takenFrom: string | undefined;
   readonly #path: string;
-  readonly #token: string;
 
-  constructor(path: string, token: string) {
+  constructor(path: string, token: string, takenFrom?: string) {
     this.#path = path;
-    this.#token = token;
+    this.token = token;
+    this.takenFrom = takenFrom;
   }
 
   /** Whether the lock is still this one. */
   isHeld(): boolean {
-    return readHolder(this.#path)?.token === this.#token;
+    return readHolder(this.#path)?.token === this.token;
   }
 
   /** Gives the lock back; nothing happens when it is another's by now. */
@@ -59,7 +63,7 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
     // Whatever cannot be read was not written by this program, or not to its end: it is given the time to become whole.
     const isFree = holder === undefined ? round === rounds : processState(holder) === "ended";
     if (isFree && takeOver(path, { holder, text, before: options.beforeTakeover }))
-      return new SessionLock(path, token);
+      return new SessionLock(path, token, holder?.token);
     if (round === rounds) throw heldBy(path, readHolder(path) ?? holder);
     await systemClock.sleep(ROUND_MS);
   }

@@ -8,7 +8,7 @@ import type { SessionEntry } from "./record.ts";
 import { sessionError, systemCode, systemReason } from "./session-error.ts";
 import { isFolder, makeSessionFolder, openSessionFile } from "./session-file.ts";
 import { assertSessionId, isSessionId } from "./session-id.ts";
-import { takeLock } from "./session-lock.ts";
+import { type SessionLock, takeLock } from "./session-lock.ts";
 
 /** A session on disk. */
 export interface SessionFile {
@@ -121,7 +121,7 @@ export class SessionStore {
   /** Removes a session. Throws `journal` while a process works on it. */
   async remove({ path }: SessionFile): Promise<void> {
     this.#assertFolders(join(path, ".."));
-    const lock = await takeLock(lockPath(path));
+    const lock = await lockToRemove(lockPath(path));
     try {
       rmSync(path);
     } catch (error) {
@@ -129,7 +129,7 @@ export class SessionStore {
         cause: error,
       });
     } finally {
-      lock.release();
+      lock?.release();
     }
   }
 
@@ -142,6 +142,19 @@ export class SessionStore {
       if (!isFolder(path)) throw sessionError(`The session folder ${path} does not exist.`);
   }
 }
+
+/** Undefined where there is no room for a lock and nobody else has one: removing something is how room is made. */
+async function lockToRemove(path: string): Promise<SessionLock | undefined> {
+  try {
+    return await takeLock(path);
+  } catch (error) {
+    const isFull = error instanceof Error && FULL.has(systemCode(error.cause) ?? "");
+    if (isFull && lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+    throw error;
+  }
+}
+
+const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 /** Name of the folder for the sessions of a working folder: its path to be recognised by, and a checksum to be one of its own. */
 export function workspaceSlug(cwd: string): string {

@@ -19,6 +19,10 @@ export class FakeClock implements Clock {
     return this.#nowMs;
   }
 
+  elapsed(): number {
+    return this.#nowMs;
+  }
+
   /** Sleepers at this moment. */
   get sleeping(): number {
     return this.#sleepers.length;

@@ -21,6 +21,8 @@ export interface CommandOptions {
   readonly stdin?: string;
   /** Longest file it may write, in blocks of 1,024 bytes: a disk that is full from there on. */
   readonly fileBlocks?: number;
+  /** Words of a shell that starts the command as `"$@"`. */
+  readonly shell?: string;
   /** Leaves standard input open after its text. */
   readonly holdStdin?: boolean;
 }
@@ -43,7 +45,7 @@ export interface RunningCommand {
 /** Starts the built command in an environment that holds nothing of this one; it is killed with the test. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const home = tempFolder();
-  const [program, ...words] = limited([process.execPath, BIN, ...args], options.fileBlocks);
+  const [program, ...words] = within(shellOf(options), [process.execPath, BIN, ...args]);
   const child = spawn(program, words, {
     cwd: options.cwd ?? tempFolder(),
     env: { PATH: process.env["PATH"] ?? "", HOME: home, ...options.env },
@@ -77,12 +79,15 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
   return { child, end, says };
 }
 
-function limited(
+function shellOf({ shell, fileBlocks }: CommandOptions): string | undefined {
+  return fileBlocks === undefined ? shell : `ulimit -f ${fileBlocks}; trap "" XFSZ; exec "$@"`;
+}
+
+function within(
+  shell: string | undefined,
   command: readonly [string, ...string[]],
-  fileBlocks: number | undefined,
 ): readonly [string, ...string[]] {
-  if (fileBlocks === undefined) return command;
-  return ["bash", "-c", `ulimit -f ${fileBlocks}; trap "" XFSZ; exec "$@"`, "bash", ...command];
+  return shell === undefined ? command : ["bash", "-c", shell, "bash", ...command];
 }
 
 /** Runs the built command to its end. */

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
@@ -55,6 +55,16 @@ test("a run is taken back and brought again, and the model is told", async () =>
   expect(treeOf(place.cwd)).toEqual(before);
   await place.run(["-p", "-c", "and now?"], server);
   expect(lastMessages(server).filter((message) => message.includes("sub/b.txt: back again"))).toHaveLength(2);
+});
+
+test("a command that removed the whole working folder is taken back into a new one", async () => {
+  const place = sessionPlace({ "a.txt": "one\n", "sub/b.txt": "two\n" });
+  const before = treeOf(place.cwd);
+  const server = await modelServer([calls("bash", { command: 'rm -rf "$PWD"' }), says("done")]);
+  expect((await place.run(["-p", "--yolo", "clean up"], server)).code).toBe(0);
+  mkdirSync(place.cwd);
+  expect((await place.run(["undo"])).code).toBe(0);
+  expect(treeOf(place.cwd)).toEqual(before);
 });
 
 test("what a subagent changed belongs to the turn that started it", async () => {

@@ -1,16 +1,18 @@
 import type { ScriptAnswer } from "../../src/testing/script.ts";
 import { piecesOf } from "../../src/testing/script.ts";
+import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import type { ServerReply, ServerStep, WireName } from "../../src/testing/server-step.ts";
 import { speakAnthropic } from "../../src/testing/speak-anthropic.ts";
 import { speakGoogle } from "../../src/testing/speak-google.ts";
 import { speakOpenAiChat } from "../../src/testing/speak-openai-chat.ts";
 import { speakOpenAiResponses } from "../../src/testing/speak-openai-responses.ts";
 import type { Speech } from "../../src/testing/speech.ts";
+import type { CommandEnd, RunningCommand } from "../e2e/command.ts";
 
 /** The wires, in the order of the tables. */
 export const WIRES: readonly WireName[] = ["openai_chat", "anthropic", "openai_responses", "google"];
 
-/** A way in which a provider, or the network before it, fails, and what the command has to make of it. */
+/** A way in which something around the command fails (a provider, a child, a disk), and what the command has to make of it. */
 export interface Fault {
   /** What happens; the first column of the table. */
   readonly scenario: string;
@@ -22,7 +24,8 @@ export interface Fault {
   readonly wires?: readonly WireName[];
   readonly args?: readonly string[];
   readonly env?: (wire: WireName, place: FaultPlace) => Readonly<Record<string, string>>;
-  readonly code: number;
+  /** Null: ended by a signal. */
+  readonly code: number | null;
   /** Lines on standard error before the last one. Default 0. */
   readonly notes?: number;
   /** Text of the result line, where it matters. */
@@ -36,6 +39,31 @@ export interface Fault {
   readonly resumedWith?: number;
   /** Lines of the file `effects`, which the calls write to. */
   readonly effects?: number;
+  /** Keeps files for undo as the command does by itself. Default: it is switched off. */
+  readonly undo?: true;
+  /** Makes the place fit for the fault before the command starts. */
+  readonly prepare?: (room: FaultRoom) => void | Promise<void>;
+  /** Words of a shell that starts the command as `"$@"`. */
+  readonly shell?: string;
+  /** It mounts file systems only the command sees: where that is not possible, it is not tried. */
+  readonly mounts?: true;
+  /** What happens while the command is at work. */
+  readonly meanwhile?: (
+    running: RunningCommand,
+    at: { readonly room: FaultRoom; readonly server: ScriptedServer },
+  ) => Promise<void>;
+  /** What else must be so when the command has ended. */
+  readonly check?: (room: FaultRoom, end: CommandEnd) => void | Promise<void>;
+  /** Puts right what the next run cannot do without. */
+  readonly mend?: (room: FaultRoom) => void | Promise<void>;
+  /** What must be so when the session was gone on with. */
+  readonly afterwards?: (room: FaultRoom) => void | Promise<void>;
+  /** False where nothing was kept to go on with. */
+  readonly resumes?: false;
+  /** False where no time or no output is left for the result line. */
+  readonly resultLine?: false;
+  /** True where a failure says nothing on standard error. */
+  readonly silent?: true;
   /** Part of the sample that runs with all tests, on the first of its wires. */
   readonly sampled?: true;
 }
@@ -46,6 +74,14 @@ export interface FaultPlace {
   readonly url: string;
   /** Address of a second server, at another port, which must never be asked. */
   readonly otherUrl: string;
+  readonly room: FaultRoom;
+}
+
+/** The folders of a fault: working folder, state (`XDG_STATE_HOME`) and home. */
+export interface FaultRoom {
+  readonly cwd: string;
+  readonly state: string;
+  readonly home: string;
 }
 
 /** The bytes of an answer as the vendor sends them. */

@@ -33,12 +33,22 @@ export function currentFolder(): string {
   try {
     return process.cwd();
   } catch (error) {
-    throw new NanoAgentError(
-      "invalid_argument",
-      "The working folder was removed. Change into a folder that exists, or name one with --cwd.",
-      { cause: error },
-    );
+    throw goneFolder(error);
   }
+}
+
+/** Says what an error means that Node throws wherever it looks for a working folder that was removed; any other error stays as it is. */
+export function withGoneFolder(error: unknown): unknown {
+  const isGone = error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
+  return isGone ? goneFolder(error) : error;
+}
+
+function goneFolder(cause: unknown): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_argument",
+    "The working folder was removed. Change into a folder that exists, or name one with --cwd.",
+    { cause },
+  );
 }
 
 /** The folder `path` names, links resolved. Throws `invalid_argument` when it is no folder that can be entered. */

@@ -3,7 +3,6 @@ import {
   constants,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -14,6 +13,7 @@ import {
 import { dirname } from "node:path";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import { makePrivateFolders } from "../../session/session-file.ts";
 import { takeLock } from "../../session/session-lock.ts";
 
 /** Largest file of the user's that is read and written again. */
@@ -62,7 +62,7 @@ export function readPrivateFile(path: string): string | undefined {
 
 function prepared(path: string): string {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateFolders(dirname(path));
     return realpathSync(path);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return path;

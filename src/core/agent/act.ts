@@ -1,4 +1,5 @@
 import { linkController, orAborted } from "../base/abort.ts";
+import { startTimer } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
@@ -161,11 +162,11 @@ async function execute(run: RunContext, ready: ReadyCall): Promise<SettledCall> 
   const { controller, unlink } = linkController(run.signal);
   let timedOut = false;
   const timer =
-    timeoutMs > 0 && Number.isFinite(timeoutMs)
-      ? setTimeout(() => {
+    timeoutMs > 0
+      ? startTimer(timeoutMs, () => {
           timedOut = true;
           controller.abort(new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError"));
-        }, timeoutMs)
+        })
       : undefined;
   let open = true;
   const updates = redactUpdates(run.redact, (update) =>
@@ -174,7 +175,7 @@ async function execute(run: RunContext, ready: ReadyCall): Promise<SettledCall> 
   const begun = linkedLater(controller.signal);
   const context = toolContext(run, call, { signal: controller.signal, begun, updates, isOpen: () => open });
   try {
-    const work = toToolResult(tool.execute?.(ready.input as never, context), context.update);
+    const work = toToolResult(tool.execute?.(ready.input as never, context), context.update, () => !open);
     const result = await orAborted(work, controller.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
     if (timedOut) return { status: "error", result: timeoutResult(timeoutMs, result) };
     if (run.signal.aborted) return { status: "aborted", result: { ...result, isError: true } };

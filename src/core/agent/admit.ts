@@ -1,5 +1,6 @@
 import { orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { SchemaIssue } from "../base/schema.ts";
 import { nearest } from "../base/text.ts";
 import type { ToolInput, ToolUseBlock } from "../message/block.ts";
@@ -54,6 +55,7 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
     call = hooked.call;
   }
   const prepared = await prepare(run, call);
+  if (run.signal.aborted) return refuse({ status: "aborted", result: errorResult(NEVER_RAN) });
   if ("error" in prepared) return refuse({ status: "error", result: errorResult(prepared.error) });
   const { tool, input } = prepared;
   const { gate } = run;
@@ -122,7 +124,8 @@ async function prepare(run: RunContext, call: ToolUseBlock): Promise<Prepared> {
     };
   }
   try {
-    const checked = await tool.schema.validate(call.input);
+    const checking = tool.schema.validate(call.input);
+    const checked = checking instanceof Promise ? await orAborted(checking, run.signal) : checking;
     return checked.ok
       ? { tool, input: checked.value as ToolInput }
       : { error: invalidArguments(call.name, checked.issues) };
@@ -155,6 +158,8 @@ interface Refusal {
   readonly stop?: boolean;
 }
 
+const NO_DECISION: GateDecision = { action: "deny", reason: "the permission check gave no answer" };
+
 /** Undefined for a call that may run; `waits` for one that waits for approval. */
 async function refusalOf(
   run: RunContext,
@@ -163,7 +168,8 @@ async function refusalOf(
 ): Promise<Refusal | "waits" | undefined> {
   let decision: GateDecision;
   try {
-    decision = await orAborted(Promise.resolve(gate.check(request)), run.signal);
+    const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), run.signal);
+    decision = isRecord(answer) ? (answer as unknown as GateDecision) : NO_DECISION;
   } catch (error) {
     if (run.signal.aborted) return { status: "aborted", message: NEVER_RAN };
     decision = { action: "deny", reason: `the permission check failed: ${errorMessage(error)}` };

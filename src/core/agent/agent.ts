@@ -1,4 +1,5 @@
 import { linkController } from "../base/abort.ts";
+import { startTimer } from "../base/clock.ts";
 import { compileSchema } from "../base/compile-schema.ts";
 import { NanoAgentError } from "../base/errors.ts";
 import { EventStream } from "../base/event-stream.ts";
@@ -190,10 +191,11 @@ export class Agent {
 
   /**
    * Adds what others said to the conversation without asking the model; it is there when the next run begins. While a run is at work
-   * it waits for the end of that run. Rejects for a message of the assistant, an empty one, and a journal that cannot be written.
+   * it waits for the end of that run. Rejects for a message of the assistant, an empty one, a hook that throws or is aborted with `signal`,
+   * and a journal that cannot be written.
    */
-  async observe(message: Input): Promise<void> {
-    const hooks = this.#hooksOf(new AbortController().signal, (text) => this.#warnings.push(text));
+  async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
+    const hooks = this.#hooksOf(signal ?? new AbortController().signal, (text) => this.#warnings.push(text));
     for (const each of inputMessages(message)) {
       if (each.role !== "user")
         throw new NanoAgentError("invalid_argument", "observe() takes messages of users: set role to user.");
@@ -311,10 +313,8 @@ export class Agent {
     const wall =
       wallTimeMs === undefined
         ? undefined
-        : setTimeout(
-            () =>
-              controller.abort(new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`)),
-            wallTimeMs,
+        : startTimer(wallTimeMs, () =>
+            controller.abort(new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`)),
           );
     try {
       const run = this.#context(options, controller.signal, publish);

@@ -1,9 +1,9 @@
-import { abortError } from "../base/abort.ts";
 import { toNanoAgentError } from "../base/errors.ts";
 import { AnswerCollector, type CollectedAnswer } from "../model/collect.ts";
-import type { ModelRequest } from "../model/model.ts";
+import type { ModelRequest, StreamPart } from "../model/model.ts";
 import { exhaustedLimit } from "./limits.ts";
 import type { Reasoned } from "./reasoned.ts";
+import { receiveParts } from "./receive-parts.ts";
 import { redactError } from "./redact-call.ts";
 import { RequestAccount } from "./request-account.ts";
 import type { BudgetLimit } from "./result.ts";
@@ -55,13 +55,9 @@ async function askOn(run: RunContext, account: RequestAccount, purpose: string):
 
 async function collectAside(run: RunContext, account: RequestAccount): Promise<CollectedAnswer> {
   const collector = new AnswerCollector(run.state.transcript.callIds);
-  for await (const part of run.model.stream(account.request, { signal: run.signal })) {
-    collector.add(part);
-    if (part.type === "retry") {
-      await account.void("retry");
-      run.emit({ ...part, error: redactError(run.redact, part.error) });
-    } else account.see(part);
-    if (run.signal.aborted) throw abortError(run.signal);
-  }
+  const show = (part: StreamPart): void => {
+    if (part.type === "retry") run.emit({ ...part, error: redactError(run.redact, part.error) });
+  };
+  await receiveParts(run, { account, collector, show });
   return collector.result();
 }

@@ -1,6 +1,7 @@
-import type { NanoAgentError } from "../base/errors.ts";
+import { isNanoAgentError, type NanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import { assistantMessage } from "../message/message.ts";
+import { budgetDetail } from "./limits.ts";
 import { pendingCalls } from "./open-calls.ts";
 import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -19,6 +20,17 @@ export interface Ending {
   readonly detail?: string;
   /** Answered model requests. Default: those of this run itself. */
   readonly iterations?: number;
+}
+
+/** The end of a run whose budget is used up. */
+export function overBudget(run: RunContext, limit: BudgetLimit): Ending {
+  return { stopReason: "budget", limit, detail: budgetDetail(run, limit) };
+}
+
+/** The end of a run whose signal is aborted. The wall time of the budget aborts with a `timeout`; every other abort is the caller's. */
+export function aborted(run: RunContext): Ending {
+  if (isNanoAgentError(run.signal.reason, "timeout")) return overBudget(run, "wall_time");
+  return { stopReason: "aborted" };
 }
 
 /** Records how a run ended and makes its result. Throws for the journal and for `onMaxIterations: "throw"`. */

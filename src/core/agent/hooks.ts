@@ -1,4 +1,5 @@
 import { orAborted } from "../base/abort.ts";
+import { startTimer } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { AgentEvent } from "./event.ts";
 import type { HookArguments, HookedAgent, HookMoment, HookOutputs, HookPoint } from "./hook.ts";
@@ -101,11 +102,7 @@ export class Hooks {
     const { name, observer, timeoutMs } = registered;
     try {
       const work = this.#invoke(registered, args);
-      if (!observer) {
-        const made = (await orAborted(work, signal)) ?? undefined;
-        if (made !== undefined) assertReplacement(point, made, args[0]);
-        return made;
-      }
+      if (!observer) return fitting(point, await orAborted(work, signal), args[0]);
       await orAborted(inTime(work, timeoutMs), signal);
     } catch (error) {
       if (signal.aborted || !observer) throw signal.aborted ? error : failureOf(point, name, error);
@@ -123,11 +120,7 @@ export class Hooks {
     };
     try {
       const made = registered.hook(...([agent, ...args] as never[])) ?? undefined;
-      if (!(made instanceof Promise)) {
-        if (observer || made === undefined) return undefined;
-        assertReplacement(point, made, args[0]);
-        return made;
-      }
+      if (!(made instanceof Promise)) return observer ? undefined : fitting(point, made, args[0]);
       made.catch(failed);
       if (!observer) throw new TypeError("it returned a promise, and the stream waits for nobody");
     } catch (error) {
@@ -142,6 +135,13 @@ export class Hooks {
   }
 }
 
+/** What a hook gave back, if anything, for `current`. Throws for what its point has no use for. */
+function fitting(point: HookPoint, made: unknown, current: unknown): unknown {
+  if (made === undefined || made === null) return undefined;
+  assertReplacement(point, made, current);
+  return made;
+}
+
 function failureOf(point: HookPoint, name: string, error: unknown): NanoAgentError {
   return new NanoAgentError("internal", `The hook "${name}" of ${point} failed: ${errorMessage(error)}`, {
     cause: error,
@@ -150,6 +150,6 @@ function failureOf(point: HookPoint, name: string, error: unknown): NanoAgentErr
 
 function inTime(work: Promise<unknown>, timeoutMs: number): Promise<unknown> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs);
+  const timer = startTimer(timeoutMs, () => reject(new Error(`it took longer than ${timeoutMs} ms`)));
   return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,5 @@
 import { linkController, orAborted } from "../base/abort.ts";
+import { startTimer } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import { LONG_TERM_MEMORY, type Message, messageText, userMessage } from "../message/message.ts";
@@ -97,7 +98,7 @@ export class LongTermControl {
     if (run.signal.aborted) return undefined;
     const { controller, unlink } = linkController(run.signal);
     const tooSlow = new NanoAgentError("timeout", `no answer within ${this.#timeoutMs} ms`);
-    const timer = setTimeout(() => controller.abort(tooSlow), this.#timeoutMs);
+    const timer = startTimer(this.#timeoutMs, () => controller.abort(tooSlow));
     try {
       // What throws at once is a rejection too.
       const working = Promise.resolve().then(() => work(controller.signal));

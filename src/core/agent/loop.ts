@@ -1,19 +1,19 @@
-import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { orAborted } from "../base/abort.ts";
+import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { type ActOutcome, act } from "./act.ts";
 import { admitAll } from "./admit.ts";
-import type { Ending } from "./end-run.ts";
+import { aborted, type Ending, overBudget } from "./end-run.ts";
 import type { NewEntry } from "./entry.ts";
-import { budgetDetail, exhaustedLimit } from "./limits.ts";
+import { exhaustedLimit } from "./limits.ts";
 import type { LoopVerdict } from "./loop-guard.ts";
 import { reasonInRoom } from "./make-room.ts";
 import { admitOpen } from "./open-calls.ts";
 import type { MaxIterationsContext } from "./options.ts";
 import type { Reasoned } from "./reasoned.ts";
-import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** What the loop asks for when all steps are used up and a summary is to end the run. */
@@ -130,16 +130,6 @@ function stopBefore(run: RunContext, iteration: number): Ending | "max_iteration
   return iteration > run.maxIterations ? "max_iterations" : undefined;
 }
 
-function overBudget(run: RunContext, limit: BudgetLimit): Ending {
-  return { stopReason: "budget", limit, detail: budgetDetail(run, limit) };
-}
-
-/** The wall time of the budget aborts with a `timeout`; every other abort is the caller's. */
-function aborted(run: RunContext): Ending {
-  if (isNanoAgentError(run.signal.reason, "timeout")) return overBudget(run, "wall_time");
-  return { stopReason: "aborted" };
-}
-
 function finished(run: RunContext, finish: NonNullable<ToolResult["finish"]>): Ending {
   const { text, output } = finish;
   if (run.finishTool !== undefined && output !== undefined)
@@ -181,14 +171,16 @@ async function callerEnding(
 ): Promise<Ending> {
   const { maxIterations, state } = run;
   try {
-    const text = await compose({
-      maxIterations,
-      messages: state.transcript.messages,
-      lastText: state.lastText,
-    });
+    const composing = (async () =>
+      compose({
+        maxIterations,
+        messages: state.transcript.messages,
+        lastText: state.lastText,
+      }))();
+    const text = await orAborted(composing, run.signal);
     return { stopReason: "max_iterations", text, addsText: true };
   } catch (error) {
-    return { stopReason: "error", error: toNanoAgentError(error) };
+    return run.signal.aborted ? aborted(run) : { stopReason: "error", error: toNanoAgentError(error) };
   }
 }
 

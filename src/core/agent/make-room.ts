@@ -1,3 +1,4 @@
+import { orAborted } from "../base/abort.ts";
 import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import { transcriptViolations } from "../message/transcript.ts";
 import type { ToolChoice } from "../model/model.ts";
@@ -9,6 +10,9 @@ import { reason } from "./reason.ts";
 import type { Reasoned } from "./reasoned.ts";
 import { type Recorder, type RunContext, record } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
+
+/** Time a compactor gets to end by itself when it is aborted, in milliseconds: it may have to record what it has spent. */
+const COMPACTOR_GRACE_MS = 1_000;
 
 /**
  * One model request of the conversation, with room made for it: before, when the compactor says so, and once after the provider
@@ -79,7 +83,8 @@ async function compactConversation(
   const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
   run.emit({ type: "compaction_start", reason: why });
   try {
-    const compaction = await compactor.compact(taskOf(run, reasonOfIt));
+    const work = compactor.compact(taskOf(run, reasonOfIt));
+    const compaction = await orAborted(work, run.signal, COMPACTOR_GRACE_MS);
     if (compaction === undefined || run.signal.aborted) return undefined;
     assertSendable(run.state, compaction);
     return (await record(run, { type: "compaction", reason: why, ...compaction })) as CompactionEntry;
@@ -95,8 +100,10 @@ async function compactConversation(
 async function isDue(run: RunContext, compactor: Compactor): Promise<boolean> {
   if (run.state.isUndone) return false;
   try {
-    return await compactor.isNeeded(contextView(run));
+    const needed = compactor.isNeeded(contextView(run));
+    return typeof needed === "boolean" ? needed : await orAborted(needed, run.signal);
   } catch (error) {
+    if (run.signal.aborted) return false;
     const { message } = toNanoAgentError(error);
     run.emit({ type: "warning", message: `The size of the conversation is not known: ${message}` });
     return false;

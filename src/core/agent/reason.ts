@@ -1,10 +1,10 @@
-import { abortError } from "../base/abort.ts";
 import { toNanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
 import { AnswerCollector, type CollectedAnswer } from "../model/collect.ts";
 import type { ModelRequest, StreamPart, ToolChoice } from "../model/model.ts";
 import { type HookedAnswer, hookedAnswer, hookedRequest } from "./reason-hooks.ts";
 import type { Reasoned } from "./reasoned.ts";
+import { receiveParts } from "./receive-parts.ts";
 import { redactError } from "./redact-call.ts";
 import { RequestAccount } from "./request-account.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -20,12 +20,7 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
   const collector = new AnswerCollector(run.state.transcript.callIds);
   const startedAt = performance.now();
   try {
-    for await (const part of run.model.stream(account.request, { signal: run.signal })) {
-      if (part.type === "retry") await account.void("retry");
-      else account.see(part);
-      publish(run, collector.add(part));
-      if (run.signal.aborted) throw abortError(run.signal);
-    }
+    await receiveParts(run, { account, collector, show: (part) => publish(run, part) });
     return await recordAnswer(run, collector.result(), { account, startedAt });
   } catch (error) {
     const failure = redactError(run.redact, toNanoAgentError(error, "internal"));

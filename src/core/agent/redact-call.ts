@@ -1,11 +1,21 @@
 import { type Json, NanoAgentError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
-import type { Redaction } from "../base/redaction.ts";
+import type { Redaction, RedactionStream } from "../base/redaction.ts";
+import { errorResult } from "../tool/output.ts";
 import type { ToolResult, ToolUpdate } from "../tool/tool.ts";
 
 /** A result without secrets: what the model sees, the title and the metadata. Images and what ends a run stay as they are. */
 export function redactResult(redaction: Redaction | undefined, result: ToolResult): ToolResult {
   if (redaction === undefined) return result;
+  try {
+    return redacted(redaction, result);
+  } catch {
+    // What could not be searched may hold anything, the error too.
+    return errorResult("The result of the call is withheld: looking for secrets in it failed.");
+  }
+}
+
+function redacted(redaction: Redaction, result: ToolResult): ToolResult {
   const { content, title, metadata } = result;
   return {
     ...result,
@@ -57,19 +67,30 @@ export function redactUpdates(
   publish: (update: ToolUpdate) => void,
 ): Updates {
   if (redaction === undefined) return { push: publish, end: () => undefined };
-  const stream = redaction.stream();
+  let stream: RedactionStream | undefined;
+  const safely = (work: (stream: RedactionStream) => void): void => {
+    try {
+      work((stream ??= redaction.stream()));
+    } catch {
+      // What could not be searched is not shown; the result of the call says that searching fails.
+    }
+  };
   return {
-    push: ({ text, metadata }) => {
-      const shown = text === undefined ? undefined : stream.push(text);
-      if (metadata === undefined && (shown === undefined || shown === "")) return;
-      publish({
-        ...(shown === undefined ? {} : { text: shown }),
-        ...(metadata === undefined ? {} : { metadata: redactJson(redaction, metadata) }),
-      });
-    },
+    push: ({ text, metadata }) =>
+      safely((through) => {
+        const shown = text === undefined ? undefined : through.push(text);
+        if (metadata === undefined && (shown === undefined || shown === "")) return;
+        publish({
+          ...(shown === undefined ? {} : { text: shown }),
+          ...(metadata === undefined ? {} : { metadata: redactJson(redaction, metadata) }),
+        });
+      }),
     end: () => {
-      const text = stream.flush();
-      if (text !== "") publish({ text });
+      if (stream === undefined) return;
+      safely((through) => {
+        const text = through.flush();
+        if (text !== "") publish({ text });
+      });
     },
   };
 }

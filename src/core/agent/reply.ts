@@ -1,7 +1,7 @@
-import { isNanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { toNanoAgentError } from "../base/errors.ts";
 import type { Message } from "../message/message.ts";
 import { beginRun } from "./begin-run.ts";
-import { endRun } from "./end-run.ts";
+import { aborted, endRun } from "./end-run.ts";
 import { runMessages } from "./input-messages.ts";
 import type { LongTermControl } from "./long-term-control.ts";
 import type { RunResult } from "./result.ts";
@@ -60,9 +60,8 @@ async function afterReply(
   try {
     if (hooks.has("post_reply")) hooked = await hooks.post("reply", { messages }, result);
   } catch (error) {
-    const failure = toNanoAgentError(error);
-    if (isNanoAgentError(failure, "aborted")) return { ...result, stopReason: "aborted" };
-    return { ...result, stopReason: "error", error: failure };
+    if (run.signal.aborted) return { ...result, ...aborted(run) };
+    return { ...result, stopReason: "error", error: toNanoAgentError(error) };
   }
   if (hooks.failure === undefined || hooked.error !== undefined) return hooked;
   return { ...hooked, stopReason: "error", error: hooks.failure };

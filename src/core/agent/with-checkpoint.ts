@@ -1,9 +1,14 @@
+import { orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
+import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { SettledCall } from "./admit.ts";
 import type { CheckpointedCall, Checkpointer } from "./checkpointer.ts";
 import type { NewEntry } from "./entry.ts";
 import { type RunContext, record } from "./run-context.ts";
+
+/** Time to find out what a call has changed when the run is aborted meanwhile, in milliseconds: it is what an undo of the run needs. */
+const AFTER_GRACE_MS = 5_000;
 
 /** A call to be run between the two looks of a checkpointer. */
 export interface Checkpointed {
@@ -22,9 +27,15 @@ export async function withCheckpoint(
   checkpointer: Checkpointer,
   { call, work, refuse }: Checkpointed,
 ): Promise<SettledCall> {
+  const before = (async () => checkpointer.before(call))();
   try {
-    await checkpointer.before(call);
+    await orAborted(before, run.signal);
   } catch (error) {
+    if (run.signal.aborted) {
+      // Whatever it still does, the call it waits for will not come.
+      before.then(() => checkpointer.after(call)).catch(() => undefined);
+      return refuse({ status: "aborted", result: errorResult(NEVER_RAN) });
+    }
     return refuse({ status: "error", result: errorResult(`Not run: ${errorMessage(error)}`) });
   }
   try {
@@ -40,7 +51,8 @@ async function changesOf(
   call: CheckpointedCall,
 ): Promise<readonly NewEntry[]> {
   try {
-    return await checkpointer.after(call);
+    const after = (async () => checkpointer.after(call))();
+    return (await orAborted(after, run.signal, AFTER_GRACE_MS)) ?? [];
   } catch (error) {
     const message = `What ${call.name} changed could not be recorded for undo: ${errorMessage(error)}`;
     run.emit({ type: "warning", message });

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds since some moment, for measuring: the same whatever anybody sets the time of day to. */
+  elapsed(): number;
   /**
    * Resolves after `ms` milliseconds; at once (in a later microtask) for 0, negative or no numbers. Rejects with the signal's
    * reason as soon as `signal` is aborted, also when it was before the call. Leaves no timer and no listener behind.
@@ -12,6 +14,7 @@ export interface Clock {
 /** The machine's clock. */
 export const systemClock: Clock = Object.freeze({
   now: (): number => Date.now(),
+  elapsed: (): number => performance.now(),
   sleep: (ms: number, signal?: AbortSignal): Promise<void> =>
     new Promise<void>((resolve, reject) => {
       if (signal?.aborted === true) {
@@ -46,3 +49,11 @@ export const systemClock: Clock = Object.freeze({
 
 /** `setTimeout` fires at once for anything longer than this. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Calls back after `ms` milliseconds, as `setTimeout` does. A time that timers cannot hold (more than 24 days, `Infinity`) is never reached,
+ * where `setTimeout` would take it for now; then there is no timer.
+ */
+export function startTimer(ms: number, callback: () => void): ReturnType<typeof setTimeout> | undefined {
+  return ms <= MAX_TIMER_MS ? setTimeout(callback, ms) : undefined;
+}

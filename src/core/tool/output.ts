@@ -1,4 +1,5 @@
 import { errorMessage } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { ImageBlock, TextBlock } from "../message/block.ts";
 import type { ToolOutput, ToolResult, ToolUpdate } from "./tool.ts";
 
@@ -15,26 +16,32 @@ export function errorResult(
 
 /**
  * Brings whatever a tool returned to one {@link ToolResult}: see {@link ToolOutput} for the rules. Generators are run to their
- * end, each yielded value going to `onUpdate`. Throws what the tool throws.
+ * end, each yielded value going to `onUpdate`; one that is still at work when its call `isOver` is closed. Throws what the tool throws.
  */
 export async function toToolResult(
   output: ToolOutput,
   onUpdate: (update: ToolUpdate | string) => void,
+  isOver: () => boolean = () => false,
 ): Promise<ToolResult> {
   const value: unknown = await output;
-  if (isGenerator(value)) return drain(value, onUpdate);
+  if (isGenerator(value)) return drain(value, onUpdate, isOver);
   return fromValue(value);
 }
 
 async function drain(
   generator: AsyncIterator<unknown> | Iterator<unknown>,
   onUpdate: (update: ToolUpdate | string) => void,
+  isOver: () => boolean,
 ): Promise<ToolResult> {
   let collected = "";
   for (;;) {
     const step = await generator.next();
     if (step.done === true)
       return step.value === undefined && collected !== "" ? { content: collected } : fromValue(step.value);
+    if (isOver()) {
+      await generator.return?.();
+      return { content: collected };
+    }
     const update = isUpdate(step.value) ? step.value : String(step.value);
     collected += typeof update === "string" ? update : (update.text ?? "");
     onUpdate(update);
@@ -69,19 +76,17 @@ function serialise(value: unknown): string {
   }
 }
 
-function isToolResult(value: unknown): value is ToolResult {
+/** Whether a value is a result as it stands: text, or blocks that a model can be sent. */
+export function isToolResult(value: unknown): value is ToolResult {
   if (typeof value !== "object" || value === null || !("content" in value)) return false;
   const { content } = value;
   return typeof content === "string" || (Array.isArray(content) && content.every(isResultBlock));
 }
 
 function isResultBlock(block: unknown): block is TextBlock | ImageBlock {
-  return (
-    typeof block === "object" &&
-    block !== null &&
-    "type" in block &&
-    (block.type === "text" || block.type === "image")
-  );
+  if (!isRecord(block)) return false;
+  if (block["type"] === "text") return typeof block["text"] === "string";
+  return block["type"] === "image" && isRecord(block["source"]);
 }
 
 function isTitledOutput(value: unknown): value is { readonly output: string } {

@@ -23,9 +23,27 @@ async function start(words: readonly string[]): Promise<void> {
     );
     return;
   }
-  process.getBuiltinModule("node:module").enableCompileCache();
+  if (hasRoomForCode()) process.getBuiltinModule("node:module").enableCompileCache();
   const main = "./cli/main.mjs";
   await import(main);
+}
+
+/**
+ * Whether the folder Node keeps compiled code in is there or can be made. Node itself would try for ever where the temporary folder refuses
+ * new ones with ENOENT. Leaves no folder: Node may be told not to keep any code.
+ */
+function hasRoomForCode(): boolean {
+  const { existsSync, mkdirSync, rmdirSync } = process.getBuiltinModule("node:fs");
+  const folder = `${process.getBuiltinModule("node:os").tmpdir()}/node-compile-cache`;
+  if (existsSync(folder)) return true;
+  try {
+    mkdirSync(folder);
+    rmdirSync(folder);
+    return true;
+  } catch {
+    // Another process may have made it at the same moment.
+    return existsSync(folder);
+  }
 }
 
 function isAtLeast(found: string, wanted: string): boolean {

@@ -1,5 +1,5 @@
 import { type ComposedAgent, composeAgent } from "../../app/compose.ts";
-import { currentFolder, existingFolder } from "../../app/config/paths.ts";
+import { currentFolder, existingFolder, withGoneFolder } from "../../app/config/paths.ts";
 import { findSession, type OpenSession } from "../../app/open-session.ts";
 import { redactionFor } from "../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
@@ -274,7 +274,10 @@ class HeadlessRun {
 
   /** Ends a run that threw, never began, or must not be waited for any longer. */
   #fail(thrown: unknown): void {
-    const error = toNanoAgentError(thrown ?? this.#signals.signal.reason ?? "interrupted", "internal");
+    const error = toNanoAgentError(
+      withGoneFolder(thrown ?? this.#signals.signal.reason ?? "interrupted"),
+      "internal",
+    );
     this.#begin(undefined);
     const facts = { signal: this.#signals.received, goOn: this.#goOn() };
     this.#end(failedOutcome(error, facts, this.#tally.partialText));

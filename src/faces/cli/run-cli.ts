@@ -1,4 +1,5 @@
 import { readEnvironment } from "../../app/config/env.ts";
+import { withGoneFolder } from "../../app/config/paths.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import type { CommandContext } from "./command-context.ts";
 import { COMMANDS, type CommandSpec, LATER_COMMANDS } from "./commands.ts";
@@ -22,7 +23,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     stderr: standardOutput(2),
   };
   const code = await dispatch(context, args).catch((thrown: unknown) => {
-    const error = toNanoAgentError(thrown, "internal");
+    const error = toNanoAgentError(withGoneFolder(thrown), "internal");
     const line = terminalLine(explainError(error, { settings: undefined, model: undefined }), 2_000);
     context.stderr.write(`nano-agent: ${line}\n`);
     return exitCodeOfError(error.code);

@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { newId } from "../../core/base/ids.ts";
 import type { Confining } from "./confined-start.ts";
+import { makeOwnFolder } from "./own-folder.ts";
 
 /** Longest wait for the trial. */
 const PATIENCE_MS = 20_000;
@@ -17,7 +18,7 @@ export async function probeSandbox(
   sandbox: Confining,
   { folder }: { readonly folder: string },
 ): Promise<string | undefined> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeOwnFolder(folder);
   const file = join(folder, newId("sandbox-probe-"));
   const server = createServer();
   let connections = 0;

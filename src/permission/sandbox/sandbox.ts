@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { errorMessage } from "../../core/base/errors.ts";
 import { blockedNotes } from "./blocked-notes.ts";
 import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
+import { makeOwnFolder } from "./own-folder.ts";
 import { probeSandbox } from "./probe-sandbox.ts";
 import {
   isWithin,
@@ -131,7 +132,7 @@ function missingPrograms(errors: readonly string[]): string {
 /** A guarded folder of the user's own that is not there could be made by a command: it is made first. */
 function makeProtected(place: SandboxPlace): void {
   for (const path of sandboxLimits({ ...place, workspace: place.workspace.slice(0, 1) }).protected)
-    if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeOwnFolder(path);
 }
 
 /**

@@ -115,7 +115,7 @@ describe.each([
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const language = create(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
-    model = fromAiSdk(language, { clock: { now: () => 0, sleep: async () => undefined } });
+    model = fromAiSdk(language, { clock: { now: () => 0, elapsed: () => 0, sleep: async () => undefined } });
   });
 
   afterAll(async () => {

@@ -50,6 +50,7 @@ function notingClock(): Clock & { readonly waits: number[] } {
   const waits: number[] = [];
   return {
     waits,
+    elapsed: () => 0,
     now: () => 0,
     sleep: async (ms, signal) => {
       waits.push(ms);

@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { newUuid } from "../../core/base/ids.ts";
 import { systemCode } from "../session-error.ts";
+import { makePrivateFolders } from "../session-file.ts";
 import { checkpointError } from "./checkpoint-error.ts";
 import { type BlockPlace, type ObjectPlace, PackWriter, readBlock, readPackTable } from "./pack-file.ts";
 
@@ -191,7 +192,7 @@ function namesOf(folder: string): readonly string[] {
 
 /** Makes a folder with those around it, for this user alone. Throws what the file system says, and for a link in its place. */
 export function makePrivateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateFolders(folder);
   const stats = lstatSync(folder);
   if (!stats.isDirectory()) throw new Error(`${folder} is a link or no folder. Move it away`);
   if ((stats.mode & 0o777) !== 0o700) chmodSync(folder, 0o700);

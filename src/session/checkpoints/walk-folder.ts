@@ -35,13 +35,14 @@ interface Found {
 class Walk {
   readonly omitted: Omission[] = [];
   readonly #options: WalkOptions;
-  readonly #device: number;
+  readonly #device: number | undefined;
   #left: number;
   #sliceEnd = performance.now() + SLICE_MS;
 
   constructor(options: WalkOptions) {
     this.#options = options;
-    this.#device = lstatSync(options.root).dev;
+    // A root that was removed holds nothing, as any other folder that vanished.
+    this.#device = statsOf(options.root)?.dev;
     this.#left = options.limits.maxEntries;
   }
 

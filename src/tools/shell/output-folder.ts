@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, open, rm, stat } from "node:fs/promises";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { makeFolders } from "../../core/base/make-folders.ts";
 import type { OutputFile } from "./output-buffer.ts";
 
 /**
@@ -54,8 +55,9 @@ export class OutputFolder {
 
   async #make(): Promise<string> {
     if (this.#given === undefined) return mkdtemp(join(tmpdir(), "nano-agent-"));
-    const created = await mkdir(this.#given, { recursive: true, mode: 0o700 });
-    if (created !== undefined) await chmod(this.#given, 0o700);
+    const make = (path: string): void => mkdirSync(path, { mode: 0o700 });
+    const made = makeFolders(this.#given, { exists: existsSync, parentOf: dirname, make });
+    if (made.length > 0) chmodSync(this.#given, 0o700);
     return this.#given;
   }
 

@@ -26,6 +26,8 @@ export interface ShellOptions {
   readonly sandbox?: CommandSandbox | undefined;
   /** The shell. Default: bash where the system has it, else `sh`. */
   readonly shell?: string;
+  /** Names the session to whoever looks for its processes ({@link findProcesses}), asked for with the first command. Default: a name of its own. */
+  readonly mark?: () => string | undefined;
   /** Folder for the full text of long outputs, kept when the session ends. Default: a temporary folder, removed at the end. */
   readonly outputDir?: string;
   /** Milliseconds between TERM and KILL, 0 to 5,000. Default 2,000. */
@@ -59,13 +61,13 @@ export class ShellSession {
   readonly jobs: JobTable = new JobTable();
   readonly graceMs: number;
   readonly limits: OutputLimits;
-  readonly #options: Pick<ShellOptions, "env" | "withheld">;
+  readonly #options: Pick<ShellOptions, "env" | "withheld" | "mark">;
   readonly #redact: Redaction | undefined;
   readonly #sandbox: CommandSandbox | undefined;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
   /** Part of every mark of this session, so that one look at the process table finds all its processes. */
-  readonly #token = newId("s");
+  #token: string | undefined;
   readonly #calls = new Set<RunningCommand>();
   #variables: Environment | undefined;
   #shell: string | undefined;
@@ -83,6 +85,11 @@ export class ShellSession {
     this.limits = { headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, fileBytes };
     this.#folder = new OutputFolder({ path: options.outputDir, maxBytes: MAX_FOLDER_BYTES });
     this.#pipes = new OutputPipes(() => this.#folder.path());
+  }
+
+  #mark(): string {
+    this.#token ??= this.#options.mark?.() ?? newId("s");
+    return this.#token;
   }
 
   get #env(): Environment {
@@ -157,7 +164,7 @@ export class ShellSession {
       args,
       cwd: options.cwd,
       env: this.#env,
-      mark: `${this.#token}.${++this.#count}.`,
+      mark: `${this.#mark()}.${++this.#count}.`,
       pipe,
       onOutput,
     });
@@ -202,7 +209,7 @@ export class ShellSession {
   /** Kills at once, without waiting, what can be found at once: for a program that is about to exit. */
   killNow(): void {
     for (const { process } of this.#all()) process.killNow();
-    for (const { pid } of findProcessesNow({ mark: this.#token, roots: this.#roots() }))
+    for (const { pid } of findProcessesNow({ mark: this.#mark(), roots: this.#roots() }))
       signal(pid, "SIGKILL");
   }
 
@@ -220,7 +227,7 @@ export class ShellSession {
       const alive = this.#all().filter((running) => running.exit === undefined);
       const groups = alive.map((running) => running.process.pid);
       if (process.platform === "win32") this.killNow();
-      await endProcesses({ mark: this.#token, roots: this.#roots() }, { graceMs: this.graceMs, groups });
+      await endProcesses({ mark: this.#mark(), roots: this.#roots() }, { graceMs: this.graceMs, groups });
     }
     await Promise.all(this.#all().map((running) => running.close()));
     await this.#pipes.dispose();

@@ -1,3 +1,4 @@
+import { currentFolder } from "../../../app/config/paths.ts";
 import { chooseModel, keyVariableOf } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { loadSettings } from "../../../app/settings.ts";
@@ -25,7 +26,7 @@ export async function auth(context: CommandContext, args: readonly string[]): Pr
     throw usageError(`${got}Write nano-agent auth check [PROVIDER].`);
   }
   const { environment, stdout } = context;
-  const settings = await loadSettings({ environment, cwd: process.cwd() });
+  const settings = await loadSettings({ environment, cwd: currentFolder() });
   const config = settings.config;
   const name = provider === undefined ? (await chooseModel({ config, environment })).name : modelOf(provider);
   const preset = PRESETS.find((each) => each.name === name.split("/", 1)[0]);

@@ -1,3 +1,4 @@
+import { currentFolder } from "../../../app/config/paths.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -10,7 +11,7 @@ import { leftOutText } from "../trust-text.ts";
 export async function config(context: CommandContext, args: readonly string[]): Promise<number> {
   const { json } = commandWords(args, { name: "config", max: 0 });
   const { environment, stdout, stderr } = context;
-  const { config: effective, paths, trust } = await loadSettings({ environment, cwd: process.cwd() });
+  const { config: effective, paths, trust } = await loadSettings({ environment, cwd: currentFolder() });
   for (const notice of effective.notices) stderr.write(`nano-agent: ${terminalLine(notice, 2_000)}\n`);
   if (trust.leftOut.length > 0)
     stderr.write(`nano-agent: ${terminalLine(leftOutText(trust.leftOut), 2_000)}\n`);

@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { currentFolder } from "../../../app/config/paths.ts";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { tryOpen } from "../../../app/open-sandbox.ts";
@@ -44,7 +45,7 @@ async function runChecks({ environment }: CommandContext): Promise<readonly Chec
   ];
   let settings: Settings;
   try {
-    settings = await loadSettings({ environment, cwd: process.cwd() });
+    settings = await loadSettings({ environment, cwd: currentFolder() });
   } catch (error) {
     return [...checks, { name: "Settings", state: "bad", message: errorMessage(error) }];
   }

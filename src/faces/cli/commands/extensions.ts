@@ -1,4 +1,5 @@
 import { describedTools } from "../../../app/builtin-tools.ts";
+import { currentFolder } from "../../../app/config/paths.ts";
 import { type Extensions, findExtensions } from "../../../app/extensions.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { extensionTrust } from "../../../app/trust/extension-trust.ts";
@@ -64,7 +65,7 @@ async function list(context: CommandContext, args: readonly string[], listing: L
   if (words[0] !== undefined && words[0] !== "list")
     throw usageError(`Write nano-agent ${listing.name} list [--json].`);
   const { environment, stdout, stderr } = context;
-  const settings = await loadSettings({ environment, cwd: process.cwd() });
+  const settings = await loadSettings({ environment, cwd: currentFolder() });
   const found = await findExtensions(settings, {
     tools: describedTools(settings),
     isTrusted: extensionTrust(settings.trust),

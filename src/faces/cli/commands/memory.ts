@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { userPaths } from "../../../app/config/paths.ts";
 import { memoryPath } from "../../../app/open-memory.ts";
 import { SqliteLongTermMemory } from "../../../memory/sqlite-long-term-memory.ts";
@@ -18,8 +19,12 @@ export async function memory(context: CommandContext, args: readonly string[]): 
   const [action = "list", ...words] = args.filter((word) => word !== "--json");
   const option = [action, ...words].find((word) => word.startsWith("-"));
   if (option !== undefined) throw usageError(`memory does not know ${option}. ${USAGE}`);
+  const path = memoryPath(userPaths(context.environment));
+  const isLook = (action === "list" && words.length === 0) || (action === "search" && words.length > 0);
+  // A look makes no file, and needs no place for one.
+  if (isLook && !existsSync(path)) return show(context, [], json);
   const store = new SqliteLongTermMemory({
-    path: memoryPath(userPaths(context.environment)),
+    path,
     onNotice: (message) => context.stderr.write(`nano-agent: ${terminalLine(message, 2_000)}\n`),
   });
   try {

@@ -1,3 +1,4 @@
+import { currentFolder } from "../../../app/config/paths.ts";
 import { keyVariableOf } from "../../../app/model-choice.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
@@ -23,7 +24,7 @@ interface ProviderRow {
 export async function models(context: CommandContext, args: readonly string[]): Promise<number> {
   const { words, json } = commandWords(args, { name: "models", max: 1 });
   const { environment, stdout } = context;
-  const settings = await loadSettings({ environment, cwd: process.cwd() });
+  const settings = await loadSettings({ environment, cwd: currentFolder() });
   const custom = Object.entries(settings.config.values.providers ?? {});
   const [only] = words;
   const chosen = only === undefined || custom.some(([name]) => name === only) ? only : findPreset(only).name;

@@ -1,4 +1,4 @@
-import { userPaths } from "../../../app/config/paths.ts";
+import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { checkLine } from "../../../permission/check-lines.ts";
@@ -31,7 +31,7 @@ export async function permissions(context: CommandContext, args: readonly string
 }
 
 async function checkInput({ stdout, stderr, environment }: CommandContext): Promise<number> {
-  const base = { cwd: process.cwd(), home: userPaths(environment).home };
+  const base = { cwd: currentFolder(), home: userPaths(environment).home };
   let malformed = 0;
   let number = 0;
   for await (const line of inputLines()) {

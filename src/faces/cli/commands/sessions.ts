@@ -1,4 +1,4 @@
-import { userPaths } from "../../../app/config/paths.ts";
+import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { redactionFor } from "../../../app/secrets.ts";
 import { loadSettings } from "../../../app/settings.ts";
@@ -159,7 +159,7 @@ export async function sessions(context: CommandContext, args: readonly string[])
     ...readSessionWords(rest, { name, ...action }),
     context,
     store: sessionStore(userPaths(context.environment)),
-    cwd: process.cwd(),
+    cwd: currentFolder(),
   });
 }
 

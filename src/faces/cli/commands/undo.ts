@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { userPaths } from "../../../app/config/paths.ts";
+import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../app/undo.ts";
@@ -69,7 +69,7 @@ function tell({ stdout, stderr }: CommandContext, report: RollbackReport, words:
 }
 
 async function undoPlace({ environment }: CommandContext, store: SessionStore): Promise<UndoPlace> {
-  const { config } = await loadSettings({ environment, cwd: process.cwd() });
+  const { config } = await loadSettings({ environment, cwd: currentFolder() });
   return { paths: userPaths(environment), store, limits: config.values.undoLimits };
 }
 
@@ -127,6 +127,6 @@ function chosenSession(
   { session }: UndoWords,
 ): { readonly store: SessionStore; readonly session: SessionFile } {
   const store = sessionStore(userPaths(environment));
-  const cwd = process.cwd();
+  const cwd = currentFolder();
   return { store, session: session === undefined ? store.newest(cwd) : store.find(session, cwd) };
 }

@@ -34,6 +34,7 @@ function page(
     damaged: [{ line: 3, reason: "<i>cut</i>" }],
     records: 1,
     entries,
+    setAside: [],
     otherTypes: { "<u>": 2 },
   });
   const all = nodes(parse(source) as Node);

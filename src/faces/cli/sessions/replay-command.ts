@@ -1,5 +1,5 @@
 import { describedTools } from "../../../app/builtin-tools.ts";
-import { existingFolder } from "../../../app/config/paths.ts";
+import { currentFolder, existingFolder } from "../../../app/config/paths.ts";
 import { readInstructions } from "../../../app/instructions.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { type LiveTools, openLiveTools } from "../../../app/replay/live-tools.ts";
@@ -40,7 +40,7 @@ export async function replayCommand(
   const content = readSession(path);
   if (choice.from !== undefined) stepNumbered(content.entries, choice.from);
   const cwd =
-    choice.workspace === undefined ? process.cwd() : existingFolder(choice.workspace, "--workspace");
+    choice.workspace === undefined ? currentFolder() : existingFolder(choice.workspace, "--workspace");
   const settings = await loadSettings({ environment, cwd });
   const onNotice = (text: string): void => stderr.write(`nano-agent: ${terminalLine(text, 2_000)}\n`);
   const live = choice.liveTools ? await liveTools({ settings, onNotice }, content, choice) : undefined;

@@ -14,7 +14,7 @@ export function showSession(
   { json }: { readonly json: boolean },
 ): number {
   const content = readSession(path);
-  const stats = sessionStats(content.entries);
+  const stats = sessionStats([...content.setAside, ...content.entries]);
   const title = sessionTitle(path);
   stdout.write(
     json ? `${JSON.stringify(facts(content, { stats, title }))}\n` : text(content, { stats, title }),

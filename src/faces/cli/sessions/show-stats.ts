@@ -12,8 +12,8 @@ export function showStats(
   { path }: SessionFile,
   { json }: { readonly json: boolean },
 ): number {
-  const { sessionId, entries } = readSession(path);
-  const stats = sessionStats(entries);
+  const { sessionId, setAside, entries } = readSession(path);
+  const stats = sessionStats([...setAside, ...entries]);
   stdout.write(json ? `${JSON.stringify(asJson(sessionId, stats))}\n` : asText(sessionId, stats));
   return EXIT.done;
 }

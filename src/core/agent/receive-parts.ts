@@ -1,0 +1,36 @@
+import { abortError, orAborted } from "../base/abort.ts";
+import type { AnswerCollector } from "../model/collect.ts";
+import type { StreamPart } from "../model/model.ts";
+import type { RequestAccount } from "./request-account.ts";
+import type { RunContext } from "./run-context.ts";
+
+/** Time a model gets to end by itself when it is aborted, in milliseconds. */
+const GRACE_MS = 500;
+
+/** Where the parts of an answer go. */
+export interface Receiver {
+  readonly account: RequestAccount;
+  readonly collector: AnswerCollector;
+  /** Gets each part as the collector gives it back. */
+  readonly show: (part: StreamPart) => void;
+}
+
+/**
+ * Asks the model and hands on what it answers, part by part. Rejects with what the model throws, for the journal, and when the run is
+ * aborted, also where the model does not hear of that: it is left alone then.
+ */
+export function receiveParts(run: RunContext, receiver: Receiver): Promise<void> {
+  return orAborted(receive(run, receiver), run.signal, GRACE_MS);
+}
+
+async function receive(run: RunContext, { account, collector, show }: Receiver): Promise<void> {
+  const { model, signal } = run;
+  for await (const part of model.stream(account.request, { signal })) {
+    // Nobody may be waiting any more.
+    if (signal.aborted) throw abortError(signal);
+    if (part.type === "retry") await account.void("retry");
+    else account.see(part);
+    show(collector.add(part));
+    if (signal.aborted) throw abortError(signal);
+  }
+}

@@ -1,0 +1,41 @@
+import type { ModelUsageEntry } from "../core/agent/entry.ts";
+import { readEntries } from "./read-entries.ts";
+import type { IndexedRecord, JournalScan } from "./scan-journal.ts";
+
+/** Tags what was spent on a part of the conversation that a rewind set aside. */
+const SET_ASIDE = "set aside";
+
+/**
+ * What the records cost that a rewind set aside: money and tokens stay spent, whatever became of the answers. `path` is what the conversation
+ * goes on from. The entries carry a scope, so that they count for limits and for nothing else.
+ */
+export function* setAsideSpending(
+  descriptor: number,
+  { records }: Pick<JournalScan, "records">,
+  path: readonly IndexedRecord[],
+): Generator<ModelUsageEntry, void, undefined> {
+  if (path.length === records.length) return;
+  const kept = new Set(path.map(({ id }) => id));
+  const left = records.filter(({ id, type }) => SPENDING.has(type) && !kept.has(id));
+  for (const entry of readEntries(descriptor, left)) {
+    if (entry.type !== "assistant_message" && entry.type !== "model_usage") continue;
+    // An answer that was cut and that nobody had to pay for.
+    if (entry.type === "assistant_message" && entry.interrupted === true && entry.usage.estimated !== true)
+      continue;
+    const { id, parent, time, model, usage, costUsd, durationMs } = entry;
+    yield {
+      id,
+      parent,
+      time,
+      type: "model_usage",
+      purpose: SET_ASIDE,
+      scope: SET_ASIDE,
+      model,
+      usage,
+      ...(costUsd === undefined ? {} : { costUsd }),
+      durationMs,
+    };
+  }
+}
+
+const SPENDING: ReadonlySet<string> = new Set(["assistant_message", "model_usage"]);

@@ -1,0 +1,17 @@
+import { existsSync, readFileSync } from "node:fs";
+
+/** Resolves when `isTrue` says so. Waits for as long as the test is allowed to. */
+export async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** Whether a process still does something: one that has ended and only waits for its parent to notice does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  const stat = `/proc/${pid}/stat`;
+  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, "utf8"));
+}
