@@ -1,19 +1,18 @@
+import type { CommandRules } from "./command-rules.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
-import { fold } from "./paths/match-path.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import type { OriginRule } from "./rule.ts";
-import type { RuleSet } from "./rule-set.ts";
-import { globFits, secretInWord } from "./secret-files.ts";
+import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import type { ShellRedirect } from "./shell/shell-command.ts";
 import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
+import type { ShellRules } from "./shell-rules.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
-import { WordRules } from "./word-rules.ts";
 
 /** What a command line is judged by. */
 export interface ShellJudgement {
-  readonly rules: RuleSet;
+  readonly rules: ShellRules;
   readonly space: PathSpace;
   /** Whether the built-in rules take part. */
   readonly defaults: boolean;
@@ -28,8 +27,7 @@ const TOOL = "bash";
 /** Judges a command line: every command in it, and every file the shell opens for it. */
 export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   const { rules } = judgement;
-  const guesses =
-    rules.forTool("deny", TOOL).length + rules.forTool("ask", TOOL).length > 0 || judgement.defaults;
+  const guesses = rules.deny.any || rules.ask.any || judgement.defaults;
   const plan = planShell(line, { guesses });
   const judge = new ShellJudge(line, plan, judgement);
   const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
@@ -47,9 +45,8 @@ class ShellJudge {
   readonly #line: string;
   readonly #plan: ShellPlan;
   readonly #judgement: ShellJudgement;
-  readonly #allow: readonly OriginRule[];
+  readonly #allow: CommandRules;
   readonly #whole: OriginRule | undefined;
-  readonly #words: WordRules;
   #last: Allowed | undefined;
   #builtIn = false;
 
@@ -57,9 +54,8 @@ class ShellJudge {
     this.#line = line;
     this.#plan = plan;
     this.#judgement = judgement;
-    this.#allow = judgement.rules.forTool("allow", TOOL);
-    this.#whole = judgement.rules.whole("allow", TOOL);
-    this.#words = new WordRules(judgement.rules, judgement.space);
+    this.#allow = judgement.rules.allow;
+    this.#whole = judgement.rules.wholeAllow;
   }
 
   /** The deny rule that fits any reading of the line. */
@@ -115,35 +111,18 @@ class ShellJudge {
     return this.#plan.obstacles.length === 0 && this.#plan.units.every(reads);
   }
 
+  /** Generous: any spelling of a command, and names that only a glob spells. */
   #against(action: "deny" | "ask"): Verdict | undefined {
-    const rules = this.#judgement.rules.forTool(action, TOOL);
-    const whole = rules.find(({ pattern }) => pattern === undefined);
-    if (whole !== undefined) return byRule(whole, this.#line);
-    for (const unit of rules.length === 0 ? [] : allUnits(this.#plan.units)) {
-      const rule = rules.find(({ pattern }) => pattern !== undefined && this.#fits(pattern, unit));
+    const rules = this.#judgement.rules[action];
+    if (rules.whole !== undefined) return byRule(rules.whole, this.#line);
+    for (const unit of rules.isEmpty ? [] : allUnits(this.#plan.units)) {
+      const rule = ruleAgainst(rules, unit);
       if (rule !== undefined) return byRule(rule, unit.text);
     }
-    const line = rules.find(
-      ({ pattern }) =>
-        pattern !== undefined &&
-        /[|&;<>]/.test(pattern) &&
-        this.#judgement.rules.text(pattern).matches(this.#line.trim()),
-    );
-    return line === undefined ? this.#words.against(action, this.#plan) : byRule(line, this.#line);
-  }
-
-  /** Generous: any spelling of the command, and names that only a glob spells. */
-  #fits(pattern: string, unit: ShellUnit): boolean {
-    const { ignoreCase } = this.#judgement.space;
-    const wanted = this.#judgement.rules.text(ignoreCase ? fold(pattern) : pattern);
-    const fits = (text: string): boolean => wanted.matches(ignoreCase ? fold(text) : text);
-    if (fits(unit.text) || unit.aliases.some(fits)) return true;
-    if (unit.globName !== undefined) {
-      const name = /^[^\s*]+/.exec(pattern)?.[0] ?? "";
-      const rest = unit.text.slice(unit.words[0]?.text.length ?? 0);
-      return name !== "" && globFits(unit.globName, name) && fits(name + rest);
-    }
-    return false;
+    const line = rules.isEmpty ? undefined : rules.findByLine(this.#line.trim());
+    return line === undefined
+      ? this.#judgement.rules.words(action).against(this.#plan)
+      : byRule(line, this.#line);
   }
 
   #secret(): Verdict | undefined {
@@ -165,10 +144,7 @@ class ShellJudge {
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
     const guards = unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
-    const rule = this.#allow.find(
-      ({ pattern }) =>
-        pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text, guards),
-    );
+    const rule = this.#allow.find(unit.text, guards);
     if (rule !== undefined) return this.#allowedBy(rule, unit);
     const context = { space: this.#judgement.space, variables: this.#plan.variables };
     const known = this.#judgement.defaults ? readOnlyRule(withoutPrograms(unit, guards), context) : undefined;
@@ -186,9 +162,7 @@ class ShellJudge {
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
     const offer = suggestionFor(unit, guards);
-    const nearly = this.#allow.find(
-      ({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text),
-    );
+    const nearly = this.#allow.find(unit.text);
     const guard = guards[0];
     const inner = guard?.program?.find((each) => this.#unit(each) !== undefined);
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
@@ -257,6 +231,17 @@ function allowedVerdict(allowed: Allowed): Verdict {
   const { known } = allowed;
   const reason = `${shown(part)} only looks at files of the workspace (built-in rule: ${known}).`;
   return { decision: "allow", part, rule: `built-in: ${known}`, reason, by: "built-in" };
+}
+
+function ruleAgainst(rules: CommandRules, unit: ShellUnit): OriginRule | undefined {
+  const own = rules.find(unit.text);
+  if (own !== undefined) return own;
+  for (const alias of unit.aliases) {
+    const found = rules.find(alias);
+    if (found !== undefined) return found;
+  }
+  if (unit.globName === undefined) return undefined;
+  return rules.findByGlob(unit.globName, unit.text.slice(unit.words[0]?.text.length ?? 0));
 }
 
 function* allUnits(units: readonly ShellUnit[]): Generator<ShellUnit> {

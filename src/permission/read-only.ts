@@ -1,16 +1,16 @@
 import type { PathSpace } from "./paths/path-space.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
 import { mayShowSecret, secretInWord } from "./secret-files.ts";
-import type { ShellPlan } from "./shell/plan-shell.ts";
 import { findScripts } from "./shell/script-words.ts";
 import { sedEffect } from "./shell/sed-script.ts";
 import type { ShellWord } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
+import type { KnownVariables } from "./shell/variable-scope.ts";
 
 /** What coverage by the built-in commands depends on. */
 export interface ReadOnlyContext {
   readonly space: PathSpace;
-  readonly variables: ShellPlan["variables"];
+  readonly variables: KnownVariables;
 }
 
 /**

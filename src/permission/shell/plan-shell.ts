@@ -3,7 +3,6 @@ import { readShell } from "./read-shell.ts";
 import {
   literalWord,
   type ShellObstacle,
-  type ShellReading,
   type ShellRedirect,
   type ShellWord,
   type SimpleCommand,
@@ -13,6 +12,7 @@ import type { ShellUnit } from "./shell-unit.ts";
 import { assignmentGuards, textGuards } from "./text-guards.ts";
 import { unwrap } from "./unwrap.ts";
 import type { Unwrapped } from "./unwrapped.ts";
+import { type KnownVariables, VariableScope } from "./variable-scope.ts";
 import { PASSING_PROGRAMS } from "./wrappers.ts";
 
 /** Everything a command line runs or opens. */
@@ -21,7 +21,7 @@ export interface ShellPlan {
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
   /** Variables of the line itself, with their values where they are known. */
-  readonly variables: ShellReading["variables"];
+  readonly variables: KnownVariables;
 }
 
 /** Works out what a command line runs, wrappers and nested command lines included. Never throws. */
@@ -56,7 +56,7 @@ class Planner {
   #guessedChars = 0;
   /** Plain commands come again and again in long lines. */
   readonly #seen = new Set<SimpleCommand>();
-  #variables: ReadonlyMap<string, readonly ShellWord[] | undefined> = new Map();
+  #variables: KnownVariables = new VariableScope(new Map());
   readonly #guesses: boolean;
   #sink: ShellUnit[] = this.#units;
 
@@ -86,7 +86,7 @@ class Planner {
     for (const { part, reason } of reading.changes) this.#change(part, reason, level);
     if (reading.obstacles.length > 0) for (const text of roughCommands(line)) this.#guess(text, level, true);
     const outer = this.#variables;
-    this.#variables = new Map([...outer, ...reading.variables]);
+    if (reading.variables.size > 0) this.#variables = new VariableScope(reading.variables, outer);
     for (const command of reading.commands) this.#command(command, level);
     if (level.depth > 0) this.#variables = outer;
   }
