@@ -27,8 +27,7 @@ const TOOL = "bash";
 /** Judges a command line: every command in it, and every file the shell opens for it. */
 export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   const { rules } = judgement;
-  const guesses = rules.deny.any || rules.ask.any || judgement.defaults;
-  const plan = planShell(line, { guesses });
+  const plan = planShell(line, { guesses: judgement.defaults || rules.refuses });
   const judge = new ShellJudge(line, plan, judgement);
   const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
   if (!judgement.onlyReads || verdict.decision === "deny" || judge.onlyReads()) return verdict;
@@ -41,6 +40,9 @@ export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   };
 }
 
+/** Words that the built-in rules look at, on disk where they may be paths; a longer line asks, unless rules of the user allow it. */
+const MAX_LOOKED = 4000;
+
 class ShellJudge {
   readonly #line: string;
   readonly #plan: ShellPlan;
@@ -49,6 +51,7 @@ class ShellJudge {
   readonly #whole: OriginRule | undefined;
   #last: Allowed | undefined;
   #builtIn = false;
+  #looked = 0;
 
   constructor(line: string, plan: ShellPlan, judgement: ShellJudgement) {
     this.#line = line;
@@ -115,10 +118,8 @@ class ShellJudge {
   #against(action: "deny" | "ask"): Verdict | undefined {
     const rules = this.#judgement.rules[action];
     if (rules.whole !== undefined) return byRule(rules.whole, this.#line);
-    for (const unit of rules.isEmpty ? [] : allUnits(this.#plan.units)) {
-      const rule = ruleAgainst(rules, unit);
-      if (rule !== undefined) return byRule(rule, unit.text);
-    }
+    const found = rules.isEmpty ? undefined : firstAgainst(rules, this.#plan.units);
+    if (found !== undefined) return found;
     const line = rules.isEmpty ? undefined : rules.findByLine(this.#line.trim());
     return line === undefined
       ? this.#judgement.rules.words(action).against(this.#plan)
@@ -143,9 +144,14 @@ class ShellJudge {
     if (machinery !== undefined) return machinery;
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
-    const guards = unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
+    const guards =
+      unit.guards.length === 0
+        ? unit.guards
+        : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
     if (rule !== undefined) return this.#allowedBy(rule, unit);
+    if (this.#judgement.defaults) this.#looked += unit.words.length;
+    if (this.#looked > MAX_LOOKED) return ask(unit.text, "the line names more than the built-in rules look up");
     const context = { space: this.#judgement.space, variables: this.#plan.variables };
     const known = this.#judgement.defaults ? readOnlyRule(withoutPrograms(unit, guards), context) : undefined;
     if (known !== undefined) {
@@ -244,15 +250,22 @@ function ruleAgainst(rules: CommandRules, unit: ShellUnit): OriginRule | undefin
   return rules.findByGlob(unit.globName, unit.text.slice(unit.words[0]?.text.length ?? 0));
 }
 
-function* allUnits(units: readonly ShellUnit[]): Generator<ShellUnit> {
+/** The first rule against any of the commands, or against what their options run. */
+function firstAgainst(rules: CommandRules, units: readonly ShellUnit[]): Verdict | undefined {
   for (const unit of units) {
-    yield unit;
-    for (const { program } of unit.guards) if (program !== undefined) yield* allUnits(program);
+    const rule = ruleAgainst(rules, unit);
+    if (rule !== undefined) return byRule(rule, unit.text);
+    for (const { program } of unit.guards) {
+      const verdict = program === undefined ? undefined : firstAgainst(rules, program);
+      if (verdict !== undefined) return verdict;
+    }
   }
+  return undefined;
 }
 
 /** A command without the words that run programs judged by themselves; `guards` are those that remain. */
 function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUnit {
+  if (guards.length === unit.guards.length) return unit;
   const left = new Set(guards);
   const gone = unit.guards
     .filter((guard) => !left.has(guard))

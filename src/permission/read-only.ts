@@ -29,7 +29,7 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
   const program = unit.words[0]?.text ?? "";
   if (program === "sed") return coversSed(unit.words, context) ? "sed (printing)" : undefined;
   for (const command of READ_ONLY_BY_PROGRAM.get(program) ?? [])
-    if (covers(command, unit.words, context)) return command.name;
+    if (isNamed(command, unit.words) && covers(command, unit.words, context)) return command.name;
   return PLAIN_WRAPPERS.has(program) && !unit.words.some(({ text }) => /^(?:-a|--arg-file)/.test(text))
     ? `${program} (as a wrapper)`
     : undefined;
@@ -40,12 +40,15 @@ export function isReadOnlyProgram(name: string): boolean {
   return name === "sed" || name === "awk" || READ_ONLY_BY_PROGRAM.has(name);
 }
 
+function isNamed({ name }: ReadOnlyCommand, words: readonly ShellWord[]): boolean {
+  if (!name.includes(" ")) return words[0]?.literal === true;
+  return name.split(" ").every((part, index) => words[index]?.text === part && words[index].literal);
+}
+
 function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: ReadOnlyContext): boolean {
-  const names = command.name.split(" ");
-  if (!names.every((name, index) => words[index]?.text === name && words[index].literal)) return false;
   const operands =
     command.words === undefined
-      ? afterOptions(command, words, names.length)
+      ? afterOptions(command, words, command.name.split(" ").length)
       : afterWords(command.words, words);
   if (operands === undefined || operands.length > (command.max ?? Number.POSITIVE_INFINITY)) return false;
   if (command.begins !== undefined && !operands.every(({ text }) => text.startsWith(command.begins ?? "")))

@@ -27,6 +27,11 @@ export class ShellRules {
     };
   }
 
+  /** Whether there is any deny or ask rule. */
+  get refuses(): boolean {
+    return this.deny.any || this.ask.any || !this.#words.deny.isEmpty || !this.#words.ask.isEmpty;
+  }
+
   /** Rules for files, as far as the words of commands show these. */
   words(action: "deny" | "ask"): WordRules {
     return this.#words[action];

@@ -26,9 +26,14 @@ export class WordRules {
     this.#writes = new PathRules([...patterned("write"), ...reads], space);
   }
 
+  /** Whether there is no rule. */
+  get isEmpty(): boolean {
+    return this.#writes.isEmpty;
+  }
+
   /** The rule for `read` that a word falls under, or the one for `edit` or `write` that the target of a redirection does. */
   against(plan: ShellPlan): Verdict | undefined {
-    if (this.#writes.isEmpty) return undefined;
+    if (this.isEmpty) return undefined;
     let left = MAX_WORDS;
     for (const { target, writes, source } of plan.redirects) {
       const rule = this.#find(writes ? this.#writes : this.#reads, target.resolved, left-- > 0);

@@ -19,6 +19,8 @@ export class PathPattern {
   /** What every path it describes begins with. */
   readonly head: string;
   readonly #tail: string;
+  /** The longest text between stars: a quick look. */
+  readonly #inner: string;
   readonly #isPlain: boolean;
   readonly #tokens: readonly Token[];
   readonly #ignoreCase: boolean;
@@ -31,6 +33,7 @@ export class PathPattern {
     this.head = this.#isPlain ? wanted : wanted.slice(0, star);
     // The slash behind `**` may stand for nothing.
     this.#tail = wanted.slice(wanted.lastIndexOf("*") + 1).replace(/^\//, "");
+    this.#inner = longest(wanted.split("*").map((piece) => piece.replace(/^\//, "")));
     this.#tokens = this.#isPlain ? [] : tokensOf(wanted);
   }
 
@@ -38,9 +41,13 @@ export class PathPattern {
   matches(path: string): boolean {
     const text = this.#ignoreCase ? fold(path) : path;
     if (this.#isPlain) return text === this.head;
-    if (!text.startsWith(this.head) || !text.endsWith(this.#tail)) return false;
+    if (!text.startsWith(this.head) || !text.endsWith(this.#tail) || !text.includes(this.#inner)) return false;
     return this.#tokens.length * text.length <= MAX_STEPS && walks(this.#tokens, text);
   }
+}
+
+function longest(texts: readonly string[]): string {
+  return texts.reduce((best, text) => (text.length > best.length ? text : best), "");
 }
 
 /** Whether a path pattern describes the whole of `path`: see {@link PathPattern}. */

@@ -18,7 +18,8 @@ export function programGuards(
   words: readonly ShellWord[],
   isChosen: IsChosen,
 ): readonly WordGuard[] {
-  const guards = [...optionGuards(name, words), ...ownGuards(name, words)];
+  const guards = optionGuards(name, words);
+  guards.push(...ownGuards(name, words));
   // An expansion may be empty: what is left can be an option all the same.
   if (words.some(({ text, resolved }) => text !== resolved)) {
     const left = words.map((word) => ({ ...word, text: word.resolved }));
@@ -78,22 +79,27 @@ function ownGuards(name: string, words: readonly ShellWord[]): readonly WordGuar
     case "nawk":
       return scriptGuards(words, { script: "", long: "source", valued: "Fv", effect: awkEffect });
     default:
-      return [];
+      return NO_GUARDS;
   }
 }
 
+const NO_GUARDS: readonly WordGuard[] = [];
+
 function optionGuards(name: string, words: readonly ShellWord[]): WordGuard[] {
-  const options = PROGRAM_OPTIONS.get(name) ?? {};
+  const options = PROGRAM_OPTIONS.get(name) ?? NO_OPTIONS;
   const guards: WordGuard[] = [];
   for (let index = 1; index < words.length; index++) {
     const text = words[index]?.text ?? "";
     if (text === "--" && options.ends === true) break;
-    const reason = `${text} makes ${name} run a program or write a file`;
     if (name === "tar" && index > 1 && !text.startsWith("-")) continue;
-    if (isGuardedOption(name, text, options)) guards.push({ from: index, to: index + 1, reason });
+    if (!isGuardedOption(name, text, options)) continue;
+    const reason = `${text} makes ${name} run a program or write a file`;
+    guards.push({ from: index, to: index + 1, reason });
   }
   return guards;
 }
+
+const NO_OPTIONS: ProgramOptions = {};
 
 /** Whether a word is an option that makes a program run another one or write a file. */
 export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {
