@@ -1,7 +1,7 @@
 import type { CommandRules } from "./command-rules.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
-import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
+import { isReadOnlyProgram, type ReadOnlyContext, readOnlyRule, secretOf } from "./read-only.ts";
 import type { OriginRule } from "./rule.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
@@ -101,7 +101,7 @@ class ShellJudge {
   }
 
   onlyReads(): boolean {
-    const context = { space: this.#judgement.space, variables: this.#plan.variables };
+    const context = this.#context();
     if (this.#plan.redirects.some((each) => each.writes && !isHarmless(each))) return false;
     const reads = (unit: ShellUnit): boolean => {
       const programs = unit.guards.flatMap(({ program }) => program ?? []);
@@ -145,14 +145,13 @@ class ShellJudge {
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
     const guards =
-      unit.guards.length === 0
-        ? unit.guards
-        : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
+      unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
     if (rule !== undefined) return this.#allowedBy(rule, unit);
     if (this.#judgement.defaults) this.#looked += unit.words.length;
-    if (this.#looked > MAX_LOOKED) return ask(unit.text, "the line names more than the built-in rules look up");
-    const context = { space: this.#judgement.space, variables: this.#plan.variables };
+    if (this.#looked > MAX_LOOKED)
+      return ask(unit.text, "the line names more than the built-in rules look up");
+    const context = this.#context();
     const known = this.#judgement.defaults ? readOnlyRule(withoutPrograms(unit, guards), context) : undefined;
     if (known !== undefined) {
       this.#builtIn = true;
@@ -160,6 +159,11 @@ class ShellJudge {
       return undefined;
     }
     return this.#notAllowed(unit, guards);
+  }
+
+  #context(): ReadOnlyContext {
+    const pipesOnly = !this.#line.includes("<");
+    return { space: this.#judgement.space, variables: this.#plan.variables, pipesOnly };
   }
 
   #allowedBy(rule: OriginRule, unit: ShellUnit): undefined {

@@ -15,7 +15,10 @@ export class WordRules {
   readonly #reads: PathRules;
   readonly #writes: PathRules;
 
-  constructor(action: "deny" | "ask", { rules, space }: { readonly rules: RuleSet; readonly space: PathSpace }) {
+  constructor(
+    action: "deny" | "ask",
+    { rules, space }: { readonly rules: RuleSet; readonly space: PathSpace },
+  ) {
     const patterned = (tool: string): readonly OriginRule[] =>
       rules
         .forTool(action, tool)

@@ -20,7 +20,8 @@ function rooms(): { readonly work: string; readonly home: string } {
   const work = join(root, "work");
   const home = join(root, "home");
   for (const folder of ["src", "docs", ".git/hooks"]) mkdirSync(join(work, folder), { recursive: true });
-  for (const folder of ["home/notes", "other", "work-other"]) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of ["home/notes", "other", "work-other"])
+    mkdirSync(join(root, folder), { recursive: true });
   for (const file of ["work/src/a.ts", "work/docs/x.md", "work/.git/config", "other/x", "work/a", "work/b"])
     writeFileSync(join(root, file), "x\n");
   symlinkSync(join(root, "other"), join(work, "out"));

@@ -74,7 +74,10 @@ export class LinkReader {
 
 const ASCII = /^[\x20-\x7e]*$/;
 
-const DISK: LinkSource = { look: linkOnDisk, list: process.platform === "linux" ? listLinks : () => undefined };
+const DISK: LinkSource = {
+  look: linkOnDisk,
+  list: process.platform === "linux" ? listLinks : () => undefined,
+};
 
 function linkOnDisk(path: string): string | undefined | null {
   try {

@@ -41,7 +41,8 @@ export class PathPattern {
   matches(path: string): boolean {
     const text = this.#ignoreCase ? fold(path) : path;
     if (this.#isPlain) return text === this.head;
-    if (!text.startsWith(this.head) || !text.endsWith(this.#tail) || !text.includes(this.#inner)) return false;
+    if (!text.startsWith(this.head) || !text.endsWith(this.#tail) || !text.includes(this.#inner))
+      return false;
     return this.#tokens.length * text.length <= MAX_STEPS && walks(this.#tokens, text);
   }
 }

@@ -208,10 +208,7 @@ class Planner {
     const outer = this.#sink;
     const units: ShellUnit[] = [];
     this.#sink = units;
-    this.#words(
-      { ...NOTHING, words, source: textOf(words) },
-      { ...level, depth: level.depth + 1 },
-    );
+    this.#words({ ...NOTHING, words, source: textOf(words) }, { ...level, depth: level.depth + 1 });
     this.#sink = outer;
     return units;
   }
@@ -286,6 +283,7 @@ function nameProblem(word: ShellWord): string | undefined {
   const fixed =
     word.literal ||
     (word.tilde && word.names.length + word.substitutions.length === 0 && !word.glob && !word.braces);
+  if (word.text.startsWith("~") && !word.tilde) return "the name of the program begins with a quoted ~";
   if (!fixed || word.assigns !== undefined) return "the name of the program is not a literal word";
   if (word.text === "" || /\s/.test(word.text))
     return "the name of the program is empty or has a blank in it";

@@ -3,7 +3,8 @@ import { gitGuards } from "./git-guards.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
 import { findScripts, type ScriptOptions } from "./script-words.ts";
 import { sedEffect } from "./sed-script.ts";
-import type { ShellWord, SimpleCommand } from "./shell-command.ts";
+import { literalWord, type ShellWord, type SimpleCommand } from "./shell-command.ts";
+import { UNKNOWN_ARGUMENTS } from "./unwrap.ts";
 import type { WordGuard } from "./word-guard.ts";
 
 /** Tells whether a word could take a value that the line chooses, options included. */
@@ -94,10 +95,30 @@ function optionGuards(name: string, words: readonly ShellWord[]): WordGuard[] {
     if (name === "tar" && index > 1 && !text.startsWith("-")) continue;
     if (!isGuardedOption(name, text, options)) continue;
     const reason = `${text} makes ${name} run a program or write a file`;
-    guards.push({ from: index, to: index + 1, reason });
+    guards.push({ from: index, to: index + 1, reason, ...programOf(words, index) });
   }
   return guards;
 }
+
+/** The program that a long option names in plain words, and where its value ends. */
+function programOf(words: readonly ShellWord[], index: number): Partial<WordGuard> {
+  const word = words[index];
+  const [, option = "", equals, attached = ""] = /^--([a-z-]+)(?:(=)(.*))?$/s.exec(word?.text ?? "") ?? [];
+  if (!RUNS_ITS_VALUE.has(option) || word?.literal !== true) return {};
+  const next = equals === undefined ? words[index + 1] : undefined;
+  const value = equals === undefined ? (next?.literal === true ? next.text : "") : attached;
+  if (!PLAIN_WORDS.test(value)) return {};
+  const program = [...value.split(" ").map(literalWord), UNKNOWN_ARGUMENTS];
+  return { to: index + (next === undefined ? 1 : 2), program };
+}
+
+/** Long options whose value is a program, with arguments it may have and others that are added. */
+const RUNS_ITS_VALUE: ReadonlySet<string> = new Set(
+  ["pre", "compress-program", "use-compress-program", "to-command", "pager", "rsh", "extcmd"].concat(
+    "filter",
+  ),
+);
+const PLAIN_WORDS = /^[\w./+@%:-]+(?: [\w./+@%:,-]+)*$/;
 
 const NO_OPTIONS: ProgramOptions = {};
 

@@ -323,6 +323,14 @@ class ShellReader {
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
+    if (
+      node.name !== undefined &&
+      /^(?:[ \t]|\\\n)*\(/.test(this.#source.slice(node.name.end, node.name.end + 200))
+    )
+      this.obstacle({
+        part: source,
+        reason: "it cannot be read as a command line: a bracket stands behind a name",
+      });
     const command = { words, assignments, input, piped, source };
     this.#commands.push(command);
     const plain =

@@ -93,6 +93,8 @@ export class WordReader {
       pure: true,
     };
     const parts = word.parts;
+    // A calculation in brackets that does not end.
+    if (parts === undefined && word.text.includes("$[")) this.#unreadable(word.text);
     if (parts === undefined) draft.resolved = word.value;
     else for (const part of parts) this.#part(part, draft);
     const tilde = word.text.startsWith("~");
