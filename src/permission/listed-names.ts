@@ -2,8 +2,22 @@ import type { ShellWord } from "./shell/shell-command.ts";
 
 /** Programs that cannot do more than show, whatever file names they are given. */
 const SHOWING: ReadonlySet<string> = new Set([
-  ...["cat", "head", "tail", "wc", "nl", "grep", "egrep", "fgrep"],
-  ...["ls", "stat", "md5sum", "sha1sum", "sha256sum", "cksum", "basename", "dirname"],
+  "basename",
+  "cat",
+  "cksum",
+  "dirname",
+  "egrep",
+  "fgrep",
+  "grep",
+  "head",
+  "ls",
+  "md5sum",
+  "nl",
+  "sha1sum",
+  "sha256sum",
+  "stat",
+  "tail",
+  "wc",
 ]);
 
 /**

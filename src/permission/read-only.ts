@@ -31,14 +31,28 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
     return undefined;
   if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
   const program = unit.words[0]?.text ?? "";
-  if (program === "sed") return coversSed(unit.words, context) ? "sed (printing)" : undefined;
-  if (program === "awk" || program === "gawk" || program === "mawk")
-    return coversAwk(unit.words, context) ? "awk (printing)" : undefined;
-  const command = coveringCommand(unit.words, context);
-  if (command !== undefined) return command.name;
+  const known = coveringName(program, unit.words, context);
+  if (known !== undefined) return known;
   return PLAIN_WRAPPERS.has(program) && !unit.words.some(({ text }) => /^(?:-a|--arg-file)/.test(text))
     ? `${program} (as a wrapper)`
     : undefined;
+}
+
+function coveringName(
+  program: string,
+  words: readonly ShellWord[],
+  context: ReadOnlyContext,
+): string | undefined {
+  switch (program) {
+    case "sed":
+      return coversSed(words, context) ? "sed (printing)" : undefined;
+    case "awk":
+    case "gawk":
+    case "mawk":
+      return coversAwk(words, context) ? "awk (printing)" : undefined;
+    default:
+      return coveringCommand(words, context)?.name;
+  }
 }
 
 /** Whether a program is one of those that only look, whatever its options. */
@@ -247,7 +261,7 @@ function coversAwk(words: readonly ShellWord[], context: ReadOnlyContext): boole
   return words.every(({ text, literal }, index) => {
     if (index === 0 || index === script.index) return true;
     if (index > script.index) return !text.startsWith("-") && staysInside(words[index] ?? word, context);
-    return literal && (/^-F/.test(text) || words[index - 1]?.text === "-F");
+    return literal && (text.startsWith("-F") || words[index - 1]?.text === "-F");
   });
 }
 

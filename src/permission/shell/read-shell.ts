@@ -323,14 +323,7 @@ class ShellReader {
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
-    if (
-      node.name !== undefined &&
-      /^(?:[ \t]|\\\n)*\(/.test(this.#source.slice(node.name.end, node.name.end + 200))
-    )
-      this.obstacle({
-        part: source,
-        reason: "it cannot be read as a command line: a bracket stands behind a name",
-      });
+    this.#strayBracket(node);
     const command = { words, assignments, input, piped, source };
     this.#commands.push(command);
     const plain =
@@ -338,6 +331,13 @@ class ShellReader {
       node.redirects.length === 0 &&
       words.every(({ literal }) => literal);
     if (plain) this.#known.set(source, command);
+  }
+
+  /** `ls (`: the parser lets it pass, the shell does not. */
+  #strayBracket(node: Command): void {
+    const behind = node.name === undefined ? "" : this.#source.slice(node.name.end, node.name.end + 200);
+    if (/^(?:[ \t]|\\\n)*\(/.test(behind))
+      this.obstacle({ part: this.#slice(node), reason: "a bracket stands where none can" });
   }
 
   #assignment(node: Assignment): ShellWord {
