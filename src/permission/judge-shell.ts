@@ -102,6 +102,9 @@ class ShellJudge {
 
   onlyReads(): boolean {
     const context = this.#context();
+    let words = 0;
+    for (const unit of this.#plan.units) words += unit.words.length;
+    if (words > MAX_LOOKED) return false;
     if (this.#plan.redirects.some((each) => each.writes && !isHarmless(each))) return false;
     const reads = (unit: ShellUnit): boolean => {
       const programs = unit.guards.flatMap(({ program }) => program ?? []);

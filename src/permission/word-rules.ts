@@ -6,9 +6,6 @@ import { namesTool, pathPatterns, type RuleSet } from "./rule-set.ts";
 import type { ShellPlan } from "./shell/plan-shell.ts";
 import { byRule, type Verdict } from "./verdict.ts";
 
-/** Words looked up on disk for one line; the rest is compared as it is written. */
-const MAX_WORDS = 2000;
-
 /** Deny or ask rules for files, applied to the words of command lines as far as these show paths. */
 export class WordRules {
   readonly #space: PathSpace;
@@ -37,9 +34,8 @@ export class WordRules {
   /** The rule for `read` that a word falls under, or the one for `edit` or `write` that the target of a redirection does. */
   against(plan: ShellPlan): Verdict | undefined {
     if (this.isEmpty) return undefined;
-    let left = MAX_WORDS;
     for (const { target, writes, source } of plan.redirects) {
-      const rule = this.#find(writes ? this.#writes : this.#reads, target.resolved, left-- > 0);
+      const rule = this.#find(writes ? this.#writes : this.#reads, target.resolved);
       if (rule !== undefined) return byRule(rule, source);
     }
     return this.#reads.isEmpty ? undefined : this.#inWords(plan);
@@ -54,7 +50,7 @@ export class WordRules {
         for (const piece of piecesOf(word.resolved)) {
           if (seen.has(piece)) continue;
           seen.add(piece);
-          const rule = this.#find(this.#reads, piece, seen.size < MAX_WORDS);
+          const rule = this.#find(this.#reads, piece);
           if (rule !== undefined) return byRule(rule, unit.text);
         }
       }
@@ -62,10 +58,10 @@ export class WordRules {
     return undefined;
   }
 
-  #find(rules: PathRules, text: string, onDisk: boolean): OriginRule | undefined {
+  #find(rules: PathRules, text: string): OriginRule | undefined {
     if (text === "" || text.length > 4096 || rules.isEmpty) return undefined;
-    const path = onDisk ? this.#space.path(text) : undefined;
-    return rules.find(path === undefined ? [text] : [...new Set([...path.written, path.resolved])]);
+    const { written, resolved } = this.#space.path(text);
+    return rules.find(written.includes(resolved) ? written : [...written, resolved]);
   }
 }
 

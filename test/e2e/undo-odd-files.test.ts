@@ -18,7 +18,10 @@ test("moved, deleted, linked, binary, ignored and empty things come back turn by
   });
   mkdirSync(join(place.cwd, "void/in/void"), { recursive: true });
   chmodSync(join(place.cwd, "a/d.sh"), 0o755);
-  writeFileSync(join(place.cwd, "bin.dat"), Uint8Array.from({ length: 70_000 }, (_, index) => index * 7));
+  writeFileSync(
+    join(place.cwd, "bin.dat"),
+    Uint8Array.from({ length: 70_000 }, (_, index) => index * 7),
+  );
   const first = [
     "mv a moved; rm -rf void ign; chmod -x moved/d.sh; head -c 90000 /dev/urandom > bin.dat; ln bin.dat hard",
     "ln -s moved/d.sh link; ln -sf /etc/hosts moved/b/hosts; mkdir -p e/m/p/t/y",

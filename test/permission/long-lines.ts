@@ -111,7 +111,7 @@ export const LONG_LINES: Readonly<Record<string, (length: number) => string>> = 
   "a script in a string": (n) => `sh -c '${each(n, (i) => `cat x${i}`)}'`,
   "scripts in strings": (n) => each(n, (i) => `bash -c 'ls ${i}'`),
   "shells in shells": (n) => each(n, (i) => shells(`ls ${i}`, 5)),
-  "shells in shells deeply": (n) => shells("ls", Math.floor(Math.log2(n / 8))),
+  "shells in shells deeply": (n) => shells("ls", Math.floor(Math.log(n / 8) / Math.log(3))),
   "evaluated strings": (n) => each(n, (i) => `eval 'ls ${i}'`),
   env: (n) => each(n, (i) => `env A=${i} ls`),
   "env -S": (n) => each(n, (i) => `env -S 'ls ${i}'`),

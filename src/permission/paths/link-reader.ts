@@ -3,6 +3,8 @@ import { type Dir, lstatSync, opendirSync, readlinkSync } from "node:fs";
 /** After so many lookups in one folder it is listed instead, where it has no more than eight times as many entries. */
 const TRIES: ReadonlySet<number> = new Set([64, 512, 4096]);
 const ENTRIES_PER_LOOKUP = 8;
+/** The system looks at no longer path, so there is nothing to find. */
+const MAX_PATH = process.platform === "win32" ? 32_768 : 4096;
 const MISSING: unique symbol = Symbol("missing");
 
 /** A link's target, `undefined` for what is no link, or nothing there. */
@@ -33,6 +35,7 @@ export class LinkReader {
 
   /** The target of the link at an absolute path written with `/`; `undefined` when there is none. */
   linkAt(path: string): string | undefined {
+    if (path.length > MAX_PATH) return undefined;
     let found = this.#known.get(path);
     if (found === undefined && !this.#known.has(path)) {
       found = this.#lookUp(path);
