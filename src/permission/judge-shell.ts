@@ -1,19 +1,18 @@
+import type { CommandRules } from "./command-rules.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
-import { fold } from "./paths/match-path.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
-import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
+import { isReadOnlyProgram, type ReadOnlyContext, readOnlyRule, secretOf } from "./read-only.ts";
 import type { OriginRule } from "./rule.ts";
-import type { RuleSet } from "./rule-set.ts";
-import { globFits, secretInWord } from "./secret-files.ts";
+import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import type { ShellRedirect } from "./shell/shell-command.ts";
 import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
+import type { ShellRules } from "./shell-rules.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
-import { WordRules } from "./word-rules.ts";
 
 /** What a command line is judged by. */
 export interface ShellJudgement {
-  readonly rules: RuleSet;
+  readonly rules: ShellRules;
   readonly space: PathSpace;
   /** Whether the built-in rules take part. */
   readonly defaults: boolean;
@@ -28,9 +27,7 @@ const TOOL = "bash";
 /** Judges a command line: every command in it, and every file the shell opens for it. */
 export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   const { rules } = judgement;
-  const guesses =
-    rules.forTool("deny", TOOL).length + rules.forTool("ask", TOOL).length > 0 || judgement.defaults;
-  const plan = planShell(line, { guesses });
+  const plan = planShell(line, { guesses: judgement.defaults || rules.refuses });
   const judge = new ShellJudge(line, plan, judgement);
   const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
   if (!judgement.onlyReads || verdict.decision === "deny" || judge.onlyReads()) return verdict;
@@ -43,23 +40,25 @@ export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   };
 }
 
+/** Words that the built-in rules look at, on disk where they may be paths; a longer line asks, unless rules of the user allow it. */
+const MAX_LOOKED = 4000;
+
 class ShellJudge {
   readonly #line: string;
   readonly #plan: ShellPlan;
   readonly #judgement: ShellJudgement;
-  readonly #allow: readonly OriginRule[];
+  readonly #allow: CommandRules;
   readonly #whole: OriginRule | undefined;
-  readonly #words: WordRules;
   #last: Allowed | undefined;
   #builtIn = false;
+  #looked = 0;
 
   constructor(line: string, plan: ShellPlan, judgement: ShellJudgement) {
     this.#line = line;
     this.#plan = plan;
     this.#judgement = judgement;
-    this.#allow = judgement.rules.forTool("allow", TOOL);
-    this.#whole = judgement.rules.whole("allow", TOOL);
-    this.#words = new WordRules(judgement.rules, judgement.space);
+    this.#allow = judgement.rules.allow;
+    this.#whole = judgement.rules.wholeAllow;
   }
 
   /** The deny rule that fits any reading of the line. */
@@ -102,7 +101,10 @@ class ShellJudge {
   }
 
   onlyReads(): boolean {
-    const context = { space: this.#judgement.space, variables: this.#plan.variables };
+    const context = this.#context();
+    let words = 0;
+    for (const unit of this.#plan.units) words += unit.words.length;
+    if (words > MAX_LOOKED) return false;
     if (this.#plan.redirects.some((each) => each.writes && !isHarmless(each))) return false;
     const reads = (unit: ShellUnit): boolean => {
       const programs = unit.guards.flatMap(({ program }) => program ?? []);
@@ -115,35 +117,16 @@ class ShellJudge {
     return this.#plan.obstacles.length === 0 && this.#plan.units.every(reads);
   }
 
+  /** Generous: any spelling of a command, and names that only a glob spells. */
   #against(action: "deny" | "ask"): Verdict | undefined {
-    const rules = this.#judgement.rules.forTool(action, TOOL);
-    const whole = rules.find(({ pattern }) => pattern === undefined);
-    if (whole !== undefined) return byRule(whole, this.#line);
-    for (const unit of rules.length === 0 ? [] : allUnits(this.#plan.units)) {
-      const rule = rules.find(({ pattern }) => pattern !== undefined && this.#fits(pattern, unit));
-      if (rule !== undefined) return byRule(rule, unit.text);
-    }
-    const line = rules.find(
-      ({ pattern }) =>
-        pattern !== undefined &&
-        /[|&;<>]/.test(pattern) &&
-        this.#judgement.rules.text(pattern).matches(this.#line.trim()),
-    );
-    return line === undefined ? this.#words.against(action, this.#plan) : byRule(line, this.#line);
-  }
-
-  /** Generous: any spelling of the command, and names that only a glob spells. */
-  #fits(pattern: string, unit: ShellUnit): boolean {
-    const { ignoreCase } = this.#judgement.space;
-    const wanted = this.#judgement.rules.text(ignoreCase ? fold(pattern) : pattern);
-    const fits = (text: string): boolean => wanted.matches(ignoreCase ? fold(text) : text);
-    if (fits(unit.text) || unit.aliases.some(fits)) return true;
-    if (unit.globName !== undefined) {
-      const name = /^[^\s*]+/.exec(pattern)?.[0] ?? "";
-      const rest = unit.text.slice(unit.words[0]?.text.length ?? 0);
-      return name !== "" && globFits(unit.globName, name) && fits(name + rest);
-    }
-    return false;
+    const rules = this.#judgement.rules[action];
+    if (rules.whole !== undefined) return byRule(rules.whole, this.#line);
+    const found = rules.isEmpty ? undefined : firstAgainst(rules, this.#plan.units);
+    if (found !== undefined) return found;
+    const line = rules.isEmpty ? undefined : rules.findByLine(this.#line.trim());
+    return line === undefined
+      ? this.#judgement.rules.words(action).against(this.#plan)
+      : byRule(line, this.#line);
   }
 
   #secret(): Verdict | undefined {
@@ -164,13 +147,14 @@ class ShellJudge {
     if (machinery !== undefined) return machinery;
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
-    const guards = unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
-    const rule = this.#allow.find(
-      ({ pattern }) =>
-        pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text, guards),
-    );
+    const guards =
+      unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
+    const rule = this.#allow.find(unit.text, guards);
     if (rule !== undefined) return this.#allowedBy(rule, unit);
-    const context = { space: this.#judgement.space, variables: this.#plan.variables };
+    if (this.#judgement.defaults) this.#looked += unit.words.length;
+    if (this.#looked > MAX_LOOKED)
+      return ask(unit.text, "the line names more than the built-in rules look up");
+    const context = this.#context();
     const known = this.#judgement.defaults ? readOnlyRule(withoutPrograms(unit, guards), context) : undefined;
     if (known !== undefined) {
       this.#builtIn = true;
@@ -180,15 +164,18 @@ class ShellJudge {
     return this.#notAllowed(unit, guards);
   }
 
+  #context(): ReadOnlyContext {
+    const pipesOnly = !this.#line.includes("<");
+    return { space: this.#judgement.space, variables: this.#plan.variables, pipesOnly };
+  }
+
   #allowedBy(rule: OriginRule, unit: ShellUnit): undefined {
     this.#last = { rule, unit };
   }
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
     const offer = suggestionFor(unit, guards);
-    const nearly = this.#allow.find(
-      ({ pattern }) => pattern !== undefined && this.#judgement.rules.text(pattern).matches(unit.text),
-    );
+    const nearly = this.#allow.find(unit.text);
     const guard = guards[0];
     const inner = guard?.program?.find((each) => this.#unit(each) !== undefined);
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
@@ -259,15 +246,33 @@ function allowedVerdict(allowed: Allowed): Verdict {
   return { decision: "allow", part, rule: `built-in: ${known}`, reason, by: "built-in" };
 }
 
-function* allUnits(units: readonly ShellUnit[]): Generator<ShellUnit> {
-  for (const unit of units) {
-    yield unit;
-    for (const { program } of unit.guards) if (program !== undefined) yield* allUnits(program);
+function ruleAgainst(rules: CommandRules, unit: ShellUnit): OriginRule | undefined {
+  const own = rules.find(unit.text);
+  if (own !== undefined) return own;
+  for (const alias of unit.aliases) {
+    const found = rules.find(alias);
+    if (found !== undefined) return found;
   }
+  if (unit.globName === undefined) return undefined;
+  return rules.findByGlob(unit.globName, unit.text.slice(unit.words[0]?.text.length ?? 0));
+}
+
+/** The first rule against any of the commands, or against what their options run. */
+function firstAgainst(rules: CommandRules, units: readonly ShellUnit[]): Verdict | undefined {
+  for (const unit of units) {
+    const rule = ruleAgainst(rules, unit);
+    if (rule !== undefined) return byRule(rule, unit.text);
+    for (const { program } of unit.guards) {
+      const verdict = program === undefined ? undefined : firstAgainst(rules, program);
+      if (verdict !== undefined) return verdict;
+    }
+  }
+  return undefined;
 }
 
 /** A command without the words that run programs judged by themselves; `guards` are those that remain. */
 function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUnit {
+  if (guards.length === unit.guards.length) return unit;
   const left = new Set(guards);
   const gone = unit.guards
     .filter((guard) => !left.has(guard))

@@ -7,11 +7,14 @@ export interface FixedRange {
 /** A pattern over the whole of a text: `*` is any run of characters, also none, all else is itself. */
 export class TextPattern {
   readonly pattern: string;
+  /** What every text it describes begins with. */
+  readonly head: string;
   readonly #pieces: readonly string[];
 
   constructor(pattern: string) {
     this.pattern = pattern;
     this.#pieces = pattern.split("*");
+    this.head = this.#pieces[0] ?? "";
   }
 
   /**
@@ -56,10 +59,11 @@ function matchesFixed(pattern: string, text: string, fixed: readonly FixedRange[
   const held = new Uint8Array(text.length);
   for (const { from, to } of fixed) held.fill(1, from, to);
   let reached = new Uint8Array(pattern.length + 1);
+  let next = new Uint8Array(pattern.length + 1);
   reached[0] = 1;
   skipStars(pattern, reached);
   for (let index = 0; index < text.length; index++) {
-    const next = new Uint8Array(pattern.length + 1);
+    next.fill(0);
     for (let place = 0; place < pattern.length; place++) {
       if (reached[place] !== 1) continue;
       if (pattern[place] === "*") {
@@ -67,7 +71,7 @@ function matchesFixed(pattern: string, text: string, fixed: readonly FixedRange[
       } else if (pattern[place] === text[index]) next[place + 1] = 1;
     }
     skipStars(pattern, next);
-    reached = next;
+    [reached, next] = [next, reached];
   }
   return reached[pattern.length] === 1;
 }

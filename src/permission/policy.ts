@@ -11,6 +11,7 @@ import { type OriginRule, type Rule, ruleText } from "./rule.ts";
 import { RuleSet } from "./rule-set.ts";
 import { secretPattern } from "./secret-files.ts";
 import type { SessionRules } from "./session-rules.ts";
+import { ShellRules } from "./shell-rules.ts";
 import { isEditTool, isReadTool, patternKind, toToolName } from "./tool-names.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
 
@@ -73,6 +74,7 @@ class RulePolicy implements Policy {
   readonly #fixed: readonly OriginRule[];
   readonly #defaults: boolean;
   #rules: RuleSet;
+  #shellRules: ShellRules | undefined;
   #sessionCount = 0;
 
   constructor(options: PolicyOptions, mode: PolicyMode) {
@@ -128,6 +130,7 @@ class RulePolicy implements Policy {
     if (session.length === this.#sessionCount) return;
     this.#sessionCount = session.length;
     this.#rules = new RuleSet([...this.#fixed, ...session]);
+    this.#shellRules = undefined;
   }
 
   #judge(tool: string, input: unknown): Verdict {
@@ -162,8 +165,9 @@ class RulePolicy implements Policy {
     }
     const trusted = new Set((this.#options.trusted ?? []).map(toToolName));
     const onlyReads = this.#mode === "plan";
+    this.#shellRules ??= new ShellRules(this.#rules, this.#space);
     return judgeShell(command, {
-      rules: this.#rules,
+      rules: this.#shellRules,
       space: this.#space,
       defaults: this.#defaults,
       trusted,

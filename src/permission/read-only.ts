@@ -1,16 +1,20 @@
+import { isListOfNames } from "./listed-names.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
 import { mayShowSecret, secretInWord } from "./secret-files.ts";
-import type { ShellPlan } from "./shell/plan-shell.ts";
+import { awkEffect } from "./shell/awk-script.ts";
 import { findScripts } from "./shell/script-words.ts";
 import { sedEffect } from "./shell/sed-script.ts";
 import type { ShellWord } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
+import type { KnownVariables } from "./shell/variable-scope.ts";
 
 /** What coverage by the built-in commands depends on. */
 export interface ReadOnlyContext {
   readonly space: PathSpace;
-  readonly variables: ShellPlan["variables"];
+  readonly variables: KnownVariables;
+  /** Whether nothing in the line reads its standard input from anywhere but a pipe. Default false. */
+  readonly pipesOnly?: boolean;
 }
 
 /**
@@ -27,12 +31,28 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
     return undefined;
   if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
   const program = unit.words[0]?.text ?? "";
-  if (program === "sed") return coversSed(unit.words, context) ? "sed (printing)" : undefined;
-  for (const command of READ_ONLY_BY_PROGRAM.get(program) ?? [])
-    if (covers(command, unit.words, context)) return command.name;
+  const known = coveringName(program, unit.words, context);
+  if (known !== undefined) return known;
   return PLAIN_WRAPPERS.has(program) && !unit.words.some(({ text }) => /^(?:-a|--arg-file)/.test(text))
     ? `${program} (as a wrapper)`
     : undefined;
+}
+
+function coveringName(
+  program: string,
+  words: readonly ShellWord[],
+  context: ReadOnlyContext,
+): string | undefined {
+  switch (program) {
+    case "sed":
+      return coversSed(words, context) ? "sed (printing)" : undefined;
+    case "awk":
+    case "gawk":
+    case "mawk":
+      return coversAwk(words, context) ? "awk (printing)" : undefined;
+    default:
+      return coveringCommand(words, context)?.name;
+  }
 }
 
 /** Whether a program is one of those that only look, whatever its options. */
@@ -40,12 +60,25 @@ export function isReadOnlyProgram(name: string): boolean {
   return name === "sed" || name === "awk" || READ_ONLY_BY_PROGRAM.has(name);
 }
 
+function coveringCommand(words: readonly ShellWord[], context: ReadOnlyContext): ReadOnlyCommand | undefined {
+  const program = words[0]?.text ?? "";
+  // Options of git that change nothing but how it prints.
+  const plain = program === "git" && /^(?:--no-pager|-P)$/.test(words[1]?.text ?? "") && words[1]?.literal;
+  const rest = plain === true ? [...words.slice(0, 1), ...words.slice(2)] : words;
+  return READ_ONLY_BY_PROGRAM.get(program)?.find(
+    (command) => isNamed(command, rest) && covers(command, rest, context),
+  );
+}
+
+function isNamed({ name }: ReadOnlyCommand, words: readonly ShellWord[]): boolean {
+  if (!name.includes(" ")) return words[0]?.literal === true;
+  return name.split(" ").every((part, index) => words[index]?.text === part && words[index].literal);
+}
+
 function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: ReadOnlyContext): boolean {
-  const names = command.name.split(" ");
-  if (!names.every((name, index) => words[index]?.text === name && words[index].literal)) return false;
   const operands =
     command.words === undefined
-      ? afterOptions(command, words, names.length)
+      ? afterOptions(command, words, command.name.split(" ").length)
       : afterWords(command.words, words);
   if (operands === undefined || operands.length > (command.max ?? Number.POSITIVE_INFINITY)) return false;
   if (command.begins !== undefined && !operands.every(({ text }) => text.startsWith(command.begins ?? "")))
@@ -65,7 +98,7 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
     case "pattern":
       return isSearchInside(operands, words, context);
     case "paths":
-      return operands.every((word) => staysInside(word, context));
+      return operands.every((word) => staysInside(word, context) || isListed(word, words, context));
   }
 }
 
@@ -78,8 +111,19 @@ function isSearchInside(
   const first = words.some(({ text }) => text === "--files" || text === "--type-list") ? 0 : 1;
   return (
     operands.slice(0, first).every((word) => isHarmlessText(word, context)) &&
-    operands.slice(first).every((word) => staysInside(word, context))
+    operands.slice(first).every((word) => staysInside(word, context) || isListed(word, words, context))
   );
+}
+
+/** Names that commands of the line list: those lie in the workspace as well. */
+function isListed(word: ShellWord, words: readonly ShellWord[], context: ReadOnlyContext): boolean {
+  if (context.pipesOnly !== true || word.substitutions.length === 0) return false;
+  const program = words[0]?.text ?? "";
+  const inner = { ...context, pipesOnly: false };
+  return isListOfNames(word, {
+    program,
+    covers: (list) => coveringCommand(list, inner) !== undefined,
+  });
 }
 
 /** The operands, or `undefined` when an option is not among the known ones. */
@@ -207,6 +251,22 @@ function coversSed(words: readonly ShellWord[], context: ReadOnlyContext): boole
     return staysInside(word, context);
   });
 }
+
+/** `awk '{print $1}' file`: a program that neither runs, writes nor reads other files, nor looks at the environment. */
+function coversAwk(words: readonly ShellWord[], context: ReadOnlyContext): boolean {
+  const [script] = findScripts(words, { script: "", long: "source", valued: "Fv" });
+  const word = script === undefined ? undefined : words[script.index];
+  if (script === undefined || word?.literal !== true || script.text !== word.text) return false;
+  if (awkEffect(script.text) !== "none" || AWK_REACHES.test(script.text)) return false;
+  return words.every(({ text, literal }, index) => {
+    if (index === 0 || index === script.index) return true;
+    if (index > script.index) return !text.startsWith("-") && staysInside(words[index] ?? word, context);
+    return literal && (text.startsWith("-F") || words[index - 1]?.text === "-F");
+  });
+}
+
+/** What gives an awk program other files or the environment, or a name for those. */
+const AWK_REACHES = /\b(?:ARG[VC]|ENVIRON|SYMTAB|FUNCTAB|PROCINFO|getline|system)\b|@/;
 
 /** The secret file that a command names, as far as its words show it; programs that only print or test names aside. */
 export function secretOf(unit: ShellUnit): string | undefined {

@@ -1,5 +1,5 @@
-import { matchesText, TextPattern } from "./match-text.ts";
-import { matchesPath } from "./paths/match-path.ts";
+import { matchesText } from "./match-text.ts";
+import { PathPattern } from "./paths/match-path.ts";
 import type { JudgedPath, PathSpace } from "./paths/path-space.ts";
 import type { OriginRule, Rule, RuleAction } from "./rule.ts";
 import { isEditTool, isReadTool } from "./tool-names.ts";
@@ -7,8 +7,6 @@ import { isEditTool, isReadTool } from "./tool-names.ts";
 /** Rules grouped by what they say, with the questions a check asks of them. */
 export class RuleSet {
   readonly #byAction: Readonly<Record<RuleAction, readonly OriginRule[]>>;
-
-  readonly #patterns = new Map<string, TextPattern>();
 
   constructor(rules: readonly OriginRule[]) {
     const of = (action: RuleAction): readonly OriginRule[] => rules.filter((rule) => rule.action === action);
@@ -20,13 +18,6 @@ export class RuleSet {
     return this.#byAction[action].filter(
       (rule) => namesTool(rule, tool) || (action !== "allow" && isRelated(rule, tool)),
     );
-  }
-
-  /** A rule's pattern, ready to be compared with the text of commands. */
-  text(pattern: string): TextPattern {
-    const known = this.#patterns.get(pattern) ?? new TextPattern(pattern);
-    this.#patterns.set(pattern, known);
-    return known;
   }
 
   /** A rule without a pattern for the tool. */
@@ -83,15 +74,25 @@ interface DescribeOptions {
 
 /** Whether a rule's path pattern describes an absolute path. */
 export function describesPath(pattern: string, path: string, { space, generous }: DescribeOptions): boolean {
-  const compare = (wanted: string, form: string): boolean => {
-    const options = { ignoreCase: generous && space.ignoreCase };
-    if (matchesPath(wanted, form, options)) return true;
-    return generous && wanted.endsWith("/**") && matchesPath(wanted.slice(0, -3), form, options);
-  };
+  const { absolute, patterns } = pathPatterns(pattern, { space, generous });
+  const forms = absolute ? [path] : space.insideForms(path);
+  return forms.some((form) => patterns.some((each) => each.matches(form)));
+}
+
+/** A rule's path pattern, ready to be compared: with absolute paths, or with those relative to a folder of the workspace. */
+export function pathPatterns(
+  pattern: string,
+  { space, generous }: DescribeOptions,
+): { readonly absolute: boolean; readonly patterns: readonly PathPattern[] } {
   const absolute = space.absolutePattern(pattern);
-  if (absolute !== undefined) return compare(absolute, path);
   const relative = space.slashes(pattern).replace(/^(?:\.\/+)+/, "");
-  return space
-    .insideForms(path)
-    .some((form) => compare(relative === "" ? "." : relative, form) || (form === "." && relative === "**"));
+  const wanted = absolute ?? (relative === "" ? "." : relative);
+  const texts = [wanted];
+  if (generous && wanted.endsWith("/**")) texts.push(wanted.slice(0, -3));
+  if (absolute === undefined && relative === "**") texts.push(".");
+  const options = { ignoreCase: generous && space.ignoreCase };
+  return {
+    absolute: absolute !== undefined,
+    patterns: texts.map((text) => new PathPattern(text, options)),
+  };
 }

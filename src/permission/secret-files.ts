@@ -1,4 +1,4 @@
-import { matchesPath } from "./paths/match-path.ts";
+import { PathPattern } from "./paths/match-path.ts";
 
 /** Files that hold keys: every tool asks before it touches one. The part of the visible default rules that is about names of files. */
 export const SECRET_FILES: readonly string[] = [
@@ -44,8 +44,10 @@ export function secretPattern(path: string): string | undefined {
   const plain = path.toLowerCase();
   if (HARMLESS.test(plain)) return undefined;
   if (!HINT.test(plain)) return undefined;
-  return SECRET_FILES.find((pattern) => matchesPath(pattern, plain));
+  return PATTERNS.find(({ compiled }) => compiled.matches(plain))?.pattern;
 }
+
+const PATTERNS = SECRET_FILES.map((pattern) => ({ pattern, compiled: new PathPattern(pattern) }));
 
 /** Whether a text could name a secret file at all: a quick look. */
 export function mayShowSecret(text: string): boolean {

@@ -1,40 +1,56 @@
+import { HeadIndex } from "./head-index.ts";
+import { fold, type PathPattern } from "./paths/match-path.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import type { OriginRule } from "./rule.ts";
-import { describesPath, namesTool, type RuleSet } from "./rule-set.ts";
+import { namesTool, pathPatterns, type RuleSet } from "./rule-set.ts";
 import type { ShellPlan } from "./shell/plan-shell.ts";
 import { byRule, type Verdict } from "./verdict.ts";
 
-/** Words looked up on disk for one line; the rest is compared as it is written. */
-const MAX_WORDS = 2000;
-
-/** Deny and ask rules for files, applied to the words of command lines as far as these show paths. */
+/** Deny or ask rules for files, applied to the words of command lines as far as these show paths. */
 export class WordRules {
-  readonly #rules: RuleSet;
   readonly #space: PathSpace;
+  readonly #reads: PathRules;
+  readonly #writes: PathRules;
 
-  constructor(rules: RuleSet, space: PathSpace) {
-    this.#rules = rules;
+  constructor(
+    action: "deny" | "ask",
+    { rules, space }: { readonly rules: RuleSet; readonly space: PathSpace },
+  ) {
+    const patterned = (tool: string): readonly OriginRule[] =>
+      rules
+        .forTool(action, tool)
+        .filter((rule) => rule.pattern !== undefined && (namesTool(rule, tool) || tool === "write"));
+    const reads = patterned("read");
     this.#space = space;
+    this.#reads = new PathRules(reads, space);
+    this.#writes = new PathRules([...patterned("write"), ...reads], space);
+  }
+
+  /** Whether there is no rule. */
+  get isEmpty(): boolean {
+    return this.#writes.isEmpty;
   }
 
   /** The rule for `read` that a word falls under, or the one for `edit` or `write` that the target of a redirection does. */
-  against(action: "deny" | "ask", plan: ShellPlan): Verdict | undefined {
-    const reads = this.#patterned(action, "read");
-    const writes = this.#patterned(action, "write");
-    if (reads.length + writes.length === 0) return undefined;
-    for (const { target, writes: isWrite, source } of plan.redirects) {
-      const rule = this.#fits(isWrite ? [...writes, ...reads] : reads, target.resolved, true);
+  against(plan: ShellPlan): Verdict | undefined {
+    if (this.isEmpty) return undefined;
+    for (const { target, writes, source } of plan.redirects) {
+      const rule = this.#find(writes ? this.#writes : this.#reads, target.resolved);
       if (rule !== undefined) return byRule(rule, source);
     }
-    if (reads.length === 0) return undefined;
+    return this.#reads.isEmpty ? undefined : this.#inWords(plan);
+  }
+
+  #inWords(plan: ShellPlan): Verdict | undefined {
     const seen = new Set<string>();
     for (const unit of plan.units) {
       if (PRINTING.has(unit.name)) continue;
-      for (const word of unit.words.slice(1)) {
-        if (seen.has(word.text)) continue;
-        seen.add(word.text);
+      for (const [index, word] of unit.words.entries()) {
+        if (index === 0) continue;
         for (const piece of piecesOf(word.resolved)) {
-          const rule = this.#fits(reads, piece, seen.size < MAX_WORDS);
+          if (seen.has(piece)) continue;
+          seen.add(piece);
+          const rule = this.#find(this.#reads, piece);
           if (rule !== undefined) return byRule(rule, unit.text);
         }
       }
@@ -42,19 +58,56 @@ export class WordRules {
     return undefined;
   }
 
-  #patterned(action: "deny" | "ask", tool: string): readonly OriginRule[] {
-    return this.#rules
-      .forTool(action, tool)
-      .filter((rule) => rule.pattern !== undefined && (namesTool(rule, tool) || tool === "write"));
+  #find(rules: PathRules, text: string): OriginRule | undefined {
+    if (text === "" || text.length > 4096 || rules.isEmpty) return undefined;
+    const { written, resolved } = this.#space.path(text);
+    return rules.find(written.includes(resolved) ? written : [...written, resolved]);
+  }
+}
+
+interface Compiled {
+  readonly rule: OriginRule;
+  readonly pattern: PathPattern;
+}
+
+/** Path rules, ready to be compared with thousands of paths. */
+class PathRules {
+  readonly isEmpty: boolean;
+  readonly #space: PathSpace;
+  readonly #absolute: HeadIndex<Compiled>;
+  readonly #relative: HeadIndex<Compiled>;
+
+  constructor(rules: readonly OriginRule[], space: PathSpace) {
+    const absolute: [string, Compiled][] = [];
+    const relative: [string, Compiled][] = [];
+    for (const rule of rules) {
+      const found = pathPatterns(rule.pattern ?? "", { space, generous: true });
+      const list = found.absolute ? absolute : relative;
+      list.push(...found.patterns.map((pattern): [string, Compiled] => [pattern.head, { rule, pattern }]));
+    }
+    this.isEmpty = rules.length === 0;
+    this.#space = space;
+    this.#absolute = new HeadIndex(absolute);
+    this.#relative = new HeadIndex(relative);
   }
 
-  #fits(rules: readonly OriginRule[], text: string, onDisk: boolean): OriginRule | undefined {
-    if (text === "" || text.length > 4096 || rules.length === 0) return undefined;
-    const path = onDisk ? this.#space.path(text) : undefined;
-    const forms = path === undefined ? [text] : [...path.written, path.resolved];
-    return rules.find(({ pattern = "" }) =>
-      forms.some((form) => describesPath(pattern, form, { space: this.#space, generous: true })),
-    );
+  find(forms: readonly string[]): OriginRule | undefined {
+    for (const each of forms) {
+      const form = this.#space.ignoreCase ? fold(each) : each;
+      const fits = ({ pattern }: Compiled): boolean => pattern.matches(form);
+      const found = this.#absolute.find(form, fits) ?? this.#inside(each);
+      if (found !== undefined) return found.rule;
+    }
+    return undefined;
+  }
+
+  #inside(path: string): Compiled | undefined {
+    for (const each of this.#space.insideForms(path)) {
+      const form = this.#space.ignoreCase ? fold(each) : each;
+      const found = this.#relative.find(form, ({ pattern }) => pattern.matches(form));
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 }
 

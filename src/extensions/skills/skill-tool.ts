@@ -7,7 +7,8 @@ import { type IsTrusted, trustsNoProject } from "../markdown/origin.ts";
 import { readTextFile } from "../markdown/read-text-file.ts";
 import { MAX_SKILL_BYTES } from "./load-skills.ts";
 import type { Skill } from "./skill.ts";
-import { type SkillFiles, skillFiles, skillHash } from "./skill-files.ts";
+import { type SkillFiles, skillFiles } from "./skill-files.ts";
+import { mayUseScripts } from "./skill-scripts.ts";
 
 /** Characters of the tool's description that the list of skills takes, and one description in it. */
 const MAX_LIST_CHARS = 6_000;
@@ -80,7 +81,7 @@ async function load(input: SkillInput, skills: readonly Skill[], isTrusted: IsTr
   const body = withArguments(document.body.trim(), input.arguments ?? "");
   const text = truncateMiddle(body, { maxBytes: MAX_BODY_BYTES });
   const files = skillFiles(skill.folder);
-  const withScripts = files.scripts.length === 0 || (await mayUseScripts(skill, file.text, files, isTrusted));
+  const withScripts = await mayUseScripts(skill, { text: file.text, files, isTrusted });
   return {
     content: [
       `# Skill ${skill.name}`,
@@ -91,17 +92,6 @@ async function load(input: SkillInput, skills: readonly Skill[], isTrusted: IsTr
     title: skill.name,
     metadata: { skill: skill.name, path: skill.path, origin: skill.origin },
   };
-}
-
-async function mayUseScripts(
-  { name, origin, path, folder }: Skill,
-  text: string,
-  files: SkillFiles,
-  isTrusted: IsTrusted,
-): Promise<boolean> {
-  if (origin !== "project") return true;
-  const contentHash = skillHash(folder, text, files);
-  return contentHash !== undefined && (await isTrusted({ kind: "skill", name, origin, path, contentHash }));
 }
 
 /** Puts the arguments in literally. Where the text has no place for them they stand behind it. */

@@ -82,6 +82,7 @@ test("a definition is read in the forms of the field", async () => {
       systemPrompt: "Do it.",
       disallowedTools: ["bash"],
       origin: "project",
+      trusted: true,
     },
     {
       name: "reviewer",
@@ -90,6 +91,7 @@ test("a definition is read in the forms of the field", async () => {
       tools: ["read", "edit", "mcp__files__*"],
       maxIterations: 7,
       origin: "project",
+      trusted: true,
     },
   ]);
   expect(told({ agents, ...rest })).toEqual([

@@ -111,14 +111,14 @@ async function load(
     path,
     contentHash: hash("sha256", file.text),
   } as const;
-  if (await isTrusted(item)) return loaded;
+  if (await isTrusted(item)) return { ...loaded, trusted: true };
   if (!tools.some((tool) => tool.readOnly === true && isGiven(tool, subagent)))
     return tell(
       "fault",
       `the subagent ${subagent.name} is left out: all its tools act (${acting.join(", ")}), and what this project brings is not trusted`,
     );
   tell("note", `the subagent ${subagent.name} only reads: what this project brings is not trusted`);
-  return { ...loaded, readOnly: true };
+  return { ...loaded, readOnly: true, trusted: false };
 }
 
 /** The tools of a subagent that may change something. */

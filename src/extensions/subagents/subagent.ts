@@ -31,4 +31,6 @@ export interface LoadedSubagent extends Subagent {
   readonly origin: Origin;
   /** Its file; absent for one that is built in. */
   readonly path?: string;
+  /** Whether the user trusts what it may do. Absent where there is nothing to trust: it is the user's own, or only reads. */
+  readonly trusted?: boolean;
 }

@@ -31,6 +31,7 @@ import { RunTally } from "./run-tally.ts";
 import { styleFor } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
 import { leftOutText } from "./trust-text.ts";
+import { widthOf, wrapText } from "./wrap-text.ts";
 
 /**
  * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for. Resolves to the exit code
@@ -331,8 +332,10 @@ class HeadlessRun {
   }
 
   #say(message: string): void {
-    this.#context.stderr.write(
-      `nano-agent: ${terminalLine(this.#redact?.text(message) ?? message, 2_000)}\n`,
+    const { stderr } = this.#context;
+    const text = terminalLine(this.#redact?.text(message) ?? message, 2_000);
+    stderr.write(
+      `${wrapText(text, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " }).join("\n")}\n`,
     );
   }
 

@@ -157,5 +157,16 @@ function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): stri
 function denialAdvice({ denials, firstDenial, goOn }: OutcomeFacts): string {
   const count = denials === 1 ? "A tool call was refused" : `${denials} tool calls were refused`;
   const why = firstDenial === undefined ? "" : `: ${firstDenial.replace(/\.$/, "")}`;
-  return `${count}${why}. Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo, and ${nextStep({ goOn }, "run again")}.`;
+  return `${count}${why}. ${wayOut(firstDenial ?? "")}, and ${nextStep({ goOn }, "run again")}.`;
+}
+
+/** What helps against a refusal: no flag that allows does against a deny rule, or in plan mode. */
+function wayOut(why: string): string {
+  if (why.includes("Plan mode only reads"))
+    return "To let it change things, choose another --permission-mode";
+  if (/The rule \S.* forbids /.test(why))
+    return "What allows it does not help against a rule that forbids it: take that rule away (nano-agent config shows the settings)";
+  if (why.includes("Nothing is asked in this mode"))
+    return "Allow what you want with --allowed-tools, or choose another --permission-mode";
+  return "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo";
 }

@@ -1,5 +1,5 @@
-import { lstatSync, readlinkSync } from "node:fs";
 import { posix, win32 } from "node:path";
+import { LinkReader } from "./link-reader.ts";
 import { fold } from "./match-path.ts";
 
 /** Where paths start and how they are spelled. */
@@ -30,8 +30,12 @@ export interface JudgedPath {
   readonly odd?: string;
 }
 
+/** Spelled in the only way it can be: no empty part, no `.`, no `..`, no home, nothing to be taken away. */
+const PLAIN_PATH = /^(?!~)\/?(?!\.\.?(?:\/|$))[^/\0]+(?:\/(?!\.\.?(?:\/|$))[^/\0]+)*$/;
 /** No system opens a longer path: there is nothing to look up. */
 const MAX_PATH = 32_768;
+/** Folders above a path that are remembered one by one. */
+const MAX_FOLDERS = 64;
 /** As many links as Linux follows. */
 const MAX_LINKS = 40;
 
@@ -42,28 +46,29 @@ export class PathSpace {
   readonly ignoreCase: boolean;
   readonly #options: PathSpaceOptions;
   readonly #windows: boolean;
-  /** Links looked at so far: one check asks for the same folders again and again. */
-  readonly #links = new Map<string, string | undefined>();
+  #links: LinkReader;
   /** Paths from the working folder and folders judged so far: long lines name them again and again. */
   readonly #judged = new Map<string, JudgedPath>();
   readonly #folders = new Map<string, string>();
-  readonly #writtenRoots: readonly string[];
+  readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
 
   constructor(options: PathSpaceOptions) {
     const platform = options.platform ?? process.platform;
     this.#options = options;
+    this.#links = linkReader(options);
     this.#windows = platform === "win32";
     this.ignoreCase = this.#windows || platform === "darwin";
     this.workspace = options.workspace.map((folder) => this.path(folder).resolved);
-    this.#writtenRoots = options.workspace.flatMap((folder) => this.path(folder).written);
+    const written = options.workspace.flatMap((folder) => this.path(folder).written);
+    this.#roots = [...new Set([...this.workspace, ...written])];
     this.home = this.path(options.home).resolved;
     this.#machinery = (options.machinery ?? []).map((folder) => this.path(folder).resolved);
   }
 
   /** Forgets what was looked up: the next check sees the disk as it is then. */
   refresh(): void {
-    this.#links.clear();
+    this.#links = linkReader(this.#options);
     this.#judged.clear();
     this.#folders.clear();
   }
@@ -77,6 +82,12 @@ export class PathSpace {
   }
 
   #judge(given: string, base: string | undefined): JudgedPath {
+    if (!this.#windows && PLAIN_PATH.test(given)) {
+      const from = base ?? this.#options.cwd;
+      const path = given.startsWith("/") ? given : `${from}/${given}`;
+      if (given.startsWith("/") || PLAIN_PATH.test(from))
+        return { given, written: [path], resolved: path.length > MAX_PATH ? path : this.#placeOf(path) };
+    }
     const system = this.#windows ? win32 : posix;
     const expanded = this.#expandHome(given);
     const cwd = base ?? this.#options.cwd;
@@ -110,14 +121,13 @@ export class PathSpace {
 
   /** A path relative to each workspace folder that holds it. */
   insideForms(path: string): readonly string[] {
-    const roots = [...this.workspace, ...this.#writtenRoots];
-    return [
-      ...new Set(
-        roots.flatMap((root) =>
-          isWithin(path, root) ? [path === root ? "." : path.slice(prefixOf(root).length)] : [],
-        ),
-      ),
-    ];
+    const forms: string[] = [];
+    for (const root of this.#roots) {
+      if (!isWithin(path, root)) continue;
+      const form = path === root ? "." : path.slice(prefixOf(root).length);
+      if (!forms.includes(form)) forms.push(form);
+    }
+    return forms;
   }
 
   /** A pattern as an absolute one where it is absolute or starts at home; `undefined` for one relative to the workspace. */
@@ -143,7 +153,10 @@ export class PathSpace {
 
   /** With `/` between folders; on Windows without the spellings that mean the same (`\\?\`, trailing dots, streams). */
   #spell(path: string): string {
-    if (!this.#windows) return path.length > 1 ? path.replaceAll(/\/+/g, "/").replace(/\/$/, "") : path;
+    if (!this.#windows) {
+      const single = path.includes("//") ? path.replaceAll(/\/+/g, "/") : path;
+      return single.length > 1 && single.endsWith("/") ? single.slice(0, -1) : single;
+    }
     const plain = path
       .replaceAll("/", "\\")
       .replace(/^\\\\[?.]\\UNC\\/i, "\\\\")
@@ -174,11 +187,21 @@ export class PathSpace {
     const slash = absolute.lastIndexOf("/");
     if (this.#windows || slash <= 0 || slash === absolute.length - 1 || /\/\.{0,2}(?:\/|$)/.test(absolute))
       return this.#resolve(absolute);
+    return this.#plainPlace(absolute, MAX_FOLDERS);
+  }
+
+  /** Folder by folder: long lines name files of the same folders again and again. */
+  #plainPlace(absolute: string, levels: number): string {
+    const slash = absolute.lastIndexOf("/");
     const folder = absolute.slice(0, slash);
-    const place = this.#folders.get(folder) ?? this.#resolve(folder);
-    this.#folders.set(folder, place);
-    const next = place === "/" ? absolute.slice(slash) : place + absolute.slice(slash);
-    return this.#linkAt(next) === undefined ? next : this.#resolve(absolute);
+    let place = slash === 0 ? "/" : this.#folders.get(folder);
+    if (place === undefined) {
+      place = levels === 0 ? this.#resolve(folder) : this.#plainPlace(folder, levels - 1);
+      this.#folders.set(folder, place);
+    }
+    const top = place === "/" ? "" : place;
+    const name = absolute.slice(slash + 1);
+    return this.#links.linkIn(top, name) === undefined ? `${top}/${name}` : this.#resolve(absolute);
   }
 
   /** Follows links part by part; `..` is taken after following. What is not there yet is kept as written. */
@@ -196,8 +219,8 @@ export class PathSpace {
         current = system.join(current, "..");
         continue;
       }
-      const next = system.join(current, part);
-      const target = links < MAX_LINKS ? this.#linkAt(next) : undefined;
+      const next = this.#windows ? win32.join(current, part) : `${current === "/" ? "" : current}/${part}`;
+      const target = links < MAX_LINKS ? this.#links.linkAt(next) : undefined;
       if (target === undefined) {
         current = next;
         continue;
@@ -209,18 +232,18 @@ export class PathSpace {
     }
     return current;
   }
+}
 
-  #linkAt(path: string): string | undefined {
-    if (this.#links.has(path)) return this.#links.get(path);
-    const target = (this.#options.readLink ?? linkOnDisk)(path);
-    this.#links.set(path, target);
-    return target;
-  }
+function linkReader({ readLink }: PathSpaceOptions): LinkReader {
+  return readLink === undefined
+    ? new LinkReader()
+    : new LinkReader({ look: readLink, list: () => undefined });
 }
 
 /** Whether `path` is `folder` or below it; both resolved and written with `/`. */
 export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(prefixOf(folder));
+  if (!path.startsWith(folder)) return false;
+  return path.length === folder.length || folder.endsWith("/") || path.charAt(folder.length) === "/";
 }
 
 /** Below any of these folders, writing makes something run later, or changes what nano-agent may do. */
@@ -240,14 +263,4 @@ const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\u
 
 function prefixOf(folder: string): string {
   return folder.endsWith("/") ? folder : `${folder}/`;
-}
-
-function linkOnDisk(path: string): string | undefined {
-  try {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    return stats?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
-  } catch {
-    // The system refuses to look (no permission, a file used as a folder): opening it will be refused as well.
-    return undefined;
-  }
 }

@@ -129,10 +129,17 @@ function missingPrograms(errors: readonly string[]): string {
   return `The sandbox needs what is not there: ${errors.join("; ")}.${install}`;
 }
 
-/** A guarded folder of the user's own that is not there could be made by a command: it is made first. */
+/** A guarded folder of the user's own that is not there could be made by a command: it is made first, where this user can make it at all. */
 function makeProtected(place: SandboxPlace): void {
-  for (const path of sandboxLimits({ ...place, workspace: place.workspace.slice(0, 1) }).protected)
-    makeOwnFolder(path);
+  for (const path of sandboxLimits({ ...place, workspace: place.workspace.slice(0, 1) }).protected) {
+    try {
+      makeOwnFolder(path);
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      // What we may not make, no command of the same user makes.
+      if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") throw error;
+    }
+  }
 }
 
 /**

@@ -3,7 +3,6 @@ import { readShell } from "./read-shell.ts";
 import {
   literalWord,
   type ShellObstacle,
-  type ShellReading,
   type ShellRedirect,
   type ShellWord,
   type SimpleCommand,
@@ -13,6 +12,7 @@ import type { ShellUnit } from "./shell-unit.ts";
 import { assignmentGuards, textGuards } from "./text-guards.ts";
 import { unwrap } from "./unwrap.ts";
 import type { Unwrapped } from "./unwrapped.ts";
+import { type KnownVariables, VariableScope } from "./variable-scope.ts";
 import { PASSING_PROGRAMS } from "./wrappers.ts";
 
 /** Everything a command line runs or opens. */
@@ -21,13 +21,17 @@ export interface ShellPlan {
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
   /** Variables of the line itself, with their values where they are known. */
-  readonly variables: ShellReading["variables"];
+  readonly variables: KnownVariables;
 }
 
 /** Works out what a command line runs, wrappers and nested command lines included. Never throws. */
-export function planShell(line: string, { guesses = true }: PlanShellOptions = {}): ShellPlan {
-  const planner = new Planner(guesses);
-  planner.line(line, { judged: true, depth: 0 });
+export function planShell(line: string, options: PlanShellOptions = {}): ShellPlan {
+  const planner = new Planner(options);
+  try {
+    planner.line(line, { judged: true, depth: 0 });
+  } catch {
+    planner.giveUp(line);
+  }
   return planner.plan;
 }
 
@@ -46,6 +50,9 @@ const MAX_DEPTH = 10;
 /** Command lines read only for deny rules; more would be guessing. */
 const MAX_GUESSES = 400;
 const MAX_GUESSED_CHARS = 200_000;
+/** Characters of a line with an obstacle, and of everything that was not read, that are cut roughly. */
+const MAX_BROKEN = 20_000;
+const MAX_ROUGH = 1_000_000;
 const TOO_MUCH = "it may run more than can be looked into";
 
 class Planner {
@@ -53,14 +60,16 @@ class Planner {
   readonly #redirects: ShellRedirect[] = [];
   readonly #obstacles: ShellObstacle[] = [];
   readonly #guessed = new Set<string>();
+  #guessCount = 0;
   #guessedChars = 0;
   /** Plain commands come again and again in long lines. */
   readonly #seen = new Set<SimpleCommand>();
-  #variables: ReadonlyMap<string, readonly ShellWord[] | undefined> = new Map();
+  #variables: KnownVariables = new VariableScope(new Map());
   readonly #guesses: boolean;
+  #roughLeft = MAX_ROUGH;
   #sink: ShellUnit[] = this.#units;
 
-  constructor(guesses: boolean) {
+  constructor({ guesses = true }: PlanShellOptions) {
     this.#guesses = guesses;
   }
 
@@ -84,11 +93,18 @@ class Planner {
       this.#obstacles.push(...reading.obstacles);
     } else this.#redirects.push(...reading.redirects.filter(({ writes }) => writes));
     for (const { part, reason } of reading.changes) this.#change(part, reason, level);
-    if (reading.obstacles.length > 0) for (const text of roughCommands(line)) this.#guess(text, level, true);
+    if (reading.obstacles.length > 0) this.#roughly(line.slice(0, MAX_BROKEN), level);
+    for (const text of reading.unread) this.#roughly(text, level);
     const outer = this.#variables;
-    this.#variables = new Map([...outer, ...reading.variables]);
+    if (reading.variables.size > 0) this.#variables = new VariableScope(reading.variables, outer);
     for (const command of reading.commands) this.#command(command, level);
     if (level.depth > 0) this.#variables = outer;
+  }
+
+  /** The line is more than can be judged: only deny rules look at it any more. */
+  giveUp(line: string): void {
+    this.#obstacles.unshift({ part: line, reason: "it is too complex to be judged" });
+    this.#roughly(line, { judged: false, depth: 0 });
   }
 
   #change(part: string, reason: string, { judged }: Level): void {
@@ -97,25 +113,29 @@ class Planner {
     this.#sink.push({ text, name: "", words: [], guards, judged, aliases: [] });
   }
 
+  /** What could be commands in a text that was not read, for deny and ask rules. */
+  #roughly(text: string, { depth }: Level): void {
+    if (!this.#guesses) return;
+    for (const source of roughCommands(text.slice(0, this.#roughLeft))) {
+      if (this.#guessed.has(source)) continue;
+      this.#guessed.add(source);
+      const words = source.split(" ").map(literalWord);
+      this.#words({ ...NOTHING, words, source }, { judged: false, depth: depth + 1 });
+    }
+    this.#roughLeft = Math.max(0, this.#roughLeft - text.length);
+  }
+
   /** Reads a text as a command line that deny and ask rules should know of. */
-  #guess(text: string, level: Level, flat = false): void {
+  #guess(text: string, level: Level): void {
     if (!this.#guesses || this.#guessed.has(text) || text.trim() === "") return;
     this.#guessedChars += text.length;
-    if (this.#guessed.size > MAX_GUESSES || this.#guessedChars > MAX_GUESSED_CHARS) {
+    if (++this.#guessCount > MAX_GUESSES || this.#guessedChars > MAX_GUESSED_CHARS) {
       // A deny rule could have fitted what is not read any more.
       if (this.#obstacles.at(-1)?.reason !== TOO_MUCH) this.#obstacles.push({ part: text, reason: TOO_MUCH });
       return;
     }
     this.#guessed.add(text);
-    if (!flat) {
-      this.line(text, { judged: false, depth: level.depth + 1 });
-      return;
-    }
-    const words = text.split(" ").map(literalWord);
-    this.#words(
-      { words, assignments: [], input: [], piped: [], source: text },
-      { ...level, judged: false, depth: level.depth + 1 },
-    );
+    this.line(text, { judged: false, depth: level.depth + 1 });
   }
 
   #command(command: SimpleCommand, level: Level): void {
@@ -163,9 +183,7 @@ class Planner {
     const { words, assignments } = command;
     const bare = textOf(words);
     const text = assignments.length === 0 ? bare : `${textOf(assignments)} ${bare}`;
-    const unseen = unwrapped?.unseen ?? evaluates(name, words);
-    const globName = words[0]?.glob === true ? name : undefined;
-    return {
+    const unit: { -readonly [Key in keyof ShellUnit]: ShellUnit[Key] } = {
       text,
       name,
       words,
@@ -175,12 +193,14 @@ class Planner {
         isChosen: (word) => this.#isChosen(word),
         plan: (program) => this.#separately(program, level),
       }),
-      ...(unseen === undefined ? {} : { unseen }),
-      ...(blocked === undefined ? {} : { blocked }),
-      ...(globName === undefined ? {} : { globName }),
       judged: level.judged,
       aliases: aliasesOf(words, bare, assignments.length > 0),
     };
+    const unseen = unwrapped?.unseen ?? evaluates(name, words);
+    if (unseen !== undefined) unit.unseen = unseen;
+    if (blocked !== undefined) unit.blocked = blocked;
+    if (words[0]?.glob === true) unit.globName = name;
+    return unit;
   }
 
   /** The units of a program that only a guard knows of. */
@@ -188,10 +208,7 @@ class Planner {
     const outer = this.#sink;
     const units: ShellUnit[] = [];
     this.#sink = units;
-    this.#words(
-      { words, assignments: [], input: [], piped: [], source: textOf(words) },
-      { ...level, depth: level.depth + 1 },
-    );
+    this.#words({ ...NOTHING, words, source: textOf(words) }, { ...level, depth: level.depth + 1 });
     this.#sink = outer;
     return units;
   }
@@ -251,7 +268,7 @@ class Planner {
     this.#guessed.add(key);
     const source = texts.join(" ");
     this.#words(
-      { words: texts.map(literalWord), assignments: [], input: [], piped: [], source },
+      { ...NOTHING, words: texts.map(literalWord), source },
       { judged: false, depth: level.depth + 1 },
     );
   }
@@ -266,6 +283,7 @@ function nameProblem(word: ShellWord): string | undefined {
   const fixed =
     word.literal ||
     (word.tilde && word.names.length + word.substitutions.length === 0 && !word.glob && !word.braces);
+  if (word.text.startsWith("~") && !word.tilde) return "the name of the program begins with a quoted ~";
   if (!fixed || word.assigns !== undefined) return "the name of the program is not a literal word";
   if (word.text === "" || /\s/.test(word.text))
     return "the name of the program is empty or has a blank in it";
@@ -281,16 +299,17 @@ function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean)
 
 const NO_ALIASES: readonly string[] = [];
 
+const NOTHING = { assignments: [], input: [], piped: [] };
+
 /** What could be commands in a text that does not parse: cut at every operator, quotes taken away. */
-function roughCommands(line: string): readonly string[] {
-  const texts = line
-    .slice(0, 20_000)
-    .split(/[;&|\n(){}<>`]+|\$\(/)
-    .map((text) =>
-      text
-        .replaceAll(/["'\\]/g, "")
-        .replaceAll(/\s+/g, " ")
-        .trim(),
-    );
-  return [...new Set(texts)].filter((text) => text !== "").slice(0, MAX_GUESSES / 2);
+function roughCommands(text: string): ReadonlySet<string> {
+  const commands = new Set<string>();
+  for (const piece of text.split(/[;&|\n(){}<>`]+|\$\(/)) {
+    const command = piece
+      .replaceAll(/["'\\]/g, "")
+      .replaceAll(/\s+/g, " ")
+      .trim();
+    if (command !== "") commands.add(command);
+  }
+  return commands;
 }

@@ -3,7 +3,8 @@ import { gitGuards } from "./git-guards.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
 import { findScripts, type ScriptOptions } from "./script-words.ts";
 import { sedEffect } from "./sed-script.ts";
-import type { ShellWord, SimpleCommand } from "./shell-command.ts";
+import { literalWord, type ShellWord, type SimpleCommand } from "./shell-command.ts";
+import { UNKNOWN_ARGUMENTS } from "./unwrap.ts";
 import type { WordGuard } from "./word-guard.ts";
 
 /** Tells whether a word could take a value that the line chooses, options included. */
@@ -18,7 +19,8 @@ export function programGuards(
   words: readonly ShellWord[],
   isChosen: IsChosen,
 ): readonly WordGuard[] {
-  const guards = [...optionGuards(name, words), ...ownGuards(name, words)];
+  const guards = optionGuards(name, words);
+  guards.push(...ownGuards(name, words));
   // An expansion may be empty: what is left can be an option all the same.
   if (words.some(({ text, resolved }) => text !== resolved)) {
     const left = words.map((word) => ({ ...word, text: word.resolved }));
@@ -78,22 +80,47 @@ function ownGuards(name: string, words: readonly ShellWord[]): readonly WordGuar
     case "nawk":
       return scriptGuards(words, { script: "", long: "source", valued: "Fv", effect: awkEffect });
     default:
-      return [];
+      return NO_GUARDS;
   }
 }
 
+const NO_GUARDS: readonly WordGuard[] = [];
+
 function optionGuards(name: string, words: readonly ShellWord[]): WordGuard[] {
-  const options = PROGRAM_OPTIONS.get(name) ?? {};
+  const options = PROGRAM_OPTIONS.get(name) ?? NO_OPTIONS;
   const guards: WordGuard[] = [];
   for (let index = 1; index < words.length; index++) {
     const text = words[index]?.text ?? "";
     if (text === "--" && options.ends === true) break;
-    const reason = `${text} makes ${name} run a program or write a file`;
     if (name === "tar" && index > 1 && !text.startsWith("-")) continue;
-    if (isGuardedOption(name, text, options)) guards.push({ from: index, to: index + 1, reason });
+    if (!isGuardedOption(name, text, options)) continue;
+    const reason = `${text} makes ${name} run a program or write a file`;
+    guards.push({ from: index, to: index + 1, reason, ...programOf(words, index) });
   }
   return guards;
 }
+
+/** The program that a long option names in plain words, and where its value ends. */
+function programOf(words: readonly ShellWord[], index: number): Partial<WordGuard> {
+  const word = words[index];
+  const [, option = "", equals, attached = ""] = /^--([a-z-]+)(?:(=)(.*))?$/s.exec(word?.text ?? "") ?? [];
+  if (!RUNS_ITS_VALUE.has(option) || word?.literal !== true) return {};
+  const next = equals === undefined ? words[index + 1] : undefined;
+  const value = equals === undefined ? (next?.literal === true ? next.text : "") : attached;
+  if (!PLAIN_WORDS.test(value)) return {};
+  const program = [...value.split(" ").map(literalWord), UNKNOWN_ARGUMENTS];
+  return { to: index + (next === undefined ? 1 : 2), program };
+}
+
+/** Long options whose value is a program, with arguments it may have and others that are added. */
+const RUNS_ITS_VALUE: ReadonlySet<string> = new Set(
+  ["pre", "compress-program", "use-compress-program", "to-command", "pager", "rsh", "extcmd"].concat(
+    "filter",
+  ),
+);
+const PLAIN_WORDS = /^[\w./+@%:-]+(?: [\w./+@%:,-]+)*$/;
+
+const NO_OPTIONS: ProgramOptions = {};
 
 /** Whether a word is an option that makes a program run another one or write a file. */
 export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {

@@ -21,7 +21,7 @@ import {
   type SimpleCommand,
   type VariableValues,
 } from "./shell-command.ts";
-import { hidesCommand, WordReader } from "./word-reader.ts";
+import { hidesCommand, type ScriptHolder, WordReader } from "./word-reader.ts";
 
 /**
  * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops, conditions, functions,
@@ -33,11 +33,16 @@ export function readShell(source: string): ShellReading {
   const { script, problem } = parseShell(source);
   if (problem !== undefined)
     reader.obstacle({ part: source, reason: `it cannot be read as a command line: ${problem}` });
-  if (script !== undefined) reader.script(script, source);
+  if (script === undefined) reader.leaveUnread(source);
+  else reader.script(script, source);
   return reader.finish();
 }
 
 const MAX_DEPTH = 200;
+const MIN_NESTED = 64_000;
+const NESTED_PER_CHARACTER = 4;
+/** Commands of a pipeline that are known to those behind them. */
+const MAX_PIPED = 64;
 /** Values of one variable that are told apart, when it is set more than once. */
 const MAX_VALUES = 64;
 
@@ -46,6 +51,7 @@ class ShellReader {
   readonly #redirects: ShellRedirect[] = [];
   readonly #obstacles: ShellObstacle[] = [];
   readonly #changes: ShellObstacle[] = [];
+  readonly #unread: string[] = [];
   /** Commands without expansions come again and again in long lines. */
   readonly #known = new Map<string, SimpleCommand>();
   readonly #variables = new Map<string, VariableValues>();
@@ -55,11 +61,14 @@ class ShellReader {
   readonly #words: WordReader;
   #source: string;
   #depth = 0;
+  /** Characters of nested scripts that may still be read: each level reads those below it once more. */
+  #nestedLeft: number;
 
   constructor(source: string) {
     this.#source = source;
+    this.#nestedLeft = MIN_NESTED + NESTED_PER_CHARACTER * source.length;
     this.#words = new WordReader({
-      onScript: (script, text) => this.#nestedScript(script, text),
+      onScript: (holder) => this.#nestedScript(holder),
       onObstacle: (obstacle) => this.obstacle(obstacle),
       onAssign: (name, part) => this.#assignInside(name, part),
       onArithmetic: (name, part) => this.#evaluated.push({ name, part }),
@@ -69,6 +78,10 @@ class ShellReader {
 
   obstacle(obstacle: ShellObstacle): void {
     this.#obstacles.push(obstacle);
+  }
+
+  leaveUnread(text: string): void {
+    this.#unread.push(text);
   }
 
   finish(): ShellReading {
@@ -83,6 +96,7 @@ class ShellReader {
       redirects: this.#redirects,
       obstacles: this.#obstacles,
       changes: this.#changes,
+      unread: this.#unread,
       variables,
     };
   }
@@ -97,8 +111,17 @@ class ShellReader {
     this.#source = outer;
   }
 
-  #nestedScript(script: ParsedScript | undefined, text: string): readonly SimpleCommand[] {
+  #nestedScript(holder: ScriptHolder): readonly SimpleCommand[] {
+    const { text } = holder;
+    this.#nestedLeft -= text.length;
+    if (this.#nestedLeft < 0) {
+      this.#unread.push(text);
+      this.obstacle({ part: text, reason: "it is nested too deeply to be read" });
+      return [];
+    }
+    const { script } = holder;
     if (script === undefined) {
+      this.#unread.push(text);
       this.obstacle({ part: text, reason: "what it runs cannot be read" });
       return [];
     }
@@ -109,6 +132,7 @@ class ShellReader {
 
   #statements(statements: readonly Statement[]): void {
     if (this.#depth > MAX_DEPTH) {
+      this.#unread.push(this.#source);
       this.obstacle({ part: this.#source.slice(0, 200), reason: "it is nested too deeply to be read" });
       return;
     }
@@ -134,7 +158,11 @@ class ShellReader {
     if (time !== undefined) this.#timed(this.#slice({ pos: time.pos, end: node.end }));
     if (node.prefixes.some(({ type }) => type !== "Time" && type !== "Negation")) this.#unknown(node);
     const before = this.#commands.length;
-    for (const command of node.commands) this.#node(command, this.#commands.slice(before, before + 64));
+    let piped: readonly SimpleCommand[] = [];
+    for (const command of node.commands) {
+      if (piped.length < MAX_PIPED) piped = this.#commands.slice(before, before + MAX_PIPED);
+      this.#node(command, piped);
+    }
   }
 
   /** The keyword `time` is a wrapper of its own: what it times is judged besides. */
@@ -295,6 +323,7 @@ class ShellReader {
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
+    this.#strayBracket(node);
     const command = { words, assignments, input, piped, source };
     this.#commands.push(command);
     const plain =
@@ -302,6 +331,13 @@ class ShellReader {
       node.redirects.length === 0 &&
       words.every(({ literal }) => literal);
     if (plain) this.#known.set(source, command);
+  }
+
+  /** `ls (`: the parser lets it pass, the shell does not. */
+  #strayBracket(node: Command): void {
+    const behind = node.name === undefined ? "" : this.#source.slice(node.name.end, node.name.end + 200);
+    if (/^(?:[ \t]|\\\n)*\(/.test(behind))
+      this.obstacle({ part: this.#slice(node), reason: "a bracket stands where none can" });
   }
 
   #assignment(node: Assignment): ShellWord {

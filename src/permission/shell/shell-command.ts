@@ -58,6 +58,8 @@ export interface ShellReading {
   readonly obstacles: readonly ShellObstacle[];
   /** Function definitions and other changes of the shell, as written: only a rule that spells them out covers them. */
   readonly changes: readonly ShellObstacle[];
+  /** Texts that run and were not read, each with its obstacle. */
+  readonly unread: readonly string[];
   /** Variables the line sets. */
   readonly variables: ReadonlyMap<string, VariableValues>;
 }
@@ -71,11 +73,15 @@ export function literalWord(text: string): ShellWord {
     tilde: false,
     braces: false,
     splits: false,
-    names: [],
-    substitutions: [],
+    names: NO_NAMES,
+    substitutions: NO_SUBSTITUTIONS,
     resolved: text,
   };
 }
+
+// Long lines have tens of thousands of words: what is empty is shared.
+const NO_NAMES: readonly string[] = [];
+const NO_SUBSTITUTIONS: readonly (readonly SimpleCommand[])[] = [];
 
 /** The text of a word, empty behind the last one. */
 export function textAt(words: readonly ShellWord[], index: number): string {

@@ -18,6 +18,8 @@ export interface TextGuardOptions {
 export function textGuards(command: SimpleCommand, options: TextGuardOptions): readonly TextGuard[] {
   const { words, assignments } = command;
   const { name, unwrapped, isChosen, plan } = options;
+  const program = programGuards(name, words, isChosen);
+  if (program.length === 0 && unwrapped === undefined && isUnguarded(name, command)) return NONE;
   const place = placesIn([...assignments, ...words], assignments.length);
   const guards = [...assignmentGuards(assignments), ...place.heads(unwrapped?.assigns ?? [])];
   if (STATE_CHANGES.has(name)) guards.push(place.guard(0, 1, `${name} changes the shell for what follows`));
@@ -28,11 +30,23 @@ export function textGuards(command: SimpleCommand, options: TextGuardOptions): r
     const guard = place.guard(file, file + 1, `${textAt(words, file)} is a file of commands`);
     guards.push({ ...guard, program: plan(unwrapped?.words ?? []) });
   }
-  for (const { from, to, reason, program = [] } of programGuards(name, words, isChosen)) {
+  for (const { from, to, reason, program: run = [] } of program) {
     const guard = place.guard(from, to, reason);
-    guards.push(program.length === 0 ? guard : { ...guard, program: plan(program) });
+    guards.push(run.length === 0 ? guard : { ...guard, program: plan(run) });
   }
   return guards;
+}
+
+const NONE: readonly TextGuard[] = [];
+
+/** Whether a command that wraps nothing has no guard but those of its program: most commands, so it is found out first. */
+function isUnguarded(name: string, { words, assignments }: SimpleCommand): boolean {
+  return (
+    assignments.length === 0 &&
+    !STATE_CHANGES.has(name) &&
+    !textAt(words, 0).includes("..") &&
+    words.every(({ assigns }) => assigns === undefined)
+  );
 }
 
 /** Guards of assignments that begin a command's text. */

@@ -9,10 +9,16 @@ import type {
 import { expandBraces } from "./expand-braces.ts";
 import { literalWord, type ShellObstacle, type ShellWord, type SimpleCommand } from "./shell-command.ts";
 
+/** A part of a word, or of a calculation, that runs a script. */
+export interface ScriptHolder {
+  readonly text: string;
+  readonly script?: ParsedScript | undefined;
+}
+
 /** What a {@link WordReader} tells while it reads. */
 export interface WordReaderOptions {
-  /** Reads a nested script and returns its commands. */
-  readonly onScript: (script: ParsedScript | undefined, source: string) => readonly SimpleCommand[];
+  /** Reads a nested script and returns its commands. It is parsed when it is looked at. */
+  readonly onScript: (holder: ScriptHolder) => readonly SimpleCommand[];
   readonly onObstacle: (obstacle: ShellObstacle) => void;
   readonly onAssign: (name: string, part: string) => void;
   /** A variable whose value is evaluated as arithmetic: a text in it could hold commands. */
@@ -33,13 +39,17 @@ interface Draft {
   pure: boolean;
 }
 
+const MAX_DEPTH = 200;
 const PLAIN = /^[\w./:=,%+-]*$/;
 
 /** Reads the words, arithmetic and conditions of a script, and hands every script inside them on. */
 export class WordReader {
   readonly #options: WordReaderOptions;
-  /** Words come again and again in long lines. */
+  /** Words come again and again in long lines: those without variables, and those with. */
   readonly #known = new Map<string, ShellWord>();
+  readonly #expanded = new Map<string, ShellWord>();
+  /** Levels of calculations and conditions that are being read. */
+  #depth = 0;
 
   constructor(options: WordReaderOptions) {
     this.#options = options;
@@ -47,7 +57,7 @@ export class WordReader {
 
   /** Forgets words that may mean something else now that a variable was set. */
   forget(): void {
-    this.#known.clear();
+    this.#expanded.clear();
   }
 
   /** The words that `word` becomes: several when it has braces. */
@@ -62,11 +72,12 @@ export class WordReader {
 
   /** One word, its braces as they are. */
   word(word: Word): ShellWord {
-    const known = this.#known.get(word.text);
+    const { text } = word;
+    const known = this.#known.get(text) ?? this.#expanded.get(text);
     if (known !== undefined) return known;
-    if (!PLAIN.test(word.text)) return this.#read(word);
-    const read = literalWord(word.text);
-    this.#known.set(word.text, read);
+    if (!PLAIN.test(text)) return this.#read(word);
+    const read = literalWord(text);
+    this.#known.set(text, read);
     return read;
   }
 
@@ -82,13 +93,15 @@ export class WordReader {
       pure: true,
     };
     const parts = word.parts;
+    // A calculation in brackets that does not end.
+    if (parts === undefined && word.text.includes("$[")) this.#unreadable(word.text);
     if (parts === undefined) draft.resolved = word.value;
     else for (const part of parts) this.#part(part, draft);
     const tilde = word.text.startsWith("~");
     const { glob, braces, splits, names, substitutions, resolved } = draft;
     const literal = draft.literal && !tilde;
     const read = { text: word.value, literal, glob, tilde, braces, splits, names, substitutions, resolved };
-    if (draft.pure) this.#known.set(word.text, read);
+    if (draft.pure) (names.length === 0 ? this.#known : this.#expanded).set(word.text, read);
     return read;
   }
 
@@ -154,11 +167,11 @@ export class WordReader {
         if (part.operation !== undefined) this.#operation(part.operation, part.parameter, draft);
         return;
       case "CommandExpansion":
-        draft.substitutions.push(this.#options.onScript(part.script, part.text));
+        draft.substitutions.push(this.#options.onScript(part));
         draft.resolved += printedBy(draft.substitutions.at(-1));
         return;
       case "ProcessSubstitution":
-        this.#options.onScript(part.script, part.text);
+        this.#options.onScript(part);
         draft.names.push("/dev/fd");
         return;
       case "ArithmeticExpansion":
@@ -219,13 +232,27 @@ export class WordReader {
 
   /** Reads an arithmetic expression. */
   arithmetic(expression: ArithmeticExpression, part: string): void {
+    if (this.#depth > MAX_DEPTH) {
+      this.#unreadable(part);
+      return;
+    }
+    this.#depth++;
+    let left = expression;
+    // A long sum is a chain of left sides.
+    while (left.type === "ArithmeticBinary") {
+      if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(left.operator)) this.#arithmeticAssign(left.left, part);
+      this.arithmetic(left.right, part);
+      left = left.left;
+    }
+    this.#calculation(left, part);
+    this.#depth--;
+  }
+
+  #calculation(
+    expression: Exclude<ArithmeticExpression, { readonly type: "ArithmeticBinary" }>,
+    part: string,
+  ): void {
     switch (expression.type) {
-      case "ArithmeticBinary":
-        if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(expression.operator))
-          this.#arithmeticAssign(expression.left, part);
-        this.arithmetic(expression.left, part);
-        this.arithmetic(expression.right, part);
-        return;
       case "ArithmeticUnary":
         if (expression.operator === "++" || expression.operator === "--")
           this.#arithmeticAssign(expression.operand, part);
@@ -239,7 +266,7 @@ export class WordReader {
         this.arithmetic(expression.expression, part);
         return;
       case "ArithmeticCommandExpansion":
-        this.#options.onScript(expression.script, expression.text);
+        this.#options.onScript(expression);
         return;
       case "ArithmeticWord":
         this.#arithmeticWord(expression.value, expression.parts, part);
@@ -277,6 +304,16 @@ export class WordReader {
 
   /** Reads a condition of `[[ … ]]`. */
   test(expression: TestExpression, part: string): void {
+    if (this.#depth > MAX_DEPTH) {
+      this.#unreadable(part);
+      return;
+    }
+    this.#depth++;
+    this.#condition(expression, part);
+    this.#depth--;
+  }
+
+  #condition(expression: TestExpression, part: string): void {
     switch (expression.type) {
       case "TestUnary":
         this.#testOperand(expression.operand, expression.operator === "-v", part);

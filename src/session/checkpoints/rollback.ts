@@ -1,5 +1,5 @@
 import type { NewEntry, RollbackEntry } from "../../core/agent/entry.ts";
-import type { FileChange, Omission } from "../../core/agent/file-change.ts";
+import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
 import type { Journal } from "../../core/agent/journal.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { applyChanges, type FailedPath } from "./apply-changes.ts";
@@ -10,6 +10,7 @@ import {
   type TurnPlace,
 } from "./checkpoint-history.ts";
 import { entriesOf } from "./file-checkpointer.ts";
+import { isSameVersion } from "./file-state.ts";
 import { keyWithin, type PathKey } from "./path-key.ts";
 import {
   type Obstacle,
@@ -202,15 +203,22 @@ async function apply(
   workspace: Workspace,
   { id, changes }: { readonly id: string; readonly changes: readonly FileChange[] },
 ): Promise<FailedPath[]> {
+  const planned = new Map(changes.map(({ path, before }) => [path, before]));
   const failed = applyChanges(changes, {
     root: workspace.root,
     bytesOf: (hash) => workspace.store.get(hash),
-    isAsPlanned: (path) => workspace.isAsSeen(path),
+    isAsPlanned: (path) => workspace.isAsSeen(path) || isStill(workspace, path, planned.get(path) ?? null),
   });
   await journal.append({ type: "rollback_end", rollback: id, failed: failed.map(({ path }) => path) });
   workspace.look(changes.map(({ path }) => path));
   workspace.save();
   return failed;
+}
+
+/** Another look: putting one name of a file back changes the times of its other names, and nothing else. */
+function isStill(workspace: Workspace, path: PathKey, before: FileVersion | null): boolean {
+  workspace.look([path]);
+  return isSameVersion(workspace.versionOf(path) ?? null, before);
 }
 
 /** Brings a rollback to its end that was cut: what stands as before it is done, what somebody changed meanwhile is left. */

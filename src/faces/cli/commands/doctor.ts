@@ -85,10 +85,12 @@ async function sandboxCheck(settings: Settings): Promise<Check> {
 function environmentCheck({ environment, config }: Settings): Check {
   const { env, withheld } = shellEnvironment(environment, config.values);
   const count = Object.keys(env).length;
+  // The shell sets `_` for each program it starts: nobody's setting.
+  const names = withheld.filter((name) => name !== "_").toSorted();
   const held =
-    withheld.length === 0
+    names.length === 0
       ? ""
-      : `. Not passed: ${withheld.toSorted().slice(0, 40).join(", ")}${withheld.length > 40 ? ", …" : ""} (--pass-env or environment.pass passes one)`;
+      : `. Not passed: ${names.slice(0, 40).join(", ")}${names.length > 40 ? ", …" : ""} (--pass-env or environment.pass passes one)`;
   return { name: "Commands", state: "ok", message: `see ${count} variables${held}` };
 }
 

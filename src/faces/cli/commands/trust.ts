@@ -14,6 +14,7 @@ import { terminalLine } from "../terminal-text.ts";
 import { itemName } from "../trust-text.ts";
 import { type TrustWords, trustWords } from "../trust-words.ts";
 import { usageError } from "../usage-error.ts";
+import { widthOf, wrapText } from "../wrap-text.ts";
 
 /**
  * `nano-agent trust`: shows what the project of the working folder brings that can act, with what each would do, and approves it once the
@@ -72,10 +73,12 @@ async function approve(context: CommandContext, words: TrustWords): Promise<numb
   const { folder, items } = project;
   const isOpen = openIn(openTrustedProject(folder, paths));
   const count = items.filter(isOpen).length;
-  if (!json) stdout.write(textOf(project, isOpen));
+  if (!json) stdout.write(textOf(project, { isOpen, width: widthOf(stdout, 1) }));
   const agreed = yes || json || count === 0 || (await isAgreed(context, count));
   if (!agreed) {
-    stderr.write("nano-agent: nothing was approved. To approve all of it: nano-agent trust --yes\n");
+    const said = "nothing was approved. To approve all of it: nano-agent trust --yes";
+    const lines = wrapText(said, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " });
+    stderr.write(`${lines.join("\n")}\n`);
     return EXIT.refused;
   }
   if (count > 0 && (yes || !json)) {
@@ -98,14 +101,23 @@ async function isAgreed({ stderr, environment }: CommandContext, count: number):
   return askYes(style.bold(`Trust ${what} in this folder? [y] yes  [n] no `), stderr);
 }
 
-function textOf({ folder, items }: ProjectItems, isOpen: (item: TrustItem) => boolean): string {
-  if (items.length === 0) return `${terminalLine(folder, 1_000)} brings nothing that can act.\n`;
-  const lines = items.map((item) => {
+function textOf(
+  { folder, items }: ProjectItems,
+  { isOpen, width }: { readonly isOpen: (item: TrustItem) => boolean; readonly width: number | undefined },
+): string {
+  const place = terminalLine(folder, 1_000);
+  if (items.length === 0)
+    return `${wrapText(`${place} brings nothing that can act.`, { width }).join("\n")}\n`;
+  const lines = items.flatMap((item) => {
     const state =
       item.blocked === undefined ? (isOpen(item) ? "not trusted" : "trusted") : `never: ${item.blocked}`;
-    return `  ${terminalLine(itemName(item), 300)}  (${terminalLine(state, 200)})\n      ${terminalLine(withHiddenShown(item.does), 4_000)}\n`;
+    const name = `${terminalLine(itemName(item), 300)}  (${terminalLine(state, 200)})`;
+    return [
+      ...wrapText(name, { width, first: "  ", rest: "    " }),
+      ...wrapText(terminalLine(withHiddenShown(item.does), 4_000), { width, first: "      " }),
+    ];
   });
-  return `${terminalLine(folder, 1_000)} brings what can act:\n${lines.join("")}`;
+  return `${[...wrapText(`${place} brings what can act:`, { width }), ...lines].join("\n")}\n`;
 }
 
 function jsonOf({ folder, items }: ProjectItems, isOpen: (item: TrustItem) => boolean): object {

@@ -15,9 +15,9 @@ export function rollbackText(report: RollbackReport, isDry: boolean): string {
   if (report.status !== "refused") sections.push(...listed(files(changes).map(describeChange)));
   const lost = left.filter(({ reason }) => report.status !== "refused" || !isOthers(reason));
   const others = left.filter(({ reason }) => report.status === "refused" && isOthers(reason));
-  sections.push(...listed(others.map(leftLine)));
+  sections.push(...listed(others.map((each) => leftLine(each, report))));
   if (others.length > 0) sections.push(advice(report));
-  if (lost.length > 0) sections.push("Left as it is:", ...listed(lost.map(leftLine)));
+  if (lost.length > 0) sections.push("Left as it is:", ...listed(lost.map((each) => leftLine(each, report))));
   const kept = failed.filter(({ isKeptFolder }) => isKeptFolder === true);
   const broken = failed.filter(({ isKeptFolder }) => isKeptFolder !== true);
   if (kept.length > 0) sections.push("Left as it is:", ...listed(kept.map(failedLine)));
@@ -65,8 +65,13 @@ function headline({ status, direction, to, left }: RollbackReport, isDry: boolea
   }
 }
 
-function advice({ direction, to }: RollbackReport): string {
-  const turn = to === undefined ? "" : ` ${to.run}${to.turn === 0 ? "" : `.${to.turn}`}`;
+function turnOf({ to }: RollbackReport): string {
+  return to === undefined ? "" : ` ${to.run}${to.turn === 0 ? "" : `.${to.turn}`}`;
+}
+
+function advice(report: RollbackReport): string {
+  const { direction } = report;
+  const turn = turnOf(report);
   const some =
     direction === "undo" ? `Name the paths to put back (nano-agent undo${turn} -- PATH…), or put` : "Put";
   return `${some} back all of them with --force; what stands there now is kept, and can be had back.`;
@@ -75,7 +80,7 @@ function advice({ direction, to }: RollbackReport): string {
 const OBSTACLES: { readonly [reason in Obstacle]: string } = {
   changed: "changed since",
   changed_between: "changed by somebody else between two calls, or it cannot be told",
-  not_kept: "not removed, for it is not kept and could not come back; --force removes it",
+  not_kept: "not removed, for it is not kept and could not come back",
   lost: "what stood there is not kept",
 };
 
@@ -94,8 +99,11 @@ function isOthers(reason: Obstacle): boolean {
   return reason === "changed" || reason === "changed_between";
 }
 
-function leftLine({ path, reason }: LeftPath): string {
-  return `${shownPath(path)}: ${OBSTACLES[reason]}`;
+function leftLine({ path, reason }: LeftPath, report: RollbackReport): string {
+  // A redo goes to no turn that could be named, and whatever it leaves stays.
+  const forced = reason === "not_kept" && report.direction === "undo" && report.to !== undefined;
+  const more = forced ? `; nano-agent undo${turnOf(report)} --force removes it` : "";
+  return `${shownPath(path)}: ${OBSTACLES[reason]}${more}`;
 }
 
 function failedLine({ path, reason }: FailedPath): string {

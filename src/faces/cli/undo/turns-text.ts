@@ -20,5 +20,5 @@ function runLine({ run, input, time, isUndone }: ChangedRun): string {
 function turnLine(run: number, { turn, tools, paths }: ChangedRun["turns"][number]): string {
   const named = paths.slice(0, MAX_PATHS).map((path) => terminalLine(shownPath(path), 60));
   const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : "";
-  return `  ${`${run}.${turn}`.padEnd(8)}${tools.join(", ")}: ${named.join(", ")}${more}`;
+  return `  ${`${run}.${turn}`.padEnd(8)}${tools.join(", ")}: ${named.length === 0 ? "nothing in the workspace" : named.join(", ")}${more}`;
 }
