@@ -19,8 +19,6 @@ const DEFAULT_ABORT_GRACE_MS = 500;
 export interface ActOutcome {
   /** Set when a finish tool succeeded: the answer. */
   readonly finish?: NonNullable<ToolResult["finish"]>;
-  /** True when a person refused a call and wants the run to end. */
-  readonly denied: boolean;
 }
 
 /**
@@ -52,10 +50,7 @@ export async function actOn(run: RunContext, admissions: readonly Admission[]): 
   );
   if (failures.length > 0) throw failures[0];
   const [finish] = finishes;
-  return {
-    ...(finish === undefined ? {} : { finish }),
-    denied: admissions.some((admission) => admission.type === "refused" && admission.stop === true),
-  };
+  return finish === undefined ? {} : { finish };
 }
 
 function accessOf(run: RunContext, admission: Admission): ToolAccess {

@@ -97,6 +97,8 @@ export interface PermissionEntry extends EntryBase {
   readonly reason: string;
   readonly rule?: string;
   readonly suggestion?: string;
+  /** The person wants the whole run to end, wherever in it the call was made. */
+  readonly stop?: true;
   readonly parentCallId?: string;
 }
 

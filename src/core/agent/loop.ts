@@ -71,7 +71,7 @@ async function afterCalls(
   if (run.signal.aborted) return aborted(run);
   if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
-  if (outcome.denied) return { stopReason: "denied" };
+  if (run.state.isStopped) return { stopReason: "denied" };
   if (run.state.transcript.pending.length > 0) return waiting(run);
   const circling = await guardAgainstLoops(run);
   if (circling !== undefined) return circling;
@@ -126,6 +126,7 @@ async function takeInSteering(run: RunContext): Promise<boolean> {
 function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
   if (run.signal.aborted) return aborted(run);
   if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
+  if (run.state.isStopped) return { stopReason: "denied" };
   if (run.state.transcript.pending.length > 0) return waiting(run);
   const limit = exhaustedLimit(run);
   if (limit !== undefined) return overBudget(run, limit);
