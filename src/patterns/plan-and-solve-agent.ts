@@ -5,6 +5,7 @@ import { endingOf } from "../core/agent/nested-run.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
+import { counted } from "../core/base/counted.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import { assertCount } from "./assert-count.ts";
@@ -120,7 +121,7 @@ export class PlanAndSolveAgent extends Agent {
     const why =
       steps.length === 0
         ? `The model made no plan of 1 to ${maxSteps} steps. Ask for something that takes steps, or use a model that follows tool calls.`
-        : `The model's plan has ${steps.length} steps, which is more than ${maxSteps}. Raise maxSteps, or ask for less at once.`;
+        : `The model's plan has ${counted(steps.length, "step")}, which is more than ${maxSteps}. Raise maxSteps, or ask for less at once.`;
     const error = new NanoAgentError("invalid_response", why, { details: { maxSteps } });
     return { stopReason: "error", text: noPlanAnswer, error };
   }

@@ -1,3 +1,4 @@
+import { counted } from "../core/base/counted.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool } from "../core/tool/tool.ts";
@@ -25,11 +26,11 @@ export function planTool(maxSteps: number): Tool {
       const clean = cleanSteps(steps);
       if (clean.length > maxSteps) {
         return errorResult(
-          `The plan has ${clean.length} steps, which is more than ${maxSteps}. Join steps, and give the whole plan again.`,
+          `The plan has ${counted(clean.length, "step")}, which is more than ${maxSteps}. Join steps, and give the whole plan again.`,
         );
       }
       const text = formatPlan(clean);
-      return { content: text, title: `${clean.length} steps`, finish: { text, output: clean } };
+      return { content: text, title: counted(clean.length, "step"), finish: { text, output: clean } };
     },
   });
 }

@@ -232,7 +232,7 @@ export class JsonlJournal implements Journal {
     const kept =
       this.#stored === 0
         ? "Nothing is stored. Put that right, or run with --no-session."
-        : `${this.#stored} records are stored and kept.`;
+        : `${this.#stored === 1 ? "1 record is" : `${this.#stored} records are`} stored and kept.`;
     return sessionError(`${this.path}: ${systemReason(cause)}. ${kept}`, {
       cause,
       details: { file: this.path, stored: this.#stored, reason: systemCode(cause) },

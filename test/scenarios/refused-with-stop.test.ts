@@ -86,7 +86,7 @@ test("subagents at work beside the one that was stopped end before their next re
           other.resolve();
           return false;
         },
-      } as ApprovalAnswer,
+      },
     ],
   );
   expect({ stopReason, asked, requests, said }).toEqual({

@@ -28,6 +28,8 @@ export interface RunStartEntry extends EntryBase {
   /** `provider/id`. */
   readonly model: string;
   readonly tools: readonly string[];
+  /** Name of the subagent whose run begins; absent for the run of the conversation. */
+  readonly agent?: string;
 }
 
 /**

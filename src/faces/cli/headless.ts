@@ -4,6 +4,7 @@ import { findSession, type OpenSession } from "../../app/open-session.ts";
 import { redactionFor } from "../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
+import { counted } from "../../core/base/counted.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
@@ -319,7 +320,7 @@ class HeadlessRun {
     const { usage, total_cost_usd: cost, num_turns: turns } = this.#tally.totals();
     const input = usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
     const parts = [
-      `${turns} ${turns === 1 ? "turn" : "turns"}`,
+      counted(turns, "turn"),
       `${count(input)} tokens in, ${count(usage.output_tokens)} out`,
       cost === null ? "cost unknown" : `$${cost.toFixed(4)}`,
       seconds(durationMs),

@@ -1,3 +1,4 @@
+import { counted } from "../../core/base/counted.ts";
 import { editDistance } from "./edit-distance.ts";
 
 /**
@@ -154,12 +155,12 @@ function blanksOf(line: string): string {
   if (blanks === "") return "none";
   const tabs = blanks.split("\t").length - 1;
   const spaces = blanks.length - tabs;
-  const names = [counted(tabs, "tab"), counted(spaces, "blank")];
+  const names = [amount(tabs, "tab"), amount(spaces, "blank")];
   return names.filter((name) => name !== "").join(" and ");
 }
 
-function counted(count: number, noun: string): string {
-  return count === 0 ? "" : `${count} ${noun}${count === 1 ? "" : "s"}`;
+function amount(count: number, noun: string): string {
+  return count === 0 ? "" : counted(count, noun);
 }
 
 function commonPrefixLength(a: string, b: string): number {
