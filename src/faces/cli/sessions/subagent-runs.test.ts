@@ -50,7 +50,7 @@ test("what subagents did stands below the step that started them: requests, tool
     [2, [], 0],
   ]);
   expect(subagentText(steps[0]?.subagents ?? [], "  ")).toEqual([
-    "  general (t1): 3 requests, 2 tool calls (1 not successful), 300 tokens in, 60 out, $0.0009, 0 ms; completed",
+    "  general (t1): 3 requests, 2 tool calls (1 failed or refused), 300 tokens in, 60 out, $0.0009, 0 ms; completed",
     "    - Looking. → read, task",
     "    - Found it.",
     "    explore (t3): 1 request, 0 tool calls, 100 tokens in, 20 out, $0.0003, 0 ms; completed",

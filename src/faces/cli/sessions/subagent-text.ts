@@ -25,7 +25,7 @@ export function subagentText(runs: readonly SubagentRun[], indent: string): read
 
 function headOf(run: SubagentRun): string {
   const { agent, callId, used, toolCalls, failedCalls, durationMs } = run;
-  const failed = failedCalls === 0 ? "" : ` (${failedCalls} not successful)`;
+  const failed = failedCalls === 0 ? "" : ` (${failedCalls} failed or refused)`;
   const cost = used.costUsd === null ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
   const facts = [
     counted(used.requests, "request"),
