@@ -9,7 +9,7 @@ import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
 import { assertResumable, recordHistory, saysSomething } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
-import { assertNameFree, assertOptions, assertPriced } from "./check-options.ts";
+import { assertNameFree, assertOptions, assertPriced, assertToolChoice } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
@@ -360,10 +360,13 @@ export class Agent {
     );
     if (finish !== undefined) assertNameFree(finish.name, this.#tools);
     const hooks = this.#hooksOf(signal, (message) => emit({ type: "warning", message }));
+    const settings = runSettings(own, options);
+    const tools = finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]);
+    assertToolChoice(settings.toolChoice, tools);
     return {
-      ...runSettings(own, options),
+      ...settings,
       request: requestDefaults(own, this.sessionId),
-      tools: finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]),
+      tools,
       finishTool: finish?.name,
       startedAt: performance.now(),
       ledger: new Ledger(own.budget ?? {}),

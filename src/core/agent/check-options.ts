@@ -1,4 +1,5 @@
 import { NanoAgentError } from "../base/errors.ts";
+import type { ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import { assertLimits } from "./limits.ts";
 import { assertLoopGuard } from "./loop-guard-settings.ts";
@@ -20,6 +21,7 @@ export function assertOptions(options: AgentOptions): void {
     );
   }
   assertLimits(options);
+  assertToolChoice(options.toolChoice);
   assertLoopGuard(options.loopGuard);
   const { compaction } = options;
   if (compaction === undefined || compaction === false || typeof compaction.compact === "function") return;
@@ -37,6 +39,22 @@ export function assertPriced({ budget, model }: Pick<AgentOptions, "budget" | "m
   throw new NanoAgentError(
     "invalid_argument",
     `budget.usd needs a price, and that of ${unknown.provider}/${unknown.id} is unknown: give the model a price, or limit tokens.`,
+  );
+}
+
+/** Throws `invalid_argument` for a choice that is none, or of a tool that is not in `tools`. */
+export function assertToolChoice(choice: ToolChoice | undefined, tools?: ToolRegistry): void {
+  if (choice === undefined || choice === "auto" || choice === "none" || choice === "required") return;
+  const name: unknown = typeof choice === "object" && choice?.type === "tool" ? choice.name : undefined;
+  if (typeof name !== "string")
+    throw new NanoAgentError(
+      "invalid_argument",
+      `toolChoice is ${JSON.stringify(choice)}; it must be "auto", "none", "required" or { type: "tool", name }.`,
+    );
+  if (tools === undefined || tools.get(name) !== undefined) return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `toolChoice names the tool "${name}", which the agent does not have. It has: ${tools.names().join(", ") || "none"}.`,
   );
 }
 

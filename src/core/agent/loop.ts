@@ -165,6 +165,7 @@ function neverFinished(tool: string): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
     `The model never delivered the value: it answered in text ${MAX_NUDGES + 1} times instead of calling ${tool}. Try a model that follows tool calls, or a simpler schema.`,
+    { details: { neverCalled: tool } },
   );
 }
 

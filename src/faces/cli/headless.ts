@@ -227,10 +227,13 @@ class HeadlessRun {
   }
 
   async #answerLines(composed: ComposedAgent, schema: JsonSchema | undefined): Promise<void> {
+    let count = 0;
     for await (const message of readInputMessages(process.stdin)) {
+      count++;
       await this.#answer(composed, message, schema);
       if (this.#signals.signal.aborted || this.#broken.signal.aborted) return;
     }
+    if (count === 0 && !this.#signals.signal.aborted) throw nothingSaid();
   }
 
   async #answer(
@@ -347,6 +350,13 @@ class HeadlessRun {
 function promptBesideLines(): Error {
   return toNanoAgentError(
     "With --input-format stream-json the messages come from standard input. Leave the prompt out.",
+    "invalid_argument",
+  );
+}
+
+function nothingSaid(): Error {
+  return toNanoAgentError(
+    'Standard input ended without a message. Write lines of {"type":"user","message":{"role":"user","content":"…"}}.',
     "invalid_argument",
   );
 }

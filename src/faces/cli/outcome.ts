@@ -79,7 +79,8 @@ function signalExit(signal: EndingSignal): number {
   return exitCodeOfRun({ stopReason: "aborted", signal, denials: 0, missesOutput: false });
 }
 
-function subtypeOf({ stopReason, limit }: RunResult, missesOutput: boolean): ResultSubtype {
+function subtypeOf(result: RunResult, missesOutput: boolean): ResultSubtype {
+  const { stopReason, limit } = result;
   switch (stopReason) {
     case "completed":
     case "finish_tool":
@@ -101,7 +102,9 @@ function subtypeOf({ stopReason, limit }: RunResult, missesOutput: boolean): Res
     case "aborted":
       return "error_interrupted";
     default:
-      return "error_during_execution";
+      return result.error?.details?.["neverCalled"] !== undefined && missesOutput
+        ? "error_max_structured_output_retries"
+        : "error_during_execution";
   }
 }
 
