@@ -127,7 +127,7 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
   } catch (error) {
     throw new NanoAgentError(
       "journal",
-      `The journal could not store the record ${entry.type}: ${errorMessage(error)}`,
+      `The journal could not store the ${entry.type} record: ${errorMessage(error)}`,
       {
         cause: error,
       },
