@@ -1,4 +1,4 @@
-import { counted } from "../core/base/counted.ts";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool } from "../core/tool/tool.ts";

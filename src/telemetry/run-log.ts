@@ -1,14 +1,7 @@
-import type {
-  AssistantEntry,
-  CompactionEntry,
-  ModelUsageEntry,
-  RunEndEntry,
-  UserEntry,
-} from "../core/agent/entry.ts";
+import type { AssistantEntry, CompactionEntry, ModelUsageEntry, RunEndEntry } from "../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
-import { guardFinding } from "../core/agent/loop-guard.ts";
 import { OpenSubagents } from "../core/agent/open-subagents.ts";
-import { counted } from "../core/base/counted.ts";
+import { counted } from "../core/base/text.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
 import { addUsage, NO_USAGE, type Usage } from "../core/message/usage.ts";
 
@@ -62,8 +55,6 @@ function lineOf(event: AgentEvent, subagents: OpenSubagents<Spent>): Parameters<
       return ["context", "compaction taken back"];
     case "subagent":
       return withinSubagent(event, subagents);
-    case "user_message":
-      return circlingLine(event);
     case "warning":
       return ["run", `warning: ${short(event.message)}`];
     case "done":
@@ -71,11 +62,6 @@ function lineOf(event: AgentEvent, subagents: OpenSubagents<Spent>): Parameters<
     default:
       return callLine(event);
   }
-}
-
-function circlingLine({ source, message }: UserEntry): Parameters<LogSink> | undefined {
-  const finding = source === "system" ? guardFinding(textOf(message.content)) : undefined;
-  return finding === undefined ? undefined : ["run", `goes in circles, the model was told: ${finding}`];
 }
 
 /** The line of what happens to a tool call. */

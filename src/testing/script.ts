@@ -1,5 +1,5 @@
-import { counted } from "../core/base/counted.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import { counted } from "../core/base/text.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";

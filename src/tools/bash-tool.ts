@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { counted } from "../core/base/counted.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";

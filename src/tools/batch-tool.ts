@@ -1,5 +1,5 @@
-import { counted } from "../core/base/counted.ts";
 import { errorMessage } from "../core/base/errors.ts";
+import { counted } from "../core/base/text.ts";
 import type { ImageBlock, TextBlock, ToolInput } from "../core/message/block.ts";
 import { textOf } from "../core/message/message.ts";
 import { defineTool } from "../core/tool/define-tool.ts";

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { counted } from "../core/base/counted.ts";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { splice } from "./apply-edits.ts";

@@ -1,5 +1,5 @@
 import { type BigIntStats, statSync } from "node:fs";
-import { counted } from "../core/base/counted.ts";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";

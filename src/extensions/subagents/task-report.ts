@@ -1,5 +1,4 @@
-import { counted } from "../../core/base/counted.ts";
-import { truncateMiddle } from "../../core/base/text.ts";
+import { counted, truncateMiddle } from "../../core/base/text.ts";
 import { errorResult } from "../../core/tool/output.ts";
 import type { SubagentOutcome, ToolResult } from "../../core/tool/tool.ts";
 

@@ -1,7 +1,7 @@
 import type { CompactionEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
 import { guardFinding } from "../../core/agent/loop-guard.ts";
-import { counted } from "../../core/base/counted.ts";
+import { counted } from "../../core/base/text.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import { describeInput } from "./describe-input.ts";
 import type { Output } from "./output.ts";

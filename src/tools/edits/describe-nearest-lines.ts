@@ -1,4 +1,4 @@
-import { counted } from "../../core/base/counted.ts";
+import { counted } from "../../core/base/text.ts";
 import { editDistance } from "./edit-distance.ts";
 import { substringDistance } from "./substring-distance.ts";
 

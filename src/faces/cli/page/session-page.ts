@@ -6,7 +6,7 @@ import type {
   ToolResultEntry,
   UserEntry,
 } from "../../../core/agent/entry.ts";
-import { counted } from "../../../core/base/counted.ts";
+import { counted } from "../../../core/base/text.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import type { SessionContent } from "../../../session/read-session.ts";

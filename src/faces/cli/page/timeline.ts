@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../../../core/agent/entry.ts";
-import { counted } from "../../../core/base/counted.ts";
+import { counted } from "../../../core/base/text.ts";
 import { sessionSteps } from "../../../session/session-steps.ts";
 import { seconds } from "../progress.ts";
 import { type Html, html } from "./html.ts";

@@ -4,7 +4,7 @@ import type { Agent } from "../../../core/agent/agent.ts";
 import type { AgentEvent } from "../../../core/agent/event.ts";
 import { undoNewestCompaction } from "../../../core/agent/make-room.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
-import { counted } from "../../../core/base/counted.ts";
+import { counted } from "../../../core/base/text.ts";
 import type { JsonlJournal } from "../../../session/jsonl-journal.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";

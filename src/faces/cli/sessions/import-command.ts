@@ -1,5 +1,5 @@
-import { counted } from "../../../core/base/counted.ts";
 import { isNanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
+import { counted } from "../../../core/base/text.ts";
 import type { Usage } from "../../../core/message/usage.ts";
 import { costOf } from "../../../core/model/cost.ts";
 import { knownModelInfo } from "../../../providers/model-info.ts";

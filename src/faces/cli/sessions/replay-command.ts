@@ -6,7 +6,7 @@ import { type LiveTools, openLiveTools } from "../../../app/replay/live-tools.ts
 import { patternConductor } from "../../../app/replay/pattern-conductor.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { systemPrompt } from "../../../app/system-prompt.ts";
-import { counted } from "../../../core/base/counted.ts";
+import { counted } from "../../../core/base/text.ts";
 import type { Tool } from "../../../core/tool/tool.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { ReplayReport } from "../../../session/replay/replay-report.ts";

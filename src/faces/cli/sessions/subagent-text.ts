@@ -1,4 +1,4 @@
-import { counted } from "../../../core/base/counted.ts";
+import { counted } from "../../../core/base/text.ts";
 import { seconds } from "../progress.ts";
 import { terminalLine } from "../terminal-text.ts";
 import type { SubagentRun } from "./subagent-runs.ts";
