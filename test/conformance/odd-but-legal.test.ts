@@ -105,3 +105,16 @@ test("a choice of tool that cannot be is refused before any request", async () =
   expect(model.requests).toEqual([]);
   expect((await agent.run("go", { toolChoice: { type: "tool", name: "read" } })).text).toBe("done");
 });
+
+test.each([
+  ["skill,web_fetch,mcp__tracker__*", 0, ""],
+  ["Bash(git log:*) Edit", 0, ""],
+  ["bash(git log", 2, 'The permission rule "bash(git log" is malformed'],
+  ["baash", 2, "Did you mean bash?"],
+])("--allowed-tools and --disallowed-tools with %j end with %i", async (tools, code, says) => {
+  const server = await modelServer(() => says("ok"));
+  for (const flag of ["--allowed-tools", "--disallowed-tools"]) {
+    const end = await runCommand(["-p", flag, tools, "go"], { env: serverEnv(server) });
+    expect([end.code, end.stderr]).toEqual([code, expect.stringContaining(says)]);
+  }
+});
