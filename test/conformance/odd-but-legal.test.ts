@@ -111,10 +111,10 @@ test.each([
   ["Bash(git log:*) Edit", 0, ""],
   ["bash(git log", 2, 'The permission rule "bash(git log" is malformed'],
   ["baash", 2, "Did you mean bash?"],
-])("--allowed-tools and --disallowed-tools with %j end with %i", async (tools, code, says) => {
+])("--allowed-tools and --disallowed-tools with %j end with %i", async (tools, code, words) => {
   const server = await modelServer(() => says("ok"));
   for (const flag of ["--allowed-tools", "--disallowed-tools"]) {
     const end = await runCommand(["-p", flag, tools, "go"], { env: serverEnv(server) });
-    expect([end.code, end.stderr]).toEqual([code, expect.stringContaining(says)]);
+    expect([end.code, end.stderr]).toEqual([code, expect.stringContaining(words)]);
   }
 });

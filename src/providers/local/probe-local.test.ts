@@ -106,7 +106,7 @@ describe("probeLocalServers", () => {
   });
 });
 
-test("what speaks the compatible API alone in the place of Ollama is found too", async () => {
+it("what speaks the compatible API alone in the place of Ollama is found too", async () => {
   const fetch = async (url: string): Promise<Response> =>
     url.endsWith("/v1/models")
       ? Response.json({ object: "list", data: [{ id: "qwen3:8b" }] })
