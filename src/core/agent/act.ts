@@ -5,15 +5,18 @@ import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
-import type { Tool, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
+import type { ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
 import { hookedResult } from "./acting-hooks.ts";
 import { type Admission, admit, type SettledCall } from "./admit.ts";
+import type { CheckpointedCall } from "./checkpointer.ts";
 import { redactResult, redactUpdates, type Updates } from "./redact-call.ts";
 import { type RunContext, record } from "./run-context.ts";
 import { Scheduler } from "./schedule.ts";
 import { withCheckpoint } from "./with-checkpoint.ts";
 
 const DEFAULT_ABORT_GRACE_MS = 500;
+
+type ReadyCall = Extract<Admission, { readonly type: "ready" }>;
 
 /** What a round of tool calls means for the run. */
 export interface ActOutcome {
@@ -22,35 +25,35 @@ export interface ActOutcome {
 }
 
 /**
- * Runs the tool calls of one answer: admits them one by one in call order (known? valid? permitted?), runs those that may run, together
- * where they do not conflict, and records exactly one result for each, but for calls that wait for somebody outside the run. Throws
- * only for the journal.
+ * Runs the admitted calls of one answer, those that may run together where they do not conflict, and records exactly one result for
+ * each, but for calls that wait for somebody outside the run. Throws only for the journal.
  */
-export async function act(run: RunContext, calls: readonly ToolUseBlock[]): Promise<ActOutcome> {
-  const admissions: Admission[] = [];
-  for (const call of calls) admissions.push(await admit(run, call));
-  return actOn(run, admissions);
+export async function act(run: RunContext, admissions: readonly Admission[]): Promise<ActOutcome> {
+  const due = admissions.filter(({ type }) => type === "ready" || type === "refused");
+  const [first, second] = due;
+  const settled =
+    second === undefined && first !== undefined ? [await settle(run, first)] : await settleAll(run, due);
+  const finish = settled.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result
+    .finish;
+  return finish === undefined ? {} : { finish };
 }
 
-/** The second half of {@link act}, for calls that are admitted. */
-export async function actOn(run: RunContext, admissions: readonly Admission[]): Promise<ActOutcome> {
-  const finishes: NonNullable<ToolResult["finish"]>[] = [];
+/** Settles calls together where they do not conflict; in the order in which they ended. Every call ends before the first failure is thrown. */
+async function settleAll(run: RunContext, admissions: readonly Admission[]): Promise<readonly SettledCall[]> {
+  const settled: SettledCall[] = [];
   const failures: unknown[] = [];
   const scheduler = new Scheduler(run.maxParallel);
   await Promise.all(
     admissions.map(async (admission) => {
-      if (admission.type === "external" || admission.type === "waiting") return;
       try {
-        const { result } = await scheduler.run(accessOf(run, admission), () => settle(run, admission));
-        if (result.finish !== undefined && result.isError !== true) finishes.push(result.finish);
+        settled.push(await scheduler.run(accessOf(run, admission), () => settle(run, admission)));
       } catch (error) {
         failures.push(error);
       }
     }),
   );
   if (failures.length > 0) throw failures[0];
-  const [finish] = finishes;
-  return finish === undefined ? {} : { finish };
+  return settled;
 }
 
 function accessOf(run: RunContext, admission: Admission): ToolAccess {
@@ -79,8 +82,8 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   const nested = parentCallId === undefined ? {} : { parentCallId };
   const startedAt = performance.now();
   const input = admission.type === "ready" ? admission.input : call.input;
-  const hooked = (settled: SettledCall): Promise<SettledCall> =>
-    afterHooks(run, settled, { call, input, parentCallId });
+  const hooked = (settled: SettledCall): SettledCall | Promise<SettledCall> =>
+    finished(run, settled, { call, input, parentCallId });
   let settled: SettledCall;
   if (admission.type === "external" || admission.type === "waiting") {
     settled = await hooked({
@@ -92,15 +95,14 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   } else if (run.signal.aborted) {
     settled = await hooked({ status: "aborted", result: errorResult(NEVER_RAN) });
   } else {
-    const { tool } = admission;
-    const access = accessOfCall(run, tool.name, input);
-    const made = { callId: call.id, tool, name: call.name, access };
-    settled = await withCheckpoint(run, made, async (refusal) => {
-      if (refusal !== undefined) return hooked(refusal);
+    const work = async (): Promise<SettledCall> => {
       await record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...nested });
       // What a hook does to files after a call is part of what the call did.
       return hooked(await execute(run, admission));
-    });
+    };
+    settled = await (run.checkpointer === undefined
+      ? work()
+      : withCheckpoint(run, run.checkpointer, { call: checkpointed(run, admission), work, refuse: hooked }));
   }
   const { result } = settled;
   await record(run, {
@@ -118,20 +120,35 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   return settled;
 }
 
-/** Hooks see a result without its secrets, and what they add is looked at too. They may turn a failure into a success and the other way round; what was refused or stopped stays so. */
-async function afterHooks(
+function checkpointed(run: RunContext, { call, tool, input }: ReadyCall): CheckpointedCall {
+  return { callId: call.id, tool, name: call.name, access: accessOfCall(run, tool.name, input) };
+}
+
+/** What a call ended with, without its secrets, and after the hooks that there are. */
+function finished(
   run: RunContext,
   { status, result }: SettledCall,
   made: Parameters<typeof hookedResult>[2],
-): Promise<SettledCall> {
+): SettledCall | Promise<SettledCall> {
   const shown = redactResult(run.redact, result);
+  return run.hooks.has("post_acting")
+    ? afterHooks(run, { status, result: shown }, made)
+    : { status, result: shown };
+}
+
+/** What hooks add is looked at for secrets too. They may turn a failure into a success and the other way round; what was refused or stopped stays so. */
+async function afterHooks(
+  run: RunContext,
+  { status, result: shown }: SettledCall,
+  made: Parameters<typeof hookedResult>[2],
+): Promise<SettledCall> {
   const changed = await hookedResult(run, shown, made);
   const hooked = changed === shown ? shown : redactResult(run.redact, changed);
   if (hooked === shown || status === "denied" || status === "aborted") return { status, result: hooked };
   return { status: hooked.isError === true ? "error" : "ok", result: hooked };
 }
 
-async function execute(run: RunContext, ready: Extract<Admission, { type: "ready" }>): Promise<SettledCall> {
+async function execute(run: RunContext, ready: ReadyCall): Promise<SettledCall> {
   const { call, tool } = ready;
   // A tool that starts under an aborted signal would never hear of it.
   if (run.signal.aborted) return { status: "aborted", result: errorResult(NEVER_RAN) };
@@ -152,7 +169,7 @@ async function execute(run: RunContext, ready: Extract<Admission, { type: "ready
   const begun = linkedLater(controller.signal);
   const context = toolContext(run, call, { signal: controller.signal, begun, updates, isOpen: () => open });
   try {
-    const work = toToolResult(invoke(tool, ready.input, context), context.update);
+    const work = toToolResult(tool.execute?.(ready.input as never, context), context.update);
     const result = await orAborted(work, controller.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
     if (timedOut) return { status: "error", result: timeoutResult(timeoutMs, result) };
     if (run.signal.aborted) return { status: "aborted", result: { ...result, isError: true } };
@@ -168,11 +185,6 @@ async function execute(run: RunContext, ready: Extract<Admission, { type: "ready
     clearTimeout(timer);
     unlink();
   }
-}
-
-/** Calls the tool; what it throws at once becomes a rejection, like what it throws later. */
-async function invoke(tool: Tool, input: ToolInput, context: ToolContext): Promise<unknown> {
-  return tool.execute?.(input as never, context);
 }
 
 /** The signal of what a call begins inside the run, which ends with it: nobody would wait for that any more. */

@@ -16,7 +16,6 @@ export async function hookedCall(
   call: ToolUseBlock,
   parentCallId: string | undefined,
 ): Promise<HookedCall> {
-  if (!run.hooks.has("pre_acting")) return { call };
   const before = actingArguments(call, call.input, parentCallId ?? run.subagent?.callId);
   try {
     const { input, refuse } = await run.hooks.pre("acting", before);
@@ -40,7 +39,6 @@ export async function hookedResult(
   result: ToolResult,
   made: { readonly call: ToolUseBlock; readonly input: ToolInput; readonly parentCallId: string | undefined },
 ): Promise<ToolResult> {
-  if (!run.hooks.has("post_acting")) return result;
   try {
     return await run.hooks.post(
       "acting",

@@ -8,7 +8,7 @@ import { errorResult } from "../tool/output.ts";
 import type { Tool, ToolResult } from "../tool/tool.ts";
 import { type HookedCall, hookedCall } from "./acting-hooks.ts";
 import type { ToolStatus } from "./entry.ts";
-import type { ApprovalAnswer, GateDecision, GateRequest } from "./gate.ts";
+import type { ApprovalAnswer, Gate, GateDecision, GateRequest } from "./gate.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** How a call ended, before it is recorded. */
@@ -27,30 +27,45 @@ export type Admission =
   | { readonly type: "external"; readonly call: ToolUseBlock }
   | { readonly type: "waiting"; readonly call: ToolUseBlock };
 
+/** Admits the calls of one answer, one by one in call order. Throws only for the journal. */
+export async function admitAll(
+  run: RunContext,
+  calls: readonly ToolUseBlock[],
+): Promise<readonly Admission[]> {
+  const admissions: Admission[] = [];
+  for (const call of calls) admissions.push(await admit(run, call));
+  return admissions;
+}
+
 /** The first phases of a call: hooks, is it known and valid, and is it permitted? Never throws but for the journal. */
 export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
   let call = made;
   const refuse = (settled: SettledCall): Admission => ({ type: "refused", call, settled });
   if (run.signal.aborted) return refuse({ status: "aborted", result: errorResult(NEVER_RAN) });
-  const hooked = await hookedCall(run, made, parentCallId);
-  if ("refused" in hooked) return refuse(await refusedByHook(run, hooked, { call: made, parentCallId }));
-  call = hooked.call;
+  if (run.hooks.has("pre_acting")) {
+    const hooked = await hookedCall(run, made, parentCallId);
+    if ("refused" in hooked) return refuse(await refusedByHook(run, hooked, { call: made, parentCallId }));
+    call = hooked.call;
+  }
   const prepared = await prepare(run, call);
   if ("error" in prepared) return refuse({ status: "error", result: errorResult(prepared.error) });
   const { tool, input } = prepared;
-  const request: GateRequest = {
-    callId: call.id,
-    tool,
-    name: tool.name,
-    input,
-    cwd: run.cwd,
-    sessionId: run.journal.sessionId,
-    ...callerOf(run, parentCallId),
-    signal: run.signal,
-  };
-  const refusal = await refusalOf(run, request);
-  if (refusal === "waits") return { type: "waiting", call };
-  if (refusal !== undefined) return refuse({ status: refusal.status, result: errorResult(refusal.message) });
+  const { gate } = run;
+  if (gate !== undefined) {
+    const refusal = await refusalOf(run, gate, {
+      callId: call.id,
+      tool,
+      name: tool.name,
+      input,
+      cwd: run.cwd,
+      sessionId: run.journal.sessionId,
+      ...callerOf(run, parentCallId),
+      signal: run.signal,
+    });
+    if (refusal === "waits") return { type: "waiting", call };
+    if (refusal !== undefined)
+      return refuse({ status: refusal.status, result: errorResult(refusal.message) });
+  }
   return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
 }
 
@@ -134,11 +149,14 @@ interface Refusal {
 }
 
 /** Undefined for a call that may run; `waits` for one that waits for approval. */
-async function refusalOf(run: RunContext, request: GateRequest): Promise<Refusal | "waits" | undefined> {
-  if (run.gate === undefined) return undefined;
+async function refusalOf(
+  run: RunContext,
+  gate: Gate,
+  request: GateRequest,
+): Promise<Refusal | "waits" | undefined> {
   let decision: GateDecision;
   try {
-    decision = await orAborted(Promise.resolve(run.gate.check(request)), run.signal);
+    decision = await orAborted(Promise.resolve(gate.check(request)), run.signal);
   } catch (error) {
     if (run.signal.aborted) return { status: "aborted", message: NEVER_RAN };
     decision = { action: "deny", reason: `the permission check failed: ${errorMessage(error)}` };

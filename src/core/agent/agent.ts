@@ -313,14 +313,14 @@ export class Agent {
     try {
       const run = this.#context(options, controller.signal, publish);
       for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
-      await this.#storeObserved(saysSomething(messages));
+      if (this.#observed.length > 0) await this.#storeObserved(saysSomething(messages));
       const result = await reply(run, {
         messages,
         history: this.#options.messages,
         longTerm: this.#longTerm,
         conduct: (context) => this.conduct(context),
       });
-      await this.#storeObserved();
+      if (this.#observed.length > 0) await this.#storeObserved();
       publish({ type: "done", result });
       return result;
     } finally {
@@ -348,7 +348,7 @@ export class Agent {
     if (!closing && this.#state.isWaiting) return;
     const recorder = this.#recorder();
     const observed = this.#observed.splice(0);
-    if (observed.length > 0) await recordHistory(recorder, this.#options.messages);
+    await recordHistory(recorder, this.#options.messages);
     for (const entry of observed) await record(recorder, entry);
   }
 
@@ -377,14 +377,13 @@ export class Agent {
       scope: undefined,
       hooks,
       takeSteering: () => this.#steering.splice(0),
-      emit: (event) =>
-        hooks.has("pre_print") || hooks.has("post_print") ? hooks.print(event, emit) : emit(event),
+      emit: (event) => hooks.print(event, emit),
     };
   }
 
   #hooksOf(signal: AbortSignal, warn: (message: string) => void): Hooks {
-    const registries = [...Agent.#classHooks.chainOf(this.constructor), this.#hooks];
-    return new Hooks({ agent: this, registries, signal, warn });
+    const classes = Agent.#classHooks.chainOf(this.constructor);
+    return new Hooks({ agent: this, classes, own: this.#hooks, signal, warn });
   }
 }
 

@@ -32,17 +32,16 @@ export async function beginRun(
   { history, recalled }: BeforeInput = {},
 ): Promise<void> {
   const { model, journal } = run;
-  await recordHistory(run, history);
+  if (history !== undefined) await recordHistory(run, history);
   await record(run, {
     type: "run_start",
     sessionId: journal.sessionId,
     model: `${model.provider}/${model.id}`,
     tools: run.tools.names(),
   });
-  if (saysSomething(messages)) await refuseAsked(run);
+  if (run.state.approvals.size > 0 && saysSomething(messages)) await refuseAsked(run);
   if (recalled !== undefined) await record(run, recalled);
-  const before = messages.slice(0, -1);
-  if (before.some((message) => message.role === "assistant")) {
+  if (messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1)) {
     await record(run, { type: "history", messages: repairTranscript(messages) });
     return;
   }
@@ -52,7 +51,7 @@ export async function beginRun(
 /** Throws `invalid_argument` unless it is the model's turn in the conversation, which `history` begins when nothing else is there. */
 export function assertResumable({ transcript }: SessionState, history: readonly Message[] = []): void {
   const last = transcript.messages.at(-1) ?? history.at(-1);
-  if (last?.role === "user" || transcript.pending.length > 0) return;
+  if (last?.role === "user" || transcript.hasPending) return;
   throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
 }
 
@@ -63,14 +62,15 @@ export function saysSomething(messages: readonly Message[]): boolean {
 
 /** Answers to open calls go to their calls, the rest is a message. */
 async function recordInput(run: RunContext, message: UserMessage): Promise<void> {
-  const pending = new Map(run.state.transcript.pending.map((call) => [call.id, call]));
-  const rest: UserBlock[] = [];
-  for (const block of message.content) {
-    if (block.type !== "tool_result") rest.push(block);
-    else await recordExternal(run, block, pending.get(block.tool_use_id)?.name);
+  const results = message.content.filter((block) => block.type === "tool_result");
+  for (const result of results) {
+    const call = run.state.transcript.pending.find(({ id }) => id === result.tool_use_id);
+    await recordExternal(run, result, call?.name);
   }
-  if (rest.length > 0)
-    await record(run, { type: "user_message", message: { ...message, content: rest }, source: "input" });
+  const content: readonly UserBlock[] =
+    results.length === 0 ? message.content : message.content.filter(({ type }) => type !== "tool_result");
+  if (content.length > 0)
+    await record(run, { type: "user_message", message: { ...message, content }, source: "input" });
 }
 
 async function recordExternal(

@@ -11,8 +11,12 @@ export async function runLoop(run: RunContext): Promise<RunResult> {
 }
 
 /** The turns of a run, of which the conversation keeps what {@link import("./options.ts").ConversationMemory} says. */
-export async function converse(run: RunContext): Promise<Ending> {
-  if (run.memory === "full") return runTurns(run);
+export function converse(run: RunContext): Promise<Ending> {
+  return run.memory === "full" ? runTurns(run) : converseAside(run);
+}
+
+/** The turns on a transcript of their own, of which the conversation keeps the answer. */
+async function converseAside(run: RunContext): Promise<Ending> {
   await makeRoom(run);
   const result = await runNested(run, {
     scope: "reply",

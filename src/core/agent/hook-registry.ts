@@ -21,7 +21,8 @@ export interface RegisteredHook extends Required<HookSettings> {
 
 /** The hooks of an agent, or of a class of agents. What is registered or removed counts from the next moment of its kind on. */
 export class HookRegistry {
-  readonly #hooks = new Map<HookPoint, Map<string, RegisteredHook>>();
+  /** Absent while there are none, as in most agents: whether there are is asked for every event. */
+  #hooks: Map<HookPoint, Map<string, RegisteredHook>> | undefined;
 
   /** Throws `invalid_argument` for a point that does not exist and for what is no function. */
   constructor(hooks: HookOptions = {}) {
@@ -45,6 +46,7 @@ export class HookRegistry {
         `The hook "${name}" of ${point} is ${typeof hook}, not a function.`,
       );
     const { observer = false, timeoutMs = 5_000 } = settings;
+    this.#hooks ??= new Map();
     let hooks = this.#hooks.get(point);
     if (hooks === undefined) this.#hooks.set(point, (hooks = new Map()));
     hooks.set(name, { name, hook, observer, timeoutMs });
@@ -53,7 +55,7 @@ export class HookRegistry {
   /** Throws `invalid_argument` when there is no hook of that name at the point. */
   remove(point: HookPoint, name: string): void {
     assertPoint(point);
-    if (this.#hooks.get(point)?.delete(name) === true) return;
+    if (this.#hooks?.get(point)?.delete(name) === true) return;
     const known = this.names(point).join(", ") || "none";
     throw new NanoAgentError(
       "invalid_argument",
@@ -63,9 +65,11 @@ export class HookRegistry {
 
   /** Removes every hook of a point, or of all points. */
   clear(point?: HookPoint): void {
-    if (point === undefined) return this.#hooks.clear();
-    assertPoint(point);
-    this.#hooks.delete(point);
+    if (point === undefined) this.#hooks = undefined;
+    else {
+      assertPoint(point);
+      this.#hooks?.delete(point);
+    }
   }
 
   /** Names of the hooks at a point, in the order they run. */
@@ -75,13 +79,12 @@ export class HookRegistry {
 
   /** The hooks at a point, in the order they run. */
   at(point: HookPoint): Iterable<RegisteredHook> {
-    return this.#hooks.get(point)?.values() ?? [];
+    return this.#hooks?.get(point)?.values() ?? [];
   }
 
   /** Whether a point has a hook. */
   has(point: HookPoint): boolean {
-    // Asked for every event: most agents have no hook at all.
-    return this.#hooks.size > 0 && (this.#hooks.get(point)?.size ?? 0) > 0;
+    return this.#hooks !== undefined && (this.#hooks.get(point)?.size ?? 0) > 0;
   }
 }
 

@@ -7,8 +7,10 @@ import type { HookRegistry, RegisteredHook } from "./hook-registry.ts";
 /** What hooks run with. */
 export interface HooksContext {
   readonly agent: HookedAgent;
-  /** In the order they run: those of classes, the base first, then those of the agent itself. */
-  readonly registries: readonly HookRegistry[];
+  /** Those of classes, the base first: they run before `own`. */
+  readonly classes: readonly HookRegistry[];
+  /** Those of the agent itself. */
+  readonly own: HookRegistry;
   readonly signal: AbortSignal;
   readonly warn: (message: string) => void;
 }
@@ -19,10 +21,15 @@ export interface HooksContext {
  */
 export class Hooks {
   readonly #context: HooksContext;
+  readonly #own: HookRegistry;
+  /** Absent when no class has any. */
+  readonly #classes: readonly HookRegistry[] | undefined;
   #failure: NanoAgentError | undefined;
 
   constructor(context: HooksContext) {
     this.#context = context;
+    this.#own = context.own;
+    this.#classes = context.classes.length === 0 ? undefined : context.classes;
   }
 
   /** The first failure of a hook that had no other way to end the run. */
@@ -35,9 +42,9 @@ export class Hooks {
     this.#failure ??= error;
   }
 
+  /** Asked at every event of every run, where most agents have no hooks: a look at one field. */
   has(point: HookPoint): boolean {
-    for (const registry of this.#context.registries) if (registry.has(point)) return true;
-    return false;
+    return this.#own.has(point) || this.#classes?.some((registry) => registry.has(point)) === true;
   }
 
   /** The arguments as the hooks leave them. */
@@ -64,8 +71,9 @@ export class Hooks {
     return current;
   }
 
-  /** Passes an event through the print hooks. A hook that throws is kept as {@link Hooks.failure}, and the event is shown as it was. */
+  /** Shows an event, through the print hooks where there are any. A hook that throws is kept as {@link Hooks.failure}, and the event is shown as it was. */
   print(event: AgentEvent, show: (event: AgentEvent) => void): void {
+    if (!this.has("pre_print") && !this.has("post_print")) return show(event);
     let current: AgentEvent | undefined = event;
     for (const registered of this.#at("pre_print")) {
       const made = this.#callNow("pre_print", registered, [{ event: current }]);
@@ -79,7 +87,8 @@ export class Hooks {
   }
 
   *#at(point: HookPoint): Iterable<RegisteredHook> {
-    for (const registry of this.#context.registries) yield* registry.at(point);
+    for (const registry of this.#classes ?? []) yield* registry.at(point);
+    yield* this.#own.at(point);
   }
 
   /** What a hook returned, `undefined` when nothing is to be replaced. */

@@ -44,14 +44,19 @@ export interface Asked {
  * work, or is not sent. So a budget is overspent by no more than what an estimate was wrong by, in one request.
  */
 export class Ledger {
-  /** Shared by all requests, so that each message is estimated once. */
-  readonly estimates: InputEstimates = new InputEstimates();
   readonly #budget: Budget;
   readonly #reserved = new Set<Worst>();
-  #released = Promise.withResolvers<void>();
+  /** What requests that wait for others wait for. */
+  #released: PromiseWithResolvers<void> | undefined;
+  #estimates: InputEstimates | undefined;
 
   constructor(budget: Budget) {
     this.#budget = budget;
+  }
+
+  /** Shared by all requests, so that each message is estimated once. */
+  get estimates(): InputEstimates {
+    return (this.#estimates ??= new InputEstimates());
   }
 
   /** Whether requests are looked at at all. */
@@ -62,7 +67,6 @@ export class Ledger {
   /** Sets aside what a request may cost. Resolves to the limit that does not pay for it. Rejects when the signal is aborted meanwhile. */
   async reserve(asked: Asked): Promise<Grant | BudgetLimit> {
     const { request, model, signal } = asked;
-    if (!this.isLimited) return { request, cappedBy: undefined, release: () => undefined };
     for (;;) {
       const most = request.maxOutputTokens ?? longestAnswer(model);
       const { tokens: room, limit } = this.#room(asked);
@@ -71,7 +75,7 @@ export class Ledger {
         if (limit === undefined || room >= most) return this.#grant(asked, most, undefined);
         return room < LEAST_ANSWER && room < most ? limit : this.#grant(asked, room, limit);
       }
-      await orAborted(this.#released.promise, signal);
+      await orAborted((this.#released ??= Promise.withResolvers<void>()).promise, signal);
     }
   }
 
@@ -87,8 +91,8 @@ export class Ledger {
       cappedBy,
       release: () => {
         if (!this.#reserved.delete(worst)) return;
-        this.#released.resolve();
-        this.#released = Promise.withResolvers<void>();
+        this.#released?.resolve();
+        this.#released = undefined;
       },
     };
   }

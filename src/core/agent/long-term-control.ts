@@ -42,7 +42,7 @@ export class LongTermControl {
   /** The message that goes before the input; `undefined` when nothing fits, the store failed, or open calls are answered. */
   async recall(run: RunContext, messages: readonly Message[]): Promise<NewEntry | undefined> {
     if (this.#mode === "agent") return undefined;
-    const goesOn = messages.length === 0 || run.state.transcript.pending.length > 0;
+    const goesOn = messages.length === 0 || run.state.transcript.hasPending;
     const texts = questions(messages);
     this.#asked = goesOn ? [...this.#asked, ...texts] : texts;
     if (goesOn || texts.length === 0) return undefined;

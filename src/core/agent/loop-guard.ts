@@ -1,5 +1,4 @@
-import { hashText } from "../base/hash-text.ts";
-import { canonicalJson } from "../base/json.ts";
+import { equalJson } from "../base/json.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { textOf } from "../message/message.ts";
 import type { ToolResultEntry } from "./entry.ts";
@@ -36,16 +35,16 @@ interface Circle {
   readonly stop: boolean;
 }
 
-interface Seen {
-  readonly hash: number;
-  readonly name: string;
-  readonly bare: boolean;
+/** A call with its result, of which `said` is what counts. */
+interface Seen extends Pick<ToolResultEntry, "status" | "result"> {
+  readonly call: ToolUseBlock;
+  readonly said: string;
 }
 
 /**
  * Watches the calls of one transcript for going in circles: the same call (equal arguments, whatever the order of their keys) with the
  * same result again and again, or a cycle of two to four such calls. Any call that is different, and any result that is, ends a circle.
- * A fold over the journal in the order of the calls; keeps four hashes, however long the session is.
+ * A fold over the journal in the order of the calls; keeps the newest four, however long the session is.
  */
 export class LoopGuard {
   /** Calls of the newest answer, in call order, and how many of them have counted. */
@@ -54,7 +53,7 @@ export class LoopGuard {
   /** Results that came before those of earlier calls. */
   readonly #early = new Map<string, ToolResultEntry>();
   /** The newest calls, newest first. */
-  #last: readonly Seen[] = [];
+  readonly #last: Seen[] = [];
   /** For each period from 1: how many calls in a row were like the one that many calls before. */
   readonly #repeats: number[] = [0, 0, 0, 0];
   #warned = false;
@@ -68,18 +67,29 @@ export class LoopGuard {
   answer(calls: readonly ToolUseBlock[]): void {
     this.#calls = calls;
     this.#counted = 0;
-    this.#early.clear();
+    if (this.#early.size > 0) this.#early.clear();
   }
 
   /** The result of one of them, in any order. */
   result(entry: ToolResultEntry): void {
-    this.#early.set(entry.callId, entry);
-    for (let call = this.#calls[this.#counted]; call !== undefined; call = this.#calls[this.#counted]) {
-      const result = this.#early.get(call.id);
-      if (result === undefined) return;
-      this.#early.delete(call.id);
+    const due = this.#calls[this.#counted];
+    if (due?.id !== entry.callId) {
+      this.#early.set(entry.callId, entry);
+      return;
+    }
+    this.#counted++;
+    this.#count(due, entry);
+    this.#countEarly();
+  }
+
+  #countEarly(): void {
+    while (this.#early.size > 0) {
+      const due = this.#calls[this.#counted];
+      const result = due === undefined ? undefined : this.#early.get(due.id);
+      if (due === undefined || result === undefined) return;
+      this.#early.delete(due.id);
       this.#counted++;
-      this.#count(call, result);
+      this.#count(due, result);
     }
   }
 
@@ -95,7 +105,7 @@ export class LoopGuard {
       return undefined;
     }
     const { period, length, stop } = circle;
-    const names = this.#last.slice(0, period).map(({ name }) => name);
+    const names = this.#last.slice(0, period).map(({ call }) => call.name);
     if (this.#warned) return stop ? { type: "stop", text: stopText(names.reverse(), length) } : undefined;
     this.#warned = true;
     return { type: "warn", text: warningText(names.reverse(), length) };
@@ -107,7 +117,7 @@ export class LoopGuard {
     for (let period = 1; period <= MAX_PERIOD; period++) {
       const repeats = this.#repeats[period - 1] ?? 0;
       if (repeats === 0 || (period > 1 && settings.window < 2 * period)) continue;
-      if (bounded && this.#last.slice(0, period).every(({ bare }) => bare)) continue;
+      if (bounded && this.#last.slice(0, period).every(isBare)) continue;
       const length = repeats + period;
       const { warnAt, stopAt } = countsFor(period, settings);
       if (length >= stopAt) return { period, length, stop: true };
@@ -119,16 +129,18 @@ export class LoopGuard {
   #count(call: ToolUseBlock, result: ToolResultEntry): void {
     if (result.status === "aborted") {
       // Nobody knows what it would have said.
-      this.#last = [];
+      this.#last.length = 0;
       this.#repeats.fill(0);
       return;
     }
     const seen = seenCall(call, result);
     for (let period = 1; period <= MAX_PERIOD; period++) {
-      const same = this.#last[period - 1]?.hash === seen.hash;
-      this.#repeats[period - 1] = same ? (this.#repeats[period - 1] ?? 0) + 1 : 0;
+      const before = this.#last[period - 1];
+      this.#repeats[period - 1] =
+        before !== undefined && isSame(before, seen) ? (this.#repeats[period - 1] ?? 0) + 1 : 0;
     }
-    this.#last = [seen, ...this.#last.slice(0, MAX_PERIOD - 1)];
+    this.#last.unshift(seen);
+    if (this.#last.length > MAX_PERIOD) this.#last.pop();
   }
 }
 
@@ -144,14 +156,27 @@ export function countsFor(
 
 function seenCall(call: ToolUseBlock, { status, result, fingerprint }: ToolResultEntry): Seen {
   const { content } = result;
-  const text = typeof content === "string" ? content : JSON.stringify(content);
-  const said = fingerprint ?? text;
-  const asked = `${call.name} ${canonicalJson(call.input)} ${call.invalid_input?.raw ?? ""}`;
   return {
-    hash: hashText(`${hashText(asked)} ${status} ${said}`),
-    name: call.name,
-    bare: status === "ok" && ACKNOWLEDGEMENT.test(textOf(content).trim()),
+    call,
+    status,
+    result,
+    said: fingerprint ?? (typeof content === "string" ? content : JSON.stringify(content)),
   };
+}
+
+/** Results differ in most cases, and cost less to compare than arguments. */
+function isSame(one: Seen, other: Seen): boolean {
+  return (
+    one.call.name === other.call.name &&
+    one.status === other.status &&
+    one.said === other.said &&
+    one.call.invalid_input?.raw === other.call.invalid_input?.raw &&
+    equalJson(one.call.input, other.call.input)
+  );
+}
+
+function isBare({ status, result }: Seen): boolean {
+  return status === "ok" && ACKNOWLEDGEMENT.test(textOf(result.content).trim());
 }
 
 /** How every warning ends. */

@@ -3,9 +3,12 @@ import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
-import { type ActOutcome, act, actOn } from "./act.ts";
+import { type ActOutcome, act } from "./act.ts";
+import { admitAll } from "./admit.ts";
 import type { Ending } from "./end-run.ts";
+import type { NewEntry } from "./entry.ts";
 import { budgetDetail, exhaustedLimit } from "./limits.ts";
+import type { LoopVerdict } from "./loop-guard.ts";
 import { reasonInRoom } from "./make-room.ts";
 import { admitOpen } from "./open-calls.ts";
 import type { MaxIterationsContext } from "./options.ts";
@@ -39,11 +42,11 @@ export async function runTurns(run: RunContext): Promise<Ending> {
   const demand: Demand = { toolChoice: run.toolChoice, nudges: 0 };
   const open = run.state.transcript.pending;
   if (open.length > 0) {
-    const ending = await afterCalls(run, open, { demand, outcome: await actOn(run, await admitOpen(run)) });
+    const ending = await afterCalls(run, open, { demand, outcome: await act(run, await admitOpen(run)) });
     if (ending !== undefined) return ending;
   }
   for (let iteration = 1; ; iteration++) {
-    await takeInSteering(run);
+    for (const message of steeringOf(run)) await record(run, message);
     const stop = stopBefore(run, iteration);
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
 
@@ -56,7 +59,7 @@ export async function runTurns(run: RunContext): Promise<Ending> {
     const calls = toolCallsOf(answer.message);
     const ending =
       calls.length > 0
-        ? await afterCalls(run, calls, { demand, outcome: await act(run, calls) })
+        ? await afterCalls(run, calls, { demand, outcome: await act(run, await admitAll(run, calls)) })
         : await afterText(run, answer, demand);
     if (ending !== undefined) return ending;
   }
@@ -72,9 +75,10 @@ async function afterCalls(
   if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
   if (run.state.isStopped) return { stopReason: "denied" };
-  if (run.state.transcript.pending.length > 0) return waiting(run);
-  const circling = await guardAgainstLoops(run);
-  if (circling !== undefined) return circling;
+  if (run.state.transcript.hasPending) return waiting(run);
+  const verdict = loopVerdict(run);
+  if (verdict?.type === "stop") return { stopReason: "loop_detected", detail: verdict.text };
+  if (verdict !== undefined) await say(run, verdict.text);
   const { finishTool } = run;
   if (finishTool === undefined) {
     // A forced choice is for the first answer: kept on, the model could never stop calling.
@@ -91,21 +95,18 @@ function waiting({ state }: RunContext): Ending {
   return { stopReason: state.approvals.size > 0 ? "awaiting_approval" : "awaiting_external" };
 }
 
-/** Tells a model that it goes in circles, and ends the run when it goes on. */
-async function guardAgainstLoops(run: RunContext): Promise<Ending | undefined> {
-  if (run.loopGuard === undefined) return undefined;
-  const bounded = Number.isFinite(run.maxIterations);
-  const verdict = run.state.guard.judge(run.loopGuard, { bounded });
-  if (verdict === undefined) return undefined;
-  if (verdict.type === "stop") return { stopReason: "loop_detected", detail: verdict.text };
-  await say(run, verdict.text);
-  return undefined;
+/** A model that goes in circles is told so, and its run ends when it goes on. */
+function loopVerdict({ loopGuard, maxIterations, state }: RunContext): LoopVerdict | undefined {
+  if (loopGuard === undefined) return undefined;
+  return state.guard.judge(loopGuard, { bounded: Number.isFinite(maxIterations) });
 }
 
 /** The model called nothing. Undefined when there is a reason to go on all the same. */
 async function afterText(run: RunContext, answer: AnsweredTurn, demand: Demand): Promise<Ending | undefined> {
   if (answer.finishReason.unified === "pause") return undefined;
-  if (await takeInSteering(run)) return undefined;
+  const steering = steeringOf(run);
+  for (const message of steering) await record(run, message);
+  if (steering.length > 0) return undefined;
   if (answer.cappedBy !== undefined && answer.finishReason.unified === "length")
     return { ...overBudget(run, answer.cappedBy), text: messageText(answer.message) };
   if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer);
@@ -115,19 +116,16 @@ async function afterText(run: RunContext, answer: AnsweredTurn, demand: Demand):
   return undefined;
 }
 
-/** Records the steering messages that came in; false when there were none. A message would close calls that wait. */
-async function takeInSteering(run: RunContext): Promise<boolean> {
-  if (run.state.transcript.pending.length > 0) return false;
-  const messages = run.takeSteering();
-  for (const message of messages) await record(run, message);
-  return messages.length > 0;
+/** The steering messages that came in. None while calls wait, for a message would close them. */
+function steeringOf(run: RunContext): readonly NewEntry[] {
+  return run.state.transcript.hasPending ? [] : run.takeSteering();
 }
 
 function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
   if (run.signal.aborted) return aborted(run);
   if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (run.state.isStopped) return { stopReason: "denied" };
-  if (run.state.transcript.pending.length > 0) return waiting(run);
+  if (run.state.transcript.hasPending) return waiting(run);
   const limit = exhaustedLimit(run);
   if (limit !== undefined) return overBudget(run, limit);
   return iteration > run.maxIterations ? "max_iterations" : undefined;

@@ -149,7 +149,7 @@ function taskOf(
 /** Open calls of the last message are no fault: their answers are still to come. */
 function assertSendable({ transcript }: SessionState, { messages, kept }: Compaction): void {
   const before = transcript.messages;
-  const isOpen = transcript.pending.length > 0;
+  const isOpen = transcript.hasPending;
   const tail = before.slice(Math.max(0, before.length - kept), isOpen ? -1 : undefined);
   const [violation] = transcriptViolations([...messages, ...tail]);
   if (violation === undefined && (!isOpen || kept > 0)) return;

@@ -1,5 +1,5 @@
 import { NanoAgentError } from "../base/errors.ts";
-import { canonicalJson } from "../base/json.ts";
+import { equalJson } from "../base/json.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
@@ -170,6 +170,5 @@ function answeredGate(
 
 /** An answer holds for what was shown: a call that has become another one (by a hook, say) is asked about again. */
 function answeredBy(asked: ApprovalRequestEntry, answer: ApprovalAnswer): Approver {
-  const shown = canonicalJson(asked.input);
-  return ({ input }) => (canonicalJson(input) === shown ? answer : "later");
+  return ({ input }) => (equalJson(input, asked.input) ? answer : "later");
 }

@@ -6,7 +6,6 @@ import type { RunContext } from "./run-context.ts";
 
 /** The request as the hooks before it leave it. Throws what a hook throws. */
 export async function hookedRequest(run: RunContext, request: ModelRequest): Promise<ModelRequest> {
-  if (!run.hooks.has("pre_reasoning")) return request;
   return (await run.hooks.pre("reasoning", { request })).request;
 }
 
@@ -19,7 +18,6 @@ export async function hookedAnswer(
   request: ModelRequest,
   answer: HookOutputs["reasoning"],
 ): Promise<HookedAnswer> {
-  if (!run.hooks.has("post_reasoning")) return answer;
   try {
     const hooked = await run.hooks.post("reasoning", { request }, answer);
     const given = new Set(toolCallsOf(answer.message).map(({ id }) => id));

@@ -1,13 +1,12 @@
 import { abortError } from "../base/abort.ts";
 import { toNanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
-import { AnswerCollector } from "../model/collect.ts";
-import type { ModelRequest, ToolChoice } from "../model/model.ts";
-import { hookedAnswer, hookedRequest } from "./reason-hooks.ts";
+import { AnswerCollector, type CollectedAnswer } from "../model/collect.ts";
+import type { ModelRequest, StreamPart, ToolChoice } from "../model/model.ts";
+import { type HookedAnswer, hookedAnswer, hookedRequest } from "./reason-hooks.ts";
 import type { Reasoned } from "./reasoned.ts";
 import { redactError } from "./redact-call.ts";
 import { RequestAccount } from "./request-account.ts";
-import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /**
@@ -15,51 +14,19 @@ import { type RunContext, record } from "./run-context.ts";
  * recorded as far as its text had come. Throws only for the journal.
  */
 export async function reason(run: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
-  let account: RequestAccount | BudgetLimit;
-  try {
-    account = await RequestAccount.open(run, await hookedRequest(run, requestOf(run, toolChoice)));
-  } catch (error) {
-    return run.signal.aborted
-      ? { type: "aborted" }
-      : { type: "failed", error: redactError(run.redact, toNanoAgentError(error, "internal")) };
-  }
-  if (typeof account === "string") return { type: "exhausted", limit: account };
-  try {
-    return await reasonOn(run, account);
-  } finally {
-    account.close();
-  }
-}
-
-async function reasonOn(run: RunContext, account: RequestAccount): Promise<Reasoned> {
+  const opened = openAccount(run, toolChoice);
+  const account = opened instanceof Promise ? await opened : opened;
+  if (!(account instanceof RequestAccount)) return account;
   const collector = new AnswerCollector(run.state.transcript.callIds);
   const startedAt = performance.now();
-  const { request, cappedBy } = account;
   try {
-    const parts = run.model.stream(request, { signal: run.signal });
-    for await (const part of parts) {
+    for await (const part of run.model.stream(account.request, { signal: run.signal })) {
       if (part.type === "retry") await account.void("retry");
       else account.see(part);
-      const shown = collector.add(part);
-      if (shown.type === "retry") run.emit({ ...shown, error: redactError(run.redact, shown.error) });
-      else if (shown.type !== "block" && shown.type !== "finish") run.emit(shown);
+      publish(run, collector.add(part));
       if (run.signal.aborted) throw abortError(run.signal);
     }
-    const { message, finish } = collector.result();
-    const { failure, ...answer } = await hookedAnswer(run, request, {
-      message,
-      finishReason: finish.finishReason,
-    });
-    await record(run, {
-      type: "assistant_message",
-      ...answer,
-      ...account.answered(finish, message),
-      durationMs: Math.round(performance.now() - startedAt),
-      ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
-    });
-    if (failure === undefined)
-      return { type: "answer", ...answer, ...(cappedBy === undefined ? {} : { cappedBy }) };
-    return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
+    return await recordAnswer(run, collector.result(), { account, startedAt });
   } catch (error) {
     const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
@@ -69,7 +36,64 @@ async function reasonOn(run: RunContext, account: RequestAccount): Promise<Reaso
     }
     await account.void("failed");
     return { type: "failed", error: failure };
+  } finally {
+    account.close();
   }
+}
+
+/** A request with what is set aside for it. What it has to wait for are hooks, and requests that share its budget. */
+function openAccount(
+  run: RunContext,
+  toolChoice: ToolChoice | undefined,
+): RequestAccount | Promise<RequestAccount | Reasoned> {
+  const request = requestOf(run, toolChoice);
+  if (!run.ledger.isLimited && !run.hooks.has("pre_reasoning")) return RequestAccount.unlimited(run, request);
+  return openLimited(run, request);
+}
+
+async function openLimited(run: RunContext, request: ModelRequest): Promise<RequestAccount | Reasoned> {
+  try {
+    const hooked = run.hooks.has("pre_reasoning") ? await hookedRequest(run, request) : request;
+    const account = await RequestAccount.open(run, hooked);
+    return typeof account === "string" ? { type: "exhausted", limit: account } : account;
+  } catch (error) {
+    return run.signal.aborted
+      ? { type: "aborted" }
+      : { type: "failed", error: redactError(run.redact, toNanoAgentError(error, "internal")) };
+  }
+}
+
+function publish(run: RunContext, part: StreamPart): void {
+  if (part.type === "retry") run.emit({ ...part, error: redactError(run.redact, part.error) });
+  else if (part.type !== "block" && part.type !== "finish") run.emit(part);
+}
+
+/** What an exchange with the model is recorded with. */
+interface Exchange {
+  readonly account: RequestAccount;
+  readonly startedAt: number;
+}
+
+async function recordAnswer(
+  run: RunContext,
+  { message, finish }: CollectedAnswer,
+  { account, startedAt }: Exchange,
+): Promise<Reasoned> {
+  const own: HookedAnswer = { message, finishReason: finish.finishReason };
+  const hooked = run.hooks.has("post_reasoning") ? await hookedAnswer(run, account.request, own) : own;
+  const answer = { message: hooked.message, finishReason: hooked.finishReason };
+  await record(run, {
+    type: "assistant_message",
+    ...answer,
+    ...account.answered(finish, message),
+    durationMs: Math.round(performance.now() - startedAt),
+    ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
+  });
+  const { failure } = hooked;
+  if (failure !== undefined)
+    return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
+  const { cappedBy } = account;
+  return { type: "answer", ...answer, ...(cappedBy === undefined ? {} : { cappedBy }) };
 }
 
 function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRequest {
@@ -85,7 +109,7 @@ function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRe
 async function recordPartial(
   run: RunContext,
   message: AssistantMessage,
-  { account, startedAt }: { readonly account: RequestAccount; readonly startedAt: number },
+  { account, startedAt }: Exchange,
 ): Promise<void> {
   if (message.content.length === 0) {
     await account.void("aborted");

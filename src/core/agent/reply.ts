@@ -36,7 +36,8 @@ export async function reply(
   }
   if (longTerm === undefined) {
     await beginRun(run, input, { history });
-    return afterReply(run, input, await conduct(run));
+    const result = await conduct(run);
+    return hooks.has("post_reply") || hooks.failure !== undefined ? afterReply(run, input, result) : result;
   }
   await beginRun(run, input, { history, recalled: await longTerm.recall(run, input) });
   const result = await afterReply(run, input, await conduct(longTerm.listening(run)));

@@ -27,15 +27,13 @@ export class RequestAccount {
   readonly cappedBy: BudgetLimit | undefined;
   readonly #run: RunContext;
   readonly #measured: Measured | undefined;
-  readonly #price: ModelPrice | undefined;
   readonly #release: () => void;
-  #written = "";
+  readonly #written: string[] = [];
   #hasBegun = false;
 
   private constructor(run: RunContext, grant: Grant, measured: Measured | undefined) {
     this.#run = run;
     this.#measured = measured;
-    this.#price = highestPrice(run.model);
     this.request = grant.request;
     this.cappedBy = grant.cappedBy;
     this.#release = grant.release;
@@ -44,17 +42,24 @@ export class RequestAccount {
   /** Opens the account, or resolves to the limit that does not pay for the request. Rejects when the run is aborted meanwhile. */
   static async open(run: RunContext, request: ModelRequest): Promise<RequestAccount | BudgetLimit> {
     const { ledger, model, state, signal } = run;
+    if (!ledger.isLimited) return RequestAccount.unlimited(run, request);
     const measured = measuredOf(run, request);
-    const inputTokens = ledger.isLimited ? ledger.estimates.ofRequest(request, measured) : 0;
+    const inputTokens = ledger.estimates.ofRequest(request, measured);
     const grant = await ledger.reserve({ model, request, inputTokens, state, signal });
     return typeof grant === "string" ? grant : new RequestAccount(run, grant, measured);
+  }
+
+  /** The account of a request where nothing limits what it may cost. */
+  static unlimited(run: RunContext, request: ModelRequest): RequestAccount {
+    const grant: Grant = { request, cappedBy: undefined, release: nothingReserved };
+    return new RequestAccount(run, grant, measuredOf(run, request));
   }
 
   /** Looks at a part of the stream. One that says `retry` is for {@link RequestAccount.void}. */
   see(part: StreamPart): void {
     this.#hasBegun = true;
-    if (part.type === "text_delta" || part.type === "thinking_delta") this.#written += part.text;
-    else if (part.type === "tool_call_delta") this.#written += part.json;
+    if (part.type === "text_delta" || part.type === "thinking_delta") this.#written.push(part.text);
+    else if (part.type === "tool_call_delta") this.#written.push(part.json);
   }
 
   /** What an answer is charged with. */
@@ -74,9 +79,9 @@ export class RequestAccount {
   cut(): Charge {
     const { provider, id } = this.#run.model;
     const model = `${provider}/${id}`;
-    const price = this.#price;
+    const price = highestPrice(this.#run.model);
     if (!this.#isCounted(price)) return { model, usage: NO_USAGE };
-    const outputTokens = estimateTokens(this.#written);
+    const outputTokens = estimateTokens(this.#written.join(""));
     const usage: Usage = { inputTokens: this.#inputTokens(), outputTokens, estimated: true };
     return { model, usage, ...(price === undefined ? {} : { costUsd: costOf(usage, price) }) };
   }
@@ -89,7 +94,7 @@ export class RequestAccount {
     const mayHaveBegun = this.#hasBegun || (purpose === "aborted" && this.#run.ledger.isLimited);
     const charge = this.cut();
     this.#hasBegun = false;
-    this.#written = "";
+    this.#written.length = 0;
     if (mayHaveBegun && charge.usage.estimated === true)
       await record(this.#run, { type: "model_usage", purpose, ...charge, durationMs: 0 });
   }
@@ -120,6 +125,10 @@ export class RequestAccount {
   #inputTokens(): number {
     return this.#run.ledger.estimates.ofRequest(this.request, this.#measured);
   }
+}
+
+function nothingReserved(): void {
+  // Without a limit nothing is set aside.
 }
 
 /** What a provider counted of the beginning of this very request. */

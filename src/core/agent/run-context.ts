@@ -119,23 +119,38 @@ function callSettings(
 /** The part of a run that keeps the record. */
 export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope">;
 
-/** Stores an entry, folds it into the state and publishes it, in this order. Throws `journal` when it cannot be stored. */
-export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
-  let stored: JournalEntry;
+/**
+ * Stores an entry, folds it into the state and publishes it, in this order; at once where the journal stores at once, for a run records
+ * several entries a turn. Throws or rejects with `journal` when it cannot be stored.
+ */
+export function record(run: Recorder, entry: NewEntry): JournalEntry | Promise<JournalEntry> {
+  let stored: JournalEntry | Promise<JournalEntry>;
   try {
-    stored = await run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
+    stored = run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
   } catch (error) {
-    throw new NanoAgentError(
-      "journal",
-      `The journal could not store the ${entry.type} record: ${errorMessage(error)}`,
-      {
-        cause: error,
-      },
-    );
+    throw notStored(entry, error);
   }
-  run.state.apply(stored);
-  run.emit(stored);
-  return stored;
+  if (!("then" in stored)) return published(run, stored);
+  return stored.then(
+    (entry) => published(run, entry),
+    (error: unknown) => {
+      throw notStored(entry, error);
+    },
+  );
+}
+
+function published(run: Recorder, entry: JournalEntry): JournalEntry {
+  run.state.apply(entry);
+  run.emit(entry);
+  return entry;
+}
+
+function notStored({ type }: NewEntry, error: unknown): NanoAgentError {
+  return new NanoAgentError(
+    "journal",
+    `The journal could not store the ${type} record: ${errorMessage(error)}`,
+    { cause: error },
+  );
 }
 
 /** The request fields an agent's options stand for. */

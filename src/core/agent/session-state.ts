@@ -9,6 +9,8 @@ import type {
   JournalEntry,
   MemoryEditEntry,
   ModelUsageEntry,
+  ToolIntentEntry,
+  ToolResultEntry,
 } from "./entry.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { MessageLabels } from "./message-labels.ts";
@@ -99,7 +101,7 @@ export class SessionState {
 
   /** Whether the newest run has ended so that somebody outside is to answer calls, and calls are open. */
   get isWaiting(): boolean {
-    return this.#endedWaiting && this.transcript.pending.length > 0;
+    return this.#endedWaiting && this.transcript.hasPending;
   }
 
   /** Whether a person wants the newest run to end: refused with `stop` were a call of it, of a nested run or of a subagent. */
@@ -167,30 +169,22 @@ export class SessionState {
         return;
       case "history":
         this.transcript.addHistory(this.#named(entry.id, entry.messages));
-        this.#approvals.clear();
+        this.#closeApprovals();
         return;
       case "user_message":
         this.transcript.addUser(labels.named(entry.message, entry.id));
         if (entry.source === "memory") labels.mark([entry.id], [LONG_TERM_MEMORY]);
-        this.#approvals.clear();
+        this.#closeApprovals();
         return;
       case "assistant_message":
         this.#answer(entry);
         return;
       case "tool_intent":
-        if (entry.parentCallId !== undefined) return;
-        this.#begun.add(entry.callId);
-        this.#approvals.delete(entry.callId);
+      case "tool_result":
+        if (entry.parentCallId === undefined) this.#call(entry);
         return;
       case "approval_request":
         this.#approvals.set(entry.callId, entry);
-        return;
-      case "tool_result":
-        if (entry.parentCallId !== undefined) return;
-        this.transcript.addResult(entry.result);
-        this.guard.result(entry);
-        this.#begun.delete(entry.callId);
-        this.#approvals.delete(entry.callId);
         return;
       case "run_end":
         // Calls left to the caller stay open; any other open call will never be answered.
@@ -198,12 +192,27 @@ export class SessionState {
           entry.stopReason === "awaiting_external" || entry.stopReason === "awaiting_approval";
         if (this.#endedWaiting) return;
         this.transcript.closeOpenCalls();
-        this.#approvals.clear();
+        this.#closeApprovals();
         return;
       default:
         // What was decided about calls and done to files is no part of the conversation.
         this.#foldContext(entry);
     }
+  }
+
+  #call(entry: ToolIntentEntry | ToolResultEntry): void {
+    if (this.#approvals.size > 0) this.#approvals.delete(entry.callId);
+    if (entry.type === "tool_intent") {
+      this.#begun.add(entry.callId);
+      return;
+    }
+    this.transcript.addResult(entry.result);
+    this.guard.result(entry);
+    this.#begun.delete(entry.callId);
+  }
+
+  #closeApprovals(): void {
+    if (this.#approvals.size > 0) this.#approvals.clear();
   }
 
   /** Why an open call that is closed has no result of its own. */
@@ -259,7 +268,7 @@ export class SessionState {
 
   #answer(entry: AssistantEntry): void {
     this.transcript.addAssistant(this.labels.named(entry.message, entry.id));
-    this.#approvals.clear();
+    this.#closeApprovals();
     this.guard.answer(toolCallsOf(entry.message));
     this.#spend(entry);
     const { inputTokens, outputTokens, estimated } = entry.usage;
@@ -274,8 +283,10 @@ export class SessionState {
   }
 
   #spend(entry: AssistantEntry | ModelUsageEntry): void {
-    this.#session = spend(this.#session, entry);
-    this.#run = spend(this.#run, entry);
+    const before = this.#session;
+    this.#session = spend(before, entry);
+    // In the first run of a session both are the same.
+    this.#run = this.#run === before ? this.#session : spend(this.#run, entry);
   }
 }
 

@@ -1,4 +1,4 @@
-import { canonicalJson } from "./json.ts";
+import { equalJson } from "./json.ts";
 import { type SchemaNode, schemaKeyword, schemasKeyword } from "./schema-keywords.ts";
 import { type Check, type SchemaRun, typeName } from "./schema-run.ts";
 
@@ -58,10 +58,7 @@ function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): 
   const outcomes = branches.map((branch) => run.attempt(branch, value));
   const repaired = outcomes.filter((outcome) => outcome.failures === 0);
   const first = repaired[0];
-  if (
-    first !== undefined &&
-    repaired.every((other) => canonicalJson(other.value) === canonicalJson(first.value))
-  )
+  if (first !== undefined && repaired.every((other) => equalJson(other.value, first.value)))
     return first.value;
   const meant = outcomes.filter((outcome) => outcome.failures > 0 && !outcome.issues.some(saysOtherForm));
   const closest = meant.toSorted((a, b) => a.failures - b.failures)[0];

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isRecord, MAX_JSON_DEPTH, parsePartialJson, parseToolInput, safeParse } from "./json.ts";
+import {
+  canonicalJson,
+  equalJson,
+  isRecord,
+  MAX_JSON_DEPTH,
+  parsePartialJson,
+  parseToolInput,
+  safeParse,
+} from "./json.ts";
 
 describe("safeParse", () => {
   it("returns the value of valid JSON and a reason for anything else", () => {
@@ -159,3 +167,42 @@ function isBeginning(part: unknown, whole: unknown): boolean {
   }
   return Object.is(part, whole) || part === whole;
 }
+
+describe("equalJson", () => {
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom(null, true, false, 0, 1, "", "a", "__proto__"),
+      fc.array(tie("any"), { maxLength: 3 }),
+      fc.dictionary(
+        fc.constantFrom("a", "b", "__proto__", "constructor"),
+        fc.option(tie("any"), { nil: undefined }),
+        {
+          maxKeys: 3,
+        },
+      ),
+    ),
+  })).any;
+
+  it("holds exactly where the canonical texts are equal", () => {
+    fc.assert(
+      fc.property(value, value, (one, other) => {
+        expect(equalJson(one, other)).toBe(canonicalJson(one) === canonicalJson(other));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("holds for a copy with its keys in another order", () => {
+    const turned = (item: unknown): unknown => {
+      if (Array.isArray(item)) return item.map(turned);
+      if (!isRecord(item)) return item;
+      return Object.fromEntries(
+        Object.entries(item)
+          .reverse()
+          .map(([key, field]) => [key, turned(field)]),
+      );
+    };
+    fc.assert(fc.property(value, (one) => equalJson(one, turned(one))));
+  });
+});

@@ -84,6 +84,20 @@ export function canonicalJson(value: unknown): string {
   return `{${parts.join(",")}}`;
 }
 
+/** Whether two JSON values are equal, whatever the order of their keys; fields that are `undefined` are left out. */
+export function equalJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one)) {
+    if (!Array.isArray(other) || one.length !== other.length) return false;
+    return one.every((item, at) => equalJson(item, other[at]));
+  }
+  if (!isRecord(one) || !isRecord(other)) return false;
+  for (const key in one)
+    if (!equalJson(one[key], Object.hasOwn(other, key) ? other[key] : undefined)) return false;
+  for (const key in other) if (other[key] !== undefined && !Object.hasOwn(one, key)) return false;
+  return true;
+}
+
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;

@@ -14,7 +14,9 @@ export class Transcript {
   readonly #messages: Message[] = [];
   /** Calls of the last assistant message, in order; empty when there are none. */
   #calls: readonly ToolUseBlock[] = [];
-  readonly #results = new Map<string, ToolResultBlock>();
+  /** Their results, by the place of the call; how many there are. */
+  #results: (ToolResultBlock | undefined)[] = [];
+  #answered = 0;
   readonly #callIds: Set<string>;
   readonly #closeWith: (call: ToolUseBlock) => string;
 
@@ -39,7 +41,12 @@ export class Transcript {
 
   /** Calls of the last assistant message that have no result yet. */
   get pending(): readonly ToolUseBlock[] {
-    return this.#calls.filter((call) => !this.#results.has(call.id));
+    return this.#calls.filter((_call, at) => this.#results[at] === undefined);
+  }
+
+  /** Whether there are such calls. */
+  get hasPending(): boolean {
+    return this.#calls.length > 0;
   }
 
   /** Adds a conversation that already keeps the invariants (see {@link repairTranscript}). */
@@ -71,10 +78,11 @@ export class Transcript {
    * changes nothing) for a result nobody asked for or a second result of one call.
    */
   addResult(result: ToolResultBlock): boolean {
-    if (this.#results.has(result.tool_use_id)) return false;
-    if (!this.#calls.some((call) => call.id === result.tool_use_id)) return false;
-    this.#results.set(result.tool_use_id, result);
-    if (this.#results.size === this.#calls.length) this.#flush();
+    const at = this.#calls.findIndex((call) => call.id === result.tool_use_id);
+    if (at < 0 || this.#results[at] !== undefined) return false;
+    this.#results[at] = result;
+    this.#answered += 1;
+    if (this.#answered === this.#calls.length) this.#flush();
     return true;
   }
 
@@ -106,10 +114,8 @@ export class Transcript {
   /** Answers every open call with an error result, so that the conversation can go on. */
   closeOpenCalls(): void {
     if (this.#calls.length === 0) return;
-    for (const call of this.#calls) {
-      if (!this.#results.has(call.id))
-        this.#results.set(call.id, closedResult(call.id, this.#closeWith(call)));
-    }
+    for (const [at, call] of this.#calls.entries())
+      this.#results[at] ??= closedResult(call.id, this.#closeWith(call));
     this.#flush();
   }
 
@@ -127,8 +133,7 @@ export class Transcript {
       const unit = calls && next !== undefined ? [message, next] : [message];
       if (!unit.some(isMeant)) kept.push(...unit);
       else if (calls && next === undefined) {
-        this.#calls = [];
-        this.#results.clear();
+        this.#forgetCalls();
       }
       at += unit.length - 1;
     }
@@ -138,13 +143,15 @@ export class Transcript {
 
   #flush(): void {
     const content: UserBlock[] = [];
-    for (const call of this.#calls) {
-      const result = this.#results.get(call.id);
-      if (result !== undefined) content.push(result);
-    }
+    for (const result of this.#results) if (result !== undefined) content.push(result);
     this.#messages.push({ role: "user", content });
+    this.#forgetCalls();
+  }
+
+  #forgetCalls(): void {
     this.#calls = [];
-    this.#results.clear();
+    this.#results = [];
+    this.#answered = 0;
   }
 }
 

@@ -23,8 +23,7 @@ export class AnswerCollector {
   readonly #slots: (Slot | undefined)[] = [];
   readonly #usedIds: Set<string>;
   /** Ids given in this answer, by index, so that start and block of one call agree. */
-  readonly #ids = new Map<number, string>();
-  readonly #ownIds = new Set<string>();
+  readonly #ids: (string | undefined)[] = [];
   #finish: FinishPart | undefined;
 
   /** `usedIds` is added to as ids are given, so that answers collected at the same time never share one. */
@@ -52,9 +51,8 @@ export class AnswerCollector {
         return part;
       case "retry":
         this.#slots.length = 0;
-        this.#ids.clear();
-        for (const id of this.#ownIds) this.#usedIds.delete(id);
-        this.#ownIds.clear();
+        for (const id of this.#ids) if (id !== undefined) this.#usedIds.delete(id);
+        this.#ids.length = 0;
         return part;
       case "finish":
         this.#finish = part;
@@ -110,13 +108,12 @@ export class AnswerCollector {
   }
 
   #idFor(index: number, id: string): string {
-    const known = this.#ids.get(index);
+    const known = this.#ids[index];
     if (known !== undefined) return known;
     const taken = (candidate: string): boolean => candidate === "" || this.#usedIds.has(candidate);
     let unique = id;
     for (let n = 1; taken(unique); n++) unique = `${id === "" ? "call" : id}_${this.#usedIds.size + n}`;
-    this.#ids.set(index, unique);
-    this.#ownIds.add(unique);
+    this.#ids[index] = unique;
     this.#usedIds.add(unique);
     return unique;
   }

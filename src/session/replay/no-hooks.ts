@@ -1,3 +1,4 @@
+import { HookRegistry } from "../../core/agent/hook-registry.ts";
 import { Hooks } from "../../core/agent/hooks.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
@@ -11,7 +12,8 @@ export function noHooks(sessionId: string, tools: readonly Tool[], signal: Abort
       steer: () => undefined,
       stop: () => undefined,
     },
-    registries: [],
+    classes: [],
+    own: new HookRegistry(),
     signal,
     warn: () => undefined,
   });
