@@ -1,10 +1,21 @@
 import { isBuiltin } from "node:module";
-import { type BuildOptions, type BuildResult, build, type OutputFile, type Plugin } from "esbuild";
+import { join, relative } from "node:path";
+import { type InputOptions, type OutputChunk, type OutputOptions, type Plugin, rolldown } from "rolldown";
 import type { PublicEntry } from "../gates/public-entries.ts";
 import { installedPackages, type Manifest } from "./manifest.ts";
 
+/** A file to be written, with its whole path. */
+export interface BundledFile {
+  readonly path: string;
+  readonly text: string;
+}
+
 /** What one bundling run makes, still in memory. */
-export type Bundle = BuildResult<{ readonly write: false; readonly metafile: true }>;
+export interface Bundle {
+  readonly files: readonly BundledFile[];
+  /** Files whose code is in it, relative to the root. */
+  readonly inputs: readonly string[];
+}
 
 interface BundleJob {
   readonly root: string;
@@ -19,19 +30,20 @@ interface BundleJob {
 export async function buildLibrary(
   job: BundleJob & { readonly entries: readonly PublicEntry[] },
 ): Promise<Bundle> {
-  const bundle = await build({
-    ...commonOptions(job),
-    entryPoints: job.entries.map(({ source, output }) => ({ in: source, out: output })),
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    legalComments: "none",
-    mainFields: MAIN_FIELDS,
-    // CommonJS would bring a file of helpers into every entry; this is the same code as modules.
-    alias: { yaml: "./node_modules/yaml/browser/index.js" },
-  });
-  const swallowed = Object.keys(bundle.metafile.inputs).filter(
-    (path) => !BUNDLED_PACKAGES.has(packageOf(path)),
+  const bundle = await bundleOf(
+    job,
+    {
+      input: Object.fromEntries(job.entries.map(({ source, output }) => [output, source])),
+      external: externalPackages(installedPackages(job.manifest)),
+      // CommonJS would bring a file of helpers into every entry; this is the same code as modules.
+      resolve: {
+        mainFields: MAIN_FIELDS,
+        alias: { yaml: join(job.root, "node_modules/yaml/browser/index.js") },
+      },
+    },
+    { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js", minify: false },
   );
+  const swallowed = bundle.inputs.filter((path) => !BUNDLED_PACKAGES.has(packageOf(path)));
   if (swallowed.length > 0) {
     throw new Error(
       `the library would bundle ${swallowed.join(", ")}: make the package a dependency, or one that is bundled, or do without it`,
@@ -40,25 +52,55 @@ export async function buildLibrary(
   return bundle;
 }
 
-/** Bundles the terminal program with everything only it needs; faces and other lazily imported parts are own chunks. */
+/**
+ * Bundles the terminal program with everything only it needs. What every start needs is one file, for each file more costs as much as
+ * twenty kilobytes; lazily imported parts are own chunks.
+ */
 export async function buildCli(job: BundleJob & { readonly main: string }): Promise<Bundle> {
-  const bundle = await build({
-    ...commonOptions(job),
-    entryPoints: [{ in: job.main, out: "main" }],
-    outExtension: { ".js": ".mjs" },
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    minifySyntax: true,
-    minifyWhitespace: true,
-    // Node reads and keeps a file of plain ASCII in half the space.
-    charset: "ascii",
-    legalComments: "none",
-    mainFields: MAIN_FIELDS,
-    plugins: [LAZY_BUILTINS],
-    external: externalOfCli(job.manifest),
-  });
-  return { ...bundle, outputFiles: bundle.outputFiles.map(withRequire) };
+  const bundle = await bundleOf(
+    job,
+    {
+      input: { main: job.main },
+      external: externalPackages(installedPackages(job.manifest).filter((name) => name !== BUNDLED_IN_CLI)),
+      resolve: { mainFields: MAIN_FIELDS },
+      plugins: [LAZY_BUILTINS],
+    },
+    {
+      entryFileNames: "[name].mjs",
+      chunkFileNames: "chunks/[name]-[hash].mjs",
+      minify: MINIFY,
+      codeSplitting: { groups: [{ name: "main", test: (id) => isForEveryStart(job, id) }] },
+    },
+  );
+  return { ...bundle, files: bundle.files.map(({ path, text }) => ({ path, text: inAscii(text) })) };
 }
+
+/** What stands in the first file beside what is needed there: what the wires, of which every run loads one, have in common. */
+function isForEveryStart({ root, main }: BundleJob & { readonly main: string }, id: string): boolean {
+  const path = relative(root, id).replaceAll("\\", "/");
+  return path === main || /^src\/providers\/[^/]+\.ts$/.test(path);
+}
+
+/** Builds the tiny first file, readable by old versions of Node. */
+export async function buildBin(job: BundleJob & { readonly source: string }): Promise<Bundle> {
+  return bundleOf(
+    job,
+    {
+      input: { bin: job.source },
+      external: () => true,
+      makeAbsoluteExternalsRelative: false,
+      transform: { target: "node12.20" },
+    },
+    { entryFileNames: "[name].mjs", minify: { ...MINIFY, codegen: false }, banner: "#!/usr/bin/env node" },
+  );
+}
+
+/** Without blanks and detours, with the names that stand in a stack trace. */
+const MINIFY = {
+  mangle: false,
+  compress: { keepNames: { function: true, class: true } },
+  codegen: { removeWhitespace: true },
+} as const satisfies OutputOptions["minify"];
 
 /** Some packages ship a UMD file as "main", whose relative requires no bundler sees. */
 const MAIN_FIELDS = ["module", "main"];
@@ -86,43 +128,50 @@ function packageOf(path: string): string {
 /** Small, and needed while somebody waits, where finding the files of a package costs time: in the executable it is bundled too. */
 const BUNDLED_IN_CLI = "ignore";
 
-function externalOfCli(manifest: Manifest): string[] {
-  return installedPackages(manifest)
-    .filter((name) => name !== BUNDLED_IN_CLI)
-    .flatMap((name) => [name, `${name}/*`]);
+function externalPackages(names: readonly string[]): (id: string) => boolean {
+  return (id) => names.some((name) => id === name || id.startsWith(`${name}/`));
 }
 
-/** Builds the tiny first file, readable by old versions of Node. */
-export async function buildBin(job: BundleJob & { readonly source: string }): Promise<Bundle> {
-  return build({
-    ...commonOptions(job),
-    entryPoints: [{ in: job.source, out: "bin" }],
-    outExtension: { ".js": ".mjs" },
-    target: "node12.20",
-    minifySyntax: true,
-    banner: { js: "#!/usr/bin/env node" },
-  });
-}
-
-function commonOptions({ root, manifest, outDir }: BundleJob) {
-  return {
-    absWorkingDir: root,
-    outdir: outDir,
-    write: false,
-    metafile: true,
-    bundle: true,
-    format: "esm",
+async function bundleOf(
+  { root, manifest, outDir }: BundleJob,
+  input: InputOptions,
+  output: OutputOptions,
+): Promise<Bundle> {
+  const build = await rolldown({
+    cwd: root,
     platform: "node",
-    target: "node22.19",
-    charset: "utf8",
-    logLevel: "silent",
-    external: installedPackages(manifest).flatMap((name) => [name, `${name}/*`]),
-    define: {
-      NANO_AGENT_VERSION: JSON.stringify(manifest.version),
-      NANO_AGENT_NODE: JSON.stringify(manifest.engines.node.replace(/^[^\d]*/, "")),
+    onLog: (level, log) => {
+      if (level === "warn") throw new Error(log.message);
     },
-  } as const satisfies BuildOptions;
+    ...input,
+    transform: {
+      target: "node22.19",
+      define: {
+        NANO_AGENT_VERSION: JSON.stringify(manifest.version),
+        NANO_AGENT_NODE: JSON.stringify(manifest.engines.node.replace(/^[^\d]*/, "")),
+      },
+      ...input.transform,
+    },
+  });
+  try {
+    const { output: made } = await build.generate({ format: "esm", comments: false, ...output });
+    const chunks = made.filter((each): each is OutputChunk => each.type === "chunk");
+    const inputs = chunks.flatMap(({ moduleIds }) => moduleIds).filter((id) => id.startsWith(root));
+    return {
+      files: chunks.map(({ fileName, code }) => ({ path: join(outDir, fileName), text: code })),
+      inputs: [...new Set(inputs.map((id) => relative(root, id).replaceAll("\\", "/")))].sort(),
+    };
+  } finally {
+    await build.close();
+  }
 }
+
+/** Node reads and keeps a file of plain ASCII in half the space. */
+function inAscii(code: string): string {
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+const STAND_IN = "\0builtin:";
 
 /**
  * Takes Node's own modules with `process.getBuiltinModule`. An `import` of one evaluates all its exports, also those that load half
@@ -131,12 +180,14 @@ function commonOptions({ root, manifest, outDir }: BundleJob) {
  */
 const LAZY_BUILTINS: Plugin = {
   name: "lazy-builtins",
-  setup: (build) => {
-    build.onResolve({ filter: /^node:/ }, ({ path }) =>
-      isBuiltin(path) ? { path, namespace: "builtin", sideEffects: false } : undefined,
-    );
-    build.onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({ contents: builtinStandIn(path) }));
-  },
+  resolveId: (id) =>
+    id.startsWith("node:") && isBuiltin(id)
+      ? { id: `${STAND_IN}${id}`, moduleSideEffects: false }
+      : undefined,
+  load: (id) =>
+    id.startsWith(STAND_IN)
+      ? { code: builtinStandIn(id.slice(STAND_IN.length)), moduleSideEffects: false }
+      : undefined,
 };
 
 /** Loaded by Node itself before any program runs: nothing is gained by waiting. */
@@ -164,13 +215,4 @@ function builtinStandIn(path: string): string {
     lines.push(`export const ${name} = /* @__PURE__ */ ${take}("${name}");`);
   }
   return `${lines.join("\n")}\nexport default /* @__PURE__ */ load();\n`;
-}
-
-const REQUIRE =
-  'import{createRequire as nanoAgentCreateRequire}from"node:module";const require=nanoAgentCreateRequire(import.meta.url);\n';
-
-/** CommonJS packages call `require` for Node's own modules; only the chunk that defines esbuild's stand-in needs the real one. */
-function withRequire(file: OutputFile): OutputFile {
-  if (!file.text.includes('Dynamic require of "')) return file;
-  return { ...file, contents: Buffer.from(REQUIRE + file.text) };
 }

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Metafile } from "esbuild";
 
 interface InstalledManifest {
   readonly name?: string;
@@ -9,11 +8,9 @@ interface InstalledManifest {
 }
 
 /** The licence notices of every package whose code is in the bundle. Throws when a package comes without any. */
-export function collectLicences(root: string, inputs: Metafile["inputs"]): string {
+export function collectLicences(root: string, inputs: readonly string[]): string {
   const folders = new Set<string>();
-  for (const [path, { bytes }] of Object.entries(inputs)) {
-    if (bytes > 0 && path.includes("node_modules/")) folders.add(packageFolder(root, path));
-  }
+  for (const path of inputs) if (path.includes("node_modules/")) folders.add(packageFolder(root, path));
   const notices = [...folders].sort().map((folder) => notice(root, folder));
   return `nano-agent contains code of the packages below.\n\n${notices.join("\n")}`;
 }

@@ -1,9 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { OutputFile } from "esbuild";
 import { exportProblems, publicEntries } from "../gates/public-entries.ts";
 import { listFiles } from "../gates/source.ts";
-import { buildBin, buildCli, buildLibrary } from "./bundles.ts";
+import { type BundledFile, buildBin, buildCli, buildLibrary } from "./bundles.ts";
 import { emitDeclarations } from "./declarations.ts";
 import { collectLicences } from "./licences.ts";
 import { readManifest } from "./manifest.ts";
@@ -30,9 +29,9 @@ export async function buildPackage(root: string): Promise<string[]> {
     hasCli ? buildCli({ root, manifest, outDir: join(staging, "cli"), main: CLI_MAIN }) : undefined,
     buildBin({ root, manifest, outDir: staging, source: "src/faces/cli/bin.ts" }),
   ]);
-  for (const file of [...library.outputFiles, ...(cli?.outputFiles ?? []), ...bin.outputFiles]) write(file);
+  for (const file of [...library.files, ...(cli?.files ?? []), ...bin.files]) write(file);
   chmodSync(join(staging, "bin.mjs"), 0o755);
-  const bundled = { ...library.metafile.inputs, ...cli?.metafile.inputs };
+  const bundled = [...library.inputs, ...(cli?.inputs ?? [])];
   writeFileSync(join(staging, "THIRD-PARTY-LICENSES.txt"), collectLicences(root, bundled));
   const schemas = copySchemas(root, join(staging, "schema"));
   if (schemas > 0 && manifest.exports?.["./schema/*"] !== "./dist/schema/*") {
@@ -42,17 +41,15 @@ export async function buildPackage(root: string): Promise<string[]> {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   renameSync(staging, join(root, "dist"));
   return [
-    `library: ${entries.length} entries, ${library.outputFiles.length} files`,
-    cli
-      ? `executable: ${cli.outputFiles.length + 1} files`
-      : `executable: only bin.mjs, ${CLI_MAIN} is absent`,
+    `library: ${entries.length} entries, ${library.files.length} files`,
+    cli ? `executable: ${cli.files.length + 1} files` : `executable: only bin.mjs, ${CLI_MAIN} is absent`,
     `schemas: ${schemas}`,
   ];
 }
 
-function write(file: OutputFile): void {
-  mkdirSync(dirname(file.path), { recursive: true });
-  writeFileSync(file.path, file.contents);
+function write({ path, text }: BundledFile): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
 }
 
 function copySchemas(root: string, target: string): number {
