@@ -59,6 +59,8 @@ class HeadlessRun {
   #tally = new RunTally();
   #startedAt = performance.now();
   #exitCode: number = EXIT.done;
+  /** Whether the newest input has its result. */
+  #isTold = false;
 
   constructor(context: CommandContext, flags: RunFlags) {
     this.#context = context;
@@ -93,7 +95,8 @@ class HeadlessRun {
     ]);
     if (ended === "forced") {
       this.#composed?.killNow();
-      this.#fail(undefined);
+      // What ended and was told may still have been tidied up behind: it has its one result.
+      if (!this.#isTold) this.#fail(undefined);
       this.#session?.release();
     }
     this.#signals.close();
@@ -243,6 +246,7 @@ class HeadlessRun {
   ): Promise<void> {
     this.#tally = new RunTally();
     this.#startedAt = performance.now();
+    this.#isTold = false;
     const running = composed.agent.run(input, {
       signal: AbortSignal.any([this.#signals.signal, this.#broken.signal]),
       onEvent: (event) => this.#onEvent(event),
@@ -300,6 +304,7 @@ class HeadlessRun {
     const durationMs = performance.now() - this.#startedAt;
     this.#progress.closeLine();
     this.#reporter.end({ outcome, tally: this.#tally, durationMs });
+    this.#isTold = true;
     if (outcome.exitCode !== EXIT.done) this.#exitCode = outcome.exitCode;
     const { outputFile } = this.#flags;
     if (outputFile !== undefined && outcome.text !== "") {
