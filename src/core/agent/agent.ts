@@ -9,13 +9,7 @@ import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
 import { assertResumable, recordHistory, saysSomething } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
-import {
-  assertNameFree,
-  assertOptions,
-  assertPriced,
-  assertRunOptions,
-  assertToolChoice,
-} from "./check-options.ts";
+import { assertNameFree, assertOptions, assertPriced, assertToolChoice } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
@@ -28,6 +22,7 @@ import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { Ledger } from "./ledger.ts";
+import { assertLimits } from "./limits.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
 import { MemoryJournal } from "./memory-journal.ts";
@@ -124,7 +119,7 @@ export class Agent {
     input?: Input,
     options: RunOptions<S> = {},
   ): Promise<RunResult<OutputOf<S>>> {
-    assertRunOptions(options);
+    assertLimits(options);
     const messages = input === undefined ? [] : inputMessages(input);
     const { controller, unlink } = linkController(options.signal);
     try {
@@ -141,7 +136,7 @@ export class Agent {
     input?: Input,
     options: RunOptions<S> = {},
   ): AgentStream<OutputOf<S>> {
-    assertRunOptions(options);
+    assertLimits(options);
     const messages = input === undefined ? [] : inputMessages(input);
     const { controller, unlink } = linkController(options.signal);
     const settled = Promise.withResolvers<RunResult<OutputOf<S>>>();

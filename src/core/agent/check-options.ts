@@ -1,10 +1,9 @@
 import { NanoAgentError } from "../base/errors.ts";
 import type { ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
-import { assertRunValues, assertValues } from "./check-values.ts";
 import { assertLimits } from "./limits.ts";
 import { assertLoopGuard } from "./loop-guard-settings.ts";
-import type { AgentOptions, RunOptions } from "./options.ts";
+import type { AgentOptions } from "./options.ts";
 
 /** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
 export function assertOptions(options: AgentOptions): void {
@@ -21,7 +20,6 @@ export function assertOptions(options: AgentOptions): void {
       `Unknown option "${name}". Known: ${Object.keys(OPTION_NAMES).join(", ")}.`,
     );
   }
-  assertValues(options);
   assertLimits(options);
   assertToolChoice(options.toolChoice);
   assertLoopGuard(options.loopGuard);
@@ -31,12 +29,6 @@ export function assertOptions(options: AgentOptions): void {
     "invalid_argument",
     "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
   );
-}
-
-/** The same for the options of one run. */
-export function assertRunOptions(options: RunOptions): void {
-  assertRunValues(options);
-  assertLimits(options);
 }
 
 /** Throws `invalid_argument` for a money budget that could not be kept: the price of a model that may answer is unknown. */
