@@ -141,10 +141,10 @@ export type {
   ToolUseBlock,
   UserBlock,
 } from "./core/message/block.ts";
+export type { GivenMessage, Input } from "./core/message/given-message.ts";
 export {
   type AssistantMessage,
   assistantMessage,
-  type Input,
   type Message,
   messageText,
   type UserMessage,

@@ -53,10 +53,12 @@ export async function buildLibrary(
 }
 
 /**
- * Bundles the terminal program with everything only it needs. What every start needs is one file, for each file more costs as much as
- * twenty kilobytes; lazily imported parts are own chunks.
+ * Bundles the terminal program with everything only it needs. What every start needs, `program` with all it imports, is one file, for each
+ * file more costs as much as twenty kilobytes; lazily imported parts are own chunks.
  */
-export async function buildCli(job: BundleJob & { readonly main: string }): Promise<Bundle> {
+export async function buildCli(
+  job: BundleJob & { readonly main: string; readonly program: string },
+): Promise<Bundle> {
   const bundle = await bundleOf(
     job,
     {
@@ -69,16 +71,19 @@ export async function buildCli(job: BundleJob & { readonly main: string }): Prom
       entryFileNames: "[name].mjs",
       chunkFileNames: "chunks/[name]-[hash].mjs",
       minify: MINIFY,
-      codeSplitting: { groups: [{ name: "main", test: (id) => isForEveryStart(job, id) }] },
+      codeSplitting: { groups: [{ name: "program", test: (id) => isForEveryStart(job, id) }] },
     },
   );
   return { ...bundle, files: bundle.files.map(({ path, text }) => ({ path, text: inAscii(text) })) };
 }
 
-/** What stands in the first file beside what is needed there: what the wires, of which every run loads one, have in common. */
-function isForEveryStart({ root, main }: BundleJob & { readonly main: string }, id: string): boolean {
+/** With the program goes what the wires, of which every run loads one, have in common. */
+function isForEveryStart(
+  { root, program }: { readonly root: string; readonly program: string },
+  id: string,
+): boolean {
   const path = relative(root, id).replaceAll("\\", "/");
-  return path === main || /^src\/providers\/[^/]+\.ts$/.test(path);
+  return path === program || /^src\/providers\/[^/]+\.ts$/.test(path);
 }
 
 /** Builds the tiny first file, readable by old versions of Node. */
@@ -172,6 +177,7 @@ function inAscii(code: string): string {
 }
 
 const STAND_IN = "\0builtin:";
+const BUNDLER = "\0rolldown/";
 
 /**
  * Takes Node's own modules with `process.getBuiltinModule`. An `import` of one evaluates all its exports, also those that load half
@@ -180,8 +186,9 @@ const STAND_IN = "\0builtin:";
  */
 const LAZY_BUILTINS: Plugin = {
   name: "lazy-builtins",
-  resolveId: (id) =>
-    id.startsWith("node:") && isBuiltin(id)
+  // What the bundler itself brings along is needed before any stand-in could be there.
+  resolveId: (id, importer) =>
+    id.startsWith("node:") && isBuiltin(id) && importer?.startsWith(BUNDLER) !== true
       ? { id: `${STAND_IN}${id}`, moduleSideEffects: false }
       : undefined,
   load: (id) =>

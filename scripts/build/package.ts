@@ -8,6 +8,7 @@ import { collectLicences } from "./licences.ts";
 import { readManifest } from "./manifest.ts";
 
 const CLI_MAIN = "src/faces/cli/main.ts";
+const CLI_PROGRAM = "src/faces/cli/run-cli.ts";
 
 /**
  * Builds the package at `root` into `dist/`: declarations, library bundles, executable, schemas and licence notices.
@@ -26,7 +27,9 @@ export async function buildPackage(root: string): Promise<string[]> {
   const [, library, cli, bin] = await Promise.all([
     emitDeclarations(root, join(staging, "types")),
     buildLibrary({ root, manifest, outDir: join(staging, "lib"), entries }),
-    hasCli ? buildCli({ root, manifest, outDir: join(staging, "cli"), main: CLI_MAIN }) : undefined,
+    hasCli
+      ? buildCli({ root, manifest, outDir: join(staging, "cli"), main: CLI_MAIN, program: CLI_PROGRAM })
+      : undefined,
     buildBin({ root, manifest, outDir: staging, source: "src/faces/cli/bin.ts" }),
   ]);
   for (const file of [...library.files, ...(cli?.files ?? []), ...bin.files]) write(file);

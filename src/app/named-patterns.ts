@@ -1,7 +1,5 @@
-import {
-  PlanAndSolveAgent as CorePlanAndSolveAgent,
-  type PlanAndSolveAgentOptions as CorePlanAndSolveAgentOptions,
-} from "../patterns/plan-and-solve-agent.ts";
+import { PlanAndSolveAgent as CorePlanAndSolveAgent } from "../patterns/plan-and-solve-agent.ts";
+import type { PlanAndSolveAgentOptions as CorePlanAndSolveAgentOptions } from "../patterns/plan-options.ts";
 import {
   ReActAgent as CoreReActAgent,
   type ReActAgentOptions as CoreReActAgentOptions,

@@ -7,15 +7,10 @@ import type {
   RetrieveOptions,
 } from "../core/agent/long-term-memory.ts";
 import { utf8Length } from "../core/base/text.ts";
-import { similarity, vectorsOf } from "./embedder.ts";
+import { similarity } from "./embedder.ts";
 import { type Candidate, rank } from "./ranking.ts";
-import { recordTexts } from "./record-text.ts";
-import {
-  type LongTermStoreOptions,
-  type StoreSettings,
-  storeSettings,
-  wantedRecords,
-} from "./store-options.ts";
+import { type KeptText, searchFor, textsToKeep } from "./record-text.ts";
+import { type LongTermStoreOptions, type StoreSettings, storeSettings } from "./store-options.ts";
 import { TermReader } from "./term-reader.ts";
 
 /**
@@ -44,28 +39,22 @@ export class InMemoryLongTermMemory implements LongTermMemory {
   }
 
   async record(what: Recordable, context: RecordContext = {}): Promise<RecordOutcome> {
-    const texts = recordTexts(what, this.#settings);
-    const vectors = await vectorsOf(
-      texts.map(({ text }) => text),
-      this.#settings,
-      context.signal,
-    );
+    const texts = await textsToKeep(what, this.#settings, context.signal);
     let known = 0;
-    texts.forEach(({ text, key }, at) => {
-      const before = this.#byKey.get(key);
-      if (before === undefined) this.#add(text, key, vectors[at]);
+    for (const text of texts) {
+      const before = this.#byKey.get(text.key);
+      if (before === undefined) this.#add(text);
       else {
         known++;
         this.#use(before, { time: this.#settings.clock.now() });
       }
       this.#shrink();
-    });
+    }
     return { added: texts.length - known, known };
   }
 
   async retrieve(query: string, options: RetrieveOptions = {}): Promise<readonly Recollection[]> {
-    const limit = wantedRecords(options.limit);
-    const [vector] = await vectorsOf(query.trim() === "" ? [] : [query], this.#settings, options.signal);
+    const { limit, vector } = await searchFor(query, options, this.#settings);
     const { recencyHalfLifeMs: halfLifeMs, recencyWeight, clock } = this.#settings;
     const found = rank(this.#candidates(this.#fits(query), vector), {
       now: clock.now(),
@@ -81,7 +70,7 @@ export class InMemoryLongTermMemory implements LongTermMemory {
     });
   }
 
-  #add(text: string, key: string, vector: Float32Array | undefined): void {
+  #add({ text, key, vector }: KeptText): void {
     const id = ++this.#lastId;
     const { words, parts } = this.#terms.index(text);
     const bytes = utf8Length(text);

@@ -167,7 +167,11 @@ function createFile(path: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // SQLite gives the files it makes beside it the same mode.
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
-    else if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+    else {
+      const { mode } = statSync(path);
+      // A file that its owner has made read-only stays so.
+      if ((mode & 0o077) !== 0) chmodSync(path, mode & 0o700);
+    }
   });
 }
 

@@ -1,6 +1,8 @@
-import { type Recordable, textsToRecord } from "../core/agent/long-term-memory.ts";
+import { type Recordable, type RetrieveOptions, textsToRecord } from "../core/agent/long-term-memory.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
 import { toCleanText, truncateMiddle } from "../core/base/text.ts";
-import type { StoreSettings } from "./store-options.ts";
+import { vectorsOf } from "./embedder.ts";
+import { type StoreSettings, wantedRecords } from "./store-options.ts";
 
 /** A text as it is kept. */
 export interface RecordText {
@@ -22,6 +24,47 @@ export function recordTexts(
     if (text !== "" && !texts.has(key)) texts.set(key, { text, key });
   }
   return [...texts.values()];
+}
+
+/** A text as it is kept, with its vector where there is an embedder that made one. */
+export interface KeptText extends RecordText {
+  readonly vector: Float32Array | undefined;
+}
+
+/** What a store with an index keeps of what it was given. Rejects when `signal` is aborted. */
+export async function textsToKeep(
+  what: Recordable,
+  settings: StoreSettings,
+  signal: AbortSignal | undefined,
+): Promise<readonly KeptText[]> {
+  const texts = recordTexts(what, settings);
+  const vectors = await vectorsOf(
+    texts.map(({ text }) => text),
+    settings,
+    signal,
+  );
+  return texts.map((text, at) => ({ ...text, vector: vectors[at] }));
+}
+
+/** What is searched for, and how many records of it. Throws `invalid_argument` for what is no query; rejects when aborted. */
+export async function searchFor(
+  query: string,
+  { limit, signal }: RetrieveOptions,
+  settings: StoreSettings,
+): Promise<{ readonly limit: number; readonly vector: Float32Array | undefined }> {
+  assertQuery(query);
+  const wanted = wantedRecords(limit);
+  const [vector] = await vectorsOf(query.trim() === "" ? [] : [query], settings, signal);
+  return { limit: wanted, vector };
+}
+
+/** Throws `invalid_argument` for what is no text. */
+export function assertQuery(query: unknown): void {
+  if (typeof query === "string") return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `The query is ${query === null ? "null" : typeof query}: pass a text.`,
+  );
 }
 
 function keyOf(text: string): string {

@@ -8,7 +8,7 @@ import type {
 } from "../core/agent/long-term-memory.ts";
 import { abortError } from "../core/base/abort.ts";
 import type { Clock } from "../core/base/clock.ts";
-import { recordTexts } from "./record-text.ts";
+import { assertQuery, recordTexts } from "./record-text.ts";
 import { type StoreSettings, storeSettings, wantedRecords } from "./store-options.ts";
 import { TermReader, telling } from "./term-reader.ts";
 
@@ -63,6 +63,7 @@ export class SimpleLongTermMemory implements LongTermMemory {
 
   async retrieve(query: string, { limit, signal }: RetrieveOptions = {}): Promise<readonly Recollection[]> {
     if (signal?.aborted === true) throw abortError(signal);
+    assertQuery(query);
     const wanted = wantedRecords(limit);
     const { terms, loose } = this.#terms.query(query);
     const strict = this.#sharing(terms);

@@ -10,12 +10,12 @@ import type {
 } from "../core/agent/long-term-memory.ts";
 import { abortError } from "../core/base/abort.ts";
 import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
-import { vectorsOf } from "./embedder.ts";
 import { fileAt, isBusy, isDamage, type OpenDatabase, openDatabase, setAside } from "./memory-database.ts";
 import { addRecord, candidatesFor, inTransaction, removeRecord, shrink, touch } from "./memory-tables.ts";
 import { rank } from "./ranking.ts";
-import { recordTexts } from "./record-text.ts";
+import { searchFor, textsToKeep } from "./record-text.ts";
 import {
+  assertMilliseconds,
   type LongTermStoreOptions,
   type StoreSettings,
   storeSettings,
@@ -61,23 +61,21 @@ export class SqliteLongTermMemory implements LongTermMemory {
         "invalid_argument",
         `path is ${JSON.stringify(path)}: name a file, or use InMemoryLongTermMemory.`,
       );
+    assertMilliseconds("busyTimeoutMs", busyTimeoutMs);
     this.#path = resolve(path);
     this.#busyTimeoutMs = busyTimeoutMs;
     this.#settings = storeSettings(options);
   }
 
   async record(what: Recordable, context: RecordContext = {}): Promise<RecordOutcome> {
-    const texts = recordTexts(what, this.#settings);
-    const plain = texts.map(({ text }) => text);
-    const vectors = await vectorsOf(plain, this.#settings, context.signal);
+    const texts = await textsToKeep(what, this.#settings, context.signal);
     if (texts.length === 0) return { added: 0, known: 0 };
     const { clock, embedder, maxRecords, maxBytes } = this.#settings;
     const time = clock.now();
     return this.#write(context.signal, (database) => {
       let added = 0;
-      texts.forEach(({ text, key }, at) => {
+      for (const { text, key, vector } of texts) {
         const { words, parts } = this.#terms.index(text);
-        const vector = vectors[at];
         const isNew = addRecord(database, {
           key,
           text,
@@ -89,16 +87,15 @@ export class SqliteLongTermMemory implements LongTermMemory {
           ...(vector === undefined || embedder === undefined ? {} : { vector, model: embedder.model }),
         });
         if (isNew) added++;
-      });
+      }
       shrink(database, { maxRecords, maxBytes });
       return { added, known: texts.length - added };
     });
   }
 
   async retrieve(query: string, options: RetrieveOptions = {}): Promise<readonly Recollection[]> {
-    const limit = wantedRecords(options.limit);
+    const { limit, vector } = await searchFor(query, options, this.#settings);
     const { clock, embedder, recencyHalfLifeMs: halfLifeMs, recencyWeight } = this.#settings;
-    const [vector] = await vectorsOf(query.trim() === "" ? [] : [query], this.#settings, options.signal);
     const now = clock.now();
     const search = { ...this.#terms.query(query), vector, model: embedder?.model, limit };
     return this.#work(options.signal, (database) => {

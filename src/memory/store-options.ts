@@ -45,9 +45,19 @@ export function storeSettings(options: LongTermStoreOptions): StoreSettings {
     assertNumber(name, settings[name], Number.isInteger(settings[name]) && settings[name] >= 1);
   for (const name of ["recencyHalfLifeMs", "embedTimeoutMs"] as const)
     assertNumber(name, settings[name], settings[name] > 0);
+  assertEmbedder(settings.embedder);
   const { recencyWeight } = settings;
   assertNumber("recencyWeight", recencyWeight, recencyWeight >= 0 && recencyWeight <= 1);
   return settings;
+}
+
+function assertEmbedder(embedder: Embedder | undefined): void {
+  if (embedder === undefined || (typeof embedder.embed === "function" && typeof embedder.model === "string"))
+    return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "embedder has no embed() or no model: pass { model, embed }, the name of a model and the function that asks it.",
+  );
 }
 
 /** The number of records wanted. Throws `invalid_argument` for what is no number from 1. */
@@ -55,6 +65,11 @@ export function wantedRecords(limit: number | undefined): number {
   if (limit === undefined) return 5;
   assertNumber("limit", limit, limit >= 1);
   return Math.floor(limit);
+}
+
+/** Throws `invalid_argument` for what is no span of time. */
+export function assertMilliseconds(name: string, value: unknown): void {
+  assertNumber(name, value, typeof value === "number" && value >= 0);
 }
 
 function assertNumber(name: string, value: unknown, holds: boolean): void {

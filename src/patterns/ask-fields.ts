@@ -85,13 +85,23 @@ async function askField(question: FieldQuestion, ask: AskText): Promise<unknown>
 }
 
 function questionText({ name, field, required }: FieldQuestion): string {
-  const { description, type, enum: choices } = field;
+  const { description, enum: choices, format, default: usual } = field;
+  const kinds = Array.isArray(choices) ? choices.map(String) : typesOf(field);
   const facts = [
-    ...(Array.isArray(choices) ? [choices.map(String).join(" | ")] : typeof type === "string" ? [type] : []),
+    ...(kinds.length > 0 ? [kinds.join(" | ")] : []),
+    ...(typeof format === "string" ? [format] : []),
     ...(required ? [] : ["optional"]),
+    ...(usual === undefined ? [] : [`without an answer ${JSON.stringify(usual)}`]),
   ];
   const about = typeof description === "string" ? `: ${description}` : "";
   return `${name}${about}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+}
+
+/** Names of the types a field may have, those of its alternatives included. */
+function typesOf({ type, anyOf, nullable }: { readonly [keyword: string]: unknown }): readonly string[] {
+  const own = (Array.isArray(type) ? type : [type]).filter((name) => typeof name === "string");
+  const others = Array.isArray(anyOf) ? anyOf.filter(isRecord).flatMap((each) => typesOf(each)) : [];
+  return [...new Set([...own, ...others, ...(nullable === true ? ["null"] : [])])];
 }
 
 function readAnswer(answer: string, field: JsonSchema): unknown {
@@ -100,6 +110,9 @@ function readAnswer(answer: string, field: JsonSchema): unknown {
     const meant = choices.find((choice) => String(choice).toLowerCase() === answer.toLowerCase());
     return meant ?? answer;
   }
+  if (answer === "null" && typesOf(field).includes("null")) return null;
+  // A number that does not fit is told as what it is, not as a text.
+  if ((type === "integer" || type === "number") && Number.isFinite(Number(answer))) return Number(answer);
   if (type === "boolean") return YES.test(answer) ? true : NO.test(answer) ? false : answer;
   if (type === "array" && !answer.startsWith("[")) return answer.split(/[,，]/).map((item) => item.trim());
   return answer;

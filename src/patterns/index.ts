@@ -13,7 +13,8 @@ export {
   type SequentialResult,
   sequentialPipeline,
 } from "./pipelines.ts";
-export { PlanAndSolveAgent, type PlanAndSolveAgentOptions } from "./plan-and-solve-agent.ts";
+export { PlanAndSolveAgent } from "./plan-and-solve-agent.ts";
+export type { PlanAndSolveAgentOptions } from "./plan-options.ts";
 export type { ExecutorContext, FinishedStep, PlannerContext, SynthesisContext } from "./plan-prompts.ts";
 export { ReActAgent, type ReActAgentOptions } from "./react-agent.ts";
 export {

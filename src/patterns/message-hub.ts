@@ -1,10 +1,11 @@
 import type { Agent } from "../core/agent/agent.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
+import { assertCount } from "../core/base/check-option.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { type Input, toMessages, type UserMessage } from "../core/message/message.ts";
-import { assertCount } from "./assert-count.ts";
+import { type Input, toMessages } from "../core/message/given-message.ts";
+import type { UserMessage } from "../core/message/message.ts";
 import { hasAnswer } from "./pipelines.ts";
 
 /** One reply in a hub. */

@@ -17,6 +17,7 @@ const styles: readonly (readonly [string, (text: string, at: number) => string])
   ["Step 1: x", (text, at) => `Step ${at + 1}: ${text}`],
   ["步骤1：x", (text, at) => `步骤${at + 1}：${text}`],
   ["第一步：x", (text, at) => `第${CHINESE[at % 9] ?? ""}步：${text}`],
+  ["① x", (text, at) => `${String.fromCodePoint(0x2460 + (at % 20))} ${text}`],
   ["- x", (text) => `- ${text}`],
   ["* x", (text) => `* ${text}`],
 ];
@@ -38,6 +39,7 @@ test("JSON is read, bare, in an object or in a fence", () => {
     fc.property(steps, (plan) => {
       expect(parsePlan(JSON.stringify(plan))).toEqual(plan);
       expect(parsePlan(JSON.stringify({ steps: plan }))).toEqual(plan);
+      expect(parsePlan(`My plan is ${JSON.stringify(plan)}. Shall I?`)).toEqual(plan);
       expect(parsePlan(`Sure:\n\`\`\`json\n${JSON.stringify(plan, null, 2)}\n\`\`\`\nGo?`)).toEqual(plan);
     }),
   );
@@ -49,6 +51,10 @@ test("any text gives steps that are trimmed and not empty", () => {
       for (const each of parsePlan(text)) expect([each.trim(), each !== ""]).toEqual([each, true]);
     }),
   );
+});
+
+test("an array inside a step of a list is a part of the step", () => {
+  expect(parsePlan('1. Send ["a"]\n2. Read it')).toEqual(['Send ["a"]', "Read it"]);
 });
 
 test("what stands below an item belongs to it", () => {

@@ -1,9 +1,9 @@
-import { isRecord } from "../core/base/json.ts";
+import { isRecord, safeParse } from "../core/base/json.ts";
 
 const CHINESE_NUMBER = "[一二三四五六七八九十百]+";
-/** `1.`, `2)`, `3、`, `(4)`, `**5.**`, `Step 6:`, `步骤 7：`, `第八步：`. */
+/** `1.`, `2)`, `3、`, `(4)`, `**5.**`, `Step 6:`, `步骤 7：`, `第八步：`, `⑨`. */
 const NUMBERED = new RegExp(
-  `^(?:#+ +)?(?:\\*\\*)?(?:[(（]?\\d{1,4}(?:[.)、）](?!\\d)|[:：])|(?:step|步骤) {0,2}(?:\\d{1,4}|${CHINESE_NUMBER}) {0,2}[:：.、]|第 {0,2}(?:\\d{1,4}|${CHINESE_NUMBER}) {0,2}步 {0,2}[:：.、,，]?|${CHINESE_NUMBER}、)(?:\\*\\*)?\\s*`,
+  `^(?:#+ +)?(?:\\*\\*)?(?:[(（]?\\d{1,4}(?:[.)、）](?!\\d)|[:：])|(?:step|步骤) {0,2}(?:\\d{1,4}|${CHINESE_NUMBER}) {0,2}[:：.、]|第 {0,2}(?:\\d{1,4}|${CHINESE_NUMBER}) {0,2}步 {0,2}[:：.、,，]?|${CHINESE_NUMBER}、|[①-⑳])(?:\\*\\*)?\\s*`,
   "i",
 );
 const BULLET = /^[-*+•]\s+/;
@@ -12,7 +12,7 @@ const MAX_TEXT = 100_000;
 
 /**
  * The steps of a plan that a model wrote as text: a JSON array of strings, or an object with such an array as `steps`; else a
- * numbered list; else a list with bullets. Lines below an item that are indented or bullets of their own belong to it; text around
+ * numbered list; else a list with bullets; else an array of strings with words around it. Lines below an item that are indented or bullets of their own belong to it; text around
  * the list is left out. Empty when there is no list.
  */
 export function parsePlan(text: string): readonly string[] {
@@ -21,19 +21,23 @@ export function parsePlan(text: string): readonly string[] {
   if (json !== undefined) return json;
   const lines = bounded.split(/\r\n|[\n\r\u2028\u2029]/);
   const numbered = listItems(lines, NUMBERED);
-  return numbered.length > 0 ? numbered : listItems(lines, BULLET);
+  if (numbered.length > 0) return numbered;
+  const bullets = listItems(lines, BULLET);
+  return bullets.length > 0 ? bullets : stepsFromArray(bounded);
 }
 
 function stepsFromJson(text: string): readonly string[] | undefined {
   const fenced = /```[a-z]*\s([\s\S]*?)```/i.exec(text)?.[1] ?? text;
-  let value: unknown;
-  try {
-    value = JSON.parse(fenced);
-  } catch {
-    return undefined;
-  }
-  const steps = isRecord(value) ? value["steps"] : value;
+  const parsed = safeParse(fenced);
+  if (!parsed.ok) return undefined;
+  const steps = isRecord(parsed.value) ? parsed.value["steps"] : parsed.value;
   return Array.isArray(steps) ? cleanSteps(steps) : undefined;
+}
+
+/** The steps of an array of texts with words around it. */
+function stepsFromArray(text: string): readonly string[] {
+  const from = text.search(/\[\s*"/);
+  return from < 0 ? [] : (stepsFromJson(text.slice(from, text.lastIndexOf("]") + 1)) ?? []);
 }
 
 /** The texts among `steps`, trimmed; empty ones are left out. */

@@ -10,6 +10,9 @@ export type AskPerson = (
 /** What reads lines from a terminal: the interface of `node:readline/promises` is one. */
 export interface LineReader {
   question(query: string, options: { readonly signal: AbortSignal }): Promise<string>;
+  /** Tells of the end of the input. Without it a question that is cut off by that end waits until the run is aborted. */
+  once?(event: "close", listener: () => void): unknown;
+  off?(event: "close", listener: () => void): unknown;
 }
 
 /** Where a person's answers come from: a function, a line reader, or a queue of answers (any async iterable of texts). */
@@ -21,16 +24,39 @@ export type Ask = (question: string, signal: AbortSignal) => Promise<string>;
 /** One way to ask, whatever the answers come from. Throws `invalid_argument` for something that cannot be asked. */
 export function toAsk(input: PersonInput): Ask {
   if (typeof input === "function")
-    return (question, signal) => orAborted(Promise.resolve(input(question, { signal })), signal);
+    return async (question, signal) => {
+      const answer: unknown = await orAborted(Promise.resolve(input(question, { signal })), signal);
+      if (typeof answer === "string") return answer;
+      throw new NanoAgentError(
+        "invalid_response",
+        `The input of the person answered with ${answer === null ? "null" : typeof answer}: return the text that was typed.`,
+      );
+    };
   if (typeof input === "object" && input !== null) {
-    if ("question" in input)
-      return (question, signal) => orAborted(input.question(`${question}\n> `, { signal }), signal);
+    if ("question" in input) return readerAsk(input);
     if (Symbol.asyncIterator in input) return queueAsk(input);
   }
   throw new NanoAgentError(
     "invalid_argument",
     `input is ${input === null ? "null" : typeof input}: pass a function, an async iterable of texts, or something with question().`,
   );
+}
+
+function readerAsk(reader: LineReader): Ask {
+  return async (question, signal) => {
+    const { promise: closed, reject } = Promise.withResolvers<never>();
+    const close = (): void => reject(inputEnded());
+    reader.once?.("close", close);
+    try {
+      return await orAborted(Promise.race([reader.question(`${question}\n> `, { signal }), closed]), signal);
+    } finally {
+      reader.off?.("close", close);
+    }
+  };
+}
+
+function inputEnded(): NanoAgentError {
+  return new NanoAgentError("aborted", "The person's input ended before there was an answer.");
 }
 
 function queueAsk(answers: AsyncIterable<string>): Ask {
@@ -42,8 +68,7 @@ function queueAsk(answers: AsyncIterable<string>): Ask {
     pending ??= iterator.next();
     const step = await orAborted(pending, signal);
     pending = undefined;
-    if (step.done === true)
-      throw new NanoAgentError("aborted", "The person's input ended before there was an answer.");
+    if (step.done === true) throw inputEnded();
     return step.value;
   };
 }

@@ -3,7 +3,7 @@ import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import type { Input } from "../core/message/message.ts";
+import type { Input } from "../core/message/given-message.ts";
 
 /** How a pipeline is run. */
 export interface PipelineOptions {

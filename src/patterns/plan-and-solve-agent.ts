@@ -2,52 +2,18 @@ import { Agent } from "../core/agent/agent.ts";
 import type { Ending } from "../core/agent/end-run.ts";
 import { makeRoom } from "../core/agent/make-room.ts";
 import { endingOf } from "../core/agent/nested-run.ts";
-import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
-import { counted } from "../core/base/text.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
-import { assertCount } from "./assert-count.ts";
 import { cleanSteps, parsePlan } from "./parse-plan.ts";
 import { Phases } from "./phases.ts";
-import {
-  type ExecutorContext,
-  executorPrompt,
-  type FinishedStep,
-  type PlannerContext,
-  plannerPrompt,
-  type SynthesisContext,
-  synthesisPrompt,
-} from "./plan-prompts.ts";
+import { type PlanAndSolveAgentOptions, type PlanSettings, planOptions } from "./plan-options.ts";
+import type { FinishedStep } from "./plan-prompts.ts";
 import { planTool, stepFailedTool } from "./plan-tools.ts";
 
 /** Model requests one round of planning may make: the plan, and a second try when it had too many steps. */
 const PLANNER_ITERATIONS = 2;
-const NO_PLAN = "I could not make a plan for this, so nothing was done.";
-
-/** How a {@link PlanAndSolveAgent} is made. `maxIterations` holds for each step, budgets for the whole. */
-export interface PlanAndSolveAgentOptions extends AgentOptions {
-  /** True asks once more for an answer made from all results; false takes the result of the last step. Default false. */
-  readonly synthesize?: boolean;
-  /**
-   * New plans one run may make after a step failed, from 0. A step fails when its model requests are used up, or when the model says
-   * so by a tool `step_failed { reason }` that it gets while there is a new plan left. Default 0.
-   */
-  readonly maxReplans?: number;
-  /** Steps of a plan, from 1; what is longer goes back to the model once. Default 50. */
-  readonly maxSteps?: number;
-  /** Text of the answer when there is no usable plan. Default: one English sentence. */
-  readonly noPlanAnswer?: string;
-  /** The request for a plan. */
-  readonly plannerPrompt?: (context: PlannerContext) => string;
-  /** The request for one step. */
-  readonly executorPrompt?: (context: ExecutorContext) => string;
-  /** The request for the final answer, with `synthesize`. */
-  readonly synthesisPrompt?: (context: SynthesisContext) => string;
-}
-
-type PlanOptions = Required<Omit<PlanAndSolveAgentOptions, keyof AgentOptions>>;
 
 /** Where the execution of a plan came to. */
 type Executed =
@@ -60,22 +26,13 @@ type Executed =
  * earlier results. Plan and steps are nested runs: the conversation keeps the question and the answer.
  */
 export class PlanAndSolveAgent extends Agent {
-  readonly #plan: PlanOptions;
+  readonly #plan: PlanSettings;
 
   /** Throws `invalid_argument` for options that cannot work. */
   constructor(options: PlanAndSolveAgentOptions) {
-    const { synthesize, maxReplans, maxSteps, noPlanAnswer, ...rest } = options;
-    const { plannerPrompt: planner, executorPrompt: executor, synthesisPrompt: synthesis, ...own } = rest;
+    const { plan, own } = planOptions(options);
     super(own);
-    this.#plan = {
-      synthesize: synthesize ?? false,
-      maxReplans: assertCount("maxReplans", maxReplans ?? 0, 0),
-      maxSteps: assertCount("maxSteps", maxSteps ?? 50, 1),
-      noPlanAnswer: noPlanAnswer ?? NO_PLAN,
-      plannerPrompt: planner ?? plannerPrompt,
-      executorPrompt: executor ?? executorPrompt,
-      synthesisPrompt: synthesis ?? synthesisPrompt,
-    };
+    this.#plan = plan;
   }
 
   protected override async conduct(run: RunContext): Promise<RunResult> {
@@ -108,7 +65,10 @@ export class PlanAndSolveAgent extends Agent {
     const { round, finished, failure } = work;
     const { maxSteps, noPlanAnswer } = this.#plan;
     const context = { question: phases.question, finished, ...(failure === undefined ? {} : { failure }) };
-    const tool = planTool(maxSteps);
+    let tooMany = 0;
+    const tool = planTool(maxSteps, (count) => {
+      tooMany = count;
+    });
     const result = await phases.run({ phase: "planning", round }, this.#plan.plannerPrompt(context), {
       tools: new ToolRegistry([tool]),
       toolChoice: { type: "tool", name: tool.name },
@@ -118,10 +78,11 @@ export class PlanAndSolveAgent extends Agent {
     if (result.stopReason !== "max_iterations" && !phases.hasAnswer(result)) return endingOf(result);
     const steps = Array.isArray(result.output) ? cleanSteps(result.output) : parsePlan(result.text);
     if (steps.length > 0 && steps.length <= maxSteps) return { steps };
+    const count = steps.length === 0 ? tooMany : steps.length;
     const why =
-      steps.length === 0
+      count === 0
         ? `The model made no plan of 1 to ${maxSteps} steps. Ask for something that takes steps, or use a model that follows tool calls.`
-        : `The model's plan has ${counted(steps.length, "step")}, which is more than ${maxSteps}. Raise maxSteps, or ask for less at once.`;
+        : `The model's plan has ${count} steps, which is more than ${maxSteps}. Raise maxSteps, or ask for less at once.`;
     const error = new NanoAgentError("invalid_response", why, { details: { maxSteps } });
     return { stopReason: "error", text: noPlanAnswer, error };
   }

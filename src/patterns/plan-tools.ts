@@ -5,8 +5,8 @@ import type { Tool } from "../core/tool/tool.ts";
 import { cleanSteps } from "./parse-plan.ts";
 import { formatPlan } from "./plan-prompts.ts";
 
-/** The tool through which the planner gives its steps; they are the output of the run it ends. */
-export function planTool(maxSteps: number): Tool {
+/** The tool through which the planner gives its steps; they are the output of the run it ends, unless there are too many. */
+export function planTool(maxSteps: number, onTooMany: (count: number) => void): Tool {
   return defineTool({
     name: "generate_plan",
     description: "Gives the plan that solves the task, step by step.",
@@ -25,6 +25,7 @@ export function planTool(maxSteps: number): Tool {
     execute: ({ steps }) => {
       const clean = cleanSteps(steps);
       if (clean.length > maxSteps) {
+        onTooMany(clean.length);
         return errorResult(
           `The plan has ${counted(clean.length, "step")}, which is more than ${maxSteps}. Join steps, and give the whole plan again.`,
         );

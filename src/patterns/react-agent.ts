@@ -1,11 +1,13 @@
 import { Agent } from "../core/agent/agent.ts";
+import { assertPatternOptions } from "../core/agent/check-options.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
+import { assertChoice, assertType } from "../core/base/check-option.ts";
 import type { CompiledSchema } from "../core/base/schema.ts";
 import type { AssistantMessage } from "../core/message/message.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
+import { assertToolName, defineTool } from "../core/tool/define-tool.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import { conductLoop, type LoopPatternOptions } from "./conduct-loop.ts";
 import { answerTool, extendedFinishTool } from "./finish.ts";
@@ -47,6 +49,11 @@ export class ReActAgent extends Agent {
       fallbackAnswer,
       ...own
     } = options;
+    assertPatternOptions(own, ["thoughtTool", "finish", "finishToolName", "fallbackAnswer"]);
+    assertType("thoughtTool", thoughtTool, "boolean");
+    assertChoice("finish", finish, ["text", "tool"]);
+    assertType("fallbackAnswer", fallbackAnswer, "string");
+    assertToolName(finishToolName);
     const finishName = finish === "tool" ? finishToolName : undefined;
     const systemPrompt = own.systemPrompt ?? instructions(thoughtTool, finishName);
     super({

@@ -1,12 +1,13 @@
 import { Agent } from "../core/agent/agent.ts";
+import { assertPatternOptions } from "../core/agent/check-options.ts";
 import { makeRoom } from "../core/agent/make-room.ts";
 import { endingOf } from "../core/agent/nested-run.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
+import { assertChoice, assertCount, assertKnown, assertType } from "../core/base/check-option.ts";
 import { isNanoAgentError } from "../core/base/errors.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
-import { assertCount } from "./assert-count.ts";
 import { isVerdict, saysNoImprovement, VERDICT_TOOL, verdictTool } from "./improvement-verdict.ts";
 import { Phases } from "./phases.ts";
 
@@ -54,6 +55,11 @@ export class ReflectionAgent extends Agent {
   /** Throws `invalid_argument` for options that cannot work. */
   constructor(options: ReflectionAgentOptions) {
     const { maxRounds = 3, verdict = "text", prompts, ...own } = options;
+    assertPatternOptions(own, ["maxRounds", "verdict", "prompts"]);
+    assertChoice("verdict", verdict, ["text", "structured"]);
+    assertKnown(prompts ?? {}, Object.keys(DEFAULT_PROMPTS), "prompt");
+    for (const [name, prompt] of Object.entries(prompts ?? {}))
+      assertType(`prompts.${name}`, prompt, "function");
     super(own);
     this.#maxRounds = assertCount("maxRounds", maxRounds, 0);
     this.#verdict = verdict;

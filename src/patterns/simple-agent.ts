@@ -1,7 +1,9 @@
 import { Agent } from "../core/agent/agent.ts";
+import { assertPatternOptions } from "../core/agent/check-options.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
+import { assertType } from "../core/base/check-option.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import { conductLoop, type LoopPatternOptions } from "./conduct-loop.ts";
@@ -23,6 +25,9 @@ export class SimpleAgent extends Agent {
   /** Throws `invalid_argument` for options that cannot work. */
   constructor(options: SimpleAgentOptions) {
     const { enableToolCalling = true, fallbackAnswer, ...own } = options;
+    assertPatternOptions(own, ["enableToolCalling", "fallbackAnswer"]);
+    assertType("enableToolCalling", enableToolCalling, "boolean");
+    assertType("fallbackAnswer", fallbackAnswer, "string");
     super(enableToolCalling ? own : withoutTools(own));
     this.#ownTools = enableToolCalling ? this.tools : new ToolRegistry(own.tools);
     this.#loop = fallbackAnswer === undefined ? {} : { fallbackAnswer };

@@ -2,7 +2,7 @@ import { Agent, type AgentStream } from "../core/agent/agent.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { SchemaInput } from "../core/base/schema.ts";
-import type { Input } from "../core/message/message.ts";
+import type { Input } from "../core/message/given-message.ts";
 import { type PersonInput, toAsk } from "./person-input.ts";
 import { PersonModel } from "./person-model.ts";
 

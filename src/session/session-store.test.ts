@@ -109,3 +109,12 @@ describe("workspaceSlug", () => {
     expect(new Set(slugs).size).toBe(slugs.length);
   });
 });
+
+it("goes on with a session by its id alone, whatever folder it belongs to", async () => {
+  const store = new SessionStore(tempFolder());
+  await kept(await store.start("tenant 1", { sessionId: "ticket-42" }));
+  const again = await store.resume("ticket-42");
+  await again.close();
+  expect([again.sessionId, store.find("ticket").sessionId]).toEqual(["ticket-42", "ticket-42"]);
+  await expect(store.resume("ticket-43")).rejects.toThrow("There is no session ticket-43");
+});

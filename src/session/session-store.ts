@@ -64,8 +64,9 @@ export class SessionStore {
     return journal;
   }
 
-  /** Goes on with a session. Throws `journal`. */
-  async resume({ path, sessionId }: SessionFile, options: JsonlJournalOptions = {}): Promise<JsonlJournal> {
+  /** Goes on with a session, or the one that {@link SessionStore.find} finds by its id. Throws `journal`. */
+  async resume(session: SessionFile | string, options: JsonlJournalOptions = {}): Promise<JsonlJournal> {
+    const { path, sessionId } = typeof session === "string" ? this.find(session) : session;
     const folder = join(path, "..");
     this.#assertFolders(folder);
     const journal = await JsonlJournal.open(path, options);
@@ -96,12 +97,12 @@ export class SessionStore {
   }
 
   /**
-   * The session with an id or the only one whose id begins with it; those of the working folder are looked at first. Throws
+   * The session with an id or the only one whose id begins with it; those of the working folder, where one is named, are looked at first. Throws
    * `invalid_argument` for what is no id, `journal` when there is none or more than one.
    */
-  find(id: string, cwd: string): SessionFile {
+  find(id: string, cwd?: string): SessionFile {
     assertSessionId(id, "The session id");
-    for (const sessions of [this.list(cwd), this.list()]) {
+    for (const sessions of cwd === undefined ? [this.list()] : [this.list(cwd), this.list()]) {
       const exact = sessions.find(({ sessionId }) => sessionId === id);
       if (exact !== undefined) return exact;
       const matching = sessions.filter(({ sessionId }) => sessionId.startsWith(id));

@@ -95,8 +95,8 @@ test("a run is a span around its requests and tool calls, with the names of the 
   );
   expect(made.map(({ name, parent, status }) => [name, parent, status.code])).toEqual([
     ["chat gemini", "invoke_agent ann", 0],
-    ["execute_tool echo", "invoke_agent ann", 0],
     ["execute_tool broken", "invoke_agent ann", api.SpanStatusCode.ERROR],
+    ["execute_tool echo", "invoke_agent ann", 0],
     ["chat gemini", "invoke_agent ann", 0],
     ["invoke_agent ann", undefined, 0],
   ]);
@@ -112,7 +112,7 @@ test("a run is a span around its requests and tool calls, with the names of the 
     "nano_agent.cost.usd": 0.00014,
     "nano_agent.tool_calls": 2,
   });
-  expect(made[2]?.attributes).toEqual({
+  expect(made[1]?.attributes).toEqual({
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": "broken",
     "gen_ai.tool.call.id": "c2",

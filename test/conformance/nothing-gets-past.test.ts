@@ -163,3 +163,27 @@ test("a tool of the agent that the finish tool would hide is refused by name", a
   const taken = new Agent({ model: new ScriptedModel([]), tools: [tool("finish")] });
   await expect(taken.run("go", { schema: z.object({ n: z.number() }) })).rejects.toThrow("finish");
 });
+
+test("a subagent that only reads is offered nothing that changes something, whatever it names", async () => {
+  const ran: string[] = [];
+  const write = tool("write", { execute: () => void ran.push("write") });
+  const read = tool("read", { readOnly: true });
+  const own = tool("own", { execute: () => void ran.push("own") });
+  const reader = { description: "reads", systemPrompt: "Read.", readOnly: true } as const;
+  const agents = [
+    { ...reader, name: "all" },
+    { ...reader, name: "names", tools: ["read", "write", own] },
+  ];
+  const offered: (readonly string[])[] = [];
+  const model = new ScriptedModel(({ system, messages, tools = [] }) => {
+    if (system === undefined)
+      return messages.length > 1
+        ? says("done")
+        : agents.map(({ name }) => calls("task", { agent: name, prompt: "go" }));
+    if (messages.length > 1) return says("done");
+    offered.push(tools.map(({ name }) => name));
+    return [calls("write"), calls("own")];
+  });
+  await new Agent({ model, tools: [read, write, createTaskTool({ agents })] }).run("go");
+  expect([offered, ran]).toEqual([[["read"], ["read"]], []]);
+});

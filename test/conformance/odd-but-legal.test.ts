@@ -1,13 +1,10 @@
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
-import { calls, says } from "../../src/testing/script.ts";
-import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { says } from "../../src/testing/script.ts";
 import { modelServer, runCommand, serverEnv, TEST_KEY } from "../e2e/command.ts";
 import { checkedLines } from "../e2e/event-schema.ts";
 import { sessionPlace } from "../e2e/session-place.ts";
-import { tool } from "../scenarios/conversation.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 const SCHEMA = '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}';
@@ -90,20 +87,6 @@ test("a key for OpenRouter alone is enough: its router chooses the model", async
     { model: "openrouter/openrouter/auto" },
     { model: "openrouter/auto" },
   ]);
-});
-
-test("a choice of tool that cannot be is refused before any request", async () => {
-  const model = new ScriptedModel([calls("read"), says("done")]);
-  const tools = [tool("read")];
-  const sometimes = { model, tools, toolChoice: "sometimes" } as unknown as { model: ScriptedModel };
-  expect(() => new Agent(sometimes)).toThrow('toolChoice is "sometimes"; it must be "auto"');
-  const agent = new Agent({ model, tools });
-  await expect(agent.run("go", { toolChoice: { type: "tool", name: "raed" } })).rejects.toMatchObject({
-    code: "invalid_argument",
-    message: 'toolChoice names the tool "raed", which the agent does not have. It has: read.',
-  });
-  expect(model.requests).toEqual([]);
-  expect((await agent.run("go", { toolChoice: { type: "tool", name: "read" } })).text).toBe("done");
 });
 
 test.each([

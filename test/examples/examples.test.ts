@@ -155,6 +155,11 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     ["name (string)", "nights (integer)", "expected integer, got string", "Ann: 2 nights with breakfast"],
   ],
   [
+    "31-handoff",
+    ["finish_tool: billing", "Yes, since Monday.", "translator (completed): Fluss", "A river is ein Fluss."],
+  ],
+  ["32-web-chat", ["RUN_STARTED", "TEXT_MESSAGE_CONTENT Bern. Anything e", "RUN_FINISHED"]],
+  [
     "25-agents-together",
     [
       "Rivers remember the mountain. → Flüsse erinnern sich an den Berg.",

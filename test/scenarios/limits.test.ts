@@ -67,7 +67,7 @@ test.each([
   [{ maxSteps: 3 }, 'Unknown option "maxSteps"'],
   [{ tools: [tool("read"), tool("read")] }, 'Tool "read" is defined twice'],
   [{ tools: [{ name: "read" }] }, "was not made by defineTool()"],
-  [{ model: "anthropic/x" }, "model is missing"],
+  [{ model: "anthropic/x" }, 'model is the name "anthropic/x"'],
 ])("misuse throws before any request: %j", (options, message) => {
   const model = new ScriptedModel([]);
   expect(() => new Agent({ model, ...options } as never)).toThrow(message);

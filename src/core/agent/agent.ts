@@ -4,12 +4,14 @@ import { NanoAgentError } from "../base/errors.ts";
 import { EventStream } from "../base/event-stream.ts";
 import type { CompiledSchema, SchemaInput } from "../base/schema.ts";
 import type { UserBlock } from "../message/block.ts";
-import type { Input, Message, UserMessage } from "../message/message.ts";
+import type { Input } from "../message/given-message.ts";
+import type { Message, UserMessage } from "../message/message.ts";
+import { repairTranscript } from "../message/transcript.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
-import { assertResumable, recordHistory, saysSomething } from "./begin-run.ts";
+import { assertResumable, hasBegun, recordHistory, saysSomething } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
-import { assertNameFree, assertOptions, assertPriced, assertToolChoice } from "./check-options.ts";
+import { assertNameFree, assertOptions, assertPriced, assertRunOptions } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
@@ -19,10 +21,9 @@ import { finishTool } from "./finish-tool.ts";
 import { HookRegistry } from "./hook-registry.ts";
 import { Hooks } from "./hooks.ts";
 import { InMemoryMemory } from "./in-memory-memory.ts";
-import { inputMessages } from "./input-messages.ts";
+import { inputMessages, runMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { Ledger } from "./ledger.ts";
-import { assertLimits } from "./limits.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
 import { MemoryJournal } from "./memory-journal.ts";
@@ -60,6 +61,8 @@ export class Agent {
   readonly #longTerm: LongTermControl | undefined;
   #journal: Journal;
   #state: SessionState;
+  /** What the conversation begins with, as long as the journal has nothing. */
+  #history: readonly Message[];
   #steering: NewEntry[] = [];
   #observed: NewEntry[] = [];
   /** What is to be told to the reader of the next run. */
@@ -70,7 +73,8 @@ export class Agent {
   constructor(options: AgentOptions) {
     assertOptions(options);
     this.#options = options;
-    const { longTermMemory } = options;
+    const { longTermMemory, messages } = options;
+    this.#history = messages === undefined ? [] : repairTranscript(messages);
     this.#longTerm = longTermMemory === undefined ? undefined : new LongTermControl(longTermMemory);
     this.#tools = new ToolRegistry([...(options.tools ?? []), ...(this.#longTerm?.tools() ?? [])]);
     this.#hooks = new HookRegistry(options.hooks);
@@ -119,8 +123,8 @@ export class Agent {
     input?: Input,
     options: RunOptions<S> = {},
   ): Promise<RunResult<OutputOf<S>>> {
-    assertLimits(options);
-    const messages = input === undefined ? [] : inputMessages(input);
+    assertRunOptions(options);
+    const messages = runMessages(input);
     const { controller, unlink } = linkController(options.signal);
     try {
       return (await this.#perform(messages, options, { controller, push: () => undefined })) as RunResult<
@@ -136,8 +140,8 @@ export class Agent {
     input?: Input,
     options: RunOptions<S> = {},
   ): AgentStream<OutputOf<S>> {
-    assertLimits(options);
-    const messages = input === undefined ? [] : inputMessages(input);
+    assertRunOptions(options);
+    const messages = runMessages(input);
     const { controller, unlink } = linkController(options.signal);
     const settled = Promise.withResolvers<RunResult<OutputOf<S>>>();
     // Whoever only iterates never looks at it.
@@ -218,7 +222,7 @@ export class Agent {
   getState(): AgentState {
     const { usage, costUsd } = this.#state.session;
     return {
-      messages: this.#state.transcript.messages.slice(),
+      messages: (hasBegun(this.#state) ? this.#state.transcript.messages : this.#history).slice(),
       totalTokens: { input: usage.inputTokens, output: usage.outputTokens },
       totalCost: costUsd,
     };
@@ -226,6 +230,7 @@ export class Agent {
 
   /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
   async previewCompaction(): Promise<CompactionPreview> {
+    await recordHistory(this.#recorder(), this.#history);
     return previewCompaction(this.#context({}, new AbortController().signal, () => undefined));
   }
 
@@ -238,6 +243,7 @@ export class Agent {
     const { controller, unlink } = linkController(options.signal);
     this.#running = controller;
     try {
+      await recordHistory(this.#recorder(), this.#history);
       const publish = publisher(options, () => undefined);
       const run = this.#context({}, controller.signal, publish);
       return await compactOnRequest(run, options.instructions);
@@ -267,6 +273,7 @@ export class Agent {
     }
     this.#journal = newMemoryJournal(undefined);
     this.#state = new SessionState();
+    this.#history = [];
     this.#steering = [];
     this.#observed = [];
   }
@@ -297,8 +304,7 @@ export class Agent {
     }
     assertApprovals(this.#state, options.approvals, saysSomething(messages));
     if (messages.length === 0) assertAnswered(this.#state, this.#tools, options.approvals);
-    if (messages.length === 0 && this.#steering.length === 0)
-      assertResumable(this.#state, this.#options.messages);
+    if (messages.length === 0 && this.#steering.length === 0) assertResumable(this.#state, this.#history);
     this.#running = controller;
     const publish = publisher(options, push);
     const wallTimeMs = this.#options.budget?.wallTimeMs;
@@ -316,7 +322,7 @@ export class Agent {
       if (this.#observed.length > 0) await this.#storeObserved(saysSomething(messages));
       const result = await reply(run, {
         messages,
-        history: this.#options.messages,
+        history: this.#history,
         longTerm: this.#longTerm,
         conduct: (context) => this.conduct(context),
       });
@@ -340,7 +346,7 @@ export class Agent {
 
   async #beforeEdit(): Promise<void> {
     this.#assertIdle("Editing the conversation");
-    await recordHistory(this.#recorder(), this.#options.messages);
+    await recordHistory(this.#recorder(), this.#history);
   }
 
   /** A message would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
@@ -348,7 +354,7 @@ export class Agent {
     if (!closing && this.#state.isWaiting) return;
     const recorder = this.#recorder();
     const observed = this.#observed.splice(0);
-    await recordHistory(recorder, this.#options.messages);
+    await recordHistory(recorder, this.#history);
     for (const entry of observed) await record(recorder, entry);
   }
 
@@ -360,13 +366,10 @@ export class Agent {
     );
     if (finish !== undefined) assertNameFree(finish.name, this.#tools);
     const hooks = this.#hooksOf(signal, (message) => emit({ type: "warning", message }));
-    const settings = runSettings(own, options);
-    const tools = finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]);
-    assertToolChoice(settings.toolChoice, tools);
     return {
-      ...settings,
+      ...runSettings(own, options),
       request: requestDefaults(own, this.sessionId),
-      tools,
+      tools: finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]),
       finishTool: finish?.name,
       startedAt: performance.now(),
       ledger: new Ledger(own.budget ?? {}),

@@ -15,11 +15,15 @@ export interface BeforeInput {
   readonly recalled?: NewEntry | undefined;
 }
 
-/** Records the conversation an agent was made with, unless the journal has one already. Throws for the journal. */
+/** Records the conversation an agent was made with, which can be sent as it is, unless the journal has one already. Throws for the journal. */
 export async function recordHistory(run: Recorder, history: readonly Message[] = []): Promise<void> {
-  const { isTouched, transcript } = run.state;
-  if (history.length === 0 || isTouched || transcript.messages.length > 0) return;
-  await record(run, { type: "history", messages: repairTranscript(history) });
+  if (history.length === 0 || hasBegun(run.state)) return;
+  await record(run, { type: "history", messages: history });
+}
+
+/** Whether the journal has a conversation, be it one that was cleared. */
+export function hasBegun({ isTouched, transcript }: SessionState): boolean {
+  return isTouched || transcript.messages.length > 0;
 }
 
 /**

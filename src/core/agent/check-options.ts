@@ -1,27 +1,17 @@
+import { assertChoice, assertCount, assertKnown, assertType } from "../base/check-option.ts";
 import { NanoAgentError } from "../base/errors.ts";
-import type { ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import { assertLimits } from "./limits.ts";
 import { assertLoopGuard } from "./loop-guard-settings.ts";
-import type { AgentOptions } from "./options.ts";
+import type { AgentOptions, RunOptions } from "./options.ts";
 
 /** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
 export function assertOptions(options: AgentOptions): void {
-  if (typeof options?.model?.stream !== "function") {
-    throw new NanoAgentError(
-      "invalid_argument",
-      'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".',
-    );
-  }
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || Object.hasOwn(OPTION_NAMES, name)) continue;
-    throw new NanoAgentError(
-      "invalid_argument",
-      `Unknown option "${name}". Known: ${Object.keys(OPTION_NAMES).join(", ")}.`,
-    );
-  }
+  if (typeof options?.model?.stream !== "function")
+    throw new NanoAgentError("invalid_argument", modelFault(options?.model));
+  assertKnown(options, OPTION_LIST);
   assertLimits(options);
-  assertToolChoice(options.toolChoice);
+  assertValues(options);
   assertLoopGuard(options.loopGuard);
   const { compaction } = options;
   if (compaction === undefined || compaction === false || typeof compaction.compact === "function") return;
@@ -29,6 +19,28 @@ export function assertOptions(options: AgentOptions): void {
     "invalid_argument",
     "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
   );
+}
+
+/** Throws `invalid_argument` for an option of a pattern that nobody knows, be it of the pattern or of every agent. */
+export function assertPatternOptions(options: object, own: readonly string[]): void {
+  assertKnown(options, [...own, ...OPTION_LIST]);
+}
+
+/** Throws `invalid_argument` for options of a run that nobody knows or that cannot work. */
+export function assertRunOptions(options: RunOptions): void {
+  assertKnown(options, RUN_OPTION_LIST, "run option");
+  assertLimits(options);
+  const { signal } = options;
+  if (signal !== undefined && typeof signal?.addEventListener !== "function")
+    throw new NanoAgentError(
+      "invalid_argument",
+      "signal is no AbortSignal: of an AbortController pass its signal.",
+    );
+  assertToolChoice(options.toolChoice);
+  assertChoice("onAsk", options.onAsk, ON_ASK);
+  assertType("approve", options.approve, "function");
+  assertType("onEvent", options.onEvent, "function");
+  assertType("onToken", options.onToken, "function");
 }
 
 /** Throws `invalid_argument` for a money budget that could not be kept: the price of a model that may answer is unknown. */
@@ -42,22 +54,6 @@ export function assertPriced({ budget, model }: Pick<AgentOptions, "budget" | "m
   );
 }
 
-/** Throws `invalid_argument` for a choice that is none, or of a tool that is not in `tools`. */
-export function assertToolChoice(choice: ToolChoice | undefined, tools?: ToolRegistry): void {
-  if (choice === undefined || choice === "auto" || choice === "none" || choice === "required") return;
-  const name: unknown = typeof choice === "object" && choice?.type === "tool" ? choice.name : undefined;
-  if (typeof name !== "string")
-    throw new NanoAgentError(
-      "invalid_argument",
-      `toolChoice is ${JSON.stringify(choice)}; it must be "auto", "none", "required" or { type: "tool", name }.`,
-    );
-  if (tools === undefined || tools.get(name) !== undefined) return;
-  throw new NanoAgentError(
-    "invalid_argument",
-    `toolChoice names the tool "${name}", which the agent does not have. It has: ${tools.names().join(", ") || "none"}.`,
-  );
-}
-
 /** Throws `invalid_argument` when a tool has the name of the one that is to end the run. */
 export function assertNameFree(name: string, tools: ToolRegistry): void {
   if (tools.get(name) === undefined) return;
@@ -65,6 +61,61 @@ export function assertNameFree(name: string, tools: ToolRegistry): void {
     "invalid_argument",
     `A run that ends by tool needs the name "${name}", which one of the tools has: rename it.`,
   );
+}
+
+const ON_ASK: readonly NonNullable<AgentOptions["onAsk"]>[] = ["deny", "pause"];
+
+/** What is wrong with a model that is none. */
+function modelFault(model: unknown): string {
+  if (typeof model === "string")
+    return `model is the name ${JSON.stringify(model)}, which the classes of nano-agent take: import them from there, or pass a Model, resolveModel(name) of nano-agent/providers.`;
+  if (typeof model === "object" && model !== null && "doStream" in model)
+    return "model is one of the AI SDK: pass fromAiSdk(model), with fromAiSdk of nano-agent/providers.";
+  return 'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".';
+}
+
+function assertToolChoice(choice: AgentOptions["toolChoice"]): void {
+  if (typeof choice !== "object" || choice === null)
+    return assertChoice("toolChoice", choice, ["auto", "none", "required"]);
+  assertChoice("toolChoice.type", choice.type, ["tool"]);
+  assertType("toolChoice.name", choice.name ?? null, "string");
+}
+
+function assertValues(options: AgentOptions): void {
+  const { onMaxIterations, permission, journal, tools } = options;
+  if (tools !== undefined && !Array.isArray(tools))
+    throw new NanoAgentError("invalid_argument", "tools is no list: pass [defineTool({ … }), …].");
+  if (
+    journal !== undefined &&
+    (typeof journal?.entries !== "function" || typeof journal.append !== "function")
+  )
+    throw new NanoAgentError(
+      "invalid_argument",
+      "journal is none: pass what SessionStore.start() of nano-agent/session resolves to, or a MemoryJournal.",
+    );
+  assertToolChoice(options.toolChoice);
+  if (typeof onMaxIterations !== "function")
+    assertChoice("onMaxIterations", onMaxIterations, ["summarize", "last", "throw"]);
+  assertChoice("memory", options.memory, ["full", "final-only"]);
+  assertChoice("onAsk", options.onAsk, ON_ASK);
+  assertChoice("effort", options.effort, ["none", "minimal", "low", "medium", "high", "xhigh"]);
+  assertType("systemPrompt", options.systemPrompt, "string");
+  assertType("approve", options.approve, "function");
+  if (permission !== undefined && typeof permission?.check !== "function")
+    throw new NanoAgentError(
+      "invalid_argument",
+      "permission is no Gate: pass an object with check(request).",
+    );
+  for (const [name, least] of [
+    ["maxParallelToolCalls", 1],
+    ["maxToolResultChars", 1],
+    ["maxOutputTokens", 1],
+  ] as const) {
+    const value = options[name];
+    if (value !== undefined && value !== Number.POSITIVE_INFINITY) assertCount(name, value, least);
+  }
+  for (const name of ["toolTimeoutMs", "temperature", "topP"] as const)
+    assertType(name, options[name], "number");
 }
 
 const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
@@ -100,3 +151,19 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   effort: true,
   providerOptions: true,
 };
+
+const OPTION_LIST: readonly string[] = Object.keys(OPTION_NAMES);
+
+const RUN_OPTION_NAMES: { readonly [K in keyof Required<RunOptions>]: true } = {
+  signal: true,
+  schema: true,
+  toolChoice: true,
+  approve: true,
+  onAsk: true,
+  approvals: true,
+  maxIterations: true,
+  onEvent: true,
+  onToken: true,
+};
+
+const RUN_OPTION_LIST: readonly string[] = Object.keys(RUN_OPTION_NAMES);

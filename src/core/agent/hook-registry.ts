@@ -46,6 +46,11 @@ export class HookRegistry {
         `The hook "${name}" of ${point} is ${typeof hook}, not a function.`,
       );
     const { observer = false, timeoutMs = 5_000 } = settings;
+    if (!(timeoutMs > 0))
+      throw new NanoAgentError(
+        "invalid_argument",
+        `timeoutMs of the hook "${name}" is ${String(timeoutMs)}: pass milliseconds above 0.`,
+      );
     this.#hooks ??= new Map();
     let hooks = this.#hooks.get(point);
     if (hooks === undefined) this.#hooks.set(point, (hooks = new Map()));
@@ -74,6 +79,7 @@ export class HookRegistry {
 
   /** Names of the hooks at a point, in the order they run. */
   names(point: HookPoint): readonly string[] {
+    assertPoint(point);
     return [...this.at(point)].map(({ name }) => name);
   }
 

@@ -58,7 +58,7 @@ export interface HookedAgent {
   stop(reason?: string): void;
 }
 
-type Replacement<T> = T | null | undefined;
+type Replacement<T> = T | null | undefined | void;
 /** Print hooks stand in the stream, which waits for nobody. */
 type Replies<M extends HookMoment, T> = M extends "print"
   ? Replacement<T>

@@ -3,6 +3,7 @@ import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { AgentEvent } from "./event.ts";
 import type { HookArguments, HookedAgent, HookMoment, HookOutputs, HookPoint } from "./hook.ts";
 import type { HookRegistry, RegisteredHook } from "./hook-registry.ts";
+import { assertReplacement } from "./hook-replacement.ts";
 
 /** What hooks run with. */
 export interface HooksContext {
@@ -86,9 +87,12 @@ export class Hooks {
     }
   }
 
-  *#at(point: HookPoint): Iterable<RegisteredHook> {
-    for (const registry of this.#classes ?? []) yield* registry.at(point);
-    yield* this.#own.at(point);
+  /** Those that are there now: what a hook registers or removes counts from the next moment on. */
+  #at(point: HookPoint): readonly RegisteredHook[] {
+    const own = [...this.#own.at(point)];
+    return this.#classes === undefined
+      ? own
+      : [...this.#classes.flatMap((registry) => [...registry.at(point)]), ...own];
   }
 
   /** What a hook returned, `undefined` when nothing is to be replaced. */
@@ -97,7 +101,11 @@ export class Hooks {
     const { name, observer, timeoutMs } = registered;
     try {
       const work = this.#invoke(registered, args);
-      if (!observer) return (await orAborted(work, signal)) ?? undefined;
+      if (!observer) {
+        const made = (await orAborted(work, signal)) ?? undefined;
+        if (made !== undefined) assertReplacement(point, made, args[0]);
+        return made;
+      }
       await orAborted(inTime(work, timeoutMs), signal);
     } catch (error) {
       if (signal.aborted || !observer) throw signal.aborted ? error : failureOf(point, name, error);
@@ -115,7 +123,11 @@ export class Hooks {
     };
     try {
       const made = registered.hook(...([agent, ...args] as never[])) ?? undefined;
-      if (!(made instanceof Promise)) return observer ? undefined : made;
+      if (!(made instanceof Promise)) {
+        if (observer || made === undefined) return undefined;
+        assertReplacement(point, made, args[0]);
+        return made;
+      }
       made.catch(failed);
       if (!observer) throw new TypeError("it returned a promise, and the stream waits for nobody");
     } catch (error) {

@@ -1,6 +1,7 @@
 import { NanoAgentError } from "../base/errors.ts";
 import type { UserBlock } from "../message/block.ts";
-import { type Input, type Message, toMessages, toolCallsOf } from "../message/message.ts";
+import { type Input, toMessages } from "../message/given-message.ts";
+import { type Message, toolCallsOf } from "../message/message.ts";
 import type { MemoryEditEntry } from "./entry.ts";
 import type { Journal } from "./journal.ts";
 import { MemoryJournal } from "./memory-journal.ts";
@@ -63,7 +64,7 @@ export class InMemoryMemory {
   ): Promise<void> {
     if (messages === null || messages === undefined) return;
     await this.#host.beforeChange();
-    const given = toMessages(messages);
+    const given = toMessages(messages, "messages");
     for (const message of given) assertAddable(message, this.#state.transcript.callIds);
     const before = new Set(this.#state.transcript.messages);
     for (const message of given) await this.#addOne(message);
@@ -205,13 +206,6 @@ function standingAlone(journal: Journal): MemoryHost {
 }
 
 function assertAddable(message: Message, used: ReadonlySet<string>): void {
-  if (message.role !== "user" && message.role !== "assistant") {
-    const { role } = message as { readonly role: unknown };
-    throw new NanoAgentError(
-      "invalid_argument",
-      `A message of role ${JSON.stringify(role)} cannot be added: use user or assistant.`,
-    );
-  }
   for (const { id } of toolCallsOf(message))
     if (used.has(id))
       throw new NanoAgentError(

@@ -1,3 +1,4 @@
+import { assertKnown } from "../base/check-option.ts";
 import { NanoAgentError } from "../base/errors.ts";
 import type { BudgetLimit } from "./result.ts";
 import type { RunContext } from "./run-context.ts";
@@ -50,6 +51,7 @@ export function assertLimits(limits: {
       );
     }
   }
+  assertKnown(budget, ["usd", "tokens", "wallTimeMs"], "limit of a budget");
   for (const [name, value] of Object.entries(budget)) {
     if (value === undefined) continue;
     if (typeof value !== "number" || Number.isNaN(value) || value <= 0) {

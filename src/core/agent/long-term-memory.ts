@@ -1,3 +1,4 @@
+import { NanoAgentError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { LONG_TERM_MEMORY, type Message, messageText } from "../message/message.ts";
 
@@ -78,11 +79,17 @@ export interface LongTermMemoryOptions {
 /**
  * The texts a store keeps of what it was given: strings as they are; of messages one text with a line `Q: …` for each text of a
  * user and `A: …` for each of the assistant. Tool calls, their results, thinking and images are left out, and so is what came
- * out of a long-term memory before. Empty texts are left out.
+ * out of a long-term memory before. Empty texts are left out. Throws `invalid_argument` for what is no list.
  */
 export function textsToRecord(what: Recordable): readonly string[] {
   const texts: string[] = [];
   const said: string[] = [];
+  const given: unknown = what;
+  if (!Array.isArray(given))
+    throw new NanoAgentError(
+      "invalid_argument",
+      `What is recorded is ${given === null ? "null" : typeof given}: pass a list of texts or of messages.`,
+    );
   for (const item of what) {
     if (typeof item === "string") texts.push(item.trim());
     else if (isRecord(item) && Array.isArray(item.content)) said.push(...lineOf(item));

@@ -1,6 +1,7 @@
 import type { Json } from "../base/errors.ts";
 import type { Redaction } from "../base/redaction.ts";
 import type { InferSchema, SchemaInput } from "../base/schema.ts";
+import type { GivenMessage } from "../message/given-message.ts";
 import type { Message } from "../message/message.ts";
 import type { Effort, Model, ToolChoice } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -100,8 +101,8 @@ export interface AgentOptions {
   readonly compaction?: Compactor | false;
   /** Where everything is recorded. Default: in memory. */
   readonly journal?: Journal;
-  /** Conversation to start from; repaired where it could not be sent. */
-  readonly messages?: readonly Message[];
+  /** Conversation to start from; repaired where a call has no result or a result no call. */
+  readonly messages?: readonly GivenMessage[];
   readonly sessionId?: string;
   readonly toolChoice?: ToolChoice;
   readonly maxOutputTokens?: number;

@@ -2,7 +2,7 @@ import { isNanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { Message } from "../message/message.ts";
 import { beginRun } from "./begin-run.ts";
 import { endRun } from "./end-run.ts";
-import { inputMessages } from "./input-messages.ts";
+import { runMessages } from "./input-messages.ts";
 import type { LongTermControl } from "./long-term-control.ts";
 import type { RunResult } from "./result.ts";
 import type { RunContext } from "./run-context.ts";
@@ -47,7 +47,7 @@ export async function reply(
 
 async function hookedInput(run: RunContext, messages: readonly Message[]): Promise<readonly Message[]> {
   const hooked = (await run.hooks.pre("reply", { messages })).messages;
-  return hooked === messages ? messages : inputMessages(hooked);
+  return hooked === messages ? messages : runMessages(hooked);
 }
 
 async function afterReply(

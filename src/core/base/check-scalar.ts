@@ -80,9 +80,16 @@ export function stringCheck(node: SchemaNode): Check | undefined {
       run.fail(() => tooFew("character", min, codePoints(value)));
     if (value.length > max && codePoints(value) > max)
       run.fail(() => tooMany("character", max, codePoints(value)));
-    if (pattern?.test(value) === false) run.fail(() => `must match the pattern ${pattern.source}`);
+    if (pattern?.test(value) === false) run.fail(() => patternMessage(pattern, node.schema["format"]));
     return value;
   };
+}
+
+/** A format says more than the long pattern it stands for. */
+function patternMessage({ source }: RegExp, format: unknown): string {
+  return typeof format === "string"
+    ? `must be written in the format "${format}"`
+    : `must match the pattern ${source}`;
 }
 
 /** Says that something has too few parts. */

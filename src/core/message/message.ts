@@ -21,9 +21,6 @@ export interface AssistantMessage {
  */
 export type Message = UserMessage | AssistantMessage;
 
-/** What callers may pass as input: text, blocks, or whole messages. */
-export type Input = string | readonly UserBlock[] | Message | readonly Message[];
-
 /**
  * Name of the user message in which stands what was found in a long-term memory. The tag around it and the mark of the message are
  * called the same.
@@ -59,20 +56,4 @@ export function textOf(blocks: string | readonly ContentBlock[], separator = "")
 /** The tool calls of a message, in order. */
 export function toolCallsOf(message: Message): readonly ToolUseBlock[] {
   return (message.content as readonly ContentBlock[]).filter((block) => block.type === "tool_use");
-}
-
-/** Messages from any {@link Input}. Text of string messages' content is accepted too, as plain JSON users write it. */
-export function toMessages(input: Input): readonly Message[] {
-  if (typeof input === "string") return [userMessage(input)];
-  if (!Array.isArray(input)) return [normaliseMessage(input as Message)];
-  const items = input as readonly (Message | UserBlock)[];
-  if (items.length > 0 && items.every((item) => "role" in item))
-    return (items as readonly Message[]).map(normaliseMessage);
-  return [userMessage(items as readonly UserBlock[])];
-}
-
-function normaliseMessage(message: Message): Message {
-  const content: unknown = message.content;
-  if (typeof content !== "string") return message;
-  return { ...message, content: [{ type: "text", text: content }] };
 }

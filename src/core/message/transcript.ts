@@ -1,4 +1,5 @@
 import type { ContentBlock, ToolResultBlock, ToolUseBlock, UserBlock } from "./block.ts";
+import { type GivenMessage, toMessages } from "./given-message.ts";
 import type { AssistantMessage, Message, UserMessage } from "./message.ts";
 
 /** Result of a call whose run was cut while the tool was at work. */
@@ -157,12 +158,13 @@ export class Transcript {
 
 /**
  * Brings messages of any origin to the invariants of a {@link Transcript}: results without a call and second results are dropped,
- * missing results are added, a call id used again is made unique together with its result, empty messages are left out.
+ * missing results are added, a call id used again is made unique together with its result, empty messages are left out. Throws
+ * `invalid_argument` for what is no message.
  */
-export function repairTranscript(messages: readonly Message[]): readonly Message[] {
+export function repairTranscript(messages: readonly GivenMessage[]): readonly Message[] {
   const transcript = new Transcript();
   let renamed = new Map<string, string>();
-  for (const message of messages) {
+  for (const message of toMessages(messages, "messages")) {
     if (message.role === "assistant") {
       renamed = new Map();
       transcript.addAssistant(uniqueCalls(message, transcript.callIds, renamed));

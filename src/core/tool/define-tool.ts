@@ -27,6 +27,7 @@ export function defineTool<const S extends SchemaInput = JsonSchema>(definition:
       `execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`,
     );
   }
+  assertOwnNames(name, definition);
   const schema = compileSchema(parameters ?? NO_PARAMETERS);
   if (schema.jsonSchema["type"] !== "object") {
     throw new NanoAgentError(
@@ -42,6 +43,22 @@ export function defineTool<const S extends SchemaInput = JsonSchema>(definition:
     ...(execute === undefined ? {} : { execute }),
     ...(access === undefined ? {} : { access }),
   };
+}
+
+/** Without them a tool would have no arguments, or wait for the caller to do its work. */
+function assertOwnNames(tool: string, definition: object): void {
+  for (const [own, others] of [
+    ["parameters", ["inputSchema", "input_schema", "schema"]],
+    ["execute", ["run", "handler", "func", "invoke", "callback"]],
+  ] as const) {
+    if (own in definition) continue;
+    const other = others.find((name) => name in definition);
+    if (other === undefined) continue;
+    throw new NanoAgentError(
+      "invalid_argument",
+      `Tool "${tool}" has ${other}, which is ${own} here: rename it.`,
+    );
+  }
 }
 
 /** Throws `invalid_argument` for a tool name that some provider refuses. */

@@ -16,6 +16,11 @@ export class ToolRegistry {
 
   /** Adds a tool. Throws `invalid_argument` when its name is taken. */
   add(tool: Tool): void {
+    if (typeof tool !== "object" || tool === null)
+      throw new NanoAgentError(
+        "invalid_argument",
+        `A tool is ${tool === null ? "null" : `a ${typeof tool}`}: pass defineTool({ … }).`,
+      );
     assertToolName(tool.name);
     if (typeof tool.schema?.validate !== "function") {
       throw new NanoAgentError(

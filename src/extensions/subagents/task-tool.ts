@@ -1,3 +1,4 @@
+import { assertCount } from "../../core/base/check-option.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { nearest } from "../../core/base/text.ts";
 import type { Model } from "../../core/model/model.ts";
@@ -45,10 +46,12 @@ export interface TaskInput {
 /**
  * The `task` tool: hands a part of the work to a subagent and returns its report. Subagents that only read run at the same time, also beside
  * other reading calls; one that may change something runs alone, for what it will touch is not known before. Permission, budget,
- * journal and abort are those of the run. Throws `invalid_argument` for no subagents and for two of one name.
+ * journal and abort are those of the run. Throws `invalid_argument` for no subagents, for two of one name and for a limit that is none.
  */
 export function createTaskTool(options: TaskToolOptions = {}): Tool {
   const agents = byName(options.agents ?? BUILT_IN_SUBAGENTS);
+  assertCount("maxDepth", options.maxDepth ?? DEFAULT_MAX_DEPTH, 1);
+  assertCount("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
   return defineTool({
     name: "task",
     description: `Hand a part of the work to a subagent and get its report. It sees only the prompt: say what to do, what you know, what to report. Several in one answer run together if they only read.\n${listOf(agents)}`,
@@ -80,6 +83,12 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
 function byName(agents: readonly Subagent[]): ReadonlyMap<string, Subagent> {
   const map = new Map<string, Subagent>();
   for (const agent of agents) {
+    const { name, description, systemPrompt } = agent;
+    if ([name, description, systemPrompt].some((text) => typeof text !== "string"))
+      throw new NanoAgentError(
+        "invalid_argument",
+        `A subagent is { name, description, systemPrompt, … }, and ${JSON.stringify(name) ?? "one"} lacks some of that. An Agent is none: its tool is context.runAgent().`,
+      );
     if (map.has(agent.name))
       throw new NanoAgentError(
         "invalid_argument",

@@ -9,7 +9,7 @@ import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import { counted } from "../../core/base/text.ts";
-import type { Input } from "../../core/message/message.ts";
+import type { Input } from "../../core/message/given-message.ts";
 import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
 import { personToAsk } from "./approval/person-to-ask.ts";

@@ -1,6 +1,7 @@
-import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
-import { fieldsOf, listOf, textField } from "./field-values.ts";
-import type { KindCount } from "./foreign-session.ts";
+import type { ImageBlock, TextBlock, ToolUseBlock } from "../../core/message/block.ts";
+import { tokenCount, type Usage } from "../../core/message/usage.ts";
+import { type Fields, fieldsOf, listOf, textField } from "./field-values.ts";
+import type { ForeignItem, KindCount } from "./foreign-session.ts";
 
 /** Kinds of images that every provider takes. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -49,9 +50,48 @@ export function contentBlocks(value: unknown, unknown: KindCount): readonly (Tex
   });
 }
 
-function textBlocks(value: unknown): readonly TextBlock[] {
+/** A text as a block; none for one that says nothing. */
+export function textBlocks(value: unknown): readonly TextBlock[] {
   const text = textField(value);
   return text === undefined || text.trim() === "" ? [] : [{ type: "text", text }];
+}
+
+/** A tool call, with the arguments of the field its program keeps them in. */
+export function callBlock({ id, name }: Fields, input: unknown): ToolUseBlock {
+  return { type: "tool_use", id: textField(id) ?? "", name: toolName(name), input: fieldsOf(input) };
+}
+
+/** The result of a tool call. */
+export function resultItem(
+  { callId, content, isError }: Fields,
+  time: number | undefined,
+  unknown: KindCount,
+): ForeignItem {
+  const failed = isError === true ? { is_error: true } : {};
+  const answers = { tool_use_id: textField(callId) ?? "", content: resultContent(content, unknown) };
+  return { type: "result", time, result: { type: "tool_result", ...answers, ...failed } };
+}
+
+/** The fields of a usage report whose input is counted without what was read from and written to a cache. */
+export interface UsageFields {
+  readonly input: string;
+  readonly output: string;
+  readonly read: string;
+  readonly write: string;
+}
+
+/** Usage from the fields of a program; undefined where there is no report. */
+export function usageFrom(value: unknown, names: UsageFields): Usage | undefined {
+  const usage = fieldsOf(value);
+  if (Object.keys(usage).length === 0) return undefined;
+  const read = tokenCount(usage[names.read]);
+  const write = tokenCount(usage[names.write]);
+  return {
+    inputTokens: tokenCount(usage[names.input]) + read + write,
+    outputTokens: tokenCount(usage[names.output]),
+    cacheReadTokens: read,
+    cacheWriteTokens: write,
+  };
 }
 
 /** Content of a tool result: text where it is nothing else. */

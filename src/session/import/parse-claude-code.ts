@@ -1,7 +1,14 @@
 import type { AssistantBlock, UserBlock } from "../../core/message/block.ts";
-import { tokenCount, type Usage } from "../../core/message/usage.ts";
+import type { Usage } from "../../core/message/usage.ts";
 import { type Fields, fieldsOf, listOf, textField, timeField } from "./field-values.ts";
-import { contentBlocks, resultContent, toolName } from "./foreign-blocks.ts";
+import {
+  callBlock,
+  contentBlocks,
+  resultItem,
+  textBlocks,
+  type UsageFields,
+  usageFrom,
+} from "./foreign-blocks.ts";
 import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
@@ -196,17 +203,8 @@ function userItems(
       : listOf(content).filter((block) => fieldsOf(block)["type"] !== "tool_result");
   const said: readonly UserBlock[] = contentBlocks(rest, unknown);
   return [
-    ...results.map(
-      (block): ForeignItem => ({
-        type: "result",
-        time,
-        result: {
-          type: "tool_result",
-          tool_use_id: String(block["tool_use_id"]),
-          content: resultContent(block["content"], unknown),
-          ...(block["is_error"] === true ? { is_error: true } : {}),
-        },
-      }),
+    ...results.map(({ tool_use_id: callId, content: output, is_error: isError }) =>
+      resultItem({ callId, content: output, isError }, time, unknown),
     ),
     ...(said.length === 0 ? [] : [{ type: "user", content: said, isInput, time } as const]),
   ];
@@ -222,7 +220,7 @@ function assistantItem(
     time,
     content: listOf(message["content"]).flatMap((block) => assistantBlock(fieldsOf(block), counts)),
     model: `anthropic/${textField(message["model"]) ?? "unknown"}`,
-    usage: usageOf(message["usage"]),
+    usage: usageFrom(message["usage"], USAGE),
     finish:
       stop === "max_tokens"
         ? "length"
@@ -236,10 +234,8 @@ function assistantItem(
 
 function assistantBlock(block: Fields, { leftOut, unknown }: Counts): readonly AssistantBlock[] {
   switch (block["type"]) {
-    case "text": {
-      const text = textField(block["text"]);
-      return text === undefined || text.trim() === "" ? [] : [{ type: "text", text }];
-    }
+    case "text":
+      return textBlocks(block["text"]);
     case "thinking": {
       const thinking = textField(block["thinking"]) ?? "";
       const signature = textField(block["signature"]);
@@ -251,14 +247,7 @@ function assistantBlock(block: Fields, { leftOut, unknown }: Counts): readonly A
       return redacted === undefined ? [] : [{ type: "thinking", thinking: "", redacted }];
     }
     case "tool_use":
-      return [
-        {
-          type: "tool_use",
-          id: textField(block["id"]) ?? "",
-          name: toolName(block["name"]),
-          input: fieldsOf(block["input"]),
-        },
-      ];
+      return [callBlock(block, block["input"])];
     case "server_tool_use":
     case "web_search_tool_result":
       leftOut.add(`blocks of type ${block["type"]}`);
@@ -269,15 +258,9 @@ function assistantBlock(block: Fields, { leftOut, unknown }: Counts): readonly A
   }
 }
 
-function usageOf(value: unknown): Usage | undefined {
-  const usage = fieldsOf(value);
-  if (Object.keys(usage).length === 0) return undefined;
-  const read = tokenCount(usage["cache_read_input_tokens"]);
-  const write = tokenCount(usage["cache_creation_input_tokens"]);
-  return {
-    inputTokens: tokenCount(usage["input_tokens"]) + read + write,
-    outputTokens: tokenCount(usage["output_tokens"]),
-    cacheReadTokens: read,
-    cacheWriteTokens: write,
-  };
-}
+const USAGE: UsageFields = {
+  input: "input_tokens",
+  output: "output_tokens",
+  read: "cache_read_input_tokens",
+  write: "cache_creation_input_tokens",
+};

@@ -1,7 +1,13 @@
 import type { AssistantBlock } from "../../core/message/block.ts";
-import { tokenCount, type Usage } from "../../core/message/usage.ts";
 import { type Fields, fieldsOf, listOf, textField, timeField } from "./field-values.ts";
-import { contentBlocks, resultContent, toolName } from "./foreign-blocks.ts";
+import {
+  callBlock,
+  contentBlocks,
+  resultItem,
+  textBlocks,
+  type UsageFields,
+  usageFrom,
+} from "./foreign-blocks.ts";
 import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
@@ -110,18 +116,7 @@ function messageItem(
     case "assistant":
       return [assistantItem(message, { time, counts })];
     case "toolResult":
-      return [
-        {
-          type: "result",
-          time,
-          result: {
-            type: "tool_result",
-            tool_use_id: textField(message["toolCallId"]) ?? "",
-            content: resultContent(message["content"], counts.unknown),
-            ...(message["isError"] === true ? { is_error: true } : {}),
-          },
-        },
-      ];
+      return [resultItem({ ...message, callId: message["toolCallId"] }, time, counts.unknown)];
     case "bashExecution":
       return programText(
         `Ran by the user: ${textField(message["command"]) ?? ""}\n${textField(message["output"]) ?? ""}`.trim(),
@@ -149,7 +144,7 @@ function assistantItem(
       assistantBlock(fieldsOf(block), { ...counts, isAnthropic }),
     ),
     model: `${textField(message["provider"]) ?? "unknown"}/${textField(message["model"]) ?? "unknown"}`,
-    usage: usageOf(message["usage"]),
+    usage: usageFrom(message["usage"], USAGE),
     costUsd: costOf(message["usage"]),
     finish:
       stop === "length"
@@ -167,10 +162,8 @@ function assistantBlock(
   { unknown, isAnthropic }: Counts & { readonly isAnthropic: boolean },
 ): readonly AssistantBlock[] {
   switch (block["type"]) {
-    case "text": {
-      const text = textField(block["text"]);
-      return text === undefined || text.trim() === "" ? [] : [{ type: "text", text }];
-    }
+    case "text":
+      return textBlocks(block["text"]);
     case "thinking": {
       const thinking = textField(block["thinking"]) ?? "";
       // Signatures of other providers are written in ways of their own.
@@ -181,32 +174,14 @@ function assistantBlock(
       return [{ type: "thinking", thinking, ...(signature === undefined ? {} : { signature }) }];
     }
     case "toolCall":
-      return [
-        {
-          type: "tool_use",
-          id: textField(block["id"]) ?? "",
-          name: toolName(block["name"]),
-          input: fieldsOf(block["arguments"]),
-        },
-      ];
+      return [callBlock(block, block["arguments"])];
     default:
       unknown.add(`block ${String(block["type"])}`);
       return [];
   }
 }
 
-function usageOf(value: unknown): Usage | undefined {
-  const usage = fieldsOf(value);
-  if (Object.keys(usage).length === 0) return undefined;
-  const read = tokenCount(usage["cacheRead"]);
-  const write = tokenCount(usage["cacheWrite"]);
-  return {
-    inputTokens: tokenCount(usage["input"]) + read + write,
-    outputTokens: tokenCount(usage["output"]),
-    cacheReadTokens: read,
-    cacheWriteTokens: write,
-  };
-}
+const USAGE: UsageFields = { input: "input", output: "output", read: "cacheRead", write: "cacheWrite" };
 
 function costOf(value: unknown): number | undefined {
   const total = fieldsOf(fieldsOf(value)["cost"])["total"];

@@ -1,0 +1,61 @@
+import { assertPatternOptions } from "../core/agent/check-options.ts";
+import type { AgentOptions } from "../core/agent/options.ts";
+import { assertCount, assertType } from "../core/base/check-option.ts";
+import {
+  type ExecutorContext,
+  executorPrompt,
+  type PlannerContext,
+  plannerPrompt,
+  type SynthesisContext,
+  synthesisPrompt,
+} from "./plan-prompts.ts";
+
+const NO_PLAN = "I could not make a plan for this, so nothing was done.";
+
+/** How a {@link import("./plan-and-solve-agent.ts").PlanAndSolveAgent} is made. `maxIterations` holds for each step, budgets for the whole. */
+export interface PlanAndSolveAgentOptions extends AgentOptions {
+  /** True asks once more for an answer made from all results; false takes the result of the last step. Default false. */
+  readonly synthesize?: boolean;
+  /**
+   * New plans one run may make after a step failed, from 0. A step fails when its model requests are used up, or when the model says
+   * so by a tool `step_failed { reason }` that it gets while there is a new plan left. Default 0.
+   */
+  readonly maxReplans?: number;
+  /** Steps of a plan, from 1; what is longer goes back to the model once. Default 50. */
+  readonly maxSteps?: number;
+  /** Text of the answer when there is no usable plan. Default: one English sentence. */
+  readonly noPlanAnswer?: string;
+  /** The request for a plan. */
+  readonly plannerPrompt?: (context: PlannerContext) => string;
+  /** The request for one step. */
+  readonly executorPrompt?: (context: ExecutorContext) => string;
+  /** The request for the final answer, with `synthesize`. */
+  readonly synthesisPrompt?: (context: SynthesisContext) => string;
+}
+
+/** What makes the pattern, with the defaults filled in. */
+export type PlanSettings = Required<Omit<PlanAndSolveAgentOptions, keyof AgentOptions>>;
+
+/** The options of the pattern with their defaults, and those of every agent. Throws `invalid_argument` for what cannot work. */
+export function planOptions(options: PlanAndSolveAgentOptions): {
+  readonly plan: PlanSettings;
+  readonly own: AgentOptions;
+} {
+  const { synthesize, maxReplans, maxSteps, noPlanAnswer, ...rest } = options;
+  const { plannerPrompt: planner, executorPrompt: executor, synthesisPrompt: synthesis, ...own } = rest;
+  const plan: PlanSettings = {
+    synthesize: synthesize ?? false,
+    maxReplans: assertCount("maxReplans", maxReplans ?? 0, 0),
+    maxSteps: assertCount("maxSteps", maxSteps ?? 50, 1),
+    noPlanAnswer: noPlanAnswer ?? NO_PLAN,
+    plannerPrompt: planner ?? plannerPrompt,
+    executorPrompt: executor ?? executorPrompt,
+    synthesisPrompt: synthesis ?? synthesisPrompt,
+  };
+  assertPatternOptions(own, Object.keys(plan));
+  assertType("synthesize", plan.synthesize, "boolean");
+  assertType("noPlanAnswer", plan.noPlanAnswer, "string");
+  for (const name of ["plannerPrompt", "executorPrompt", "synthesisPrompt"] as const)
+    assertType(name, plan[name], "function");
+  return { plan, own };
+}

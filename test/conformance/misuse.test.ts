@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import { createTaskTool } from "../../src/extensions/index.ts";
+import {
+  Agent,
+  defineTool,
+  isNanoAgentError,
+  PlanAndSolveAgent,
+  ReActAgent,
+  ReflectionAgent,
+  type RunOptions,
+  SimpleAgent,
+} from "../../src/index.ts";
+import { InMemoryLongTermMemory, SqliteLongTermMemory } from "../../src/memory/index.ts";
+import { ReActAgent as CoreReActAgent } from "../../src/patterns/index.ts";
+import { says } from "../../src/testing/script.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+
+const model = new ScriptedModel([]);
+
+/** What is thrown, which has to be misuse. */
+function refusal(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    return isNanoAgentError(error, "invalid_argument") ? error.message : String(error);
+  }
+  return "nothing was thrown";
+}
+
+test.each([
+  [Agent, { maxIteration: 5 }, 'Unknown option "maxIteration". Did you mean maxIterations?'],
+  [Agent, { memory: "short" }, 'memory is "short"; it must be "full" or "final-only".'],
+  [
+    Agent,
+    { onMaxIterations: "stop" },
+    'onMaxIterations is "stop"; it must be "summarize", "last" or "throw".',
+  ],
+  [Agent, { onAsk: "wait" }, 'onAsk is "wait"; it must be "deny" or "pause".'],
+  [Agent, { maxParallelToolCalls: 0 }, "maxParallelToolCalls is 0; it must be a whole number from 1."],
+  [Agent, { approve: true }, "approve is true; it must be a function."],
+  [Agent, { permission: {} }, "permission is no Gate: pass an object with check(request)."],
+  [Agent, { budget: { dollars: 5 } }, 'Unknown limit of a budget "dollars".'],
+  [Agent, { messages: [{ role: "system", content: "x" }] }, 'messages[0] has the role "system"'],
+  [Agent, { instructions: "x" }, 'Unknown option "instructions". Did you mean systemPrompt?'],
+  [Agent, { tools: { look: {} } }, "tools is no list: pass [defineTool({ … }), …]."],
+  [Agent, { tools: [() => "x"] }, "A tool is a function: pass defineTool({ … })."],
+  [Agent, { journal: {} }, "journal is none: pass what SessionStore.start()"],
+  [Agent, { toolChoice: "any" }, 'toolChoice is "any"; it must be "auto", "none" or "required".'],
+  [Agent, { model: { doStream: () => null } }, "model is one of the AI SDK: pass fromAiSdk(model)"],
+  [
+    CoreReActAgent,
+    { model: "openai/x" },
+    'model is the name "openai/x", which the classes of nano-agent take',
+  ],
+  [SimpleAgent, { enableToolCalling: "no" }, 'enableToolCalling is "no"; it must be a boolean.'],
+  [ReActAgent, { finish: "call" }, 'finish is "call"; it must be "text" or "tool".'],
+  [ReActAgent, { finishToolName: "the end" }, 'Tool name "the end" is not usable'],
+  [PlanAndSolveAgent, { maxsteps: 3 }, 'Unknown option "maxsteps". Did you mean maxSteps?'],
+  [PlanAndSolveAgent, { plannerPrompt: "Plan!" }, 'plannerPrompt is "Plan!"; it must be a function.'],
+  [ReflectionAgent, { verdict: "tool" }, 'verdict is "tool"; it must be "text" or "structured".'],
+  [ReflectionAgent, { prompts: { refin: () => "" } }, 'Unknown prompt "refin". Did you mean refine?'],
+] as const)("%o is not made with %o", (Class, options, message) => {
+  expect(refusal(() => new Class({ model, ...options } as never))).toContain(message);
+});
+
+test("a run takes no option it does not know", async () => {
+  const options = { abortSignal: new AbortController().signal } as RunOptions;
+  await expect(new Agent({ model }).run("go", options)).rejects.toThrow(
+    'Unknown run option "abortSignal". Did you mean signal?',
+  );
+  const signal = new AbortController() as never;
+  await expect(new Agent({ model }).run("go", { signal })).rejects.toThrow(
+    "of an AbortController pass its signal",
+  );
+  await expect(new Agent({ model }).run([{ role: "assistant", content: "x" }])).rejects.toThrow(
+    "The input ends with a message of the assistant",
+  );
+});
+
+test("a subagent tool without depth, and a memory without time or with half an embedder, are refused", async () => {
+  const embedder = { model: "m" } as never;
+  expect([
+    refusal(() => createTaskTool({ maxDepth: 0 })),
+    refusal(() => createTaskTool({ agents: [new Agent({ model })] as never })),
+    refusal(() => defineTool({ name: "a", description: "b", inputSchema: {} } as never)),
+    refusal(() => defineTool({ name: "a", description: "b", handler: () => "c" } as never)),
+    refusal(() => new SqliteLongTermMemory({ path: "m.db", busyTimeoutMs: Number.NaN })),
+    refusal(() => new InMemoryLongTermMemory({ embedder })),
+  ]).toEqual([
+    "maxDepth is 0; it must be a whole number from 1.",
+    "A subagent is { name, description, systemPrompt, … }, and one lacks some of that. An Agent is none: its tool is context.runAgent().",
+    'Tool "a" has inputSchema, which is parameters here: rename it.',
+    'Tool "a" has handler, which is execute here: rename it.',
+    "busyTimeoutMs is NaN, which is out of range: see its description for what it may be.",
+    "embedder has no embed() or no model: pass { model, embed }, the name of a model and the function that asks it.",
+  ]);
+  const store = new InMemoryLongTermMemory();
+  await expect(store.record("a text" as never)).rejects.toThrow("pass a list of texts or of messages");
+  await expect(store.retrieve(5 as never)).rejects.toThrow("The query is number: pass a text.");
+});
+
+test("a conversation as other programs keep it is taken as it is, seen at once, and gone after reset", async () => {
+  const asked = new ScriptedModel([says("Ann."), says("Who?")]);
+  const kept = [
+    { role: "user", content: "I am Ann.", id: "m1" },
+    { role: "assistant", content: "" },
+    { role: "assistant", content: "Hello.", createdAt: 5 },
+  ] as const;
+  const agent = new Agent({ model: asked, messages: kept });
+  const begun = [
+    { role: "user", content: [{ type: "text", text: "I am Ann." }] },
+    { role: "assistant", content: [{ type: "text", text: "Hello." }] },
+  ];
+  expect(agent.getState().messages).toEqual(begun);
+  await agent.run("Who am I?");
+  const question = { role: "user", content: [{ type: "text", text: "Who am I?" }] };
+  expect(asked.requests[0]?.messages).toEqual([...begun, question]);
+  agent.reset();
+  expect(agent.getState().messages).toEqual([]);
+  await agent.run("Who am I?");
+  expect(asked.requests[1]?.messages).toEqual([question]);
+});
