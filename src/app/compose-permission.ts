@@ -2,6 +2,7 @@ import type { Approver, Gate } from "../core/agent/gate.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { createApprover } from "../permission/approver.ts";
 import { SessionRules } from "../permission/session-rules.ts";
+import { EXTRA_TOOLS } from "./config/extra-tool.ts";
 import { MEMORY_TOOLS } from "./open-memory.ts";
 import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
@@ -32,8 +33,8 @@ export function composePermission(
     ...options,
     session,
     isAttended: approval !== undefined,
-    // Rules about memory hold, and are no mistake, where it is not in use.
-    known: [...new Set([...known, ...MEMORY_TOOLS])],
+    // Rules about tools that are not there in every run hold, and are no mistake, where they are not.
+    known: [...new Set([...known, ...MEMORY_TOOLS, ...EXTRA_TOOLS, "skill", "task"])],
     allowed: [...(config.values.allowedTools ?? []), ...allowed],
     disallowed: config.values.disallowedTools ?? [],
     listsFrom: { allowed: fileOf(settings, "allowedTools"), disallowed: fileOf(settings, "disallowedTools") },

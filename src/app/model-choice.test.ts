@@ -45,7 +45,7 @@ test("with nothing at all it is said what to set", async () => {
 });
 
 test("a key of a provider without a default model is mentioned", async () => {
-  await expect(choose({ OPENROUTER_API_KEY: "k" })).rejects.toThrow(
-    "OPENROUTER_API_KEY is set, but openrouter has no default model: name one with -m openrouter/ID.",
+  await expect(choose({ TOGETHER_API_KEY: "k" })).rejects.toThrow(
+    "TOGETHER_API_KEY is set, but together has no default model: name one with -m together/ID.",
   );
 });

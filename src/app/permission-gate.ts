@@ -117,29 +117,36 @@ function readList(list: readonly string[], place: ListPlace): ToolList {
   try {
     return readItems(list, place);
   } catch (error) {
-    if (from === undefined || !isNanoAgentError(error, "invalid_argument")) throw error;
+    if (!isNanoAgentError(error, "invalid_argument", "invalid_config")) throw error;
+    // What a file says is a fault of the file, what an option says is wrong use, whichever part of it cannot be read.
+    if (from === undefined) throw new NanoAgentError("invalid_argument", error.message, { cause: error });
+    if (error.code === "invalid_config") throw error;
     throw new NanoAgentError("invalid_config", `${from}: ${error.message}`, { cause: error });
   }
 }
 
 function readItems(list: readonly string[], { action, known, option }: ListPlace): ToolList {
   const items = list.flatMap(itemsOf);
+  const isRule = (item: string): boolean => item.includes("(") || isOfServer(item);
   const names = parseToolNames(
-    items.filter((item) => !item.includes("(")),
+    items.filter((item) => !isRule(item)),
     { known, option },
   );
-  const rules = items
-    .filter((item) => item.includes("("))
-    .flatMap((item) => {
-      parseToolNames([item.slice(0, item.indexOf("("))], { known, option });
-      return parseRule(item, action);
-    });
+  const rules = items.filter(isRule).flatMap((item) => {
+    if (!isOfServer(item)) parseToolNames([item.slice(0, item.indexOf("("))], { known, option });
+    return parseRule(item, action);
+  });
   return { names: [...names], rules };
 }
 
 /** The items of a list in one text: parted by commas and blanks, except inside brackets. */
 function itemsOf(text: string): readonly string[] {
-  return text.match(/[^\s,(]+(?:\((?:[^()]|\([^()]*\))*\))?|\([^,]*/g) ?? [];
+  return text.match(/[^\s,(]+\((?:[^()]|\([^()]*\))*\)|[^\s,(]*\([^,]*|[^\s,(]+/g) ?? [];
+}
+
+/** Names of tools that servers bring are known to them alone. */
+function isOfServer(item: string): boolean {
+  return item.startsWith("mcp__");
 }
 
 /** Tells how the person who started the run could have allowed the call. */

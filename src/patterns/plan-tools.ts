@@ -1,3 +1,4 @@
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool } from "../core/tool/tool.ts";
@@ -26,11 +27,11 @@ export function planTool(maxSteps: number, onTooMany: (count: number) => void): 
       if (clean.length > maxSteps) {
         onTooMany(clean.length);
         return errorResult(
-          `The plan has ${clean.length} steps, which is more than ${maxSteps}. Join steps, and give the whole plan again.`,
+          `The plan has ${counted(clean.length, "step")}, which is more than ${maxSteps}. Join steps, and give the whole plan again.`,
         );
       }
       const text = formatPlan(clean);
-      return { content: text, title: `${clean.length} steps`, finish: { text, output: clean } };
+      return { content: text, title: counted(clean.length, "step"), finish: { text, output: clean } };
     },
   });
 }

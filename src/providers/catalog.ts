@@ -48,6 +48,8 @@ export const PRESETS: readonly Preset[] = [
   { ...keyed("deepseek", "openai_chat", "https://api.deepseek.com/v1"), defaultModel: "deepseek-v4-pro" },
   {
     ...keyed("openrouter", "openai_chat", "https://openrouter.ai/api/v1"),
+    // Their router, which chooses a model for each request.
+    defaultModel: "openrouter/auto",
     note: "Ids have two parts: openrouter/anthropic/claude-sonnet-5.",
   },
   {

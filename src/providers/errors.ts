@@ -192,7 +192,9 @@ function byWord(words: ProviderWords): Kind {
   if (/authentication|permission|unauthorized|unauthenticated|invalid_api_key/.test(word))
     return byStatus(401, words);
   if (/model_not_found|not_found/.test(word)) return byStatus(404, words);
-  if (/invalid_request|invalid_argument|bad_request|invalid_prompt/.test(word)) return REFUSED;
+  // Codes about what was sent: the same request would fail again.
+  if (/invalid_request|invalid_argument|bad_request|prompt|image|policy|content_filter|residency/.test(word))
+    return REFUSED;
   return failed(true);
 }
 

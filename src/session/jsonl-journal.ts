@@ -4,6 +4,7 @@ import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entry.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
+import { counted } from "../core/base/text.ts";
 import { type AppendCalls, AppendFile, RemovedFile } from "./append-file.ts";
 import { idOfPath, inspectSession, lockPath } from "./inspect-session.ts";
 import { readEntries, readRecords } from "./read-entries.ts";
@@ -247,9 +248,9 @@ export class JsonlJournal implements Journal {
     const isRemoved = cause instanceof RemovedFile;
     if (isRemoved) this.#stored = 0;
     const kept =
-      this.#stored > 0
-        ? `${this.#stored} records are stored and kept.`
-        : `${isRemoved ? "Nothing of the session is left." : "Nothing is stored."} Put that right, or run with --no-session.`;
+      this.#stored === 0
+        ? `${isRemoved ? "Nothing of the session is left." : "Nothing is stored."} Put that right, or run with --no-session.`
+        : `${counted(this.#stored, "record is", "records are")} stored and kept.`;
     return sessionError(`${this.path}: ${systemReason(cause)}. ${kept}`, {
       cause,
       details: { file: this.path, stored: this.#stored, reason: systemCode(cause) },

@@ -1,4 +1,4 @@
-import { errorMessage, type Json, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, isNanoAgentError, type Json, NanoAgentError } from "../core/base/errors.ts";
 
 /** An error for a session that cannot be opened, read or written: code `journal`, with the file and the reason. */
 export function sessionError(
@@ -17,7 +17,8 @@ export function systemReason(error: unknown): string {
 
 /** The `code` of a system error; undefined for any other. */
 export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  if (!(error instanceof Error) || isNanoAgentError(error)) return undefined;
+  return "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 const REASONS: { readonly [code: string]: string } = {

@@ -105,8 +105,9 @@ export function isFolder(path: string): boolean {
   if (stats === undefined) return false;
   if (stats.isSymbolicLink())
     throw sessionError(
-      `The session folder ${path} is a link, which is not followed. Put the folder itself there.`,
+      `The session folder ${path} is a link, which is not followed. Put the folder itself there, or run with --no-session.`,
     );
-  if (!stats.isDirectory()) throw sessionError(`${path} is not a folder. Move it away.`);
+  if (!stats.isDirectory())
+    throw sessionError(`${path} is not a folder. Move it away, or run with --no-session.`);
   return true;
 }

@@ -36,7 +36,7 @@ test("a run in lines, one for each thing that happens, whatever is in it", async
     `[tool] long (call_1) ok in N ms: a ${"b".repeat(298)}…`,
     "[model] request 2",
     "[model] scripted/scripted answered stop in N ms: 100 tokens in, 20 out, $0.00014",
-    "[run] ended completed after 2 requests",
+    "[run] ended completed after 2 requests: 200 tokens in, 40 out, $0.00028",
   ]);
 });
 
@@ -89,12 +89,12 @@ test("what subagents do, questions that wait, compactions and requests beside th
     "[run] helper (call_1) > session s1, scripted/scripted, tools none",
     "[model] helper (call_1) > request 1",
     "[model] helper (call_1) > scripted/scripted answered stop in N ms: 100 tokens in, 20 out, $0.00014",
-    "[run] helper (call_1) > ended completed after 1 request",
+    "[run] helper (call_1) > ended completed after 1 request: 0 tool calls, 100 tokens in, 20 out, $0.00014",
     "[tool] delegate (call_1) ok in N ms: found",
     "[model] request 2",
     "[model] scripted/scripted answered tool_use in N ms: 100 tokens in, 20 out, $0.00014, calls delegate",
     "[permission] delegate (call_2) waits for an answer: costly",
-    "[run] ended awaiting_approval after 2 requests",
+    "[run] ended awaiting_approval after 2 requests: 300 tokens in, 60 out, $0.00042",
     "[context] compaction (threshold) by summary: about 900 tokens before, 100 after",
     "[context] compaction taken back",
     "[model] p/m used for retry, N ms: 7 tokens in, 3 out, cost unknown, estimated",

@@ -1,7 +1,9 @@
 import type { AssistantEntry, CompactionEntry, ModelUsageEntry, RunEndEntry } from "../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
+import { OpenSubagents } from "../core/agent/open-subagents.ts";
+import { counted } from "../core/base/text.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
-import type { Usage } from "../core/message/usage.ts";
+import { addUsage, NO_USAGE, type Usage } from "../core/message/usage.ts";
 
 /** The part of the program a line of the log is about. */
 export type LogService = "run" | "model" | "tool" | "permission" | "context";
@@ -16,13 +18,21 @@ const MAX_CHARS = 300;
  * and result, decisions, retries, warnings. Texts are cut to 300 characters and made one line; taking secrets out is for the sink.
  */
 export function runLog(sink: LogSink): (event: AgentEvent) => void {
+  const subagents = new OpenSubagents<Spent>();
   return (event) => {
-    const line = lineOf(event);
+    const line = lineOf(event, subagents);
     if (line !== undefined) sink(...line);
   };
 }
 
-function lineOf(event: AgentEvent): Parameters<LogSink> | undefined {
+/** What a subagent at work has used up so far, its own subagents included. */
+interface Spent {
+  toolCalls: number;
+  usage: Usage;
+  costUsd: number | undefined;
+}
+
+function lineOf(event: AgentEvent, subagents: OpenSubagents<Spent>): Parameters<LogSink> | undefined {
   switch (event.type) {
     case "run_start":
       return ["run", `session ${event.sessionId}, ${event.model}, tools ${event.tools.join(" ") || "none"}`];
@@ -44,11 +54,11 @@ function lineOf(event: AgentEvent): Parameters<LogSink> | undefined {
     case "compaction_undone":
       return ["context", "compaction taken back"];
     case "subagent":
-      return withinSubagent(event);
+      return withinSubagent(event, subagents);
     case "warning":
       return ["run", `warning: ${short(event.message)}`];
     case "done":
-      return ["run", endText(event.result)];
+      return ["run", `${endText(event.result)}: ${spent(event.result.usage, event.result.cost)}`];
     default:
       return callLine(event);
   }
@@ -79,19 +89,48 @@ function callLine(event: AgentEvent): Parameters<LogSink> | undefined {
 }
 
 /** The line of its own event, behind its name and the call that started it. */
-function withinSubagent({ agent, callId, event }: SubagentEvent): Parameters<LogSink> | undefined {
-  if (event.type === "run_end") return ["run", `${agent} (${callId}) > ${endText(event)}`];
-  const line = lineOf(event);
+function withinSubagent(
+  wrapped: SubagentEvent,
+  subagents: OpenSubagents<Spent>,
+): Parameters<LogSink> | undefined {
+  const { agent, callId, event } = wrapped;
+  const used = subagents.of(wrapped, () => ({ toolCalls: 0, usage: NO_USAGE, costUsd: 0 }));
+  if (used !== undefined) spend(used, event);
+  if (event.type === "run_end") {
+    subagents.close(wrapped);
+    const facts =
+      used === undefined
+        ? ""
+        : `: ${counted(used.toolCalls, "tool call")}, ${spent(used.usage, used.costUsd)}`;
+    return ["run", `${agent} (${callId}) > ${endText(event)}${facts}`];
+  }
+  const line = lineOf(event, subagents);
   return line === undefined ? undefined : [line[0], `${agent} (${callId}) > ${line[1]}`];
+}
+
+function spend(used: Spent, event: AgentEvent): void {
+  if (event.type === "tool_intent") used.toolCalls++;
+  let inner = event;
+  while (inner.type === "subagent") inner = inner.event;
+  if (inner.type !== "assistant_message" && inner.type !== "model_usage") return;
+  used.usage = addUsage(used.usage, inner.usage);
+  used.costUsd =
+    used.costUsd === undefined || inner.costUsd === undefined ? undefined : used.costUsd + inner.costUsd;
 }
 
 function endText({
   stopReason,
   iterations,
   error,
-}: Pick<RunEndEntry, "stopReason" | "iterations" | "error">): string {
-  const why = error === undefined ? "" : `: ${error.code}: ${short(error.message)}`;
-  return `ended ${stopReason} after ${iterations} ${iterations === 1 ? "request" : "requests"}${why}`;
+  detail,
+}: Pick<RunEndEntry, "stopReason" | "iterations" | "error" | "detail">): string {
+  const why =
+    error === undefined
+      ? detail === undefined
+        ? ""
+        : ` (${short(detail)})`
+      : `, ${error.code}: ${short(error.message)}`;
+  return `ended ${stopReason} after ${counted(iterations, "request")}${why}`;
 }
 
 function compactionText({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): string {

@@ -1,4 +1,5 @@
 import { NanoAgentError } from "../core/base/errors.ts";
+import { counted } from "../core/base/text.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";
@@ -119,7 +120,7 @@ export class Script<Step> {
     if (step === undefined) {
       throw new NanoAgentError(
         "script_mismatch",
-        `The script has ${count(steps.length, "step")} and was asked for one more: ${asked()}. Add a step, or find out why the model is asked again.`,
+        `The script has ${counted(steps.length, "step")} and was asked for one more: ${asked()}. Add a step, or find out why the model is asked again.`,
         { details: { steps: steps.length } },
       );
     }
@@ -134,14 +135,10 @@ export class Script<Step> {
     if (left === 0) return;
     throw new NanoAgentError(
       "script_mismatch",
-      `The script has ${count(this.#steps.length, "step")} but was asked for ${this.#taken}; left over: ${this.#steps.slice(this.#taken).map(describeStep).join(", ")}.`,
+      `The script has ${counted(this.#steps.length, "step")} but was asked for ${this.#taken}; left over: ${this.#steps.slice(this.#taken).map(describeStep).join(", ")}.`,
       { details: { steps: this.#steps.length, taken: this.#taken } },
     );
   }
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function describeStep(step: unknown): string {

@@ -29,7 +29,7 @@ export function* speakOpenAiResponses(
       const { error } = openAiError(spokenError(piece));
       const failed = {
         ...responseOf("failed", context, output),
-        error: { code: error.code ?? "server_error", message: error.message },
+        error: { code: error.code ?? codeOf(error.type), message: error.message },
       };
       yield emit("response.failed", { response: failed });
       return;
@@ -191,4 +191,9 @@ function speakCall(
       { type: "response.output_item.done", fields: { output_index, item } },
     ],
   };
+}
+
+/** An answer that fails has a code always, and nothing else to tell what is wrong. */
+function codeOf(type: string): string {
+  return type === "invalid_request_error" ? "invalid_prompt" : "server_error";
 }

@@ -136,7 +136,7 @@ describe("errors", () => {
     expect(failure("a\nb\nc", edit("a", "1"), edit("zzzz", "2"))).toEqual({
       kind: "not_found",
       message:
-        "edits[1]: old_string is not in the file. No line is similar to it (the file has 3 lines). Read the file again and copy the text exactly.",
+        "edits[1]: old_string is not in the file. No line is similar to it (the file has 3 lines):\n     1\ta\n     2\tb\n     3\tc\nCopy the text exactly from there.",
     });
   });
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
@@ -168,7 +169,7 @@ function essence(ended: string, { text, path }: OutputText): string {
 }
 
 function leftoverLines(left: readonly ProcessInfo[], jobId: string): string {
-  const what = left.length === 1 ? "1 process" : `${left.length} processes`;
+  const what = counted(left.length, "process", "processes");
   return `[${what} of this command still running as ${jobId}, until the session ends:]\n${listProcesses(left)}`;
 }
 

@@ -1,4 +1,5 @@
 import { errorMessage } from "../core/base/errors.ts";
+import { counted } from "../core/base/text.ts";
 import type { ImageBlock, TextBlock, ToolInput } from "../core/message/block.ts";
 import { textOf } from "../core/message/message.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
@@ -101,7 +102,7 @@ function report(calls: readonly BatchCall[], done: readonly Done[]): ToolResult 
     done.map(({ result }) => textOf(result.content, "\n")),
     MAX_BYTES,
   );
-  const title = `${done.length - failed} of ${done.length} calls succeeded`;
+  const title = `${done.length - failed} of ${counted(done.length, "call")} succeeded`;
   const blocks = done.flatMap(({ result, durationMs }, index): (TextBlock | ImageBlock)[] => {
     const status = result.isError === true ? "failed" : "ok";
     const head = `[${index + 1}. ${calls[index]?.tool ?? "?"}: ${status}, ${durationMs} ms]`;

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { splice } from "./apply-edits.ts";
@@ -82,7 +83,7 @@ async function edit(target: ChangeTarget, edits: readonly Edit[], context: ToolC
   }
   await commitChange(target, { before, data: Buffer.from(after), signal: context.signal });
   const count = plan.replacements.length;
-  const title = `${count} replacement${count === 1 ? "" : "s"}`;
+  const title = counted(count, "replacement");
   return {
     content: `Edited ${shown} (${title}):\n${editedSnippet(after, plan.replacements)}`,
     title,

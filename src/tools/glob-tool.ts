@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
@@ -87,14 +88,13 @@ async function glob(request: GlobRequest, context: ToolContext): Promise<ToolRes
   context.signal.throwIfAborted();
   const sorted = await newestFirst(folder, found);
   const lines = sorted.slice(0, MAX_SHOWN).map((path) => shownPath(join(folder, path), cwd));
-  const count = `${found.length}${found.length === MAX_MATCHES ? " or more" : ""}`;
+  const count = found.length === MAX_MATCHES ? `${MAX_MATCHES} or more files` : counted(found.length, "file");
   const notes = timeout.aborted ? [`Stopped after ${request.timeoutMs / 1000} s: there may be more.`] : [];
-  if (found.length > MAX_SHOWN)
-    notes.unshift(`The newest ${MAX_SHOWN} of ${count} files. Narrow the pattern.`);
+  if (found.length > MAX_SHOWN) notes.unshift(`The newest ${MAX_SHOWN} of ${count}. Narrow the pattern.`);
   const text = found.length === 0 ? [nothingFound(pattern, shown === "." ? folder : shown)] : lines;
   return {
     content: [...text, ...notes.map((note) => `[${note}]`)].join("\n"),
-    title: `${count} files`,
+    title: count,
     metadata: { path: folder, files: found.length },
   };
 }

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from "node:path";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
@@ -107,12 +108,14 @@ async function grep(input: GrepInput, place: GrepPlace, context: ToolContext): P
   const text = asked.mode === "files" ? list.filesText(await newestFirst(folder, list.paths)) : list.text();
   const notes = [
     ...(timeout.aborted ? [`Stopped after ${place.timeoutMs / 1000} s: there may be more.`] : []),
-    ...(end.unread > 0 ? [`${end.unread} files or folders could not be read.`] : []),
+    ...(end.unread > 0
+      ? [`${counted(end.unread, "file or folder", "files or folders")} could not be read.`]
+      : []),
   ];
   const found = text === "" ? nothingFound(input, place) : text;
   return {
     content: [found, ...notes.map((note) => `[${note}]`)].join("\n"),
-    title: `${list.size} ${asked.mode === "content" ? "lines" : "files"}`,
+    title: counted(list.size, asked.mode === "content" ? "line" : "file"),
     metadata: { path: place.path, mode: asked.mode, results: list.size },
   };
 }

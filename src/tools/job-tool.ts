@@ -1,3 +1,4 @@
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
@@ -57,7 +58,7 @@ async function listJobs(session: ShellSession): Promise<ToolResult> {
       return `${job.id}: ${jobState(job, processes)}: ${shorten(job.running.command)}`;
     }),
   );
-  return { content: lines.join("\n"), title: jobs.length === 1 ? "1 job" : `${jobs.length} jobs` };
+  return { content: lines.join("\n"), title: counted(jobs.length, "job") };
 }
 
 async function showOutput(job: Job): Promise<ToolResult> {

@@ -1,4 +1,5 @@
 import { type BigIntStats, statSync } from "node:fs";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
@@ -85,16 +86,22 @@ async function readFolder(request: ReadRequest): Promise<ToolResult> {
   const limit = Math.min(request.maxLines, MAX_FOLDER_ENTRIES);
   const { signal } = request.context;
   const { entries, total, isPartial } = await listPinned(request.target, shown, { first, limit, signal });
-  const count = `${isPartial ? "more than " : ""}${total}`;
+  const more = isPartial ? "more than " : "";
   const metadata = { path: request.target, entries: total };
   if (total === 0) return { content: `(${shown} is an empty folder)`, title: "empty folder", metadata };
   if (entries.length === 0)
-    return errorResult(`${shown} has only ${total} entries: offset ${first} is past the end.`);
+    return errorResult(
+      `${shown} has only ${counted(total, "entry", "entries")}: offset ${first} is past the end.`,
+    );
   const last = first + entries.length - 1;
   const next = last < total ? ` Continue with offset ${last + 1}, or use glob.` : "";
   const note =
-    first > 1 || last < total || isPartial ? [`[Entries ${first}-${last} of ${count}.${next}]`] : [];
-  return { content: [...entries, ...note].join("\n"), title: `${count} entries`, metadata };
+    first > 1 || last < total || isPartial ? [`[Entries ${first}-${last} of ${more}${total}.${next}]`] : [];
+  return {
+    content: [...entries, ...note].join("\n"),
+    title: `${more}${counted(total, "entry", "entries")}`,
+    metadata,
+  };
 }
 
 async function listPinned(
@@ -158,7 +165,9 @@ function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult 
   if (page.lines.length === 0) {
     if (page.lineCount === 0)
       return { content: `(${shown} is an empty file)`, title: "empty file", metadata };
-    return errorResult(`${shown} has only ${page.lineCount} lines: offset ${firstLine} is past the end.`);
+    return errorResult(
+      `${shown} has only ${counted(page.lineCount ?? 0, "line")}: offset ${firstLine} is past the end.`,
+    );
   }
   const notes = [...notesOf(page), ...page.notes];
   if (page.nextLine !== undefined) {
@@ -170,7 +179,7 @@ function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult 
   const footer = notes.length === 0 ? "" : `\n\n[${notes.join(" ")}]`;
   return {
     content: `${page.lines.join("\n")}${footer}`,
-    title: page.lines.length === 1 ? "1 line" : `${page.lines.length} lines`,
+    title: counted(page.lines.length, "line"),
     metadata,
   };
 }

@@ -1,4 +1,5 @@
 import { errorMessage } from "../core/base/errors.ts";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
@@ -70,7 +71,7 @@ async function shown(page: FetchedPage, offset: number): Promise<ToolResult> {
   const notes = [
     ...(text.trim() === "" ? ["(no text)"] : []),
     ...(part === "" && offset > 0 ? [`(the text ends at character ${text.length})`] : []),
-    ...(rest > 0 ? [`(${rest} characters more; go on with offset ${offset + part.length})`] : []),
+    ...(rest > 0 ? [`(${counted(rest, "character")} more; go on with offset ${offset + part.length})`] : []),
     ...(page.cut ? [`(the page is longer than ${page.body.length} bytes; the rest was not read)`] : []),
   ];
   return {

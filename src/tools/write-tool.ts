@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { diffFile } from "./files/file-diff.ts";
@@ -57,8 +58,8 @@ async function write(target: ChangeTarget, content: string, context: ToolContext
   if (before === undefined) {
     const diff = await diffFile(shown, "", content);
     return {
-      content: `Created ${shown} (${named(lines)}).`,
-      title: named(lines),
+      content: `Created ${shown} (${counted(lines, "line")}).`,
+      title: counted(lines, "line"),
       metadata: { ...metadata, ...diff },
     };
   }
@@ -68,8 +69,8 @@ async function write(target: ChangeTarget, content: string, context: ToolContext
   const changes = diff.additions === undefined ? "" : `, +${diff.additions} -${diff.deletions}`;
   const was = old === undefined ? `, was ${before.stats.size} bytes` : `, was ${countLines(old)}`;
   return {
-    content: `Updated ${shown} (${named(lines)}${was}${changes}).`,
-    title: `${named(lines)}${changes}`,
+    content: `Updated ${shown} (${counted(lines, "line")}${was}${changes}).`,
+    title: `${counted(lines, "line")}${changes}`,
     metadata: { ...metadata, ...diff },
   };
 }
@@ -79,8 +80,4 @@ function countLines(text: string): number {
   let count = text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count++;
   return count;
-}
-
-function named(lines: number): string {
-  return lines === 1 ? "1 line" : `${lines} lines`;
 }

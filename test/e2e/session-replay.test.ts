@@ -80,8 +80,7 @@ test("a session with subagents is the same; what they did stays as it is recorde
   const end = await place.run(["sessions", "replay", "s"]);
   expect(end).toEqual({
     code: 0,
-    stdout:
-      "s: the same\n1 runs, 2 requests, 2 tool calls compared\nnot run again: 2 requests of subagents\n",
+    stdout: "s: the same\n1 run, 2 requests, 2 tool calls compared\nnot run again: 2 requests of subagents\n",
     stderr: "",
   });
 });
@@ -94,7 +93,7 @@ test("commands that are not allowed do not run in the copy either", async () => 
   const before = readFileSync(outside, "utf8");
   const end = await place.run(["sessions", "replay", "s", "--live-tools"]);
   expect([end.code, readFileSync(outside, "utf8")]).toEqual([0, before]);
-  expect(end.stdout).toContain("from the record: 1 calls (bash: ");
+  expect(end.stdout).toContain("from the record: 1 call (bash: ");
   const all = await place.run(["sessions", "replay", "s", "--live-tools", "--yolo", "--json"]);
   expect(JSON.parse(all.stdout)).toMatchObject({ differences: [], calls_run: 1 });
 });

@@ -164,7 +164,11 @@ test("what is kept is the user's alone, goes with the session, and can be switch
   await place.run(["-p", "--yolo", "--no-undo", "go"], server);
   await place.run(["-p", "--yolo", "--no-session", "go"], server);
   expect(existsSync(store)).toBe(false);
-  expect(await place.run(["undo"])).toMatchObject({ code: 0, stdout: "There is nothing to undo.\n" });
+  expect(await place.run(["undo"])).toMatchObject({
+    code: 0,
+    stdout:
+      "There is nothing to undo in this session; --session ID names another one (nano-agent sessions list).\n",
+  });
   await place.run(["-p", "--yolo", "--session-id", "s", "go"], server);
   for (const [path, entry] of Object.entries(treeOf(store)))
     expect([path, entry]).toEqual([path, expect.stringMatching(/^(folder 700|file 600)/)]);

@@ -51,7 +51,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
     steps: () => [replies({ stall: "before_headers" })],
     env: () => ({ NANO_AGENT_HEADER_TIMEOUT_MS: "300" }),
     code: 1,
-    stderr: ["network.headerTimeoutMs", "300 ms"],
+    stderr: ["network.headerTimeoutMs", "NANO_AGENT_HEADER_TIMEOUT_MS", "300 ms"],
     requests: 2,
     sampled: true,
   },

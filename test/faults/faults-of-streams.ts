@@ -7,42 +7,8 @@ const OK = says("all well");
 const CHAT = ["openai_chat"] as const;
 const TOUCH = { command: "echo ran >> effects" };
 
-/** Answers that begin well: cut, garbled, odd in bytes, or with an error inside. */
+/** Answers that begin well: cut, garbled, or odd in bytes. */
 export const FAULTS_OF_STREAMS: readonly Fault[] = [
-  {
-    scenario: "an error event of overload inside a 200, once",
-    outcome: "asked again; what was streamed before is void",
-    steps: () => [[says("Half "), fails(new NanoAgentError("provider_error", "Overloaded"))], OK],
-    code: 0,
-    says: "all well",
-    requests: 2,
-    sampled: true,
-  },
-  {
-    scenario: "an error event inside a 200, again and again",
-    outcome: "bounded: 1, with the provider's words",
-    steps: () => [[says("Half "), fails(new NanoAgentError("provider_error", "out of GPUs"))]],
-    code: 1,
-    stderr: ["out of GPUs"],
-    requests: 2,
-  },
-  {
-    scenario: "an error event that refuses the request inside a 200",
-    outcome: "not repeated: 1, with the provider's words",
-    steps: () => [[says("Half "), fails(new NanoAgentError("bad_request", "tools.0 is odd"))]],
-    wires: ["openai_chat", "anthropic", "google"],
-    code: 1,
-    stderr: ["tools.0 is odd"],
-    requests: 1,
-  },
-  {
-    scenario: "a rate limit as an event inside a 200",
-    outcome: "asked again",
-    steps: () => [fails(new NanoAgentError("rate_limit", "slow down")), OK],
-    code: 0,
-    says: "all well",
-    requests: 2,
-  },
   {
     scenario: "cut after text, once",
     outcome: "asked again; what was streamed before is void",

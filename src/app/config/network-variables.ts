@@ -28,6 +28,12 @@ export function networkVariables(environment: Environment): NetworkVariables {
   return { values: Object.fromEntries(set.map(({ key, value }) => [key, value])), set };
 }
 
+/** The variable of the first network setting a text names, `network.maxRetries` say; undefined where it names none. */
+export function networkVariableIn(text: string): string | undefined {
+  const key = /\bnetwork\.(\w+)/.exec(text)?.[1] ?? "";
+  return Object.hasOwn(VARIABLES, key) ? VARIABLES[key as Figure] : undefined;
+}
+
 function figure(name: string, text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text);
   throw new NanoAgentError(

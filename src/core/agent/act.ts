@@ -23,8 +23,6 @@ type ReadyCall = Extract<Admission, { readonly type: "ready" }>;
 export interface ActOutcome {
   /** Set when a finish tool succeeded: the answer. */
   readonly finish?: NonNullable<ToolResult["finish"]>;
-  /** True when a person refused a call and wants the run to end. */
-  readonly denied: boolean;
 }
 
 /**
@@ -38,10 +36,7 @@ export async function act(run: RunContext, admissions: readonly Admission[]): Pr
     second === undefined && first !== undefined ? [await settle(run, first)] : await settleAll(run, due);
   const finish = settled.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result
     .finish;
-  return {
-    ...(finish === undefined ? {} : { finish }),
-    denied: admissions.some((admission) => admission.type === "refused" && admission.stop === true),
-  };
+  return finish === undefined ? {} : { finish };
 }
 
 /** Settles calls together where they do not conflict; in the order in which they ended. Every call ends before the first failure is thrown. */

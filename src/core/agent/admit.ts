@@ -24,12 +24,7 @@ export interface SettledCall {
  */
 export type Admission =
   | { readonly type: "ready"; readonly call: ToolUseBlock; readonly tool: Tool; readonly input: ToolInput }
-  | {
-      readonly type: "refused";
-      readonly call: ToolUseBlock;
-      readonly settled: SettledCall;
-      readonly stop?: boolean;
-    }
+  | { readonly type: "refused"; readonly call: ToolUseBlock; readonly settled: SettledCall }
   | { readonly type: "external"; readonly call: ToolUseBlock }
   | { readonly type: "waiting"; readonly call: ToolUseBlock };
 
@@ -46,8 +41,7 @@ export async function admitAll(
 /** The first phases of a call: hooks, is it known and valid, and is it permitted? Never throws but for the journal. */
 export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
   let call = made;
-  const refuse = (settled: SettledCall, stop?: boolean): Admission =>
-    stop === true ? { type: "refused", call, settled, stop } : { type: "refused", call, settled };
+  const refuse = (settled: SettledCall): Admission => ({ type: "refused", call, settled });
   if (run.signal.aborted) return refuse({ status: "aborted", result: errorResult(NEVER_RAN) });
   if (run.hooks.has("pre_acting")) {
     const hooked = await hookedCall(run, made, parentCallId);
@@ -72,7 +66,7 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
     });
     if (refusal === "waits") return { type: "waiting", call };
     if (refusal !== undefined)
-      return refuse({ status: refusal.status, result: errorResult(refusal.message) }, refusal.stop);
+      return refuse({ status: refusal.status, result: errorResult(refusal.message) });
   }
   return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
 }
@@ -155,7 +149,6 @@ function clip(text: string): string {
 interface Refusal {
   readonly status: ToolStatus;
   readonly message: string;
-  readonly stop?: boolean;
 }
 
 const NO_DECISION: GateDecision = { action: "deny", reason: "the permission check gave no answer" };
@@ -188,6 +181,7 @@ async function askedRefusal(
   decision: GateDecision,
 ): Promise<Refusal | "waits" | undefined> {
   const why = decision.reason ?? "it needs approval";
+  if (run.state.isStopped) return refuseByPerson(run, request, { ...decision, reason: RUN_IS_TO_END });
   if (run.approve === undefined) {
     if (run.onAsk === "pause") return waitOrRefuse(run, request, decision);
     return refuseUnasked(run, request, {
@@ -208,13 +202,23 @@ async function askedRefusal(
     await recordDecision(run, request, { ...decision, decided: "allow", by: "person", reason: why });
     return undefined;
   }
-  const reason = full.reason ?? "the user refused it";
-  await recordDecision(run, request, { ...decision, decided: "deny", by: "person", reason });
-  return {
-    status: "denied",
-    message: `Tool call was not approved: ${reason}`,
+  return refuseByPerson(run, request, {
+    ...decision,
+    reason: full.reason ?? "the user refused it",
     ...(full.stop === true ? { stop: true } : {}),
-  };
+  });
+}
+
+/** Why a call is refused that comes after one with which a person ended the run: nothing more is asked. */
+const RUN_IS_TO_END = "the user wants the run to end";
+
+async function refuseByPerson(
+  run: RunContext,
+  request: GateRequest,
+  decision: Omit<Decided, "decided" | "by">,
+): Promise<Refusal> {
+  await recordDecision(run, request, { ...decision, decided: "deny", by: "person" });
+  return { status: "denied", message: `Tool call was not approved: ${decision.reason}` };
 }
 
 /** A call of the model itself can wait; in the middle of another call nothing could go on from there. */
@@ -254,6 +258,7 @@ interface Decided extends GateDecision {
   readonly decided: "allow" | "deny";
   readonly by: "rule" | "person" | "nobody";
   readonly reason: string;
+  readonly stop?: true;
 }
 
 async function recordDecision(run: RunContext, request: GateRequest, decision: Decided): Promise<void> {
@@ -267,6 +272,7 @@ async function recordDecision(run: RunContext, request: GateRequest, decision: D
     reason: decision.reason,
     ...(decision.rule === undefined ? {} : { rule: decision.rule }),
     ...(decision.suggestion === undefined ? {} : { suggestion: decision.suggestion }),
+    ...(decision.stop === undefined ? {} : { stop: decision.stop }),
     ...(request.parentCallId === undefined ? {} : { parentCallId: request.parentCallId }),
   });
 }

@@ -28,6 +28,8 @@ export interface RunStartEntry extends EntryBase {
   /** `provider/id`. */
   readonly model: string;
   readonly tools: readonly string[];
+  /** Name of the subagent whose run begins; absent for the run of the conversation. */
+  readonly agent?: string;
 }
 
 /**
@@ -97,6 +99,8 @@ export interface PermissionEntry extends EntryBase {
   readonly reason: string;
   readonly rule?: string;
   readonly suggestion?: string;
+  /** The person wants the whole run to end, wherever in it the call was made. */
+  readonly stop?: true;
   readonly parentCallId?: string;
 }
 

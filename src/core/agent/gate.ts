@@ -41,9 +41,9 @@ export interface ApprovalRequest extends GateRequest {
 }
 
 /**
- * A person's answer. `reason` of a refusal reaches the model; `stop` ends the run after this turn (`stopReason: "denied"`). `"later"`:
- * nobody can say now; the run ends with `awaiting_approval` once the other calls of the answer have run, and a later run brings the
- * answer. A call inside another one (`batch`, a nested run) cannot wait: for it `"later"` is a refusal.
+ * A person's answer. `reason` of a refusal reaches the model; `stop` ends the whole run after this turn (`stopReason:
+ * "denied"`), also when the call is one of a subagent or of `batch`, and nothing more is asked. `"later"`: nobody can say now; the run
+ * ends with `awaiting_approval` once the other calls of the answer have run, and a later run brings the answer. A call inside another one (`batch`, a nested run) cannot wait: for it `"later"` is a refusal.
  */
 export type ApprovalAnswer =
   | boolean

@@ -188,6 +188,11 @@ export function isGuardWarning(text: string): boolean {
   return text.endsWith(` ${ADVICE}`);
 }
 
+/** What a warning of the guard says of the calls; undefined for any other text. */
+export function guardFinding(text: string): string | undefined {
+  return isGuardWarning(text) ? text.slice(0, -ADVICE.length - 1) : undefined;
+}
+
 function warningText(names: readonly string[], length: number): string {
   return `${whatRepeats(names, length)} ${ADVICE}`;
 }

@@ -74,7 +74,7 @@ async function afterCalls(
   if (run.signal.aborted) return aborted(run);
   if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
-  if (outcome.denied) return { stopReason: "denied" };
+  if (run.state.isStopped) return { stopReason: "denied" };
   if (run.state.transcript.hasPending) return waiting(run);
   const verdict = loopVerdict(run);
   if (verdict?.type === "stop") return { stopReason: "loop_detected", detail: verdict.text };
@@ -124,6 +124,7 @@ function steeringOf(run: RunContext): readonly NewEntry[] {
 function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
   if (run.signal.aborted) return aborted(run);
   if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
+  if (run.state.isStopped) return { stopReason: "denied" };
   if (run.state.transcript.hasPending) return waiting(run);
   const limit = exhaustedLimit(run);
   if (limit !== undefined) return overBudget(run, limit);
@@ -152,6 +153,7 @@ function neverFinished(tool: string): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
     `The model never delivered the value: it answered in text ${MAX_NUDGES + 1} times instead of calling ${tool}. Try a model that follows tool calls, or a simpler schema.`,
+    { details: { neverCalled: tool } },
   );
 }
 

@@ -148,7 +148,7 @@ function published(run: Recorder, entry: JournalEntry): JournalEntry {
 function notStored({ type }: NewEntry, error: unknown): NanoAgentError {
   return new NanoAgentError(
     "journal",
-    `The journal could not store a ${type} record: ${errorMessage(error)}`,
+    `The journal could not store the ${type} record: ${errorMessage(error)}`,
     { cause: error },
   );
 }

@@ -57,6 +57,7 @@ export class SessionState {
   #lastText = "";
   #isTouched = false;
   #endedWaiting = false;
+  #isStopped = false;
   #measured: MeasuredContext | undefined;
   /** The newest compaction, the messages before it, and how many there were after it: what an undo needs. */
   #compaction:
@@ -103,6 +104,11 @@ export class SessionState {
     return this.#endedWaiting && this.transcript.hasPending;
   }
 
+  /** Whether a person wants the newest run to end: refused with `stop` were a call of it, of a nested run or of a subagent. */
+  get isStopped(): boolean {
+    return this.#nested?.parent.isStopped ?? this.#isStopped;
+  }
+
   /** Open calls that wait for approval, by id, in call order. */
   get approvals(): ReadonlyMap<string, ApprovalRequestEntry> {
     return this.#approvals;
@@ -135,6 +141,7 @@ export class SessionState {
 
   apply(entry: JournalEntry): void {
     this.#nested?.parent.apply(entry);
+    if (entry.type === "permission_decision" && entry.stop === true) this.#isStopped = true;
     if (entry.scope === this.#nested?.scope) this.#fold(entry);
     else if (entry.type === "assistant_message" || entry.type === "model_usage") this.#spend(entry);
   }
@@ -154,6 +161,7 @@ export class SessionState {
     switch (entry.type) {
       case "run_start":
         this.#isTouched = true;
+        this.#isStopped = false;
         this.guard.begin();
         this.#run = NOTHING;
         this.#iterations = 0;

@@ -46,6 +46,7 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
     sessionId: run.journal.sessionId,
     model: `${model.provider}/${model.id}`,
     tools: tools.names(),
+    agent: task.agent,
   });
   const { system: _parents, ...request } = run.request;
   const around: RunContext = {

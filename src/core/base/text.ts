@@ -189,3 +189,8 @@ function editDistance(a: string, b: string): number {
   }
   return last[b.length] ?? 0;
 }
+
+/** A number with its noun as people read it: `1 run`, `2 runs`; `plural` where an s does not make it. */
+export function counted(count: number, noun: string, plural: string = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}

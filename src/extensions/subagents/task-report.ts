@@ -1,4 +1,4 @@
-import { truncateMiddle } from "../../core/base/text.ts";
+import { counted, truncateMiddle } from "../../core/base/text.ts";
 import { errorResult } from "../../core/tool/output.ts";
 import type { SubagentOutcome, ToolResult } from "../../core/tool/tool.ts";
 
@@ -70,10 +70,6 @@ const FAILURES: { readonly [reason in SubagentOutcome["stopReason"]]?: string } 
 
 function withoutStop(sentence: string): string {
   return sentence.replace(/\.$/, "");
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function money(cost: number | undefined): string {

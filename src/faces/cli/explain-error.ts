@@ -1,3 +1,4 @@
+import { networkVariableIn } from "../../app/config/network-variables.ts";
 import { keyVariableOf } from "../../app/model-choice.ts";
 import type { Settings } from "../../app/settings.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
@@ -26,8 +27,10 @@ export function explainError(error: NanoAgentError, place: ErrorPlace): string {
         : `${message} "nano-agent demo" runs without a key.`;
     case "internal":
       return `${message} This is a defect of nano-agent; please report it.`;
-    default:
-      return message;
+    default: {
+      const variable = networkVariableIn(message);
+      return variable === undefined ? message : `${message} In the environment it is ${variable}.`;
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
+import { counted } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
@@ -59,6 +60,8 @@ class HeadlessRun {
   #tally = new RunTally();
   #startedAt = performance.now();
   #exitCode: number = EXIT.done;
+  /** Whether the newest input has its result. */
+  #isTold = false;
 
   constructor(context: CommandContext, flags: RunFlags) {
     this.#context = context;
@@ -93,7 +96,8 @@ class HeadlessRun {
     ]);
     if (ended === "forced") {
       this.#composed?.killNow();
-      this.#fail(undefined);
+      // What ended and was told may still have been tidied up behind: it has its one result.
+      if (!this.#isTold) this.#fail(undefined);
       this.#session?.release();
     }
     this.#signals.close();
@@ -227,10 +231,13 @@ class HeadlessRun {
   }
 
   async #answerLines(composed: ComposedAgent, schema: JsonSchema | undefined): Promise<void> {
+    let count = 0;
     for await (const message of readInputMessages(process.stdin)) {
+      count++;
       await this.#answer(composed, message, schema);
       if (this.#signals.signal.aborted || this.#broken.signal.aborted) return;
     }
+    if (count === 0 && !this.#signals.signal.aborted) throw nothingSaid();
   }
 
   async #answer(
@@ -240,6 +247,7 @@ class HeadlessRun {
   ): Promise<void> {
     this.#tally = new RunTally();
     this.#startedAt = performance.now();
+    this.#isTold = false;
     const running = composed.agent.run(input, {
       signal: AbortSignal.any([this.#signals.signal, this.#broken.signal]),
       onEvent: (event) => this.#onEvent(event),
@@ -300,6 +308,7 @@ class HeadlessRun {
     const durationMs = performance.now() - this.#startedAt;
     this.#progress.closeLine();
     this.#reporter.end({ outcome, tally: this.#tally, durationMs });
+    this.#isTold = true;
     if (outcome.exitCode !== EXIT.done) this.#exitCode = outcome.exitCode;
     const { outputFile } = this.#flags;
     if (outputFile !== undefined && outcome.text !== "") {
@@ -323,7 +332,7 @@ class HeadlessRun {
     const { usage, total_cost_usd: cost, num_turns: turns } = this.#tally.totals();
     const input = usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
     const parts = [
-      `${turns} ${turns === 1 ? "turn" : "turns"}`,
+      counted(turns, "turn"),
       `${count(input)} tokens in, ${count(usage.output_tokens)} out`,
       cost === null ? "cost unknown" : `$${cost.toFixed(4)}`,
       seconds(durationMs),
@@ -352,6 +361,13 @@ class HeadlessRun {
 function promptBesideLines(): Error {
   return toNanoAgentError(
     "With --input-format stream-json the messages come from standard input. Leave the prompt out.",
+    "invalid_argument",
+  );
+}
+
+function nothingSaid(): Error {
+  return toNanoAgentError(
+    'Standard input ended without a message. Write lines of {"type":"user","message":{"role":"user","content":"…"}}.',
     "invalid_argument",
   );
 }

@@ -79,31 +79,28 @@ function signalExit(signal: EndingSignal): number {
   return exitCodeOfRun({ stopReason: "aborted", signal, denials: 0, missesOutput: false });
 }
 
-function subtypeOf({ stopReason, limit }: RunResult, missesOutput: boolean): ResultSubtype {
-  switch (stopReason) {
-    case "completed":
-    case "finish_tool":
-    case "structured_output":
-      return missesOutput ? "error_max_structured_output_retries" : "success";
-    case "max_iterations":
-      return "error_max_turns";
-    case "budget":
-      return limit === "wall_time" ? "error_max_wall_time" : "error_max_budget_usd";
-    case "denied":
-    case "awaiting_approval":
-      return "error_denied";
-    case "loop_detected":
-      return "error_loop_detected";
-    case "output_limit":
-      return "error_output_limit";
-    case "refusal":
-      return "error_refusal";
-    case "aborted":
-      return "error_interrupted";
-    default:
-      return "error_during_execution";
-  }
+function subtypeOf({ stopReason, limit, error }: RunResult, missesOutput: boolean): ResultSubtype {
+  if (stopReason === "budget" && limit === "wall_time") return "error_max_wall_time";
+  const subtype = SUBTYPES[stopReason];
+  const neverCame = subtype === "success" || error?.details["neverCalled"] !== undefined;
+  return missesOutput && neverCame ? "error_max_structured_output_retries" : subtype;
 }
+
+const SUBTYPES: { readonly [reason in RunResult["stopReason"]]: ResultSubtype } = {
+  completed: "success",
+  finish_tool: "success",
+  structured_output: "success",
+  max_iterations: "error_max_turns",
+  budget: "error_max_budget_usd",
+  denied: "error_denied",
+  awaiting_approval: "error_denied",
+  awaiting_external: "error_during_execution",
+  loop_detected: "error_loop_detected",
+  output_limit: "error_output_limit",
+  refusal: "error_refusal",
+  aborted: "error_interrupted",
+  error: "error_during_execution",
+};
 
 interface Told {
   readonly result: RunResult;

@@ -154,3 +154,20 @@ test("phases of a pattern stand on lines of their own", () => {
     "",
   ]);
 });
+
+test("that the model goes in circles is one line for a person, and one on a pipe", async () => {
+  const seen = async (isTerminal: boolean): Promise<readonly string[]> => {
+    const { output, text } = screen(isTerminal);
+    const style = styleFor(isTerminal, { NO_COLOR: "1" });
+    const progress = new Progress({ stderr: output, style, liveText: undefined });
+    const look = defineTool({ name: "look", description: "looks", execute: () => "the same" });
+    const model = new ScriptedModel([calls("look"), calls("look"), calls("look"), says("I see.")]);
+    await new Agent({ model, tools: [look] }).run("go", { onEvent: (event) => progress.show(event) });
+    return text()
+      .split("\n")
+      .filter((line) => line.includes("circles"));
+  };
+  const line =
+    "The model goes in circles and was told so. The last 3 calls of look had the same arguments and the same result.";
+  expect([await seen(true), await seen(false)]).toEqual([[line], [`nano-agent: ${line}`]]);
+});

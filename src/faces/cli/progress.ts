@@ -1,5 +1,7 @@
 import type { CompactionEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
+import { guardFinding } from "../../core/agent/loop-guard.ts";
+import { counted } from "../../core/base/text.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import { describeInput } from "./describe-input.ts";
 import type { Output } from "./output.ts";
@@ -59,6 +61,8 @@ export class Progress {
     if (!stderr.isTerminal) {
       if (event.type === "warning") stderr.write(`nano-agent: ${terminalLine(event.message, 500)}\n`);
       if (event.type === "compaction") stderr.write(`nano-agent: ${compactionLine(event)}\n`);
+      const circling = circlingLine(event);
+      if (circling !== undefined) stderr.write(`nano-agent: ${terminalLine(circling, 500)}\n`);
       return;
     }
     switch (event.type) {
@@ -155,9 +159,20 @@ function noteLine(event: AgentEvent, style: Style): string | undefined {
       return style.dim(`⇣ ${compactionLine(event)}`);
     case "warning":
       return style.yellow(terminalLine(event.message, 500));
+    case "user_message": {
+      const circling = circlingLine(event);
+      return circling === undefined ? undefined : style.yellow(terminalLine(circling, 500));
+    }
     default:
       return undefined;
   }
+}
+
+/** That the model was told that it goes in circles; undefined for any other event. */
+export function circlingLine(event: AgentEvent): string | undefined {
+  if (event.type !== "user_message" || event.source !== "system") return undefined;
+  const finding = guardFinding(textOf(event.message.content));
+  return finding === undefined ? undefined : `The model goes in circles and was told so. ${finding}`;
 }
 
 const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {
@@ -210,7 +225,7 @@ function resultLine(event: ToolResultEntry, { style, named }: ResultLook): strin
 
 function size(text: string): string {
   const lines = lineCount(text);
-  return `${lines} ${lines === 1 ? "line" : "lines"}, ${byteSize(text)}`;
+  return `${counted(lines, "line")}, ${byteSize(text)}`;
 }
 
 function byteSize(text: string): string {

@@ -47,10 +47,10 @@ export function readRunFlags(flags: ParsedFlags): RunFlags {
     inputFormat,
     partialMessages,
     verbose: flags.has("verbose"),
-    jsonSchema: flags.text("json-schema"),
-    outputFile: flags.text("output-last-message"),
-    cwd: flags.text("cwd"),
-    addDirs: flags.list("add-dir"),
+    jsonSchema: named(flags, "json-schema"),
+    outputFile: named(flags, "output-last-message"),
+    cwd: named(flags, "cwd"),
+    addDirs: flags.list("add-dir").map((folder) => notEmpty(folder, "add-dir")),
     session: readSessionFlags(flags),
     config: configOf(flags),
   };
@@ -133,6 +133,17 @@ function names<const T extends string>(
     .list(name)
     .flatMap((text) => text.split(","))
     .map((text) => oneOf(text.trim(), name, options));
+}
+
+function named(flags: ParsedFlags, name: FlagName): string | undefined {
+  const text = flags.text(name);
+  return text === undefined ? undefined : notEmpty(text, name);
+}
+
+/** Most likely a variable that is not set: to take it for the working folder would work in another place than was meant. */
+function notEmpty(text: string, name: FlagName): string {
+  if (text.trim() !== "") return text;
+  throw usageError(`--${name} is followed by an empty text. Leave it out, or name a value.`);
 }
 
 function oneOf<const T extends string>(text: string, name: FlagName, options: readonly T[]): T {

@@ -133,7 +133,9 @@ function pinsWithin(
     left -= tokens;
   }
   if (leftOut === 0) return [opening, ...newest];
-  const gap = userMessage(`[${leftOut} messages of the user were left out here to make room.]`);
+  const gap = userMessage(
+    `[${leftOut === 1 ? "1 message of the user was" : `${leftOut} messages of the user were`} left out here to make room.]`,
+  );
   return [opening, gap, ...newest];
 }
 

@@ -105,3 +105,13 @@ describe("probeLocalServers", () => {
     expect(asked).toEqual(["http://box:9/v1/models"]);
   });
 });
+
+it("what speaks the compatible API alone in the place of Ollama is found too", async () => {
+  const fetch = async (url: string): Promise<Response> =>
+    url.endsWith("/v1/models")
+      ? Response.json({ object: "list", data: [{ id: "qwen3:8b" }] })
+      : new Response("", { status: 404 });
+  expect(await probeLocalServers({ fetch, baseUrls: { ollama: "http://127.0.0.1:1/v1" } })).toEqual([
+    { provider: "ollama", baseUrl: "http://127.0.0.1:1/v1", models: ["qwen3:8b"] },
+  ]);
+});

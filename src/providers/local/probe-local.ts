@@ -58,8 +58,13 @@ type Get = (path: string) => Promise<unknown>;
 /** Model ids of a server, loaded ones first; `undefined` when it is not that server. */
 const MODELS_OF: { readonly [P in LocalProvider]: (get: Get) => Promise<readonly string[] | undefined> } = {
   ollama: async (get) => {
-    const [installed, loaded] = await Promise.all([get("/api/tags"), get("/api/ps")]);
-    const all = idsIn(installed, "models", "name");
+    const [installed, loaded, compatible] = await Promise.all([
+      get("/api/tags"),
+      get("/api/ps"),
+      get("/v1/models"),
+    ]);
+    // What listens in its place, a gateway say, may have the compatible API only.
+    const all = idsIn(installed, "models", "name") ?? idsIn(compatible, "data", "id");
     if (all === undefined) return undefined;
     const first = idsIn(loaded, "models", "name") ?? [];
     return [...new Set([...first.filter((id) => all.includes(id)), ...all])];

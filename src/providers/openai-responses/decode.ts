@@ -139,7 +139,8 @@ class ResponsesDecoder implements WireDecoder {
     if (typeof response !== "object" || response === null) return;
     this.#answer = { ...this.#answer, ...response };
     const status = type.startsWith("response.") ? type.slice("response.".length) : "";
-    if (status === "failed" || status === "cancelled") throw this.#failure(response, status);
+    const ended = [status, response.status].find((each) => each === "failed" || each === "cancelled");
+    if (ended !== undefined) throw this.#failure(response, ended);
     if (status === "completed" || status === "incomplete") {
       this.#final = response.status === "incomplete" ? "incomplete" : status;
     }
@@ -148,16 +149,7 @@ class ResponsesDecoder implements WireDecoder {
   #failure(answer: ResponsesAnswer, status: string): NanoAgentError {
     const code = answer.error?.code ?? undefined;
     const message = answer.error?.message ?? answer.incomplete_details?.reason ?? `the response is ${status}`;
-    // Codes about what was sent: the same request would fail again.
-    const isOurs = code !== undefined && /image|prompt|policy|residency/.test(code);
-    return reportedError(
-      {
-        message,
-        ...(code === undefined ? {} : { code }),
-        ...(isOurs ? { type: "invalid_request_error" } : {}),
-      },
-      { target: this.#target },
-    );
+    return reportedError({ message, ...(code === undefined ? {} : { code }) }, { target: this.#target });
   }
 
   /** Items are known by their id and position; servers leave either out, change it, or give all the same: then it is the newest. */

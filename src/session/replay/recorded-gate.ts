@@ -29,7 +29,8 @@ function answerTo(callId: string, run: RecordedRun, facts: RunFacts): ApprovalAn
   const { decision } = run.calls.get(callId) ?? {};
   if (decision === undefined || decision.by === "nobody") return "later";
   if (decision.action === "allow") return true;
-  const stop = run.end?.stopReason === "denied" && facts.lastCalls.has(callId);
+  // Older journals do not say which refusal ended the run.
+  const stop = decision.stop ?? (run.end?.stopReason === "denied" && facts.lastCalls.has(callId));
   return { approved: false, reason: decision.reason, ...(stop ? { stop } : {}) };
 }
 

@@ -38,6 +38,8 @@ export interface RecordedRun {
   readonly body: readonly JournalEntry[];
   /** Requests that subagents made. */
   readonly delegated: number;
+  /** Whether a person ended the run with the answer about a call of a subagent. */
+  readonly isStoppedInSubagent: boolean;
   /** Undefined when the run was cut. */
   readonly end: RunEndEntry | undefined;
   /** Answers of the model in order, those of nested runs included. */
@@ -83,6 +85,9 @@ function recordedRun(
     opening,
     body,
     delegated: [...delegated].filter(({ type }) => type === "assistant_message").length,
+    isStoppedInSubagent: [...delegated].some(
+      (entry) => entry.type === "permission_decision" && entry.stop === true,
+    ),
     end,
     answers,
     calls: withUntraced(recordedCalls(body), answers),

@@ -205,12 +205,12 @@ class RunReplay {
       this.#requests.push(request.messages);
       return answer;
     }
-    const { end } = this.#run;
+    const { end, isStoppedInSubagent } = this.#run;
     if (end?.stopReason === "error")
       throw new NanoAgentError("internal", end.error?.message ?? "The recorded run failed.");
     if (end?.stopReason === "max_iterations")
       throw new NanoAgentError("internal", "The recorded request failed.");
-    if (end !== undefined && !OUTSIDE.has(end.stopReason)) this.#askedTooOften = true;
+    if (end !== undefined && !OUTSIDE.has(end.stopReason) && !isStoppedInSubagent) this.#askedTooOften = true;
     throw this.#interrupt();
   }
 

@@ -39,10 +39,21 @@ test.each([
   [
     "nothing similar",
     "zzzz qqqq",
-    "No line is similar to it (the file has 10 lines). Read the file again and copy the text exactly.",
+    "No line is similar to it (the file has 9 lines):\n     1\timport a;\n     2\t\n     3\tfunction one() {\n     4\t\treturn 1;\n     5\t}\n     6\t\n     7\tfunction two() {\n     8\t  return compute(2, 3);\n     9\t}\nCopy the text exactly from there.",
+  ],
+  [
+    "a few letters that are wrong in a part of a line",
+    "comptue(",
+    'The nearest text is:\n     8\t  return compute(2, 3);\nLine 8 differs (text): the file has "  return compute(2, 3);", old_string has "comptue(".',
   ],
 ])("%s", (_what, wanted, expected) => {
   expect(describeNearestLines(FILE, wanted)).toBe(expected);
+});
+
+test("a long file in which nothing is similar is not shown", () => {
+  expect(describeNearestLines("one thing\n".repeat(11), "zzzz qqqq")).toBe(
+    "No line is similar to it (the file has 11 lines). Read the file again and copy the text exactly.",
+  );
 });
 
 test("a difference far into a line is shown where it is", () => {

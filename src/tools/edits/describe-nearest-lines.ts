@@ -1,4 +1,6 @@
+import { counted } from "../../core/base/text.ts";
 import { editDistance } from "./edit-distance.ts";
+import { substringDistance } from "./substring-distance.ts";
 
 /**
  * Tells a model where a text that is not there probably was meant to be: the most similar lines of `text` with their numbers,
@@ -11,13 +13,21 @@ export function describeNearestLines(text: string, wanted: string): string {
   }
   const lines = text.slice(0, MAX_SEARCHED_CHARS).split(/\r?\n/u, MAX_SEARCHED_LINES);
   const start = startOfNearest(lines, wantedLines);
-  if (start === undefined) {
-    return `No line is similar to it (the file has ${lines.length} lines). Read the file again and copy the text exactly.`;
-  }
+  if (start === undefined) return nothingSimilar(lines);
   const first = Math.max(start, 0);
   const shown = lines.slice(first, Math.min(start + wantedLines.length, first + MAX_SHOWN_LINES));
   const listing = shown.map((line, index) => `${String(first + index + 1).padStart(6)}\t${clip(line, 0)}`);
   return `The nearest text is:\n${listing.join("\n")}\n${firstDifference(lines, wantedLines, start)}`;
+}
+
+/** A file of a few lines is shown whole: there is nothing nearer. */
+function nothingSimilar(lines: readonly string[]): string {
+  const real = lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+  const has = `No line is similar to it (the file has ${counted(real.length, "line")})`;
+  if (real.length === 0 || real.length > MAX_SHOWN_LINES)
+    return `${has}. Read the file again and copy the text exactly.`;
+  const listing = real.map((line, index) => `${String(index + 1).padStart(6)}\t${clip(line, 0)}`);
+  return `${has}:\n${listing.join("\n")}\nCopy the text exactly from there.`;
 }
 
 const MAX_SEARCHED_CHARS = 8_000_000;
@@ -28,6 +38,11 @@ const MAX_LINE_CHARS = 160;
 const MAX_COMPARED_CHARS = 300;
 /** Share of common trigrams from which two lines count as similar. */
 const MIN_SIMILARITY = 0.45;
+/** Lengths of a text that is looked for as a part of a line, the share of it that may differ, and how much of the file is searched so. */
+const MIN_PART_CHARS = 3;
+const MAX_PART_CHARS = 60;
+const MAX_PART_CHANGES = 0.4;
+const MAX_PARTS_CHARS = 100_000;
 /** How many of the similar lines are compared character by character. */
 const MAX_MEASURED_LINES = 50;
 const GRAM_BITS = 14;
@@ -41,7 +56,28 @@ function hasLineNumbers(lines: readonly string[]): boolean {
 function startOfNearest(lines: readonly string[], wanted: readonly string[]): number | undefined {
   const keys = lines.map(normalise);
   const wantedKeys = wanted.map(normalise);
-  return startByEqualLines(keys, wantedKeys) ?? startBySimilarLine(keys, wantedKeys);
+  return (
+    startByEqualLines(keys, wantedKeys) ??
+    startBySimilarLine(keys, wantedKeys) ??
+    startBySimilarPart(keys, wantedKeys)
+  );
+}
+
+/** A few words that are a part of a line but for some letters: too short to have much in common with the whole line. */
+function startBySimilarPart(keys: readonly string[], wanted: readonly string[]): number | undefined {
+  const anchor = indexOfLongest(wanted);
+  const part = wanted[anchor] ?? "";
+  if (part.length < MIN_PART_CHARS || part.length > MAX_PART_CHARS) return undefined;
+  let best: number | undefined;
+  let bestDistance = Math.floor(part.length * MAX_PART_CHANGES) + 1;
+  let left = MAX_PARTS_CHARS;
+  for (const [line, key] of keys.entries()) {
+    left -= key.length;
+    if (left < 0) break;
+    const distance = substringDistance(key, part);
+    if (distance < bestDistance) [best, bestDistance] = [line, distance];
+  }
+  return best === undefined ? undefined : best - anchor;
 }
 
 /** Lines that are equal but for case and blanks vote for a start; long lines weigh more than a lone bracket. */
@@ -154,12 +190,12 @@ function blanksOf(line: string): string {
   if (blanks === "") return "none";
   const tabs = blanks.split("\t").length - 1;
   const spaces = blanks.length - tabs;
-  const names = [counted(tabs, "tab"), counted(spaces, "blank")];
+  const names = [amount(tabs, "tab"), amount(spaces, "blank")];
   return names.filter((name) => name !== "").join(" and ");
 }
 
-function counted(count: number, noun: string): string {
-  return count === 0 ? "" : `${count} ${noun}${count === 1 ? "" : "s"}`;
+function amount(count: number, noun: string): string {
+  return count === 0 ? "" : counted(count, noun);
 }
 
 function commonPrefixLength(a: string, b: string): number {

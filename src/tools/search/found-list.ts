@@ -57,7 +57,11 @@ export class FoundList {
 
   /** The text of lines or counts; empty when nothing was found. */
   text(): string {
-    const notes = this.#isCut ? [`[Only the first ${this.#size} results are shown. Narrow the search.]`] : [];
+    const notes = this.#isCut
+      ? [
+          `[Only the first ${this.#size === 1 ? "result is" : `${this.#size} results are`} shown. Narrow the search.]`,
+        ]
+      : [];
     if (this.#options.mode === "count" && this.#size > 1)
       notes.unshift(`${this.#total} in ${this.#size} files`);
     return [...this.#lines, ...notes].join("\n");

@@ -7,6 +7,7 @@ import { tryOpen } from "../../../app/open-sandbox.ts";
 import { shellEnvironment } from "../../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
+import { counted } from "../../../core/base/text.ts";
 import { probeLocalServers } from "../../../providers/local/probe-local.ts";
 import type { CommandContext } from "../command-context.ts";
 import { commandWords } from "../command-words.ts";
@@ -53,14 +54,18 @@ async function runChecks({ environment }: CommandContext): Promise<readonly Chec
   checks.push({
     name: "Settings",
     state: "ok",
-    message: `${sources.size} values set; see nano-agent config`,
+    message: `${counted(sources.size, "value")} set; see nano-agent config`,
   });
   checks.push(environmentCheck(settings));
   checks.push(await sandboxCheck(settings));
   for (const message of notices) checks.push({ name: "Settings", state: "warn", message });
   const servers = await probeLocalServers();
   for (const { provider, baseUrl, models } of servers)
-    checks.push({ name: provider, state: "ok", message: `answers at ${baseUrl}, ${models.length} models` });
+    checks.push({
+      name: provider,
+      state: "ok",
+      message: `answers at ${baseUrl}, ${counted(models.length, "model")}`,
+    });
   checks.push(await modelCheck(settings));
   return checks;
 }

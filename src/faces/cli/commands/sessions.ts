@@ -79,7 +79,8 @@ const ACTIONS: { readonly [name: string]: Action } = {
   },
   verify: {
     usage: "verify FILE…",
-    options: {},
+    // It writes nothing else: the option does no harm.
+    options: { "--json": "flag" },
     run: ({ context, words }) => {
       if (words.length === 0)
         throw usageError("sessions verify needs files: nano-agent sessions verify FILE…");

@@ -6,6 +6,7 @@ import type {
   ToolResultEntry,
   UserEntry,
 } from "../../../core/agent/entry.ts";
+import { counted } from "../../../core/base/text.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import type { SessionContent } from "../../../session/read-session.ts";
@@ -62,7 +63,9 @@ function facts({ header, entries, records }: SessionContent): Html {
 function notes({ damaged, otherTypes }: SessionContent): Html {
   return html`${damaged.slice(0, 50).map(({ line, reason }) => html`<p class="note">Damaged: line ${line}, ${reason}</p>`)}${Object.entries(
     otherTypes,
-  ).map(([type, count]) => html`<p class="note">Not shown: ${count} records of type ${type}</p>`)}`;
+  ).map(
+    ([type, count]) => html`<p class="note">Not shown: ${counted(count, "record")} of type ${type}</p>`,
+  )}`;
 }
 
 function conversation(entries: readonly JournalEntry[]): readonly Html[] {

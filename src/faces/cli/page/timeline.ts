@@ -1,4 +1,5 @@
 import type { JournalEntry } from "../../../core/agent/entry.ts";
+import { counted } from "../../../core/base/text.ts";
 import { sessionSteps } from "../../../session/session-steps.ts";
 import { seconds } from "../progress.ts";
 import { type Html, html } from "./html.ts";
@@ -24,7 +25,7 @@ export function timeline(entries: readonly JournalEntry[]): Html {
     });
   if (lines.length === 0) return html``;
   const left = times.length - lines.length;
-  return html`<details open><summary>Timeline of ${times.length} steps${left > 0 ? `, the ${lines.length} longest` : ""}</summary><ol class="time">${lines}</ol></details>`;
+  return html`<details open><summary>Timeline of ${counted(times.length, "step")}${left > 0 ? `, the ${lines.length} longest` : ""}</summary><ol class="time">${lines}</ol></details>`;
 }
 
 interface StepTime {

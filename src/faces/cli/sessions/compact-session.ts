@@ -4,6 +4,7 @@ import type { Agent } from "../../../core/agent/agent.ts";
 import type { AgentEvent } from "../../../core/agent/event.ts";
 import { undoNewestCompaction } from "../../../core/agent/make-room.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
+import { counted } from "../../../core/base/text.ts";
 import type { JsonlJournal } from "../../../session/jsonl-journal.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -114,13 +115,16 @@ async function preview(agent: Agent, { stdout }: CommandContext, json: boolean):
       : `compacted above ${limit ?? window}, window ${window}`;
   const rows: readonly (readonly [string, string])[] = [
     ["session", agent.sessionId],
-    ["size", `${replaced.length + kept.length} messages, about ${figures.tokensBefore} tokens (${room})`],
+    [
+      "size",
+      `${counted(replaced.length + kept.length, "message")}, about ${figures.tokensBefore} tokens (${room})`,
+    ],
     ["method", figures.method === "none" ? "nothing could go" : figures.method],
-    ["goes", `${replaced.length} older messages`],
-    ["stays", `${kept.length} newest messages`],
+    ["goes", counted(replaced.length, "older message")],
+    ["stays", counted(kept.length, "newest message")],
     [
       "pinned",
-      `${pinned.userMessages} messages of the user, ${pinned.files} files, ${pinned.todo ? "the" : "no"} todo list`,
+      `${counted(pinned.userMessages, "message")} of the user, ${counted(pinned.files, "file")}, ${pinned.todo ? "the" : "no"} todo list`,
     ],
     ["after", `about ${figures.tokensAfter} tokens`],
   ];
@@ -138,7 +142,7 @@ async function undo({ context, store }: CompactPlace, session: SessionFile, json
     context.stdout.write(
       json
         ? `${JSON.stringify({ session_id: session.sessionId, messages: messages.length })}\n`
-        : `${session.sessionId}: the newest compaction is taken back; the conversation has ${messages.length} messages.\n`,
+        : `${session.sessionId}: the newest compaction is taken back; the conversation has ${counted(messages.length, "message")}.\n`,
     );
     return EXIT.done;
   } finally {

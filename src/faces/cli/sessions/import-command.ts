@@ -1,4 +1,5 @@
 import { isNanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
+import { counted } from "../../../core/base/text.ts";
 import type { Usage } from "../../../core/message/usage.ts";
 import { costOf } from "../../../core/model/cost.ts";
 import { knownModelInfo } from "../../../providers/model-info.ts";
@@ -72,16 +73,24 @@ function describe({
   repairs,
 }: ImportReport): string {
   const lines = [
-    `${file} (${program}): ${inputs} inputs, ${answers} answers, ${calls} tool calls`,
+    `${file} (${program}): ${counted(inputs, "input")}, ${counted(answers, "answer")}, ${counted(calls, "tool call")}`,
     ...damaged.slice(0, 20).map(({ line, reason }) => `  damaged: line ${line}, ${reason}`),
-    ...(damaged.length > 20 ? [`  damaged: ${damaged.length - 20} more lines`] : []),
+    ...(damaged.length > 20 ? [`  damaged: ${counted(damaged.length - 20, "more line")}`] : []),
     ...Object.entries(unknown).map(([kind, count]) => `  unknown, left out: ${count} × ${kind}`),
     ...Object.entries(leftOut).map(([kind, count]) => `  left out: ${count} × ${kind}`),
     ...(repairs.unansweredCalls > 0
-      ? [`  ${repairs.unansweredCalls} calls had no result; each got one that says so`]
+      ? [`  ${counted(repairs.unansweredCalls, "call")} had no result; each got one that says so`]
       : []),
-    ...(repairs.strayResults > 0 ? [`  ${repairs.strayResults} results had no call and were dropped`] : []),
-    ...(repairs.renamedCalls > 0 ? [`  ${repairs.renamedCalls} calls got an id of their own`] : []),
+    ...(repairs.strayResults > 0
+      ? [
+          `  ${repairs.strayResults === 1 ? "1 result had no call and was" : `${repairs.strayResults} results had no call and were`} dropped`,
+        ]
+      : []),
+    ...(repairs.renamedCalls > 0
+      ? [
+          `  ${repairs.renamedCalls === 1 ? "1 call got an id of its" : `${repairs.renamedCalls} calls got an id of their`} own`,
+        ]
+      : []),
     `  go on with nano-agent -p -r ${sessionId} "…"`,
   ];
   return lines.map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line, 400)}\n`).join("");

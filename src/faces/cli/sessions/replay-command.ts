@@ -6,6 +6,7 @@ import { type LiveTools, openLiveTools } from "../../../app/replay/live-tools.ts
 import { patternConductor } from "../../../app/replay/pattern-conductor.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { systemPrompt } from "../../../app/system-prompt.ts";
+import { counted } from "../../../core/base/text.ts";
 import type { Tool } from "../../../core/tool/tool.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { ReplayReport } from "../../../session/replay/replay-report.ts";
@@ -157,10 +158,10 @@ const SHOWN = 50;
 function asText({ content, report, kept }: ReplayFacts): string {
   const { differences, runs, requests, calls, callsRun, same } = report;
   const lines = [
-    `${content.sessionId}: ${same ? "the same" : `${differences.length} ${differences.length === 1 ? "difference" : "differences"}`}`,
-    `${runs} runs, ${requests} requests, ${calls} tool calls compared${callsRun > 0 ? `, ${callsRun} of them run` : ""}`,
+    `${content.sessionId}: ${same ? "the same" : counted(differences.length, "difference")}`,
+    `${counted(runs, "run")}, ${counted(requests, "request")}, ${counted(calls, "tool call")} compared${callsRun > 0 ? `, ${callsRun} of them run` : ""}`,
     ...Object.entries(report.notReplayed).map(([kind, count]) => `not run again: ${count} ${kind}`),
-    ...[...kept].map(([reason, count]) => `from the record: ${count} calls (${reason})`),
+    ...[...kept].map(([reason, count]) => `from the record: ${counted(count, "call")} (${reason})`),
   ];
   for (const { run, step, aspect, call, path, recorded, replayed: now } of differences.slice(0, SHOWN)) {
     const where = `run ${run}${step === null ? "" : `, step ${step}`}${call === undefined ? "" : `, ${call.name} (${call.id})`}`;

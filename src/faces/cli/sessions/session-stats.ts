@@ -4,6 +4,7 @@ import type {
   ModelUsageEntry,
   ToolResultEntry,
 } from "../../../core/agent/entry.ts";
+import { subagentEntries } from "../../../session/subagent-entries.ts";
 
 /** Requests, tokens and money of one model. */
 export interface ModelStats {
@@ -46,13 +47,15 @@ export interface SessionStats {
 export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
   const models: { [model: string]: ModelStats } = {};
   const tools: { [tool: string]: ToolStats } = {};
-  let total = NO_MODEL;
+  let total = NO_MODEL_STATS;
   let runs = 0;
   let runMs = 0;
   let toolMs = 0;
   let last: number | undefined;
   let stopReason: string | undefined;
+  const isOfSubagent = subagentEntries();
   for (const entry of entries) {
+    const isDelegated = isOfSubagent(entry);
     // Runs of subagents are inside a run, and their requests and calls are counted with all others.
     const isOuter = entry.scope === undefined;
     if (entry.type === "run_start" && isOuter) {
@@ -68,18 +71,20 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
       last = undefined;
     }
     if (entry.type === "assistant_message" || entry.type === "model_usage") {
-      models[entry.model] = withAnswer(models[entry.model] ?? NO_MODEL, entry);
+      models[entry.model] = withAnswer(models[entry.model] ?? NO_MODEL_STATS, entry);
       total = withAnswer(total, entry);
     }
     if (entry.type === "tool_result") {
       tools[entry.name] = withResult(tools[entry.name], entry);
-      if (entry.parentCallId === undefined && isOuter) toolMs += entry.durationMs;
+      // The time of what a subagent or another call did is in that of the call around it; phases of a pattern are in none.
+      if (entry.parentCallId === undefined && !isDelegated) toolMs += entry.durationMs;
     }
   }
   return { runs, models, tools, total, runMs, toolMs, stopReason };
 }
 
-const NO_MODEL: ModelStats = {
+/** Nothing used yet. */
+export const NO_MODEL_STATS: ModelStats = {
   requests: 0,
   inputTokens: 0,
   cacheReadTokens: 0,
@@ -90,7 +95,8 @@ const NO_MODEL: ModelStats = {
   durationMs: 0,
 };
 
-function withAnswer(before: ModelStats, entry: AssistantEntry | ModelUsageEntry): ModelStats {
+/** What was used, with one more answer or request beside the conversation. */
+export function withAnswer(before: ModelStats, entry: AssistantEntry | ModelUsageEntry): ModelStats {
   const { usage, costUsd, durationMs } = entry;
   const isCut = entry.type === "assistant_message" && entry.interrupted === true;
   const cost = before.costUsd;

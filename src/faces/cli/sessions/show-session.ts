@@ -1,3 +1,4 @@
+import { counted } from "../../../core/base/text.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../exit-code.ts";
@@ -6,6 +7,7 @@ import { seconds } from "../progress.ts";
 import { terminalLine } from "../terminal-text.ts";
 import { type SessionStats, sessionStats } from "./session-stats.ts";
 import { type StepLine, stepLines } from "./step-lines.ts";
+import { subagentJson, subagentText } from "./subagent-text.ts";
 
 /** Writes what a session is about, what it has used up, and its steps with their numbers. */
 export function showSession(
@@ -45,7 +47,7 @@ function facts(
     stop_reason: stats.stopReason ?? null,
     models: stats.models,
     tools: stats.tools,
-    steps: stepLines(entries),
+    steps: stepLines(entries).map(stepJson),
   };
 }
 
@@ -76,14 +78,20 @@ const SHOWN_STEPS = 200;
 
 function stepText(steps: readonly StepLine[]): string {
   const left = steps.length - SHOWN_STEPS;
-  const lines = left > 0 ? [`  … ${left} steps before, see --json`] : [];
+  const lines = left > 0 ? [`  … ${counted(left, "step")} before, see --json`] : [];
   const width = String(steps.length).length;
-  for (const { step, input, tools, text } of steps.slice(-SHOWN_STEPS)) {
+  for (const { step, input, tools, text, subagents } of steps.slice(-SHOWN_STEPS)) {
     for (const line of input) lines.push(`${" ".repeat(width + 8)}> ${terminalLine(line, 100)}`);
     const called = tools.length === 0 ? "" : ` → ${tools.join(", ")}`;
     lines.push(`step ${String(step).padStart(width)}  ${terminalLine(`${text}${called}`.trim(), 120)}`);
+    lines.push(...subagentText(subagents, " ".repeat(width + 7)));
   }
   return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;
+}
+
+/** A step for programs; most start no subagent. */
+function stepJson({ subagents, ...step }: StepLine): object {
+  return subagents.length === 0 ? step : { ...step, subagents: subagents.map(subagentJson) };
 }
 
 type Row = readonly [name: string, value: string];
@@ -95,13 +103,13 @@ function usageRows({ models, tools }: SessionStats): readonly Row[] {
     const cost = used.costUsd === null ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
     rows.push([
       "model",
-      `${model}: ${used.requests} requests, ${tokens}, ${cost}, ${seconds(used.durationMs)}`,
+      `${model}: ${counted(used.requests, "request")}, ${tokens}, ${cost}, ${seconds(used.durationMs)}`,
     ]);
   }
   for (const [tool, { calls, failed, refused, durationMs }] of Object.entries(tools))
     rows.push([
       "tool",
-      `${tool}: ${calls} calls, ${failed} failed, ${refused} refused, ${seconds(durationMs)}`,
+      `${tool}: ${counted(calls, "call")}, ${failed} failed, ${refused} refused, ${seconds(durationMs)}`,
     ]);
   return rows;
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../../core/base/text.ts";
 import { readSession } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../exit-code.ts";
@@ -63,7 +64,7 @@ function asText(sessionId: string, { models, tools, total, runs, runMs, toolMs }
   const header = ["requests", "input", "cached", "hits", "output", "cost", "time"];
   const rows = [...Object.entries(models), ["all", total] as const];
   return [
-    `${sessionId}: ${runs} ${runs === 1 ? "run" : "runs"}, ${seconds(runMs)} (models ${seconds(total.durationMs)}, tools ${seconds(toolMs)})`,
+    `${sessionId}: ${counted(runs, "run")}, ${seconds(runMs)} (models ${seconds(total.durationMs)}, tools ${seconds(toolMs)})`,
     "",
     ...table([["model", ...header], ...rows.map(([name, used]) => [name, ...modelCells(used)])]),
     ...(Object.keys(tools).length === 0

@@ -1,6 +1,7 @@
 import type { JournalEntry } from "../../../core/agent/entry.ts";
 import { messageText, toolCallsOf } from "../../../core/message/message.ts";
 import { sessionSteps } from "../../../session/session-steps.ts";
+import { type SubagentRun, subagentRuns } from "./subagent-runs.ts";
 
 /** A step as people are shown it. */
 export interface StepLine {
@@ -14,12 +15,16 @@ export interface StepLine {
   readonly text: string;
   /** Names of the tools it called. */
   readonly tools: readonly string[];
+  /** What the subagents did that were started in it. */
+  readonly subagents: readonly SubagentRun[];
 }
 
 /** The steps of a session, in order. */
 export function stepLines(entries: readonly JournalEntry[]): readonly StepLine[] {
   let from = 0;
-  return sessionSteps(entries).map(({ number: step, at, answerAt, run }) => {
+  const delegated = subagentRuns(entries);
+  return sessionSteps(entries).map(({ number: step, at, answerAt, run }, index, steps) => {
+    const next = steps[index + 1]?.at ?? entries.length;
     const input = entries.slice(from, at).flatMap(saidTo);
     from = answerAt + 1;
     const answer = entries[answerAt];
@@ -36,6 +41,7 @@ export function stepLines(entries: readonly JournalEntry[]): readonly StepLine[]
       input,
       text: messages.map((message) => messageText(message, "\n")).join("\n"),
       tools: messages.flatMap((message) => toolCallsOf(message).map(({ name }) => name)),
+      subagents: delegated.filter((started) => started.at >= at && started.at < next),
     };
   });
 }

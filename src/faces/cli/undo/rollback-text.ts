@@ -59,7 +59,9 @@ function headline({ status, direction, to, left }: RollbackReport, isDry: boolea
     case "finished":
       return `The last ${direction} was cut in the middle and is finished now; nothing else was done:`;
     case "nothing":
-      return left.length > 0 ? `Nothing was put back.` : `There is nothing to ${direction}.`;
+      return left.length > 0
+        ? `Nothing was put back.`
+        : `There is nothing to ${direction} in this session; --session ID names another one (nano-agent sessions list).`;
     case "refused":
       return "Nothing was put back: these were changed by somebody else, which would be lost.";
   }
