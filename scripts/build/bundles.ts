@@ -41,7 +41,12 @@ export async function buildLibrary(
         alias: { yaml: join(job.root, "node_modules/yaml/browser/index.js") },
       },
     },
-    { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js", minify: false },
+    {
+      entryFileNames: "[name].js",
+      chunkFileNames: "chunks/[name]-[hash].js",
+      minify: false,
+      codeSplitting: { groups: [{ name: "base", test: FOR_EVERY_ENTRY }] },
+    },
   );
   const swallowed = bundle.inputs.filter((path) => !BUNDLED_PACKAGES.has(packageOf(path)));
   if (swallowed.length > 0) {
@@ -51,6 +56,9 @@ export async function buildLibrary(
   }
   return bundle;
 }
+
+/** Small modules that all entries share in part; the validator of schemas is neither. */
+const FOR_EVERY_ENTRY = /[\\/]src[\\/]core[\\/](base[\\/](?!check|validate|compile|schema)|message[\\/])/;
 
 /**
  * Bundles the terminal program with everything only it needs. What every start needs, `program` with all it imports, is one file, for each
