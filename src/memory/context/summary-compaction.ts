@@ -57,6 +57,8 @@ const GROWTH = 0.1;
 const NEARLY_ALL = 0.9;
 /** Share of the room that the words of the user may take. */
 const PINS = 0.35;
+/** Tokens of them that are kept in any case, for a conversation that is small and refused all the same. */
+const LEAST_PINS = 500;
 /** What a summary is expected to come to. */
 const SUMMARY_TOKENS = 1_500;
 
@@ -189,7 +191,10 @@ class SummaryCompactor implements Compactor {
     return planCompaction(messages, size, {
       tail: Math.min(keep * most, size.of(messages) * 0.3),
       tailTurns: keepTurns,
-      pins: PINS * (wasRefused ? room : Math.max(0, limit - size.fixed)),
+      pins: Math.max(
+        PINS * (wasRefused ? room : Math.max(0, limit - size.fixed)),
+        Math.min(room, LEAST_PINS),
+      ),
       tailAtMost: room * 0.5,
     });
   }
