@@ -120,3 +120,20 @@ test("a conversation as other programs keep it is taken as it is, seen at once, 
   await agent.run("Who am I?");
   expect(asked.requests[1]?.messages).toEqual([question]);
 });
+
+test("a choice of a tool that is not there is refused before any request", async () => {
+  const read = defineTool({
+    name: "read",
+    description: "Reads.",
+    parameters: { type: "object" },
+    execute: () => "text",
+  });
+  const scripted = new ScriptedModel([says("done")]);
+  const agent = new Agent({ model: scripted, tools: [read] });
+  await expect(agent.run("go", { toolChoice: { type: "tool", name: "raed" } })).rejects.toMatchObject({
+    code: "invalid_argument",
+    message:
+      'toolChoice names the tool "raed", which the agent does not have. Did you mean read? Tools: read.',
+  });
+  expect(scripted.requests).toEqual([]);
+});

@@ -12,7 +12,7 @@ import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
 import { assertResumable, hasBegun, recordHistory, saysSomething } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
-import { assertNameFree, assertOptions, assertPriced, assertRunOptions } from "./check-options.ts";
+import { assertOptions, assertPriced, assertRunOptions } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
@@ -34,6 +34,7 @@ import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
 import { type Recorder, type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
+import { runTools } from "./run-tools.ts";
 import { SessionState } from "./session-state.ts";
 import { runSubagent } from "./subagent.ts";
 
@@ -364,12 +365,13 @@ export class Agent {
     const finish = this.finishToolFor(
       options.schema === undefined ? undefined : compileSchema(options.schema),
     );
-    if (finish !== undefined) assertNameFree(finish.name, this.#tools);
+    const settings = runSettings(own, options);
+    const tools = runTools(this.#tools, { finish, choice: settings.toolChoice });
     const hooks = this.#hooksOf(signal, (message) => emit({ type: "warning", message }));
     return {
-      ...runSettings(own, options),
+      ...settings,
       request: requestDefaults(own, this.sessionId),
-      tools: finish === undefined ? this.#tools : new ToolRegistry([...this.#tools.list(), finish]),
+      tools,
       finishTool: finish?.name,
       startedAt: performance.now(),
       ledger: new Ledger(own.budget ?? {}),

@@ -1,6 +1,5 @@
 import { assertChoice, assertCount, assertKnown, assertType } from "../base/check-option.ts";
 import { NanoAgentError } from "../base/errors.ts";
-import type { ToolRegistry } from "../tool/registry.ts";
 import { assertLimits } from "./limits.ts";
 import { assertLoopGuard } from "./loop-guard-settings.ts";
 import type { AgentOptions, RunOptions } from "./options.ts";
@@ -51,15 +50,6 @@ export function assertPriced({ budget, model }: Pick<AgentOptions, "budget" | "m
   throw new NanoAgentError(
     "invalid_argument",
     `budget.usd needs a price, and that of ${unknown.provider}/${unknown.id} is unknown: give the model a price, or limit tokens.`,
-  );
-}
-
-/** Throws `invalid_argument` when a tool has the name of the one that is to end the run. */
-export function assertNameFree(name: string, tools: ToolRegistry): void {
-  if (tools.get(name) === undefined) return;
-  throw new NanoAgentError(
-    "invalid_argument",
-    `A run that ends by tool needs the name "${name}", which one of the tools has: rename it.`,
   );
 }
 
