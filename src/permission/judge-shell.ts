@@ -165,8 +165,7 @@ class ShellJudge {
   }
 
   #context(): ReadOnlyContext {
-    const pipesOnly = !this.#line.includes("<");
-    return { space: this.#judgement.space, variables: this.#plan.variables, pipesOnly };
+    return { space: this.#judgement.space, variables: this.#plan.variables };
   }
 
   #allowedBy(rule: OriginRule, unit: ShellUnit): undefined {

@@ -1,4 +1,3 @@
-import { isListOfNames } from "./listed-names.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
 import { mayShowSecret, secretInWord } from "./secret-files.ts";
@@ -13,8 +12,6 @@ import type { KnownVariables } from "./shell/variable-scope.ts";
 export interface ReadOnlyContext {
   readonly space: PathSpace;
   readonly variables: KnownVariables;
-  /** Whether nothing in the line reads its standard input from anywhere but a pipe. Default false. */
-  readonly pipesOnly?: boolean;
 }
 
 /**
@@ -98,7 +95,7 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
     case "pattern":
       return isSearchInside(operands, words, context);
     case "paths":
-      return operands.every((word) => staysInside(word, context) || isListed(word, words, context));
+      return operands.every((word) => staysInside(word, context));
   }
 }
 
@@ -111,19 +108,8 @@ function isSearchInside(
   const first = words.some(({ text }) => text === "--files" || text === "--type-list") ? 0 : 1;
   return (
     operands.slice(0, first).every((word) => isHarmlessText(word, context)) &&
-    operands.slice(first).every((word) => staysInside(word, context) || isListed(word, words, context))
+    operands.slice(first).every((word) => staysInside(word, context))
   );
-}
-
-/** Names that commands of the line list: those lie in the workspace as well. */
-function isListed(word: ShellWord, words: readonly ShellWord[], context: ReadOnlyContext): boolean {
-  if (context.pipesOnly !== true || word.substitutions.length === 0) return false;
-  const program = words[0]?.text ?? "";
-  const inner = { ...context, pipesOnly: false };
-  return isListOfNames(word, {
-    program,
-    covers: (list) => coveringCommand(list, inner) !== undefined,
-  });
 }
 
 /** The operands, or `undefined` when an option is not among the known ones. */

@@ -14,7 +14,7 @@ export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefi
       return unwrapSu(words);
     case "xargs":
     case "gxargs":
-      return unwrapXargs(command);
+      return unwrapXargs(words);
     case "parallel":
       return unwrapParallel(words);
     case "flock":
@@ -78,7 +78,7 @@ const XARGS: Wrapper = {
   longValued: ["max-args", "max-procs", "max-chars", "delimiter", "arg-file", "process-slot-var"],
 };
 
-function unwrapXargs({ words, piped, source }: SimpleCommand): Unwrapped {
+function unwrapXargs(words: readonly ShellWord[]): Unwrapped {
   const end = readOptions(words, XARGS);
   if (end.looksUp === true) return {};
   if (end.unknown !== undefined)
@@ -87,12 +87,7 @@ function unwrapXargs({ words, piped, source }: SimpleCommand): Unwrapped {
   if (program.length === 0) return {};
   const options = words.slice(1, end.at).map(({ text }) => text);
   const at = options.findIndex((text) => /^-[^-]*[IiJR]/.test(text));
-  if (at === -1) {
-    const fromPipe = !source.includes("<") && !options.some((text) => /^(?:-[^-]*a|--arg)/.test(text));
-    return {
-      words: [...program, fromPipe ? { ...UNKNOWN_ARGUMENTS, substitutions: [piped] } : UNKNOWN_ARGUMENTS],
-    };
-  }
+  if (at === -1) return { words: [...program, UNKNOWN_ARGUMENTS] };
   const option = options[at] ?? "";
   const attached = option.slice(option.search(/[IiJR]/) + 1);
   const placeholder = attached === "" ? (option.includes("i") ? "{}" : (options[at + 1] ?? "{}")) : attached;
