@@ -46,7 +46,10 @@ function bodyAfter(text: string, start: number): string {
   const next = text.indexOf("-----BEGIN ", start);
   const limit = Math.min(next === -1 ? text.length : next, start + MAX_BLOCK);
   const reach = /^(?:[^"`]|["`]\s{0,80}\+\s{0,80}["`])*/.exec(text.slice(start, limit))?.[0] ?? "";
-  return reach.endsWith("\\") ? reach.slice(0, -1) : reach;
+  // Backslashes before a quote say what it is: they stay with it.
+  let end = reach.length;
+  while (reach[end - 1] === "\\") end -= 1;
+  return reach.slice(0, end);
 }
 
 function blockLength(body: string): number {

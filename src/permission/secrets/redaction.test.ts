@@ -263,6 +263,14 @@ describe("for any text", () => {
     );
   });
 
+  test.each(["\\", "\\\\", '\\"', '"'])("JSON stays JSON where a cut key ends in %j", (end) => {
+    const value = { a: `-----BEGIN PRIVATE KEY-----${noise(64, BASE64)}${end}`, b: 0 };
+    expect(JSON.parse(full.text(JSON.stringify(value)))).toEqual({ a: expect.any(String) as unknown, b: 0 });
+    const twice = JSON.stringify({ text: JSON.stringify(value) });
+    const { text } = JSON.parse(full.text(twice)) as { readonly text: string };
+    expect(JSON.parse(text)).toEqual({ a: expect.any(String) as unknown, b: 0 });
+  });
+
   test("in pieces, however cut, no secret shows and no other text is lost", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (sizes) => {
