@@ -5,7 +5,7 @@ import type { Style } from "../style.ts";
 import { terminalLine } from "../terminal-text.ts";
 import { keyLine, questionLines } from "./question-lines.ts";
 import { ReasonLine } from "./reason-line.ts";
-import type { OpenKeys, TerminalKeys } from "./terminal-keys.ts";
+import { CTRL_C, type OpenKeys, type TerminalKeys } from "./terminal-keys.ts";
 
 /** What a {@link TerminalApproval} works with. */
 export interface TerminalApprovalOptions {
@@ -46,7 +46,6 @@ export class TerminalApproval implements ApprovalPrompt {
   }
 }
 
-const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 const CTRL_Z = "\u001A";
 const ESCAPE = "\u001B";

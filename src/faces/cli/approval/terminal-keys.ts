@@ -16,7 +16,7 @@ export interface KeyListener {
 
 /** A terminal that was taken. */
 export interface OpenKeys {
-  /** Forgets what was typed until now, then begins to listen. */
+  /** Forgets what was typed until now, Ctrl-C excepted, then begins to listen. */
   readonly start: () => void;
   /** Gives the terminal back as it was. */
   readonly close: () => void;
@@ -42,8 +42,8 @@ function openTerminal({ onKeys, onEnd }: KeyListener): OpenKeys {
   stream.on("end", onEnd);
   return {
     start: () => {
-      discard(fd);
       stream.on("data", (data: string | Buffer) => onKeys(data.toString()));
+      if (discard(fd).includes(CTRL_C)) onKeys(CTRL_C);
     },
     close: () => {
       stream.removeAllListeners();
@@ -55,14 +55,19 @@ function openTerminal({ onKeys, onEnd }: KeyListener): OpenKeys {
   };
 }
 
-/** Reads what waits and drops it. */
-function discard(fd: number): void {
+/** Ctrl-C, as it comes from a terminal that hands keys on. */
+export const CTRL_C = "\x03";
+
+/** Reads what waits, to be dropped. */
+function discard(fd: number): string {
   const buffer = Buffer.alloc(4096);
+  let typed = "";
   try {
-    while (readSync(fd, buffer) > 0);
+    for (let length = 1; length > 0; typed += buffer.latin1Slice(0, length)) length = readSync(fd, buffer);
   } catch {
     // Nothing waits any more (EAGAIN), or the terminal is gone, which listening will tell.
   }
+  return typed;
 }
 
 /** A job in the background would be stopped by asking for keys; where this cannot be told it counts as in front. */
