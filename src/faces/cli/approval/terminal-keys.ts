@@ -63,7 +63,8 @@ function discard(fd: number): string {
   const buffer = Buffer.alloc(4096);
   let typed = "";
   try {
-    for (let length = 1; length > 0; typed += buffer.toString("latin1", 0, length)) length = readSync(fd, buffer);
+    for (let length = 1; length > 0; typed += buffer.toString("latin1", 0, length))
+      length = readSync(fd, buffer);
   } catch {
     // Nothing waits any more (EAGAIN), or the terminal is gone, which listening will tell.
   }
