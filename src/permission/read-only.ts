@@ -259,13 +259,16 @@ export function secretOf(unit: ShellUnit): string | undefined {
   if (NAMES_ONLY.has(unit.name)) return undefined;
   if (!mayShowSecret(unit.text) && unit.words.every(({ glob, text, resolved }) => !glob && text === resolved))
     return undefined;
-  for (const word of unit.words.slice(1)) {
-    const found =
-      secretInWord(word.text, word.glob) ??
-      (word.resolved === word.text ? undefined : secretInWord(word.resolved, word.glob));
+  for (let index = 1; index < unit.words.length; index++) {
+    const word = unit.words[index];
+    const found = word === undefined ? undefined : secretOfWord(word);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function secretOfWord({ text, resolved, glob }: ShellWord): string | undefined {
+  return secretInWord(text, glob) ?? (resolved === text ? undefined : secretInWord(resolved, glob));
 }
 
 const NAMES_ONLY = new Set([

@@ -77,7 +77,9 @@ const EXAMPLES = [
  * shows nothing.
  */
 export function secretInWord(word: string, isGlob: boolean): string | undefined {
-  for (const piece of new Set([word, ...word.split(/[=:@,]/)])) {
+  if (!isGlob && !mayShowSecret(word)) return undefined;
+  const pieces = /[=:@,]/.test(word) ? new Set([word, ...word.split(/[=:@,]/)]) : [word];
+  for (const piece of pieces) {
     if (piece === "") continue;
     const found =
       secretPattern(piece) ??
@@ -95,7 +97,7 @@ export function secretInWord(word: string, isGlob: boolean): string | undefined 
 
 /** Whether a glob of the shell could stand for `name`. Brackets count as any one character. */
 export function globFits(glob: string, name: string): boolean {
-  const pattern = glob.replaceAll(/\[[^\]]*\]/g, "?");
+  const pattern = glob.includes("[") ? glob.replaceAll(/\[[^\]]*\]/g, "?") : glob;
   let at = 0;
   let place = 0;
   let star = -1;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { matchesText } from "../../src/permission/match-text.ts";
 import { matchesPath } from "../../src/permission/paths/match-path.ts";
+import { planShell } from "../../src/permission/shell/plan-shell.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { commandLines } from "./command-grammar.ts";
 import { DENIED_SPELLINGS } from "./command-lists.ts";
@@ -194,3 +195,54 @@ test("a path pattern matches what a naive reading of it matches", () => {
     { numRuns: 3000 },
   );
 });
+
+test("a command that comes again is read for what it means there", () => {
+  // What stands in the middle may change what the second one means; with another blank in it, it is another text.
+  const between = fc.constantFrom(
+    "ls",
+    "A=rm",
+    "read A",
+    "A=b; B=$A",
+    "for A in x y; do ls; done",
+    "((A=1))",
+    "f() { ls; }",
+  );
+  const repeated = fc.constantFrom(
+    "echo a",
+    "echo $A",
+    "echo $(ls)",
+    "echo $(ls $A)",
+    'echo "$(ls)$A"',
+    "cat <(ls) <(cat $A)",
+    "ls > out",
+    "B=1 ls",
+    "echo $((A))",
+    "echo {a,b}",
+    "cat *.ts",
+    "$A b",
+    "ls | cat",
+    "echo $(cat < in)",
+    "cat <<< a",
+    "A=c ls $A",
+  );
+  const meaning = (line: string): readonly string[] => {
+    const { units, redirects, obstacles } = planShell(line);
+    const texts = units.map(
+      ({ text, words }) => `${text} -> ${words.map(({ resolved }) => resolved).join(" ")}`,
+    );
+    const opened = redirects.map(({ target }) => `> ${target.resolved}`);
+    return [...new Set([...texts, ...opened, ...obstacles.map(({ reason }) => `! ${reason}`)])].toSorted();
+  };
+  fc.assert(
+    fc.property(repeated, between, repeated, (first, middle, second) => {
+      const again = meaning(`${first}; ${second}; ${middle}; ${first}; ${second}`);
+      expect(again).toEqual(meaning(`${first}; ${second}; ${middle}; ${spaced(first)}; ${spaced(second)}`));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** The same command in another text. */
+function spaced(command: string): string {
+  return command.replace(" ", "  ");
+}

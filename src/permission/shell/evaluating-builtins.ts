@@ -1,4 +1,4 @@
-import type { ShellWord, SimpleCommand } from "./shell-command.ts";
+import { type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
 
 const EVALUATING = new Set([
   "test",
@@ -51,11 +51,15 @@ function callsBack(name: string, words: readonly ShellWord[]): string | undefine
 }
 
 /** Variables that builtins of the line set to something nobody knows. */
-export function assignedByBuiltins(commands: readonly SimpleCommand[]): [string, undefined][] {
-  return commands.flatMap(({ words }) => {
-    const name = words[0]?.text ?? "";
-    if (!EVALUATING.has(name) || name === "test" || name === "[") return [];
-    const names = words.slice(1).map(({ text }) => /^([A-Za-z_]\w*)(?:=|$)/.exec(text)?.[1]);
-    return names.flatMap((each): [string, undefined][] => (each === undefined ? [] : [[each, undefined]]));
-  });
+export function assignedByBuiltins(commands: readonly SimpleCommand[]): readonly string[] {
+  const names: string[] = [];
+  for (const { words } of commands) {
+    const program = words[0]?.text ?? "";
+    if (!EVALUATING.has(program) || program === "test" || program === "[") continue;
+    for (let index = 1; index < words.length; index++) {
+      const name = /^([A-Za-z_]\w*)(?:=|$)/.exec(textAt(words, index))?.[1];
+      if (name !== undefined) names.push(name);
+    }
+  }
+  return names;
 }

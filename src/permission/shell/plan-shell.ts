@@ -1,8 +1,11 @@
 import { evaluates } from "./evaluating-builtins.ts";
 import { readShell } from "./read-shell.ts";
 import {
+  isAsWritten,
   literalWord,
+  resolvedText,
   type ShellObstacle,
+  type ShellReading,
   type ShellRedirect,
   type ShellWord,
   type SimpleCommand,
@@ -62,8 +65,6 @@ class Planner {
   readonly #guessed = new Set<string>();
   #guessCount = 0;
   #guessedChars = 0;
-  /** Plain commands come again and again in long lines. */
-  readonly #seen = new Set<SimpleCommand>();
   #variables: KnownVariables = new VariableScope(new Map());
   readonly #guesses: boolean;
   #roughLeft = MAX_ROUGH;
@@ -97,7 +98,7 @@ class Planner {
     for (const text of reading.unread) this.#roughly(text, level);
     const outer = this.#variables;
     if (reading.variables.size > 0) this.#variables = new VariableScope(reading.variables, outer);
-    for (const command of reading.commands) this.#command(command, level);
+    this.#commands(reading, level);
     if (level.depth > 0) this.#variables = outer;
   }
 
@@ -127,7 +128,7 @@ class Planner {
 
   /** Reads a text as a command line that deny and ask rules should know of. */
   #guess(text: string, level: Level): void {
-    if (!this.#guesses || this.#guessed.has(text) || text.trim() === "") return;
+    if (!this.#guesses || text.trim() === "" || this.#guessed.has(text)) return;
     this.#guessedChars += text.length;
     if (++this.#guessCount > MAX_GUESSES || this.#guessedChars > MAX_GUESSED_CHARS) {
       // A deny rule could have fitted what is not read any more.
@@ -138,10 +139,16 @@ class Planner {
     this.line(text, { judged: false, depth: level.depth + 1 });
   }
 
-  #command(command: SimpleCommand, level: Level): void {
-    if (level.depth === 0 && this.#seen.has(command)) return;
-    if (level.depth === 0) this.#seen.add(command);
-    this.#words(command, level);
+  #commands({ commands, repeated }: ShellReading, level: Level): void {
+    let seen: Set<SimpleCommand> | undefined;
+    for (const command of commands) {
+      if (repeated.has(command)) {
+        seen ??= new Set();
+        if (seen.has(command)) continue;
+        seen.add(command);
+      }
+      this.#words(command, level);
+    }
   }
 
   #words(command: SimpleCommand, level: Level): void {
@@ -156,15 +163,20 @@ class Planner {
     const name = first.text.slice(first.text.lastIndexOf("/") + 1);
     const unwrapped = level.depth > MAX_DEPTH ? { unseen: "it is nested too deeply" } : unwrap(name, command);
     this.#push(this.#unit(command, { name, unwrapped, blocked, level }));
+    if (unwrapped !== undefined) this.#inside(command, unwrapped, level);
+    this.#guessInside(name, words, level);
+    if (!words.every(isLiteral)) this.#guessResolved(command, level);
+  }
+
+  /** What a command runs that runs others. */
+  #inside(command: SimpleCommand, { words, file, scripts = [], unseen }: Unwrapped, level: Level): void {
     const inner = { judged: level.judged, depth: level.depth + 1 };
-    if (unwrapped?.words !== undefined && unwrapped.file === undefined)
-      this.#words({ ...command, words: unwrapped.words, assignments: [] }, inner);
-    for (const script of unwrapped?.scripts ?? []) {
-      if (unwrapped?.unseen === undefined) this.line(script, inner);
+    if (words !== undefined && file === undefined)
+      this.#words({ ...command, words, assignments: NOTHING.assignments }, inner);
+    for (const script of scripts) {
+      if (unseen === undefined) this.line(script, inner);
       else this.#guess(script, level);
     }
-    this.#guessInside(name, words, level);
-    if (words.some(({ literal }) => !literal)) this.#guessResolved(command, level);
   }
 
   #push(unit: ShellUnit): void {
@@ -228,15 +240,11 @@ class Planner {
   /** What programs that hand commands on (to a container, another machine, a git alias) may run: for deny and ask rules. */
   #guessInside(name: string, words: readonly ShellWord[], level: Level): void {
     if (PASSING_PROGRAMS.has(name)) {
+      let rest = resolvedText(words);
       for (let at = 1; at < Math.min(words.length, 8); at++) {
+        rest = rest.slice((words[at - 1]?.resolved.length ?? 0) + 1);
         if (words[at]?.text.startsWith("-") === true) continue;
-        this.#guess(
-          words
-            .slice(at)
-            .map(({ resolved }) => resolved)
-            .join(" "),
-          level,
-        );
+        this.#guess(rest, level);
         this.#guess(words[at]?.resolved ?? "", level);
       }
     }
@@ -247,26 +255,21 @@ class Planner {
         this.#guess(resolved.slice(at + 1), level);
     }
     const run = words.findIndex(({ text }) => text === "run" || text === "foreach");
-    if (run !== -1)
-      this.#guess(
-        words
-          .slice(run + 1)
-          .map(({ resolved }) => resolved)
-          .join(" "),
-        level,
-      );
+    if (run !== -1) this.#guess(resolvedText(words.slice(run + 1)), level);
   }
 
   /** Deny rules see a command with its expansions resolved as far as the line tells. */
   #guessResolved({ words }: SimpleCommand, level: Level): void {
-    if (!this.#guesses || words.length > 2000 || words.every(({ text, resolved }) => text === resolved))
-      return;
-    const resolved = words.flatMap(({ resolved, literal }) => (literal ? [resolved] : resolved.split(/\s+/)));
-    const texts = resolved.filter((text) => text !== "");
-    const key = `= ${texts.join(" ")}`;
-    if (texts.length === 0 || level.depth > MAX_DEPTH || this.#guessed.has(key)) return;
-    this.#guessed.add(key);
+    if (!this.#guesses || words.length > 2000 || level.depth > MAX_DEPTH || words.every(isAsWritten)) return;
+    const texts: string[] = [];
+    for (const { resolved, literal } of words) {
+      const pieces = literal || !/\s/.test(resolved) ? [resolved] : resolved.split(/\s+/);
+      for (const piece of pieces) if (piece !== "") texts.push(piece);
+    }
     const source = texts.join(" ");
+    const key = `= ${source}`;
+    if (texts.length === 0 || this.#guessed.has(key)) return;
+    this.#guessed.add(key);
     this.#words(
       { ...NOTHING, words: texts.map(literalWord), source },
       { judged: false, depth: level.depth + 1 },
@@ -274,9 +277,18 @@ class Planner {
   }
 }
 
+const isLiteral = ({ literal }: ShellWord): boolean => literal;
+
 function assignmentUnit(assignments: readonly ShellWord[], judged: boolean): ShellUnit {
   const text = textOf(assignments);
-  return { text, name: "", words: [], guards: assignmentGuards(assignments), judged, aliases: [] };
+  return {
+    text,
+    name: "",
+    words: NOTHING.words,
+    guards: assignmentGuards(assignments),
+    judged,
+    aliases: NO_ALIASES,
+  };
 }
 
 function nameProblem(word: ShellWord): string | undefined {
@@ -299,7 +311,7 @@ function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean)
 
 const NO_ALIASES: readonly string[] = [];
 
-const NOTHING = { assignments: [], input: [], piped: [] };
+const NOTHING = { words: [], assignments: [], input: [], piped: [] } satisfies Partial<SimpleCommand>;
 
 /** What could be commands in a text that does not parse: cut at every operator, quotes taken away. */
 function roughCommands(text: string): ReadonlySet<string> {

@@ -3,7 +3,7 @@ import { gitGuards } from "./git-guards.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
 import { findScripts, type ScriptOptions } from "./script-words.ts";
 import { sedEffect } from "./sed-script.ts";
-import { literalWord, type ShellWord, type SimpleCommand } from "./shell-command.ts";
+import { isAsWritten, literalWord, type ShellWord, type SimpleCommand } from "./shell-command.ts";
 import { UNKNOWN_ARGUMENTS } from "./unwrap.ts";
 import type { WordGuard } from "./word-guard.ts";
 
@@ -19,13 +19,10 @@ export function programGuards(
   words: readonly ShellWord[],
   isChosen: IsChosen,
 ): readonly WordGuard[] {
-  const guards = optionGuards(name, words);
-  guards.push(...ownGuards(name, words));
+  const guards: WordGuard[] = [];
+  addGuards(guards, name, words);
   // An expansion may be empty: what is left can be an option all the same.
-  if (words.some(({ text, resolved }) => text !== resolved)) {
-    const left = words.map((word) => ({ ...word, text: word.resolved }));
-    guards.push(...optionGuards(name, left), ...ownGuards(name, left));
-  }
+  if (!words.every(isAsWritten)) addGuards(guards, name, words.map(asResolved));
   const { short, long, word } = PROGRAM_OPTIONS.get(name) ?? {};
   if (short === undefined && long === undefined && word === undefined && !OWN.has(name)) return guards;
   words.forEach((word, index) => {
@@ -86,9 +83,17 @@ function ownGuards(name: string, words: readonly ShellWord[]): readonly WordGuar
 
 const NO_GUARDS: readonly WordGuard[] = [];
 
-function optionGuards(name: string, words: readonly ShellWord[]): WordGuard[] {
+function addGuards(guards: WordGuard[], name: string, words: readonly ShellWord[]): void {
+  addOptionGuards(guards, name, words);
+  for (const guard of ownGuards(name, words)) guards.push(guard);
+}
+
+function asResolved(word: ShellWord): ShellWord {
+  return isAsWritten(word) ? word : { ...word, text: word.resolved };
+}
+
+function addOptionGuards(guards: WordGuard[], name: string, words: readonly ShellWord[]): void {
   const options = PROGRAM_OPTIONS.get(name) ?? NO_OPTIONS;
-  const guards: WordGuard[] = [];
   for (let index = 1; index < words.length; index++) {
     const text = words[index]?.text ?? "";
     if (text === "--" && options.ends === true) break;
@@ -97,7 +102,6 @@ function optionGuards(name: string, words: readonly ShellWord[]): WordGuard[] {
     const reason = `${text} makes ${name} run a program or write a file`;
     guards.push({ from: index, to: index + 1, reason, ...programOf(words, index) });
   }
-  return guards;
 }
 
 /** The program that a long option names in plain words, and where its value ends. */

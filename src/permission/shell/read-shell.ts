@@ -10,18 +10,17 @@ import type {
   Statement,
   Word,
 } from "unbash";
-import { assignedByBuiltins } from "./evaluating-builtins.ts";
 import { parseShell } from "./parse-shell.ts";
 import {
   literalWord,
   type ShellObstacle,
   type ShellReading,
-  type ShellRedirect,
   type ShellWord,
   type SimpleCommand,
   type VariableValues,
 } from "./shell-command.ts";
-import { hidesCommand, type ScriptHolder, WordReader } from "./word-reader.ts";
+import { ShellFindings } from "./shell-findings.ts";
+import { hidesCommand, type ScriptHolder, type WordContext, WordReader } from "./word-reader.ts";
 
 /**
  * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops, conditions, functions,
@@ -29,13 +28,15 @@ import { hidesCommand, type ScriptHolder, WordReader } from "./word-reader.ts";
  * Never throws.
  */
 export function readShell(source: string): ShellReading {
-  const reader = new ShellReader(source);
-  const { script, problem } = parseShell(source);
-  if (problem !== undefined)
-    reader.obstacle({ part: source, reason: `it cannot be read as a command line: ${problem}` });
-  if (script === undefined) reader.leaveUnread(source);
-  else reader.script(script, source);
-  return reader.finish();
+  const found = new ShellFindings();
+  const parsed = parseShell(source);
+  if (parsed.problem !== undefined) {
+    const obstacle = { part: source, reason: `it cannot be read as a command line: ${parsed.problem}` };
+    if (parsed.script === undefined) found.leaveUnread(source, obstacle);
+    else found.obstacle(obstacle);
+  }
+  if (parsed.script !== undefined) new ShellReader(source, found).script(parsed.script, source);
+  return found.reading();
 }
 
 const MAX_DEPTH = 200;
@@ -43,62 +44,36 @@ const MIN_NESTED = 64_000;
 const NESTED_PER_CHARACTER = 4;
 /** Commands of a pipeline that are known to those behind them. */
 const MAX_PIPED = 64;
-/** Values of one variable that are told apart, when it is set more than once. */
-const MAX_VALUES = 64;
 
-class ShellReader {
-  readonly #commands: SimpleCommand[] = [];
-  readonly #redirects: ShellRedirect[] = [];
-  readonly #obstacles: ShellObstacle[] = [];
-  readonly #changes: ShellObstacle[] = [];
-  readonly #unread: string[] = [];
-  /** Commands without expansions come again and again in long lines. */
-  readonly #known = new Map<string, SimpleCommand>();
-  readonly #variables = new Map<string, VariableValues>();
-  /** What a variable was set to last, for deny rules. */
-  readonly #latest = new Map<string, string | undefined>();
-  readonly #evaluated: { readonly name: string; readonly part: string }[] = [];
-  readonly #words: WordReader;
+class ShellReader implements WordContext {
+  readonly #found: ShellFindings;
+  readonly #words = new WordReader(this);
   #source: string;
   #depth = 0;
   /** Characters of nested scripts that may still be read: each level reads those below it once more. */
   #nestedLeft: number;
 
-  constructor(source: string) {
+  constructor(source: string, found: ShellFindings) {
+    this.#found = found;
     this.#source = source;
     this.#nestedLeft = MIN_NESTED + NESTED_PER_CHARACTER * source.length;
-    this.#words = new WordReader({
-      onScript: (holder) => this.#nestedScript(holder),
-      onObstacle: (obstacle) => this.obstacle(obstacle),
-      onAssign: (name, part) => this.#assignInside(name, part),
-      onArithmetic: (name, part) => this.#evaluated.push({ name, part }),
-      valueOf: (name) => this.#latest.get(name) ?? (name === "IFS" ? " " : undefined),
-    });
   }
 
   obstacle(obstacle: ShellObstacle): void {
-    this.#obstacles.push(obstacle);
+    this.#found.obstacle(obstacle);
   }
 
-  leaveUnread(text: string): void {
-    this.#unread.push(text);
+  calculates(name: string, part: string): void {
+    this.#found.calculates(name, part);
   }
 
-  finish(): ShellReading {
-    const variables = new Map([...this.#variables, ...assignedByBuiltins(this.#commands)]);
-    for (const { name, part } of this.#evaluated) {
-      const values = variables.get(name);
-      if (variables.has(name) && values?.every(({ text }) => /^[\w.-]*$/.test(text)) !== true)
-        this.obstacle({ part, reason: `it calculates with ${name}, which the line sets to a text` });
-    }
-    return {
-      commands: this.#commands,
-      redirects: this.#redirects,
-      obstacles: this.#obstacles,
-      changes: this.#changes,
-      unread: this.#unread,
-      variables,
-    };
+  assigns(name: string, part: string): void {
+    this.#set(name, undefined);
+    this.#found.change(part, `it sets ${name}`);
+  }
+
+  valueOf(name: string): string | undefined {
+    return this.#found.valueOf(name);
   }
 
   script(script: ParsedScript, text: string): void {
@@ -111,29 +86,29 @@ class ShellReader {
     this.#source = outer;
   }
 
-  #nestedScript(holder: ScriptHolder): readonly SimpleCommand[] {
+  nested(holder: ScriptHolder): readonly SimpleCommand[] {
     const { text } = holder;
     this.#nestedLeft -= text.length;
     if (this.#nestedLeft < 0) {
-      this.#unread.push(text);
-      this.obstacle({ part: text, reason: "it is nested too deeply to be read" });
+      this.#found.leaveUnread(text, { part: text, reason: "it is nested too deeply to be read" });
       return [];
     }
     const { script } = holder;
     if (script === undefined) {
-      this.#unread.push(text);
-      this.obstacle({ part: text, reason: "what it runs cannot be read" });
+      this.#found.leaveUnread(text, { part: text, reason: "what it runs cannot be read" });
       return [];
     }
-    const before = this.#commands.length;
+    const before = this.#found.commands.length;
     this.script(script, text);
-    return this.#commands.slice(before);
+    return this.#found.commands.slice(before);
   }
 
   #statements(statements: readonly Statement[]): void {
     if (this.#depth > MAX_DEPTH) {
-      this.#unread.push(this.#source);
-      this.obstacle({ part: this.#source.slice(0, 200), reason: "it is nested too deeply to be read" });
+      this.#found.leaveUnread(this.#source, {
+        part: this.#source.slice(0, 200),
+        reason: "it is nested too deeply to be read",
+      });
       return;
     }
     this.#depth++;
@@ -150,17 +125,17 @@ class ShellReader {
 
   #pipeline(node: PipelineNode): void {
     if (node.type !== "Pipeline") {
-      this.#node(node, []);
+      this.#node(node, NONE);
       return;
     }
     // `time time x` is one wrapper as well as another: looking at each would take time without end.
     const time = node.prefixes.find(({ type }) => type === "Time");
     if (time !== undefined) this.#timed(this.#slice({ pos: time.pos, end: node.end }));
     if (node.prefixes.some(({ type }) => type !== "Time" && type !== "Negation")) this.#unknown(node);
-    const before = this.#commands.length;
-    let piped: readonly SimpleCommand[] = [];
+    const before = this.#found.commands.length;
+    let piped: readonly SimpleCommand[] = NONE;
     for (const command of node.commands) {
-      if (piped.length < MAX_PIPED) piped = this.#commands.slice(before, before + MAX_PIPED);
+      if (piped.length < MAX_PIPED) piped = this.#found.commands.slice(before, before + MAX_PIPED);
       this.#node(command, piped);
     }
   }
@@ -169,7 +144,7 @@ class ShellReader {
   #timed(source: string): void {
     const [keyword = "time", ...rest] = source.trim().split(/\s+/);
     const words = [keyword, ...rest].map((text) => literalWord(text));
-    this.#commands.push({ words, assignments: [], input: [], piped: [], source });
+    this.#found.commands.push({ words, assignments: [], input: [], piped: [], source });
   }
 
   #node(node: CommandNode, piped: readonly SimpleCommand[]): void {
@@ -229,14 +204,14 @@ class ShellReader {
         this.#words.test(node.expression, this.#slice(node));
         return;
       case "Function":
-        this.#changes.push({ part: this.#slice(node), reason: "it defines a function" });
+        this.#found.change(this.#slice(node), "it defines a function");
         if (node.body.type === "CompoundList") this.#list(node.body);
-        else this.#node(node.body, []);
+        else this.#node(node.body, NONE);
         return;
       case "Coproc":
         this.#unknown(node);
         if (node.body.type === "CompoundList") this.#list(node.body);
-        else this.#node(node.body, []);
+        else this.#node(node.body, NONE);
         return;
       default:
         this.#unknown(node);
@@ -266,8 +241,8 @@ class ShellReader {
       this.#words.arithmetic(expression, part);
       return;
     }
-    this.#variables.set(name, [literalWord("0")]);
     this.#words.forget();
+    this.#found.counts(name, [literalWord("0")]);
     if (expression.type === "ArithmeticBinary") this.#words.arithmetic(expression.right, part);
   }
 
@@ -277,34 +252,18 @@ class ShellReader {
     if (hiding !== undefined && !hiding.names.length) this.#set(name, undefined);
     this.#set(name, part === undefined ? undefined : words);
     if (!ORDINARY_NAME.test(name) && !ORDINARY_CAPITALS.has(name))
-      this.#changes.push({ part: `for ${name}`, reason: `it sets ${name}, which programs may look at` });
+      this.#found.change(`for ${name}`, `it sets ${name}, which programs may look at`);
   }
 
   #set(name: string, values: VariableValues): void {
     this.#words.forget();
-    this.#latest.set(name, values?.[0]?.resolved);
-    if (!this.#variables.has(name)) {
-      this.#variables.set(name, values);
-      return;
-    }
-    const known = this.#variables.get(name);
-    const all = values === undefined || known === undefined ? undefined : [...values, ...known];
-    // So many values are as good as any value.
-    this.#variables.set(name, all !== undefined && all.length > MAX_VALUES ? undefined : all);
-  }
-
-  #assignInside(name: string, part: string): void {
-    this.#set(name, undefined);
-    this.#changes.push({ part, reason: `it sets ${name}` });
+    this.#found.set(name, values);
   }
 
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
-    const known = piped.length === 0 ? this.#known.get(source) : undefined;
-    if (known !== undefined) {
-      this.#commands.push(known);
-      return;
-    }
+    if (piped.length === 0 && this.#found.again(source)) return;
+    const before = { from: this.#found.commands.length, count: this.#found.count };
     const assignments: ShellWord[] = [];
     const input: string[] = [];
     for (const each of node.prefix) {
@@ -312,31 +271,37 @@ class ShellReader {
       else input.push(...this.#redirection(each));
     }
     const words: ShellWord[] = [];
-    const add = (read: ShellWord | readonly ShellWord[]): void => {
-      if ("text" in read) words.push(read);
-      else words.push(...read);
-    };
-    if (node.name !== undefined) add(this.#words.words(node.name));
+    if (node.name !== undefined) this.#add(node.name, words);
     for (const each of node.suffix) {
-      if (each.type === "Word") add(this.#words.words(each));
+      if (each.type === "Word") this.#add(each, words);
       else if (each.type === "Assignment") words.push(this.#assignment(each));
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
     this.#strayBracket(node);
-    const command = { words, assignments, input, piped, source };
-    this.#commands.push(command);
-    const plain =
-      assignments.length + piped.length === 0 &&
-      node.redirects.length === 0 &&
-      words.every(({ literal }) => literal);
-    if (plain) this.#known.set(source, command);
+    const command = {
+      // As a copy it takes no more room than it needs.
+      words: words.slice(),
+      assignments: assignments.length === 0 ? NONE : assignments,
+      input: input.length === 0 ? NONE : input,
+      piped,
+      source,
+    };
+    this.#found.commands.push(command);
+    this.#found.remember(source, before);
+  }
+
+  #add(word: Word, words: ShellWord[]): void {
+    const read = this.#words.words(word);
+    if ("text" in read) words.push(read);
+    else words.push(...read);
   }
 
   /** `ls (`: the parser lets it pass, the shell does not. */
   #strayBracket(node: Command): void {
-    const behind = node.name === undefined ? "" : this.#source.slice(node.name.end, node.name.end + 200);
-    if (/^(?:[ \t]|\\\n)*\(/.test(behind))
+    if (node.name === undefined) return;
+    STRAY_BRACKET.lastIndex = node.name.end;
+    if (STRAY_BRACKET.test(this.#source))
       this.obstacle({ part: this.#slice(node), reason: "a bracket stands where none can" });
   }
 
@@ -373,7 +338,7 @@ class ShellReader {
     const copies = operator === "<&" || operator === ">&";
     if (copies && target.literal && /^(?:\d+-?|-)$/.test(target.text)) return [];
     const writes = operator !== "<" && operator !== "<&";
-    this.#redirects.push({ target, writes, source });
+    this.#found.redirect({ target, writes, source });
     return [];
   }
 
@@ -392,6 +357,9 @@ class ShellReader {
   }
 }
 
+const NONE: readonly never[] = [];
+/** Blanks are looked through up to a bound: a line of them must not be looked through for each command. */
+const STRAY_BRACKET = /(?:[ \t]|\\\n){0,200}\(/y;
 const ORDINARY_NAME = /^(?!(?:https?|ftp|all|no)_proxy$|npm_|_$)[a-z_]*[a-z]\w*$/;
 const ORDINARY_CAPITALS = new Set(
   ["FILE", "FILES", "DIR", "LINE", "NAME", "ITEM", "ARG", "PKG", "MODULE", "HOST", "TEST"].concat(

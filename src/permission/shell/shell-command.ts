@@ -54,6 +54,8 @@ export type VariableValues = readonly ShellWord[] | undefined;
 /** Everything a command line does, taken apart. */
 export interface ShellReading {
   readonly commands: readonly SimpleCommand[];
+  /** Those of {@link commands} that stand there more than once, for equal plain texts. */
+  readonly repeated: ReadonlySet<SimpleCommand>;
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
   /** Function definitions and other changes of the shell, as written: only a rule that spells them out covers them. */
@@ -79,13 +81,19 @@ export function literalWord(text: string): ShellWord {
   };
 }
 
-// Long lines have tens of thousands of words: what is empty is shared.
-const NO_NAMES: readonly string[] = [];
-const NO_SUBSTITUTIONS: readonly (readonly SimpleCommand[])[] = [];
+/** No names: long lines have tens of thousands of words, so what is empty is shared. */
+export const NO_NAMES: readonly string[] = [];
+/** No substitutions. */
+export const NO_SUBSTITUTIONS: readonly (readonly SimpleCommand[])[] = [];
 
 /** The text of a word, empty behind the last one. */
 export function textAt(words: readonly ShellWord[], index: number): string {
   return words[index]?.text ?? "";
+}
+
+/** Whether a word is, as far as the line tells, what stands there. */
+export function isAsWritten({ text, resolved }: ShellWord): boolean {
+  return text === resolved;
 }
 
 /** The words joined by one blank. */

@@ -19,12 +19,12 @@ export function textGuards(command: SimpleCommand, options: TextGuardOptions): r
   const { words, assignments } = command;
   const { name, unwrapped, isChosen, plan } = options;
   const program = programGuards(name, words, isChosen);
-  if (program.length === 0 && unwrapped === undefined && isUnguarded(name, command)) return NONE;
-  const place = placesIn([...assignments, ...words], assignments.length);
-  const guards = [...assignmentGuards(assignments), ...place.heads(unwrapped?.assigns ?? [])];
+  if (program.length === 0 && !isGuardedWrapper(unwrapped) && isUnguarded(name, command)) return NONE;
+  const place = new Places(command);
+  const guards = [...assignmentGuards(assignments), ...headGuards(place, unwrapped?.assigns)];
   if (STATE_CHANGES.has(name)) guards.push(place.guard(0, 1, `${name} changes the shell for what follows`));
   if (textAt(words, 0).split("/").includes("..")) guards.push(place.guard(0, 1, "the program's path climbs"));
-  guards.push(...place.heads(riskyAssignments(words)));
+  guards.push(...headGuards(place, riskyAssignments(words)));
   const file = unwrapped?.file;
   if (file !== undefined) {
     const guard = place.guard(file, file + 1, `${textAt(words, file)} is a file of commands`);
@@ -37,9 +37,17 @@ export function textGuards(command: SimpleCommand, options: TextGuardOptions): r
   return guards;
 }
 
-const NONE: readonly TextGuard[] = [];
+function headGuards(place: Places, indexes: readonly number[] = NONE): readonly TextGuard[] {
+  return indexes.length === 0 ? NONE : indexes.map((index) => place.head(index));
+}
 
-/** Whether a command that wraps nothing has no guard but those of its program: most commands, so it is found out first. */
+const NONE: readonly never[] = [];
+
+function isGuardedWrapper(unwrapped: Unwrapped | undefined): boolean {
+  return unwrapped?.file !== undefined || (unwrapped?.assigns?.length ?? 0) > 0;
+}
+
+/** Whether a command has no guard but those of its program and of what it wraps: most commands, so it is found out first. */
 function isUnguarded(name: string, { words, assignments }: SimpleCommand): boolean {
   return (
     assignments.length === 0 &&
@@ -50,46 +58,63 @@ function isUnguarded(name: string, { words, assignments }: SimpleCommand): boole
 }
 
 /** Guards of assignments that begin a command's text. */
-export function assignmentGuards(assignments: readonly ShellWord[]): TextGuard[] {
-  return placesIn(assignments, 0).heads(assignments.map((_, index) => index));
+export function assignmentGuards(assignments: readonly ShellWord[]): readonly TextGuard[] {
+  let from = 0;
+  return assignments.map(({ text }) => {
+    const guard = headGuard(text, from);
+    from += text.length + 1;
+    return guard;
+  });
 }
 
-interface Places {
-  /** A guard over whole words; of a long option only up to its value. */
-  readonly guard: (from: number, to: number, reason: string) => TextGuard;
-  /** Guards over the `NAME=` of words. */
-  readonly heads: (indexes: readonly number[]) => TextGuard[];
+function headGuard(text: string, from: number): TextGuard {
+  const head = text.slice(0, text.indexOf("=") + 1);
+  return { from, to: from + head.length, reason: `${head} sets a variable` };
 }
 
-/** Where words stand in their joined text; `offset` of them come before those that are counted. */
-function placesIn(all: readonly ShellWord[], offset: number): Places {
-  let starts: readonly number[] | undefined;
-  const startOf = (index: number): number => (starts ??= startsOf(all))[index + offset] ?? 0;
-  return {
-    guard: (from, to, reason) => {
-      const last = textAt(all, to - 1 + offset);
-      const option = last.startsWith("--") && last.includes("=") && to === from + 1;
-      const length = option ? last.indexOf("=") + 1 : last.length;
-      return { from: startOf(from), to: startOf(to - 1) + length, words: [from, to], reason };
-    },
-    heads: (indexes) =>
-      indexes.map((index) => {
-        const text = textAt(all, index + offset);
-        const head = text.slice(0, text.indexOf("=") + 1);
-        const from = startOf(index);
-        return { from, to: from + head.length, reason: `${head} sets a variable` };
-      }),
-  };
-}
+/** Where the words of a command stand in its text, which its assignments begin. */
+class Places {
+  readonly #assignments: readonly ShellWord[];
+  readonly #words: readonly ShellWord[];
+  #starts: readonly number[] | undefined;
 
-function startsOf(words: readonly ShellWord[]): readonly number[] {
-  const starts: number[] = [];
-  let at = 0;
-  for (const { text } of words) {
-    starts.push(at);
-    at += text.length + 1;
+  constructor({ assignments, words }: SimpleCommand) {
+    this.#assignments = assignments;
+    this.#words = words;
   }
-  return starts;
+
+  /** A guard over whole words; of a long option only up to its value. */
+  guard(from: number, to: number, reason: string): TextGuard {
+    const last = textAt(this.#words, to - 1);
+    const option = last.startsWith("--") && last.includes("=") && to === from + 1;
+    const length = option ? last.indexOf("=") + 1 : last.length;
+    return { from: this.#start(from), to: this.#start(to - 1) + length, words: [from, to], reason };
+  }
+
+  /** A guard over the `NAME=` of a word. */
+  head(index: number): TextGuard {
+    return headGuard(textAt(this.#words, index), this.#start(index));
+  }
+
+  #start(index: number): number {
+    this.#starts ??= startsOf(this.#words, startAfter(this.#assignments));
+    return this.#starts[index] ?? 0;
+  }
+}
+
+function startAfter(words: readonly ShellWord[]): number {
+  let at = 0;
+  for (const { text } of words) at += text.length + 1;
+  return at;
+}
+
+function startsOf(words: readonly ShellWord[], first: number): readonly number[] {
+  let at = first;
+  return words.map(({ text }) => {
+    const start = at;
+    at += text.length + 1;
+    return start;
+  });
 }
 
 /** Variables that decide which programs run, or what programs do. */

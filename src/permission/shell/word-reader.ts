@@ -8,6 +8,7 @@ import type {
 } from "unbash";
 import { expandBraces } from "./expand-braces.ts";
 import { literalWord, type ShellObstacle, type ShellWord, type SimpleCommand } from "./shell-command.ts";
+import { WordDraft } from "./word-draft.ts";
 
 /** A part of a word, or of a calculation, that runs a script. */
 export interface ScriptHolder {
@@ -15,49 +16,39 @@ export interface ScriptHolder {
   readonly script?: ParsedScript | undefined;
 }
 
-/** What a {@link WordReader} tells while it reads. */
-export interface WordReaderOptions {
+/** What a {@link WordReader} belongs to, and tells what it finds. */
+export interface WordContext {
   /** Reads a nested script and returns its commands. It is parsed when it is looked at. */
-  readonly onScript: (holder: ScriptHolder) => readonly SimpleCommand[];
-  readonly onObstacle: (obstacle: ShellObstacle) => void;
-  readonly onAssign: (name: string, part: string) => void;
+  nested(holder: ScriptHolder): readonly SimpleCommand[];
+  obstacle(obstacle: ShellObstacle): void;
+  assigns(name: string, part: string): void;
   /** A variable whose value is evaluated as arithmetic: a text in it could hold commands. */
-  readonly onArithmetic: (name: string, part: string) => void;
+  calculates(name: string, part: string): void;
   /** Possible texts of a variable, for deny rules. */
-  readonly valueOf: (name: string) => string | undefined;
-}
-
-interface Draft {
-  literal: boolean;
-  glob: boolean;
-  braces: boolean;
-  splits: boolean;
-  readonly names: string[];
-  readonly substitutions: (readonly SimpleCommand[])[];
-  resolved: string;
-  /** Reading it again would tell nothing new. */
-  pure: boolean;
+  valueOf(name: string): string | undefined;
 }
 
 const MAX_DEPTH = 200;
+/** Words that are remembered: what has not come again by then hardly will. */
+const MAX_KNOWN = 1000;
 const PLAIN = /^[\w./:=,%+-]*$/;
 
 /** Reads the words, arithmetic and conditions of a script, and hands every script inside them on. */
 export class WordReader {
-  readonly #options: WordReaderOptions;
+  readonly #context: WordContext;
   /** Words come again and again in long lines: those without variables, and those with. */
   readonly #known = new Map<string, ShellWord>();
-  readonly #expanded = new Map<string, ShellWord>();
+  #expanded: Map<string, ShellWord> | undefined;
   /** Levels of calculations and conditions that are being read. */
   #depth = 0;
 
-  constructor(options: WordReaderOptions) {
-    this.#options = options;
+  constructor(context: WordContext) {
+    this.#context = context;
   }
 
   /** Forgets words that may mean something else now that a variable was set. */
   forget(): void {
-    this.#expanded.clear();
+    this.#expanded = undefined;
   }
 
   /** The words that `word` becomes: several when it has braces. */
@@ -73,25 +64,16 @@ export class WordReader {
   /** One word, its braces as they are. */
   word(word: Word): ShellWord {
     const { text } = word;
-    const known = this.#known.get(text) ?? this.#expanded.get(text);
+    const known = this.#known.get(text) ?? this.#expanded?.get(text);
     if (known !== undefined) return known;
     if (!PLAIN.test(text)) return this.#read(word);
     const read = literalWord(text);
-    this.#known.set(text, read);
+    if (this.#known.size < MAX_KNOWN) this.#known.set(text, read);
     return read;
   }
 
   #read(word: Word): ShellWord {
-    const draft: Draft = {
-      literal: true,
-      glob: false,
-      braces: false,
-      splits: false,
-      names: [],
-      substitutions: [],
-      resolved: "",
-      pure: true,
-    };
+    const draft = new WordDraft();
     const parts = word.parts;
     // A calculation in brackets that does not end.
     if (parts === undefined && word.text.includes("$[")) this.#unreadable(word.text);
@@ -101,11 +83,13 @@ export class WordReader {
     const { glob, braces, splits, names, substitutions, resolved } = draft;
     const literal = draft.literal && !tilde;
     const read = { text: word.value, literal, glob, tilde, braces, splits, names, substitutions, resolved };
-    if (draft.pure) (names.length === 0 ? this.#known : this.#expanded).set(word.text, read);
+    if (!draft.pure) return read;
+    const words = names.length === 0 ? this.#known : (this.#expanded ??= new Map());
+    if (words.size < MAX_KNOWN) words.set(word.text, read);
     return read;
   }
 
-  #part(part: WordPart, draft: Draft): void {
+  #part(part: WordPart, draft: WordDraft): void {
     switch (part.type) {
       case "Literal":
       case "SingleQuoted":
@@ -138,7 +122,7 @@ export class WordReader {
     }
   }
 
-  #quoted(parts: readonly WordPart[], draft: Draft): void {
+  #quoted(parts: readonly WordPart[], draft: WordDraft): void {
     const { splits } = draft;
     for (const part of parts) this.#part(part, draft);
     // All but `"$@"` stay one word.
@@ -146,36 +130,40 @@ export class WordReader {
   }
 
   /** Parts whose text is not a piece of the word by itself. */
-  #nested(parts: readonly WordPart[] | undefined, draft: Draft): void {
+  #nested(parts: readonly WordPart[] | undefined, draft: WordDraft): void {
     const { resolved } = draft;
     for (const part of parts ?? []) this.#part(part, draft);
     draft.resolved = resolved;
   }
 
-  #expansion(part: WordPart, draft: Draft): void {
+  #expansion(part: WordPart, draft: WordDraft): void {
     switch (part.type) {
-      case "SimpleExpansion":
-        draft.names.push(part.text.slice(1));
-        draft.resolved += this.#options.valueOf(part.text.slice(1)) ?? "";
+      case "SimpleExpansion": {
+        const name = part.text.slice(1);
+        draft.depends(name);
+        draft.resolved += this.#context.valueOf(name) ?? "";
         return;
+      }
       case "ParameterExpansion":
-        draft.names.push(part.prefix === "!" ? "!" : part.parameter);
+        draft.depends(part.prefix === "!" ? "!" : part.parameter);
         // The value names what is read: as an index it could run a command.
-        if (part.prefix === "!") this.#options.onArithmetic(part.parameter, part.text);
+        if (part.prefix === "!") this.#context.calculates(part.parameter, part.text);
         if (part.index !== undefined) this.#subscript(part.index, part.text);
-        draft.resolved += this.#options.valueOf(part.parameter) ?? "";
+        draft.resolved += this.#context.valueOf(part.parameter) ?? "";
         if (part.operation !== undefined) this.#operation(part.operation, part.parameter, draft);
         return;
-      case "CommandExpansion":
-        draft.substitutions.push(this.#options.onScript(part));
-        draft.resolved += printedBy(draft.substitutions.at(-1));
+      case "CommandExpansion": {
+        const commands = this.#context.nested(part);
+        draft.runs(commands);
+        draft.resolved += printedBy(commands);
         return;
+      }
       case "ProcessSubstitution":
-        this.#options.onScript(part);
-        draft.names.push("/dev/fd");
+        this.#context.nested(part);
+        draft.depends("/dev/fd");
         return;
       case "ArithmeticExpansion":
-        draft.names.push("#");
+        draft.depends("#");
         if (part.expression === undefined) this.#unreadable(part.text);
         else this.arithmetic(part.expression, part.text);
         return;
@@ -184,17 +172,16 @@ export class WordReader {
     }
   }
 
-  #operation(operation: ParameterOperation, name: string, draft: Draft): void {
+  #operation(operation: ParameterOperation, name: string, draft: WordDraft): void {
     switch (operation.type) {
       case "Default": {
         const operand = this.word(operation.operand);
-        draft.names.push(...operand.names);
-        draft.substitutions.push(...operand.substitutions);
+        draft.dependsLike(operand);
         if (operation.operator.includes("="))
-          this.#options.onAssign(name, `\${${name}${operation.operator}…}`);
-        if (operation.operator.includes("+") || this.#options.valueOf(name) === undefined) {
+          this.#context.assigns(name, `\${${name}${operation.operator}…}`);
+        if (operation.operator.includes("+") || this.#context.valueOf(name) === undefined) {
           // What stands in the default can be anything: as good as a value the line sets.
-          draft.names.push(...(operand.text === "" ? [] : ["@"]));
+          if (operand.text !== "") draft.depends("@");
           draft.resolved += operand.resolved;
         }
         return;
@@ -206,7 +193,7 @@ export class WordReader {
       case "Replace":
         this.word(operation.pattern);
         this.word(operation.replacement);
-        draft.names.push("@");
+        draft.depends("@");
         return;
       case "Slice":
         this.#subscript(operation.offset, name);
@@ -227,7 +214,7 @@ export class WordReader {
   #subscript(index: Word, part: string): void {
     const word = this.word(index);
     if (hidesCommand(word.text) && word.substitutions.length === 0) this.#unreadable(part);
-    for (const [name] of word.text.matchAll(/[A-Za-z_]\w*/g)) this.#options.onArithmetic(name, part);
+    for (const [name] of word.text.matchAll(/[A-Za-z_]\w*/g)) this.#context.calculates(name, part);
   }
 
   /** Reads an arithmetic expression. */
@@ -266,7 +253,7 @@ export class WordReader {
         this.arithmetic(expression.expression, part);
         return;
       case "ArithmeticCommandExpansion":
-        this.#options.onScript(expression);
+        this.#context.nested(expression);
         return;
       case "ArithmeticWord":
         this.#arithmeticWord(expression.value, expression.parts, part);
@@ -277,16 +264,7 @@ export class WordReader {
   }
 
   #arithmeticWord(value: string, parts: readonly WordPart[] | undefined, part: string): void {
-    const draft: Draft = {
-      literal: true,
-      glob: false,
-      braces: false,
-      splits: false,
-      names: [],
-      substitutions: [],
-      resolved: "",
-      pure: false,
-    };
+    const draft = new WordDraft();
     for (const each of parts ?? []) {
       if (each.type !== "Literal" || hidesCommand(each.value)) this.#part(each, draft);
       const quoted =
@@ -294,12 +272,12 @@ export class WordReader {
       if (quoted && hidesCommand(each.text)) this.#unreadable(part);
     }
     if ((parts === undefined || parts.length === 0) && hidesCommand(value)) this.#unreadable(part);
-    for (const [name] of value.matchAll(/[A-Za-z_]\w*/g)) this.#options.onArithmetic(name, part);
+    for (const [name] of value.matchAll(/[A-Za-z_]\w*/g)) this.#context.calculates(name, part);
   }
 
   #arithmeticAssign(target: ArithmeticExpression, part: string): void {
     const name = target.type === "ArithmeticWord" ? target.value.replace(/\[.*$/s, "") : "?";
-    this.#options.onAssign(name, part);
+    this.#context.assigns(name, part);
   }
 
   /** Reads a condition of `[[ … ]]`. */
@@ -344,11 +322,11 @@ export class WordReader {
     if (hidesCommand(read.text) && read.substitutions.length === 0) this.#unreadable(part);
     if (/[[\]]/.test(read.text)) this.#unreadable(part);
     for (const name of [...read.names, ...(read.text.match(/[A-Za-z_]\w*/g) ?? [])])
-      this.#options.onArithmetic(name, part);
+      this.#context.calculates(name, part);
   }
 
   #unreadable(part: string): void {
-    this.#options.onObstacle({ part, reason: "what this expands to, or runs, cannot be told" });
+    this.#context.obstacle({ part, reason: "what this expands to, or runs, cannot be told" });
   }
 }
 
@@ -358,14 +336,16 @@ export function hidesCommand(text: string): boolean {
 }
 
 /** The text that a substitution prints, when it is a plain `echo` or `printf` or looks a program up. */
-function printedBy(commands: readonly SimpleCommand[] | undefined): string {
-  const words = commands?.[0]?.words ?? [];
-  const name = words[0]?.resolved.split("/").at(-1) ?? "";
-  const rest = words.slice(1).filter(({ resolved }) => !resolved.startsWith("-"));
-  if (name === "echo" || name === "which" || name === "command" || name === "type" || name === "printf") {
-    const texts = rest.map(({ resolved }) => resolved);
-    if (name === "printf" && texts.length > 1) return texts.slice(1).join(" ");
-    return texts.join(" ");
-  }
-  return "";
+function printedBy(commands: readonly SimpleCommand[]): string {
+  const words = commands[0]?.words ?? [];
+  const path = words[0]?.resolved ?? "";
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (!PRINTING.has(name)) return "";
+  const texts = words
+    .slice(1)
+    .map(({ resolved }) => resolved)
+    .filter((text) => !text.startsWith("-"));
+  return (name === "printf" && texts.length > 1 ? texts.slice(1) : texts).join(" ");
 }
+
+const PRINTING = new Set(["echo", "which", "command", "type", "printf"]);
