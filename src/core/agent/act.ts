@@ -1,6 +1,5 @@
-import { linkController, orAborted } from "../base/abort.ts";
-import { startTimer } from "../base/clock.ts";
-import { errorMessage, NanoAgentError } from "../base/errors.ts";
+import { orAbortedBy } from "../base/abort.ts";
+import { errorMessage } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
@@ -9,6 +8,7 @@ import { errorResult, toToolResult } from "../tool/output.ts";
 import type { ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
 import { hookedResult } from "./acting-hooks.ts";
 import { type Admission, admit, type SettledCall } from "./admit.ts";
+import { CallAbort } from "./call-abort.ts";
 import type { CheckpointedCall } from "./checkpointer.ts";
 import { redactResult, redactUpdates, type Updates } from "./redact-call.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -80,33 +80,11 @@ function accessOfCall(run: RunContext, name: string, input: ToolInput): ToolAcce
 /** Brings an admitted call to its one recorded result. */
 async function settle(run: RunContext, admission: Admission, parentCallId?: string): Promise<SettledCall> {
   const { call } = admission;
-  const nested = parentCallId === undefined ? {} : { parentCallId };
   const startedAt = performance.now();
-  const input = admission.type === "ready" ? admission.input : call.input;
-  const hooked = (settled: SettledCall): SettledCall | Promise<SettledCall> =>
-    finished(run, settled, { call, input, parentCallId });
-  let settled: SettledCall;
-  if (admission.type === "external" || admission.type === "waiting") {
-    settled = await hooked({
-      status: "error",
-      result: errorResult(`${call.name} is answered by the caller and cannot be nested.`),
-    });
-  } else if (admission.type === "refused") {
-    settled = await hooked(admission.settled);
-  } else if (run.signal.aborted) {
-    settled = await hooked({ status: "aborted", result: errorResult(NEVER_RAN) });
-  } else {
-    const work = async (): Promise<SettledCall> => {
-      await record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...nested });
-      // What a hook does to files after a call is part of what the call did.
-      return hooked(await execute(run, admission));
-    };
-    settled = await (run.checkpointer === undefined
-      ? work()
-      : withCheckpoint(run, run.checkpointer, { call: checkpointed(run, admission), work, refuse: hooked }));
-  }
+  const ended = end(run, admission, parentCallId);
+  const settled = ended instanceof Promise ? await ended : ended;
   const { result } = settled;
-  await record(run, {
+  const stored = record(run, {
     type: "tool_result",
     callId: call.id,
     name: call.name,
@@ -116,9 +94,36 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
     ...(result.essence === undefined ? {} : { fingerprint: hashText(result.essence).toString(36) }),
     durationMs: Math.round(performance.now() - startedAt),
-    ...nested,
+    ...(parentCallId === undefined ? {} : { parentCallId }),
   });
+  if (stored instanceof Promise) await stored;
   return settled;
+}
+
+/** How an admitted call ends: it is run, or has an end already. */
+function end(
+  run: RunContext,
+  admission: Admission,
+  parentCallId: string | undefined,
+): SettledCall | Promise<SettledCall> {
+  const { call, type } = admission;
+  const input = type === "ready" ? admission.input : call.input;
+  const made = { call, input, parentCallId };
+  if (type === "external" || type === "waiting") {
+    const result = errorResult(`${call.name} is answered by the caller and cannot be nested.`);
+    return finished(run, { status: "error", result }, made);
+  }
+  if (type === "refused") return finished(run, admission.settled, made);
+  if (run.signal.aborted) return finished(run, { status: "aborted", result: errorResult(NEVER_RAN) }, made);
+  // What a hook does to files after a call is part of what the call did.
+  const work = (): Promise<SettledCall> =>
+    execute(run, admission, parentCallId).then((settled) => finished(run, settled, made));
+  if (run.checkpointer === undefined) return work();
+  return withCheckpoint(run, run.checkpointer, {
+    call: checkpointed(run, admission),
+    work,
+    refuse: (settled) => finished(run, settled, made),
+  });
 }
 
 function checkpointed(run: RunContext, { call, tool, input }: ReadyCall): CheckpointedCall {
@@ -149,67 +154,37 @@ async function afterHooks(
   return { status: hooked.isError === true ? "error" : "ok", result: hooked };
 }
 
-async function execute(run: RunContext, ready: ReadyCall): Promise<SettledCall> {
-  const { call, tool } = ready;
+/** Records that a call begins, and runs it. */
+async function execute(
+  run: RunContext,
+  { call, tool, input }: ReadyCall,
+  parentCallId: string | undefined,
+): Promise<SettledCall> {
+  const nested = parentCallId === undefined ? {} : { parentCallId };
+  const begun = record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...nested });
+  if (begun instanceof Promise) await begun;
   // A tool that starts under an aborted signal would never hear of it.
   if (run.signal.aborted) return { status: "aborted", result: errorResult(NEVER_RAN) };
   const timeoutMs = tool.timeoutMs ?? run.toolTimeoutMs;
-  const { controller, unlink } = linkController(run.signal);
-  let timedOut = false;
-  const timer =
-    timeoutMs > 0
-      ? startTimer(timeoutMs, () => {
-          timedOut = true;
-          controller.abort(new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError"));
-        })
-      : undefined;
-  let open = true;
+  const abort = new CallAbort(run.signal, timeoutMs);
   const updates = redactUpdates(run.redact, (update) =>
     run.emit({ type: "tool_update", callId: call.id, name: call.name, ...update }),
   );
-  const begun = linkedLater(controller.signal);
-  const context = toolContext(run, call, { signal: controller.signal, begun, updates, isOpen: () => open });
+  const context = toolContext(run, call, { abort, updates });
   try {
-    const work = toToolResult(tool.execute?.(ready.input as never, context), context.update, () => !open);
-    const result = await orAborted(work, controller.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
-    if (timedOut) return { status: "error", result: timeoutResult(timeoutMs, result) };
+    const work = toToolResult(tool.execute?.(input as never, context), context.update, () => abort.hasEnded);
+    const result = await orAbortedBy(work, abort, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
+    if (abort.timedOut) return { status: "error", result: timeoutResult(timeoutMs, result) };
     if (run.signal.aborted) return { status: "aborted", result: { ...result, isError: true } };
     return { status: result.isError === true ? "error" : "ok", result };
   } catch (error) {
-    if (timedOut) return { status: "error", result: timeoutResult(timeoutMs) };
+    if (abort.timedOut) return { status: "error", result: timeoutResult(timeoutMs) };
     if (run.signal.aborted) return { status: "aborted", result: errorResult(OUTCOME_UNKNOWN) };
     return { status: "error", result: errorResult(errorMessage(error)) };
   } finally {
-    open = false;
-    begun.end();
+    abort.end();
     updates.end();
-    clearTimeout(timer);
-    unlink();
   }
-}
-
-/** The signal of what a call begins inside the run, which ends with it: nobody would wait for that any more. */
-function linkedLater(signal: AbortSignal): Begun {
-  let link: ReturnType<typeof linkController> | undefined;
-  let ended = false;
-  const end = (): void => {
-    ended = true;
-    link?.unlink();
-    link?.controller.abort(new NanoAgentError("aborted", "The tool call that began this has ended."));
-  };
-  return {
-    signal: () => {
-      link ??= linkController(signal);
-      if (ended) end();
-      return link.controller.signal;
-    },
-    end,
-  };
-}
-
-interface Begun {
-  readonly signal: () => AbortSignal;
-  readonly end: () => void;
 }
 
 function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
@@ -221,18 +196,12 @@ function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
 function toolContext(
   run: RunContext,
   call: ToolUseBlock,
-  at: {
-    readonly signal: AbortSignal;
-    readonly begun: Begun;
-    readonly updates: Updates;
-    readonly isOpen: () => boolean;
-  },
+  { abort, updates }: { readonly abort: CallAbort; readonly updates: Updates },
 ): ToolContext {
-  const { signal, begun, updates, isOpen } = at;
   let subagents = 0;
   let callNested: ToolContext["callTool"] | undefined;
   return {
-    signal,
+    signal: abort.signal,
     sessionId: run.journal.sessionId,
     transcriptId:
       run.subagent === undefined ? run.journal.sessionId : `${run.journal.sessionId}/${run.scope ?? ""}`,
@@ -240,14 +209,14 @@ function toolContext(
     cwd: run.cwd,
     update: (update: ToolUpdate | string) => {
       // A call that was abandoned has its result already.
-      if (isOpen()) updates.push(typeof update === "string" ? { text: update } : update);
+      if (!abort.hasEnded) updates.push(typeof update === "string" ? { text: update } : update);
     },
     callTool: (name, input) => {
-      callNested ??= nestedCaller({ ...run, signal: begun.signal() }, call);
+      callNested ??= nestedCaller({ ...run, signal: abort.inner }, call);
       return callNested(name, input);
     },
     listTools: () => run.tools.list(),
-    runAgent: (task) => run.delegate({ ...run, signal: begun.signal() }, { call, task, number: ++subagents }),
+    runAgent: (task) => run.delegate({ ...run, signal: abort.inner }, { call, task, number: ++subagents }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
-import type { SchemaIssue } from "../base/schema.ts";
+import type { SchemaIssue, SchemaResult } from "../base/schema.ts";
 import { nearest } from "../base/text.ts";
 import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
@@ -34,26 +34,61 @@ export async function admitAll(
   calls: readonly ToolUseBlock[],
 ): Promise<readonly Admission[]> {
   const admissions: Admission[] = [];
-  for (const call of calls) admissions.push(await admit(run, call));
+  for (const call of calls) {
+    const admission = admit(run, call);
+    admissions.push(admission instanceof Promise ? await admission : admission);
+  }
   return admissions;
 }
 
-/** The first phases of a call: hooks, is it known and valid, and is it permitted? Never throws but for the journal. */
-export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
+/**
+ * The first phases of a call: hooks, is it known and valid, and is it permitted? At once where there is nothing to wait for. Never throws
+ * but for the journal.
+ */
+export function admit(
+  run: RunContext,
+  made: ToolUseBlock,
+  parentCallId?: string,
+): Admission | Promise<Admission> {
+  if (run.gate !== undefined || run.signal.aborted || run.hooks.has("pre_acting"))
+    return admitBeside(run, made, parentCallId);
+  const prepared = prepare(run, made);
+  return prepared instanceof Promise
+    ? prepared.then((each) => admitted(run, made, each))
+    : admitted(run, made, prepared);
+}
+
+/** A call that nobody has anything against. */
+function admitted(run: RunContext, call: ToolUseBlock, prepared: Prepared): Admission {
+  if (run.signal.aborted) return neverRan(call);
+  if ("error" in prepared)
+    return { type: "refused", call, settled: { status: "error", result: errorResult(prepared.error) } };
+  const { tool, input } = prepared;
+  return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
+}
+
+function neverRan(call: ToolUseBlock): Admission {
+  return { type: "refused", call, settled: { status: "aborted", result: errorResult(NEVER_RAN) } };
+}
+
+/** A call that hooks and a gate look at. */
+async function admitBeside(
+  run: RunContext,
+  made: ToolUseBlock,
+  parentCallId: string | undefined,
+): Promise<Admission> {
   let call = made;
   const refuse = (settled: SettledCall): Admission => ({ type: "refused", call, settled });
-  if (run.signal.aborted) return refuse({ status: "aborted", result: errorResult(NEVER_RAN) });
+  if (run.signal.aborted) return neverRan(call);
   if (run.hooks.has("pre_acting")) {
     const hooked = await hookedCall(run, made, parentCallId);
     if ("refused" in hooked) return refuse(await refusedByHook(run, hooked, { call: made, parentCallId }));
     call = hooked.call;
   }
   const prepared = await prepare(run, call);
-  if (run.signal.aborted) return refuse({ status: "aborted", result: errorResult(NEVER_RAN) });
-  if ("error" in prepared) return refuse({ status: "error", result: errorResult(prepared.error) });
-  const { tool, input } = prepared;
   const { gate } = run;
-  if (gate !== undefined) {
+  if (gate !== undefined && !run.signal.aborted && !("error" in prepared)) {
+    const { tool, input } = prepared;
     const refusal = await refusalOf(run, gate, {
       callId: call.id,
       tool,
@@ -68,7 +103,7 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
     if (refusal !== undefined)
       return refuse({ status: refusal.status, result: errorResult(refusal.message) });
   }
-  return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
+  return admitted(run, call, prepared);
 }
 
 /** Who makes a call that is not one of the conversation's own. */
@@ -102,7 +137,7 @@ async function refusedByHook(
 
 type Prepared = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };
 
-async function prepare(run: RunContext, call: ToolUseBlock): Promise<Prepared> {
+function prepare(run: RunContext, call: ToolUseBlock): Prepared | Promise<Prepared> {
   const tool = run.tools.get(call.name);
   if (tool === undefined) return { error: unknownTool(call.name, run.tools.names()) };
   const invalid = call.invalid_input;
@@ -117,15 +152,24 @@ async function prepare(run: RunContext, call: ToolUseBlock): Promise<Prepared> {
       error: `The arguments of ${call.name} are not a JSON object, so it was not run. They were: ${clip(invalid.raw)}`,
     };
   }
+  const unchecked = (error: unknown): Prepared => ({
+    error: `The arguments of ${call.name} could not be checked: ${errorMessage(error)}`,
+  });
   try {
     const checking = tool.schema.validate(call.input);
-    const checked = checking instanceof Promise ? await orAborted(checking, run.signal) : checking;
-    return checked.ok
-      ? { tool, input: checked.value as ToolInput }
-      : { error: invalidArguments(call.name, checked.issues) };
+    if (!(checking instanceof Promise)) return checkedCall(tool, call, checking);
+    return orAborted(checking, run.signal)
+      .then((checked) => checkedCall(tool, call, checked))
+      .catch(unchecked);
   } catch (error) {
-    return { error: `The arguments of ${call.name} could not be checked: ${errorMessage(error)}` };
+    return unchecked(error);
   }
+}
+
+function checkedCall(tool: Tool, { name }: ToolUseBlock, checked: SchemaResult): Prepared {
+  return checked.ok
+    ? { tool, input: checked.value as ToolInput }
+    : { error: invalidArguments(name, checked.issues) };
 }
 
 function unknownTool(name: string, known: readonly string[]): string {

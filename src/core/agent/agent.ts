@@ -1,5 +1,4 @@
-import { linkController } from "../base/abort.ts";
-import { startTimer } from "../base/clock.ts";
+import { type LinkedController, linkController } from "../base/abort.ts";
 import { compileSchema } from "../base/compile-schema.ts";
 import { NanoAgentError } from "../base/errors.ts";
 import { EventStream } from "../base/event-stream.ts";
@@ -25,6 +24,7 @@ import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages, runMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
 import { Ledger } from "./ledger.ts";
+import { wallTimer } from "./limits.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
 import { MemoryJournal } from "./memory-journal.ts";
@@ -70,6 +70,7 @@ export class Agent {
   /** What is to be told to the reader of the next run. */
   readonly #warnings: string[] = [];
   #running: AbortController | undefined;
+  #conversation: InMemoryMemory | undefined;
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
   constructor(options: AgentOptions) {
@@ -108,9 +109,11 @@ export class Agent {
   }
 
   /** The messages of the conversation, to look at, and between runs to edit. */
-  readonly conversation: InMemoryMemory = new InMemoryMemory({
-    host: { recorder: () => this.#recorder(), beforeChange: () => this.#beforeEdit() },
-  });
+  get conversation(): InMemoryMemory {
+    return (this.#conversation ??= new InMemoryMemory({
+      host: { recorder: () => this.#recorder(), beforeChange: () => this.#beforeEdit() },
+    }));
+  }
 
   /** True while a run is at work. */
   get isRunning(): boolean {
@@ -127,14 +130,8 @@ export class Agent {
   ): Promise<RunResult<OutputOf<S>>> {
     assertRunOptions(options);
     const messages = runMessages(input);
-    const { controller, unlink } = linkController(options.signal);
-    try {
-      return (await this.#perform(messages, options, { controller, push: () => undefined })) as RunResult<
-        OutputOf<S>
-      >;
-    } finally {
-      unlink();
-    }
+    const result = this.#perform(messages, options, { linked: linkController(options.signal), push: NOBODY });
+    return result as Promise<RunResult<OutputOf<S>>>;
   }
 
   /** The same as {@link Agent.run}, event by event. Nothing happens before the first event is asked for. */
@@ -144,14 +141,14 @@ export class Agent {
   ): AgentStream<OutputOf<S>> {
     assertRunOptions(options);
     const messages = runMessages(input);
-    const { controller, unlink } = linkController(options.signal);
+    const linked = linkController(options.signal);
     const settled = Promise.withResolvers<RunResult<OutputOf<S>>>();
     // Whoever only iterates never looks at it.
     settled.promise.catch(() => undefined);
     const work = async (): Promise<void> => {
       try {
         const result = await this.#perform(messages, options, {
-          controller,
+          linked,
           push: (event) => stream.push(event),
         });
         settled.resolve(result as RunResult<OutputOf<S>>);
@@ -159,8 +156,6 @@ export class Agent {
       } catch (error) {
         settled.reject(error);
         stream.fail(error);
-      } finally {
-        unlink();
       }
     };
     let finished: Promise<void> = Promise.resolve();
@@ -169,7 +164,7 @@ export class Agent {
         finished = work();
       },
       onCancel: () => {
-        controller.abort(new NanoAgentError("aborted", "The reader of the run left."));
+        linked.controller.abort(new NanoAgentError("aborted", "The reader of the run left."));
         return finished;
       },
     });
@@ -294,46 +289,50 @@ export class Agent {
     return schema === undefined ? undefined : finishTool(schema);
   }
 
-  async #perform(
+  /** Begins a run. Throws for misuse; what comes later rejects. */
+  #perform(
     messages: readonly Message[],
     options: RunOptions,
-    { controller, push }: { controller: AbortController; push: (event: AgentEvent) => void },
+    { linked, push }: { readonly linked: LinkedController; readonly push: (event: AgentEvent) => void },
   ): Promise<RunResult> {
+    const { controller, unlink } = linked;
+    const publish = publisher(options, push);
+    let run: RunContext;
+    try {
+      this.#assertRunnable(messages, options);
+      run = this.#context(options, controller.signal, publish);
+    } catch (error) {
+      unlink();
+      throw error;
+    }
+    this.#running = controller;
+    const wall = wallTimer(this.#options.budget?.wallTimeMs, controller);
+    for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
+    return reply(run, {
+      messages,
+      history: this.#history,
+      longTerm: this.#longTerm,
+      storeObserved: (closing) => (this.#observed.length > 0 ? this.#storeObserved(closing) : undefined),
+      conduct: (context) => this.conduct(context),
+      publish,
+      ended: () => {
+        clearTimeout(wall);
+        unlink();
+        this.#running = undefined;
+      },
+    });
+  }
+
+  #assertRunnable(messages: readonly Message[], { approvals }: RunOptions): void {
     if (this.#running !== undefined) {
       throw new NanoAgentError(
         "invalid_argument",
         "This agent is already running: steer() it, wait, or use a second agent.",
       );
     }
-    assertApprovals(this.#state, options.approvals, saysSomething(messages));
-    if (messages.length === 0) assertAnswered(this.#state, this.#tools, options.approvals);
+    assertApprovals(this.#state, approvals, saysSomething(messages));
+    if (messages.length === 0) assertAnswered(this.#state, this.#tools, approvals);
     if (messages.length === 0 && this.#steering.length === 0) assertResumable(this.#state, this.#history);
-    this.#running = controller;
-    const publish = publisher(options, push);
-    const wallTimeMs = this.#options.budget?.wallTimeMs;
-    const wall =
-      wallTimeMs === undefined
-        ? undefined
-        : startTimer(wallTimeMs, () =>
-            controller.abort(new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`)),
-          );
-    try {
-      const run = this.#context(options, controller.signal, publish);
-      for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
-      if (this.#observed.length > 0) await this.#storeObserved(saysSomething(messages));
-      const result = await reply(run, {
-        messages,
-        history: this.#history,
-        longTerm: this.#longTerm,
-        conduct: (context) => this.conduct(context),
-      });
-      if (this.#observed.length > 0) await this.#storeObserved();
-      publish({ type: "done", result });
-      return result;
-    } finally {
-      clearTimeout(wall);
-      this.#running = undefined;
-    }
   }
 
   #assertIdle(what: string): void {
@@ -381,7 +380,7 @@ export class Agent {
       signal,
       scope: undefined,
       hooks,
-      takeSteering: () => this.#steering.splice(0),
+      takeSteering: () => (this.#steering.length === 0 ? NONE : this.#steering.splice(0)),
       emit: (event) => hooks.print(event, emit),
     };
   }
@@ -391,6 +390,9 @@ export class Agent {
     return new Hooks({ agent: this, classes, own: this.#hooks, signal, warn });
   }
 }
+
+const NONE: readonly NewEntry[] = [];
+const NOBODY = (): void => undefined;
 
 function newMemoryJournal(sessionId: string | undefined): Journal {
   return new MemoryJournal(sessionId === undefined ? {} : { sessionId });

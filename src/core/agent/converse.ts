@@ -6,8 +6,8 @@ import type { RunResult } from "./result.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The loop and the record of its end. Throws for the journal and for `onMaxIterations: "throw"`; everything else is a stop reason. */
-export async function runLoop(run: RunContext): Promise<RunResult> {
-  return endRun(run, await converse(run));
+export function runLoop(run: RunContext): Promise<RunResult> {
+  return converse(run).then((ending) => endRun(run, ending));
 }
 
 /** The turns of a run, of which the conversation keeps what {@link import("./options.ts").ConversationMemory} says. */

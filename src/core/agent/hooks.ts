@@ -22,16 +22,20 @@ export interface HooksContext {
  * same time. A hook that throws throws here as `internal`; one that is aborted with the run throws that.
  */
 export class Hooks {
-  readonly #context: HooksContext;
+  readonly #agent: HookedAgent;
+  readonly #signal: AbortSignal;
+  readonly #warn: (message: string) => void;
   readonly #own: HookRegistry;
   /** Absent when no class has any. */
   readonly #classes: readonly HookRegistry[] | undefined;
   #failure: NanoAgentError | undefined;
 
-  constructor(context: HooksContext) {
-    this.#context = context;
-    this.#own = context.own;
-    this.#classes = context.classes.length === 0 ? undefined : context.classes;
+  constructor({ agent, signal, warn, own, classes }: HooksContext) {
+    this.#agent = agent;
+    this.#signal = signal;
+    this.#warn = warn;
+    this.#own = own;
+    this.#classes = classes.length === 0 ? undefined : classes;
   }
 
   /** The first failure of a hook that had no other way to end the run. */
@@ -98,7 +102,7 @@ export class Hooks {
 
   /** What a hook returned, `undefined` when nothing is to be replaced. */
   async #call(point: HookPoint, registered: RegisteredHook, args: readonly unknown[]): Promise<unknown> {
-    const { signal, warn } = this.#context;
+    const signal = this.#signal;
     const { name, observer, timeoutMs } = registered;
     try {
       const work = this.#invoke(registered, args);
@@ -106,20 +110,19 @@ export class Hooks {
       await orAborted(inTime(work, timeoutMs), signal);
     } catch (error) {
       if (signal.aborted || !observer) throw signal.aborted ? error : failureOf(point, name, error);
-      warn(`The hook "${name}" of ${point} failed: ${errorMessage(error)}`);
+      this.#warn(`The hook "${name}" of ${point} failed: ${errorMessage(error)}`);
     }
     return undefined;
   }
 
   #callNow(point: HookPoint, registered: RegisteredHook, args: readonly unknown[]): unknown {
-    const { agent, warn } = this.#context;
     const { name, observer } = registered;
     const failed = (error: unknown): void => {
-      if (observer) warn(`The hook "${name}" of ${point} failed: ${errorMessage(error)}`);
+      if (observer) this.#warn(`The hook "${name}" of ${point} failed: ${errorMessage(error)}`);
       else this.fail(failureOf(point, name, error));
     };
     try {
-      const made = registered.hook(...([agent, ...args] as never[])) ?? undefined;
+      const made = registered.hook(...([this.#agent, ...args] as never[])) ?? undefined;
       if (!(made instanceof Promise)) return observer ? undefined : fitting(point, made, args[0]);
       made.catch(failed);
       if (!observer) throw new TypeError("it returned a promise, and the stream waits for nobody");
@@ -131,7 +134,7 @@ export class Hooks {
 
   /** Calls the hook; what it throws at once becomes a rejection, like what it throws later. */
   async #invoke({ hook }: RegisteredHook, args: readonly unknown[]): Promise<unknown> {
-    return hook(...([this.#context.agent, ...args] as never[]));
+    return hook(...([this.#agent, ...args] as never[]));
   }
 }
 

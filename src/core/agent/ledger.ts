@@ -45,7 +45,7 @@ export interface Asked {
  */
 export class Ledger {
   readonly #budget: Budget;
-  readonly #reserved = new Set<Worst>();
+  readonly #reserved: Worst[] = [];
   /** What requests that wait for others wait for. */
   #released: PromiseWithResolvers<void> | undefined;
   #estimates: InputEstimates | undefined;
@@ -70,7 +70,7 @@ export class Ledger {
     for (;;) {
       const most = request.maxOutputTokens ?? longestAnswer(model);
       const { tokens: room, limit } = this.#room(asked);
-      const mayWait = this.#reserved.size > 0 && room < Math.min(most, AMPLE_ANSWER);
+      const mayWait = this.#reserved.length > 0 && room < Math.min(most, AMPLE_ANSWER);
       if (!mayWait) {
         if (limit === undefined || room >= most) return this.#grant(asked, most, undefined);
         return room < LEAST_ANSWER && room < most ? limit : this.#grant(asked, room, limit);
@@ -85,12 +85,14 @@ export class Ledger {
       usd: price === undefined ? 0 : (inputTokens * price.input + output * price.output) / 1_000_000,
       tokens: inputTokens + output,
     };
-    this.#reserved.add(worst);
+    this.#reserved.push(worst);
     return {
       request: cappedBy === undefined ? request : { ...request, maxOutputTokens: output },
       cappedBy,
       release: () => {
-        if (!this.#reserved.delete(worst)) return;
+        const at = this.#reserved.indexOf(worst);
+        if (at === -1) return;
+        this.#reserved.splice(at, 1);
         this.#released?.resolve();
         this.#released = undefined;
       },
@@ -101,7 +103,7 @@ export class Ledger {
   #room({ model, inputTokens, state }: Asked): { readonly tokens: number; readonly limit?: BudgetLimit } {
     const { usd, tokens } = this.#budget;
     const { usage, costUsd } = state.session;
-    const reserved = [...this.#reserved];
+    const reserved = this.#reserved;
     let room: { tokens: number; limit?: BudgetLimit } = { tokens: Number.POSITIVE_INFINITY };
     if (tokens !== undefined) {
       const spent =

@@ -1,4 +1,5 @@
 import { assertKnown } from "../base/check-option.ts";
+import { startTimer } from "../base/clock.ts";
 import { NanoAgentError } from "../base/errors.ts";
 import type { BudgetLimit } from "./result.ts";
 import type { RunContext } from "./run-context.ts";
@@ -61,4 +62,14 @@ export function assertLimits(limits: {
       );
     }
   }
+}
+
+/** Aborts a run that takes longer than it may. */
+export function wallTimer(
+  wallTimeMs: number | undefined,
+  controller: AbortController,
+): ReturnType<typeof setTimeout> | undefined {
+  if (wallTimeMs === undefined) return undefined;
+  const reason = `The run took longer than ${wallTimeMs} ms.`;
+  return startTimer(wallTimeMs, () => controller.abort(new NanoAgentError("timeout", reason)));
 }

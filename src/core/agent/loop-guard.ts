@@ -51,7 +51,7 @@ export class LoopGuard {
   #calls: readonly ToolUseBlock[] = [];
   #counted = 0;
   /** Results that came before those of earlier calls. */
-  readonly #early = new Map<string, ToolResultEntry>();
+  #early: Map<string, ToolResultEntry> | undefined;
   /** The newest calls, newest first. */
   readonly #last: Seen[] = [];
   /** For each period from 1: how many calls in a row were like the one that many calls before. */
@@ -67,14 +67,14 @@ export class LoopGuard {
   answer(calls: readonly ToolUseBlock[]): void {
     this.#calls = calls;
     this.#counted = 0;
-    if (this.#early.size > 0) this.#early.clear();
+    this.#early = undefined;
   }
 
   /** The result of one of them, in any order. */
   result(entry: ToolResultEntry): void {
     const due = this.#calls[this.#counted];
     if (due?.id !== entry.callId) {
-      this.#early.set(entry.callId, entry);
+      (this.#early ??= new Map()).set(entry.callId, entry);
       return;
     }
     this.#counted++;
@@ -83,11 +83,11 @@ export class LoopGuard {
   }
 
   #countEarly(): void {
-    while (this.#early.size > 0) {
+    for (;;) {
       const due = this.#calls[this.#counted];
-      const result = due === undefined ? undefined : this.#early.get(due.id);
+      const result = due === undefined ? undefined : this.#early?.get(due.id);
       if (due === undefined || result === undefined) return;
-      this.#early.delete(due.id);
+      this.#early?.delete(due.id);
       this.#counted++;
       this.#count(due, result);
     }

@@ -22,7 +22,8 @@ export async function hookedAnswer(
     const hooked = await run.hooks.post("reasoning", { request }, answer);
     const given = new Set(toolCallsOf(answer.message).map(({ id }) => id));
     assertCallIds(hooked, (id) => run.state.transcript.callIds.has(id) && !given.has(id));
-    return hooked;
+    // A message of its own: a hook may give the same one again and again.
+    return hooked.message === answer.message ? hooked : { ...hooked, message: { ...hooked.message } };
   } catch (error) {
     return { ...answer, failure: toNanoAgentError(error) };
   }

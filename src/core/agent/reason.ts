@@ -77,13 +77,14 @@ async function recordAnswer(
   const own: HookedAnswer = { message, finishReason: finish.finishReason };
   const hooked = run.hooks.has("post_reasoning") ? await hookedAnswer(run, account.request, own) : own;
   const answer = { message: hooked.message, finishReason: hooked.finishReason };
-  await record(run, {
+  const stored = record(run, {
     type: "assistant_message",
     ...answer,
     ...account.answered(finish, message),
     durationMs: Math.round(performance.now() - startedAt),
     ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
   });
+  if (stored instanceof Promise) await stored;
   const { failure } = hooked;
   if (failure !== undefined)
     return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };

@@ -1,7 +1,8 @@
 import { toNanoAgentError } from "../base/errors.ts";
 import type { Message } from "../message/message.ts";
-import { beginRun } from "./begin-run.ts";
+import { beginRun, saysSomething } from "./begin-run.ts";
 import { aborted, endRun } from "./end-run.ts";
+import type { AgentEvent } from "./event.ts";
 import { runMessages } from "./input-messages.ts";
 import type { LongTermControl } from "./long-term-control.ts";
 import type { RunResult } from "./result.ts";
@@ -13,35 +14,56 @@ export interface Reply {
   /** Conversation to start from when there is none yet. */
   readonly history: readonly Message[] | undefined;
   readonly longTerm: LongTermControl | undefined;
+  /** Records what was observed and is not recorded yet; `closing` also where that closes calls that wait. */
+  readonly storeObserved: (closing: boolean) => Promise<void> | undefined;
   /** The run between its beginning and its result. */
   readonly conduct: (run: RunContext) => Promise<RunResult>;
+  readonly publish: (event: AgentEvent) => void;
+  /** Called when the run is over, whatever became of it. */
+  readonly ended: () => void;
 }
 
 /**
  * A run from its input to its result, inside the `reply` hooks. A hook that fails ends it with `error`; the journal keeps how it had
- * ended until then. Throws what {@link beginRun} and `conduct` throw.
+ * ended until then. Rejects with what {@link beginRun} and `conduct` throw.
  */
-export async function reply(
+export async function reply(run: RunContext, parts: Reply): Promise<RunResult> {
+  const { messages, history, longTerm, storeObserved, publish } = parts;
+  try {
+    await storeObserved(saysSomething(messages));
+    let result: RunResult;
+    if (longTerm === undefined && !run.hooks.has("pre_reply")) {
+      // Written out: each function that waits for the run costs memory as long as it is at work.
+      await beginRun(run, messages, { history });
+      result = await parts.conduct(run);
+      if (run.hooks.has("post_reply") || run.hooks.failure !== undefined)
+        result = await afterReply(run, messages, result);
+    } else result = await replyBeside(run, parts);
+    await storeObserved(false);
+    publish({ type: "done", result });
+    return result;
+  } finally {
+    parts.ended();
+  }
+}
+
+/** A run with hooks before it, or with a long-term memory beside it. */
+async function replyBeside(
   run: RunContext,
   { messages, history, longTerm, conduct }: Reply,
 ): Promise<RunResult> {
-  const { hooks } = run;
   let input = messages;
   try {
-    if (hooks.has("pre_reply")) input = await hookedInput(run, messages);
+    if (run.hooks.has("pre_reply")) input = await hookedInput(run, messages);
   } catch (error) {
     await beginRun(run, messages, { history });
     if (run.signal.aborted) return conduct(run);
     return endRun(run, { stopReason: "error", error: toNanoAgentError(error) });
   }
-  if (longTerm === undefined) {
-    await beginRun(run, input, { history });
-    const result = await conduct(run);
-    return hooks.has("post_reply") || hooks.failure !== undefined ? afterReply(run, input, result) : result;
-  }
-  await beginRun(run, input, { history, recalled: await longTerm.recall(run, input) });
-  const result = await afterReply(run, input, await conduct(longTerm.listening(run)));
-  await longTerm.keep(run, result);
+  const recalled = longTerm === undefined ? undefined : await longTerm.recall(run, input);
+  await beginRun(run, input, { history, recalled });
+  const result = await afterReply(run, input, await conduct(longTerm?.listening(run) ?? run));
+  await longTerm?.keep(run, result);
   return result;
 }
 

@@ -24,6 +24,8 @@ export interface Spending {
 /** Result of a call that waited for approval when something else was said. */
 const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
 
+const NO_APPROVALS: ReadonlyMap<string, ApprovalRequestEntry> = new Map();
+
 const NOTHING: Spending = { usage: NO_USAGE, costUsd: 0 };
 
 /** What the provider counted: `tokens` of the last request and its answer, which are the first `messages` of the conversation. */
@@ -46,11 +48,11 @@ export class SessionState {
   readonly transcript: Transcript;
   /** Names and marks of the messages in it. */
   readonly labels: MessageLabels = new MessageLabels();
-  /** What the calls of this transcript have in common. */
-  readonly guard: LoopGuard = new LoopGuard();
   readonly #nested: NestedState | undefined;
-  readonly #begun = new Set<string>();
-  readonly #approvals = new Map<string, ApprovalRequestEntry>();
+  /** Calls that run, by id. A list, for they come and go one by one, and there are few at a time. */
+  #begun: string[] = [];
+  #approvals: Map<string, ApprovalRequestEntry> | undefined;
+  #guard: LoopGuard | undefined;
   #session: Spending = NOTHING;
   #run: Spending = NOTHING;
   #iterations = 0;
@@ -72,6 +74,11 @@ export class SessionState {
       (call: ToolUseBlock) => this.#closing(call.id),
       nested?.parent.transcript.callIds,
     );
+  }
+
+  /** What the calls of this transcript have in common. */
+  get guard(): LoopGuard {
+    return (this.#guard ??= new LoopGuard());
   }
 
   /** Of all runs of the session, those outside a nested one included. */
@@ -111,12 +118,12 @@ export class SessionState {
 
   /** Open calls that wait for approval, by id, in call order. */
   get approvals(): ReadonlyMap<string, ApprovalRequestEntry> {
-    return this.#approvals;
+    return this.#approvals ?? NO_APPROVALS;
   }
 
   /** Whether an open call had begun when whatever ran it was cut. */
   hasBegun(callId: string): boolean {
-    return this.#begun.has(callId);
+    return this.#begun.includes(callId);
   }
 
   /** What the provider reported last; `undefined` where nothing was, or not since the last compaction. */
@@ -149,11 +156,16 @@ export class SessionState {
   #fold(entry: JournalEntry): void {
     const { labels, transcript } = this;
     const before = transcript.messages.length;
+    const wasOpen = transcript.hasPending;
     this.#change(entry);
-    // What has no name by now are the results of the calls before it, which became a message, or what a compaction had to repair.
-    const from = entry.type === "compaction" || entry.type === "compaction_undone" ? 0 : before;
-    for (let at = from; at < transcript.messages.length; at++)
-      labels.nameUnnamed(transcript.messages[at], `${entry.id}/results`);
+    if (entry.type === "compaction" || entry.type === "compaction_undone") {
+      // What has no name by now is what had to be repaired.
+      for (const message of transcript.messages) labels.nameUnnamed(message, `${entry.id}/results`);
+      return;
+    }
+    // Where calls were open, what comes first is the message with their results.
+    const results = wasOpen ? transcript.messages[before] : undefined;
+    if (results !== undefined) labels.nameNew(results, `${entry.id}/results`);
   }
 
   #change(entry: JournalEntry): void {
@@ -162,7 +174,7 @@ export class SessionState {
       case "run_start":
         this.#isTouched = true;
         this.#isStopped = false;
-        this.guard.begin();
+        this.#guard?.begin();
         this.#run = NOTHING;
         this.#iterations = 0;
         this.#lastText = "";
@@ -184,7 +196,7 @@ export class SessionState {
         if (entry.parentCallId === undefined) this.#call(entry);
         return;
       case "approval_request":
-        this.#approvals.set(entry.callId, entry);
+        (this.#approvals ??= new Map()).set(entry.callId, entry);
         return;
       case "run_end":
         // Calls left to the caller stay open; any other open call will never be answered.
@@ -201,24 +213,25 @@ export class SessionState {
   }
 
   #call(entry: ToolIntentEntry | ToolResultEntry): void {
-    if (this.#approvals.size > 0) this.#approvals.delete(entry.callId);
+    this.#approvals?.delete(entry.callId);
     if (entry.type === "tool_intent") {
-      this.#begun.add(entry.callId);
+      if (!this.#begun.includes(entry.callId)) this.#begun.push(entry.callId);
       return;
     }
     this.transcript.addResult(entry.result);
-    this.guard.result(entry);
-    this.#begun.delete(entry.callId);
+    this.#guard?.result(entry);
+    const at = this.#begun.indexOf(entry.callId);
+    if (at !== -1) this.#begun.splice(at, 1);
   }
 
   #closeApprovals(): void {
-    if (this.#approvals.size > 0) this.#approvals.clear();
+    this.#approvals = undefined;
   }
 
   /** Why an open call that is closed has no result of its own. */
   #closing(callId: string): string {
-    if (this.#approvals.has(callId)) return NOT_APPROVED;
-    return this.#begun.has(callId) ? OUTCOME_UNKNOWN : NEVER_RAN;
+    if (this.approvals.has(callId)) return NOT_APPROVED;
+    return this.#begun.includes(callId) ? OUTCOME_UNKNOWN : NEVER_RAN;
   }
 
   #foldContext(entry: JournalEntry): void {
@@ -267,9 +280,11 @@ export class SessionState {
   }
 
   #answer(entry: AssistantEntry): void {
-    this.transcript.addAssistant(this.labels.named(entry.message, entry.id));
+    this.transcript.addAssistant(entry.message);
+    this.labels.nameNew(entry.message, entry.id);
     this.#closeApprovals();
-    this.guard.answer(toolCallsOf(entry.message));
+    const calls = toolCallsOf(entry.message);
+    if (calls.length > 0 || this.#guard !== undefined) this.guard.answer(calls);
     this.#spend(entry);
     const { inputTokens, outputTokens, estimated } = entry.usage;
     if (inputTokens > 0 && estimated !== true)

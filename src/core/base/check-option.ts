@@ -27,8 +27,8 @@ export function assertType(
 
 /** Throws `invalid_argument` for an option nobody knows: what it was to do would silently not happen. */
 export function assertKnown(options: object, known: readonly string[], what = "option"): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || known.includes(name)) continue;
+  for (const name of Object.keys(options)) {
+    if (known.includes(name) || (options as Readonly<Record<string, unknown>>)[name] === undefined) continue;
     const guess = nearest(name, known) ?? known.find((each) => each === ELSEWHERE.get(name));
     const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
     throw misuse(`Unknown ${what} "${name}".${hint} Known: ${known.join(", ")}.`);
