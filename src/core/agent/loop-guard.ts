@@ -39,6 +39,8 @@ interface Circle {
 interface Seen extends Pick<ToolResultEntry, "status" | "result"> {
   readonly call: ToolUseBlock;
   readonly said: string;
+  /** The same number for calls that are the same. */
+  readonly kind: number;
 }
 
 /**
@@ -56,6 +58,7 @@ export class LoopGuard {
   readonly #last: Seen[] = [];
   /** For each period from 1: how many calls in a row were like the one that many calls before. */
   readonly #repeats: number[] = [0, 0, 0, 0];
+  #kinds = 0;
   #warned = false;
 
   /** A run begins: before it is stopped the model is warned in it. */
@@ -133,13 +136,12 @@ export class LoopGuard {
       this.#repeats.fill(0);
       return;
     }
-    const seen = seenCall(call, result);
-    for (let period = 1; period <= MAX_PERIOD; period++) {
-      const before = this.#last[period - 1];
-      this.#repeats[period - 1] =
-        before !== undefined && isSame(before, seen) ? (this.#repeats[period - 1] ?? 0) + 1 : 0;
-    }
-    this.#last.unshift(seen);
+    const outcome = { status: result.status, result: result.result, said: saidBy(result) };
+    const same = this.#last.find((each) => isSame(each, call, outcome));
+    const kind = same?.kind ?? ++this.#kinds;
+    for (let at = 0; at < MAX_PERIOD; at++)
+      this.#repeats[at] = this.#last[at]?.kind === kind ? (this.#repeats[at] ?? 0) + 1 : 0;
+    this.#last.unshift({ call, ...outcome, kind });
     if (this.#last.length > MAX_PERIOD) this.#last.pop();
   }
 }
@@ -154,24 +156,18 @@ export function countsFor(
   return { warnAt: Math.min(warnAt * period, stop - period), stopAt: stop };
 }
 
-function seenCall(call: ToolUseBlock, { status, result, fingerprint }: ToolResultEntry): Seen {
-  const { content } = result;
-  return {
-    call,
-    status,
-    result,
-    said: fingerprint ?? (typeof content === "string" ? content : JSON.stringify(content)),
-  };
+function saidBy({ result: { content }, fingerprint }: ToolResultEntry): string {
+  return fingerprint ?? (typeof content === "string" ? content : JSON.stringify(content));
 }
 
 /** Results differ in most cases, and cost less to compare than arguments. */
-function isSame(one: Seen, other: Seen): boolean {
+function isSame(seen: Seen, call: ToolUseBlock, { status, said }: Pick<Seen, "status" | "said">): boolean {
   return (
-    one.call.name === other.call.name &&
-    one.status === other.status &&
-    one.said === other.said &&
-    one.call.invalid_input?.raw === other.call.invalid_input?.raw &&
-    equalJson(one.call.input, other.call.input)
+    seen.said === said &&
+    seen.status === status &&
+    seen.call.name === call.name &&
+    seen.call.invalid_input?.raw === call.invalid_input?.raw &&
+    equalJson(seen.call.input, call.input)
   );
 }
 
