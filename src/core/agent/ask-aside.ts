@@ -1,5 +1,5 @@
 import { toNanoAgentError } from "../base/errors.ts";
-import { AnswerCollector, type CollectedAnswer } from "../model/collect.ts";
+import type { CollectedAnswer } from "../model/collect.ts";
 import type { ModelRequest, StreamPart } from "../model/model.ts";
 import { exhaustedLimit } from "./limits.ts";
 import type { Reasoned } from "./reasoned.ts";
@@ -54,10 +54,9 @@ async function askOn(run: RunContext, account: RequestAccount, purpose: string):
 }
 
 async function collectAside(run: RunContext, account: RequestAccount): Promise<CollectedAnswer> {
-  const collector = new AnswerCollector(run.state.transcript.callIds);
   const show = (part: StreamPart): void => {
     if (part.type === "retry") run.emit({ ...part, error: redactError(run.redact, part.error) });
   };
-  await receiveParts(run, { account, collector, show });
-  return collector.result();
+  await receiveParts(run, { account, show });
+  return account.collector.result();
 }

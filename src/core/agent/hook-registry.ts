@@ -88,6 +88,11 @@ export class HookRegistry {
     return this.#hooks?.get(point)?.values() ?? [];
   }
 
+  /** Whether no point has a hook. */
+  get isEmpty(): boolean {
+    return this.#hooks === undefined;
+  }
+
   /** Whether a point has a hook. */
   has(point: HookPoint): boolean {
     return this.#hooks !== undefined && (this.#hooks.get(point)?.size ?? 0) > 0;

@@ -79,6 +79,7 @@ export class Hooks {
 
   /** Shows an event, through the print hooks where there are any. A hook that throws is kept as {@link Hooks.failure}, and the event is shown as it was. */
   print(event: AgentEvent, show: (event: AgentEvent) => void): void {
+    if (this.#classes === undefined && this.#own.isEmpty) return show(event);
     if (!this.has("pre_print") && !this.has("post_print")) return show(event);
     let current: AgentEvent | undefined = event;
     for (const registered of this.#at("pre_print")) {

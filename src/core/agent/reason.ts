@@ -1,6 +1,6 @@
 import { toNanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
-import { AnswerCollector, type CollectedAnswer } from "../model/collect.ts";
+import type { CollectedAnswer } from "../model/collect.ts";
 import type { ModelRequest, StreamPart, ToolChoice } from "../model/model.ts";
 import { type HookedAnswer, hookedAnswer, hookedRequest } from "./reason-hooks.ts";
 import type { Reasoned } from "./reasoned.ts";
@@ -17,16 +17,15 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
   const opened = openAccount(run, toolChoice);
   const account = opened instanceof Promise ? await opened : opened;
   if (!(account instanceof RequestAccount)) return account;
-  const collector = new AnswerCollector(run.state.transcript.callIds);
   const startedAt = performance.now();
   try {
-    await receiveParts(run, { account, collector, show: (part) => publish(run, part) });
-    return await recordAnswer(run, collector.result(), { account, startedAt });
+    await receiveParts(run, { account, show: (part) => publish(run, part) });
+    return await recordAnswer(run, account.collector.result(), { account, startedAt });
   } catch (error) {
     const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
     if (run.signal.aborted) {
-      await recordPartial(run, collector.partial(), { account, startedAt });
+      await recordPartial(run, account.collector.partial(), { account, startedAt });
       return { type: "aborted" };
     }
     await account.void("failed");

@@ -1,5 +1,4 @@
 import { abortError, orAborted } from "../base/abort.ts";
-import type { AnswerCollector } from "../model/collect.ts";
 import type { StreamPart } from "../model/model.ts";
 import type { RequestAccount } from "./request-account.ts";
 import type { RunContext } from "./run-context.ts";
@@ -10,8 +9,7 @@ const GRACE_MS = 500;
 /** Where the parts of an answer go. */
 export interface Receiver {
   readonly account: RequestAccount;
-  readonly collector: AnswerCollector;
-  /** Gets each part as the collector gives it back. */
+  /** Gets each part as it is to be shown. */
   readonly show: (part: StreamPart) => void;
 }
 
@@ -23,14 +21,13 @@ export function receiveParts(run: RunContext, receiver: Receiver): Promise<void>
   return orAborted(receive(run, receiver), run.signal, GRACE_MS);
 }
 
-async function receive(run: RunContext, { account, collector, show }: Receiver): Promise<void> {
+async function receive(run: RunContext, { account, show }: Receiver): Promise<void> {
   const { model, signal } = run;
   for await (const part of model.stream(account.request, { signal })) {
     // Nobody may be waiting any more.
     if (signal.aborted) throw abortError(signal);
     if (part.type === "retry") await account.void("retry");
-    else account.see(part);
-    show(collector.add(part));
+    show(account.take(part));
     if (signal.aborted) throw abortError(signal);
   }
 }

@@ -1,5 +1,6 @@
 import type { Message } from "../message/message.ts";
 import { cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
+import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import { estimateOutput, estimateTokens, type Measured } from "../model/estimate.ts";
 import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/model.ts";
@@ -25,10 +26,13 @@ export class RequestAccount {
   readonly request: ModelRequest;
   /** The limit the answer is held to, when the budget pays for no longer one. */
   readonly cappedBy: BudgetLimit | undefined;
+  /** Takes in what the model answers. */
+  readonly collector: AnswerCollector;
   readonly #run: RunContext;
   readonly #measured: Measured | undefined;
   readonly #release: () => void;
-  readonly #written: string[] = [];
+  /** Arguments of calls as they come: the collector has them when they are complete. */
+  readonly #arguments: string[] = [];
   #hasBegun = false;
 
   private constructor(run: RunContext, grant: Grant, measured: Measured | undefined) {
@@ -37,6 +41,7 @@ export class RequestAccount {
     this.request = grant.request;
     this.cappedBy = grant.cappedBy;
     this.#release = grant.release;
+    this.collector = new AnswerCollector(run.state.transcript.callIds);
   }
 
   /** Opens the account, or resolves to the limit that does not pay for the request. Rejects when the run is aborted meanwhile. */
@@ -55,11 +60,11 @@ export class RequestAccount {
     return new RequestAccount(run, grant, measuredOf(run, request));
   }
 
-  /** Looks at a part of the stream. One that says `retry` is for {@link RequestAccount.void}. */
-  see(part: StreamPart): void {
-    this.#hasBegun = true;
-    if (part.type === "text_delta" || part.type === "thinking_delta") this.#written.push(part.text);
-    else if (part.type === "tool_call_delta") this.#written.push(part.json);
+  /** Takes a part of the stream; returns it as it is to be shown. One that says `retry` is for {@link RequestAccount.void} first. */
+  take(part: StreamPart): StreamPart {
+    if (part.type === "tool_call_delta") this.#arguments.push(part.json);
+    this.#hasBegun = part.type !== "retry";
+    return this.collector.add(part);
   }
 
   /** What an answer is charged with. */
@@ -81,7 +86,7 @@ export class RequestAccount {
     const model = `${provider}/${id}`;
     const price = highestPrice(this.#run.model);
     if (!this.#isCounted(price)) return { model, usage: NO_USAGE };
-    const outputTokens = estimateTokens(this.#written.join(""));
+    const outputTokens = estimateTokens(this.collector.written() + this.#arguments.join(""));
     const usage: Usage = { inputTokens: this.#inputTokens(), outputTokens, estimated: true };
     return { model, usage, ...(price === undefined ? {} : { costUsd: costOf(usage, price) }) };
   }
@@ -94,7 +99,7 @@ export class RequestAccount {
     const mayHaveBegun = this.#hasBegun || (purpose === "aborted" && this.#run.ledger.isLimited);
     const charge = this.cut();
     this.#hasBegun = false;
-    this.#written.length = 0;
+    this.#arguments.length = 0;
     if (mayHaveBegun && charge.usage.estimated === true)
       await record(this.#run, { type: "model_usage", purpose, ...charge, durationMs: 0 });
   }

@@ -60,6 +60,11 @@ export class AnswerCollector {
     }
   }
 
+  /** The text that has arrived so far, reasoning included. */
+  written(): string {
+    return this.#slots.map((slot) => (slot === undefined ? "" : writtenIn(slot))).join("");
+  }
+
   /** The answer. Throws `invalid_response` when the stream ended without a `finish` part. */
   result(): CollectedAnswer {
     if (this.#finish === undefined) {
@@ -117,6 +122,13 @@ export class AnswerCollector {
     this.#usedIds.add(unique);
     return unique;
   }
+}
+
+function writtenIn(slot: Slot): string {
+  if (slot.kind !== "done") return slot.text;
+  const { block } = slot;
+  if (block.type === "text") return block.text;
+  return block.type === "thinking" ? block.thinking : "";
 }
 
 /** Reads a model stream to its end. Throws what the stream throws. */
