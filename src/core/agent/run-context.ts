@@ -131,7 +131,8 @@ export function record(run: Recorder, entry: NewEntry): JournalEntry | Promise<J
     throw notStored(entry, error);
   }
   if (!("then" in stored)) return published(run, stored);
-  return stored.then(
+  // A promise of our own, whatever the journal gave: callers look whether it is one.
+  return Promise.resolve(stored).then(
     (entry) => published(run, entry),
     (error: unknown) => {
       throw notStored(entry, error);
