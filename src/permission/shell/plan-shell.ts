@@ -89,10 +89,9 @@ class Planner {
       return;
     }
     const reading = readShell(line);
-    if (level.judged) {
-      this.#redirects.push(...reading.redirects);
-      this.#obstacles.push(...reading.obstacles);
-    } else this.#redirects.push(...reading.redirects.filter(({ writes }) => writes));
+    for (const redirect of reading.redirects)
+      if (level.judged || redirect.writes) this.#redirects.push(redirect);
+    if (level.judged) for (const obstacle of reading.obstacles) this.#obstacles.push(obstacle);
     for (const { part, reason } of reading.changes) this.#change(part, reason, level);
     if (reading.obstacles.length > 0) this.#roughly(line.slice(0, MAX_BROKEN), level);
     for (const text of reading.unread) this.#roughly(text, level);

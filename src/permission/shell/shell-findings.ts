@@ -17,10 +17,10 @@ const MAX_VALUES = 64;
 /** What is found while a command line is read. A line can hold thousands of others: what most never need is made when it is needed. */
 export class ShellFindings {
   readonly commands: SimpleCommand[] = [];
-  readonly #redirects: ShellRedirect[] = [];
-  readonly #obstacles: ShellObstacle[] = [];
-  readonly #changes: ShellObstacle[] = [];
-  readonly #unread: string[] = [];
+  #redirects: ShellRedirect[] | undefined;
+  #obstacles: ShellObstacle[] | undefined;
+  #changes: ShellObstacle[] | undefined;
+  #unread: string[] | undefined;
   #variables: Map<string, VariableValues> | undefined;
   /** What a variable was set to last, for deny rules. */
   #latest: Map<string, string | undefined> | undefined;
@@ -35,23 +35,23 @@ export class ShellFindings {
   }
 
   redirect(redirect: ShellRedirect): void {
-    this.#redirects.push(redirect);
+    (this.#redirects ??= []).push(redirect);
     this.#count++;
   }
 
   obstacle(obstacle: ShellObstacle): void {
-    this.#obstacles.push(obstacle);
+    (this.#obstacles ??= []).push(obstacle);
     this.#count++;
   }
 
   change(part: string, reason: string): void {
-    this.#changes.push({ part, reason });
+    (this.#changes ??= []).push({ part, reason });
     this.#count++;
   }
 
   /** A text that runs and is not read; `obstacle` says why. */
   leaveUnread(text: string, obstacle: ShellObstacle): void {
-    this.#unread.push(text);
+    (this.#unread ??= []).push(text);
     this.obstacle(obstacle);
   }
 
@@ -114,7 +114,7 @@ export class ShellFindings {
     for (const name of assignedByBuiltins(this.commands))
       (this.#variables ??= new Map()).set(name, undefined);
     const variables = this.#variables ?? NO_VARIABLES;
-    for (const { name, part } of this.#calculated ?? []) {
+    for (const { name, part } of this.#calculated ?? NONE) {
       const values = variables.get(name);
       if (variables.has(name) && values?.every(({ text }) => /^[\w.-]*$/.test(text)) !== true)
         this.obstacle({ part, reason: `it calculates with ${name}, which the line sets to a text` });
@@ -122,15 +122,16 @@ export class ShellFindings {
     return {
       commands: this.commands,
       repeated: this.#repeated ?? NOTHING_REPEATED,
-      redirects: this.#redirects,
-      obstacles: this.#obstacles,
-      changes: this.#changes,
-      unread: this.#unread,
+      redirects: this.#redirects ?? NONE,
+      obstacles: this.#obstacles ?? NONE,
+      changes: this.#changes ?? NONE,
+      unread: this.#unread ?? NONE,
       variables,
     };
   }
 }
 
+const NONE: readonly never[] = [];
 const NO_VARIABLES: ReadonlyMap<string, VariableValues> = new Map();
 const NOTHING_REPEATED: ReadonlySet<SimpleCommand> = new Set();
 

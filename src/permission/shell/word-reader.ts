@@ -37,7 +37,7 @@ const PLAIN = /^[\w./:=,%+-]*$/;
 export class WordReader {
   readonly #context: WordContext;
   /** Words come again and again in long lines: those without variables, and those with. */
-  readonly #known = new Map<string, ShellWord>();
+  #known: Map<string, ShellWord> | undefined;
   #expanded: Map<string, ShellWord> | undefined;
   /** Levels of calculations and conditions that are being read. */
   #depth = 0;
@@ -64,11 +64,12 @@ export class WordReader {
   /** One word, its braces as they are. */
   word(word: Word): ShellWord {
     const { text } = word;
-    const known = this.#known.get(text) ?? this.#expanded?.get(text);
+    const known = this.#known?.get(text) ?? this.#expanded?.get(text);
     if (known !== undefined) return known;
     if (!PLAIN.test(text)) return this.#read(word);
     const read = literalWord(text);
-    if (this.#known.size < MAX_KNOWN) this.#known.set(text, read);
+    const words = (this.#known ??= new Map());
+    if (words.size < MAX_KNOWN) words.set(text, read);
     return read;
   }
 
@@ -84,7 +85,7 @@ export class WordReader {
     const literal = draft.literal && !tilde;
     const read = { text: word.value, literal, glob, tilde, braces, splits, names, substitutions, resolved };
     if (!draft.pure) return read;
-    const words = names.length === 0 ? this.#known : (this.#expanded ??= new Map());
+    const words = names.length === 0 ? (this.#known ??= new Map()) : (this.#expanded ??= new Map());
     if (words.size < MAX_KNOWN) words.set(word.text, read);
     return read;
   }
