@@ -20,7 +20,9 @@ const EVERYDAY_ROUNDS = 40;
 function main(): void {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-bench-permission-")));
   try {
-    const start = median(Array.from({ length: 15 }, () => timed(() => spawnSync(process.execPath, ["-e", "0"]))));
+    const start = median(
+      Array.from({ length: 15 }, () => timed(() => spawnSync(process.execPath, ["-e", "0"]))),
+    );
     console.log(`Node ${process.version}, a bare start takes ${start.toFixed(0)} ms\n`);
     console.log("| decision | ms | bare starts |\n|---|---:|---:|");
     const say = (what: string, ms: number): void =>
