@@ -92,6 +92,19 @@ test("a system, a program or a start that fails is a problem, never a throw", as
   ]);
 });
 
+test("a program that is not found at the first look is there: a busy machine answers late", async () => {
+  let looks = 0;
+  const errors = (): string[] => (++looks === 1 ? ["ripgrep (rg) not found"] : []);
+  const runtime = fakeRuntime({
+    checkDependencies: () => ({ errors: errors(), warnings: [] }),
+    initialize: () => Promise.reject(new Error("it came to the start")),
+  });
+  expect(await openSandbox({ runtime, ...place() })).toEqual({
+    problem: "The sandbox cannot be started: it came to the start.",
+  });
+  expect(looks).toBe(2);
+});
+
 test("each command gets the limits as they are then, its domains and its own cleaning up", async () => {
   const runtime = fakeRuntime();
   const where = place();

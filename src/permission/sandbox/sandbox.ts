@@ -39,7 +39,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   try {
     if (!runtime.isSupportedPlatform())
       return { problem: `The sandbox runtime does not know this system (${process.platform}).` };
-    const { errors } = runtime.checkDependencies();
+    const errors = missingFor(runtime);
     if (errors.length > 0) return { problem: missingPrograms(errors) };
     makeProtected(place);
     await runtime.initialize(runtimeConfig(sandboxLimits(place)));
@@ -52,6 +52,15 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     await sandbox?.dispose();
     return { problem: `The sandbox cannot be started: ${errorMessage(error)}.` };
   }
+}
+
+/** Times the runtime looks for its programs: it gives a look one second, which is too little on a busy machine. */
+const LOOKS = 3;
+
+function missingFor(runtime: SandboxRuntime): readonly string[] {
+  let { errors } = runtime.checkDependencies();
+  for (let look = 1; look < LOOKS && errors.length > 0; look++) ({ errors } = runtime.checkDependencies());
+  return errors;
 }
 
 /** Confines commands to the limits of one place. */
