@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
@@ -246,4 +247,14 @@ test("the price of the model becomes the cost of the run, and an unknown price i
   const priced = new ScriptedModel([says("hi")], { info: { price: { input: 10, output: 100 } } });
   expect((await new Agent({ model: priced }).run("go")).cost).toBeCloseTo((100 * 10 + 20 * 100) / 1e6, 12);
   expect((await new Agent({ model: new ScriptedModel([says("hi")]) }).run("go")).cost).toBeUndefined();
+});
+
+test("a stream that nobody reads leaves nothing on the signal it was given, and one that was read neither", async () => {
+  const { signal } = new AbortController();
+  const agent = new Agent({ model: new ScriptedModel([says("Blue.")]) });
+  agent.stream("Colour?", { signal });
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+  for await (const event of agent.stream("Colour?", { signal }))
+    if (event.type === "turn_start") expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });

@@ -141,11 +141,12 @@ export class Agent {
   ): AgentStream<OutputOf<S>> {
     assertRunOptions(options);
     const messages = runMessages(input);
-    const linked = linkController(options.signal);
+    let linked: LinkedController | undefined;
     const settled = Promise.withResolvers<RunResult<OutputOf<S>>>();
     // Whoever only iterates never looks at it.
     settled.promise.catch(() => undefined);
     const work = async (): Promise<void> => {
+      linked = linkController(options.signal);
       try {
         const result = await this.#perform(messages, options, {
           linked,
@@ -164,7 +165,7 @@ export class Agent {
         finished = work();
       },
       onCancel: () => {
-        linked.controller.abort(new NanoAgentError("aborted", "The reader of the run left."));
+        linked?.controller.abort(new NanoAgentError("aborted", "The reader of the run left."));
         return finished;
       },
     });

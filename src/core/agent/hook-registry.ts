@@ -88,7 +88,7 @@ export class HookRegistry {
     return this.#hooks?.get(point)?.values() ?? [];
   }
 
-  /** Whether no point has a hook. */
+  /** A quick look: true when there was never a hook, or all were cleared; false says nothing. */
   get isEmpty(): boolean {
     return this.#hooks === undefined;
   }

@@ -62,7 +62,7 @@ export class AbortCallbacks {
   }
 }
 
-/** One listener for all that wait for a signal which lives as long as they do: listeners that come and go cost ten times as much. */
+/** One listener for all that wait for a signal which lives as long as they do: a run waits several times a turn. */
 class SharedSource extends AbortCallbacks implements AbortSource {
   readonly #signal: AbortSignal;
 
@@ -81,7 +81,7 @@ class SharedSource extends AbortCallbacks implements AbortSource {
   }
 }
 
-/** Where a signal of our own keeps its source. A weak map of many short lives would cost more than all else here. */
+/** Where a signal of our own keeps its source; a weak map with short-lived keys is looked through at every garbage collection. */
 const SOURCE = Symbol("source");
 
 type OwnSignal = AbortSignal & { [SOURCE]?: SharedSource };
