@@ -1,0 +1,84 @@
+import { eastAsianWidth } from "get-east-asian-width";
+
+/** Cells of a terminal that a text takes. Control characters must not be in it. */
+export function columnsOf(text: string): number {
+  if (NARROW.test(text)) return text.length;
+  if (PLAIN.test(text)) return text.length + text.replaceAll(NARROW_CHARS, "").length;
+  let columns = 0;
+  for (const cluster of graphemes(text)) columns += graphemeColumns(cluster);
+  return columns;
+}
+
+/** What people take for one character each: emoji of several parts, letters with their marks. */
+export function graphemes(text: string): readonly string[] {
+  if (NARROW.test(text)) return text.split("");
+  if (PLAIN.test(text)) return [...text];
+  return Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
+}
+
+/** Cells of one grapheme: wide letters and emoji two, marks alone none. */
+export function graphemeColumns(cluster: string): number {
+  if (cluster.length === 1 && cluster >= " " && cluster <= "~") return 1;
+  if (EMOJI.test(cluster)) return 2;
+  let columns = 0;
+  for (const char of cluster) {
+    if (!NO_CELL.test(char)) columns += eastAsianWidth(char.codePointAt(0) ?? 0);
+  }
+  return columns;
+}
+
+/** A text cut into pieces of at most `width` columns, at least one piece. A `width` below 2 counts as 2. */
+export function wrapColumns(line: string, width: number): readonly string[] {
+  const limit = Math.max(2, width);
+  const pieces: string[] = [];
+  let rest = line;
+  for (;;) {
+    const piece = firstColumns(rest, limit);
+    pieces.push(piece);
+    if (piece.length === rest.length) return pieces;
+    rest = rest.slice(piece.length);
+  }
+}
+
+/** The beginning of a text, as much of it as fits `width` columns. */
+export function firstColumns(text: string, width: number): string {
+  if (text.length <= width && NARROW.test(text)) return text;
+  let columns = 0;
+  let end = 0;
+  // No grapheme of a width has more characters than this; whatever follows cannot fit.
+  for (const cluster of graphemes(text.slice(0, (width + 1) * MAX_CLUSTER))) {
+    columns += graphemeColumns(cluster);
+    if (columns > width) break;
+    end += cluster.length;
+  }
+  return text.slice(0, end);
+}
+
+/** The end of a text, as much of it as fits `width` columns. */
+export function lastColumns(text: string, width: number): string {
+  let columns = 0;
+  let from = text.length;
+  for (const cluster of graphemes(text.slice(-(width + 1) * MAX_CLUSTER)).toReversed()) {
+    columns += graphemeColumns(cluster);
+    if (columns > width) break;
+    from -= cluster.length;
+  }
+  return text.slice(from);
+}
+
+/** A text that fits `width` columns, with `…` in place of what does not. */
+export function fitColumns(text: string, width: number): string {
+  if (columnsOf(text.slice(0, width * MAX_CLUSTER + 1)) <= width && text.length <= width * MAX_CLUSTER) return text;
+  return width < 1 ? "" : `${firstColumns(text, width - 1)}…`;
+}
+
+const MAX_CLUSTER = 24;
+const SEGMENTER: Intl.Segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+const NARROW = /^[\x20-\x7e]*$/;
+const NARROW_CHARS = /[\x20-\x7e\u00a1-\u024f\u0410-\u044f\u2500-\u257f]/g;
+/** Characters that stand alone whatever follows: each of a known width. */
+const PLAIN =
+  /^[\x20-\x7e\u00ae-\u024f\u0410-\u044f\u2500-\u257f\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
+const EMOJI =
+  /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2}|[#*0-9]\ufe0f?\u20e3|\p{Extended_Pictographic}\p{Emoji_Modifier})/u;
+const NO_CELL = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]/u;
