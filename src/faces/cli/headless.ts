@@ -1,8 +1,10 @@
+import { repairText } from "../../app/coding-session/repair-text.ts";
 import { type ComposedAgent, composeAgent } from "../../app/compose.ts";
 import { currentFolder, existingFolder, withGoneFolder } from "../../app/config/paths.ts";
 import { findSession, type OpenSession } from "../../app/open-session.ts";
 import { redactionFor } from "../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
+import { leftOutText } from "../../app/trust/left-out-text.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
@@ -24,14 +26,12 @@ import { Progress, seconds } from "./progress.ts";
 import { readPrompt, readPromptIfAny, textOrFile } from "./prompt.ts";
 import { readSchema } from "./read-schema.ts";
 import { stdinKind } from "./read-stdin.ts";
-import { repairText } from "./repair-text.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import type { RunFlags } from "./run-flags.ts";
 import type { RunObservers } from "./run-observers.ts";
 import { RunTally } from "./run-tally.ts";
 import { styleFor } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
-import { leftOutText } from "./trust-text.ts";
 import { widthOf, wrapText } from "./wrap-text.ts";
 
 /**

@@ -1,6 +1,7 @@
 import { variable } from "../../../app/config/env.ts";
 import { existingFolder, userPaths } from "../../../app/config/paths.ts";
 import { findTrustItems, type ProjectItems } from "../../../app/trust/find-trust-items.ts";
+import { itemName } from "../../../app/trust/left-out-text.ts";
 import { changeTrust, openTrustedProject, readTrust } from "../../../app/trust/trust-file.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { TrustItem } from "../../../permission/trust/trust-item.ts";
@@ -11,7 +12,6 @@ import { EXIT } from "../exit-code.ts";
 import { isTerminal } from "../output.ts";
 import { styleFor } from "../style.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { itemName } from "../trust-text.ts";
 import { type TrustWords, trustWords } from "../trust-words.ts";
 import { usageError } from "../usage-error.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
