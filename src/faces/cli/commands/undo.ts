@@ -13,7 +13,7 @@ import {
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT } from "../exit-code.ts";
-import { rollbackJson, rollbackText } from "../undo/rollback-text.ts";
+import { rollbackJson, rollbackText } from "../../terminal/rollback-text.ts";
 import { turnsText } from "../undo/turns-text.ts";
 import { usageError } from "../usage-error.ts";
 
