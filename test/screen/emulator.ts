@@ -43,9 +43,17 @@ export class Emulator {
   }
 
   /** Modes that programs switch on. */
-  get modes(): { readonly bracketedPaste: boolean; readonly wraparound: boolean; readonly synchronized: boolean } {
+  get modes(): {
+    readonly bracketedPaste: boolean;
+    readonly wraparound: boolean;
+    readonly synchronized: boolean;
+  } {
     const { bracketedPasteMode, wraparoundMode, synchronizedOutputMode } = this.#terminal.modes;
-    return { bracketedPaste: bracketedPasteMode, wraparound: wraparoundMode, synchronized: synchronizedOutputMode };
+    return {
+      bracketedPaste: bracketedPasteMode,
+      wraparound: wraparoundMode,
+      synchronized: synchronizedOutputMode,
+    };
   }
 
   /** The rows that are visible, blanks at their ends left out. */
@@ -73,6 +81,9 @@ export class Emulator {
 
   #rows(from: number, to: number): readonly string[] {
     const buffer = this.#terminal.buffer.active;
-    return Array.from({ length: to - from }, (_, index) => buffer.getLine(from + index)?.translateToString(true) ?? "");
+    return Array.from(
+      { length: to - from },
+      (_, index) => buffer.getLine(from + index)?.translateToString(true) ?? "",
+    );
   }
 }

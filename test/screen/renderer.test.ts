@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { span, wrapLine, type Line } from "../../src/faces/tui/paint/line.ts";
+import { type Line, span, wrapLine } from "../../src/faces/tui/paint/line.ts";
 import type { Look } from "../../src/faces/tui/paint/theme.ts";
 import { Renderer } from "../../src/faces/tui/terminal/renderer.ts";
 import { Emulator } from "./emulator.ts";
@@ -28,7 +28,11 @@ test("final lines are printed once, and what stands below is drawn in place", as
   const { emulator, renderer, flush } = room(20, 5);
   await emulator.write("$ nano-agent\r\n");
   renderer.draw({ final: [], live: lines("> hi", "status"), caret: { row: 0, column: 4 } });
-  renderer.draw({ final: lines("one", "two", "three"), live: lines("> ", "status"), caret: { row: 0, column: 2 } });
+  renderer.draw({
+    final: lines("one", "two", "three"),
+    live: lines("> ", "status"),
+    caret: { row: 0, column: 2 },
+  });
   renderer.draw({ final: lines("four"), live: lines("> x", "status"), caret: { row: 0, column: 3 } });
   await flush();
   expect([emulator.rows, emulator.cursor]).toEqual([
@@ -39,9 +43,17 @@ test("final lines are printed once, and what stands below is drawn in place", as
 
 test("of a row that grew only the new end is written", async () => {
   const { emulator, renderer, flush } = room(80, 10);
-  renderer.draw({ final: [], live: lines("an answer that is", "> ", "status"), caret: { row: 1, column: 2 } });
+  renderer.draw({
+    final: [],
+    live: lines("an answer that is", "> ", "status"),
+    caret: { row: 1, column: 2 },
+  });
   await flush();
-  renderer.draw({ final: [], live: lines("an answer that is long", "> ", "status"), caret: { row: 1, column: 2 } });
+  renderer.draw({
+    final: [],
+    live: lines("an answer that is long", "> ", "status"),
+    caret: { row: 1, column: 2 },
+  });
   const written = await flush();
   expect([written.length <= 60, written.includes("answer"), emulator.rows, emulator.cursor]).toEqual([
     true,
@@ -60,11 +72,36 @@ test("a frame that changes nothing writes nothing", async () => {
   expect(await flush()).toBe("");
 });
 
-const TEXT = fc.array(fc.constantFrom("word ", "字符", "👩‍👩‍👧", "é", "🇩🇪", "x", "a\u001B[2Jb", "\u009Bc", "\u202Ed", "longlonglong"), { maxLength: 12 }).map((parts) => parts.join(""));
+const TEXT = fc
+  .array(
+    fc.constantFrom(
+      "word ",
+      "字符",
+      "👩‍👩‍👧",
+      "é",
+      "🇩🇪",
+      "x",
+      "a\u001B[2Jb",
+      "\u009Bc",
+      "\u202Ed",
+      "longlonglong",
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(""));
 
 const STEP = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ final: fc.array(TEXT, { maxLength: 3 }), live: fc.array(TEXT, { maxLength: 4 }) }) },
-  { weight: 1, arbitrary: fc.record({ columns: fc.integer({ min: 30, max: 60 }), rows: fc.integer({ min: 10, max: 20 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ final: fc.array(TEXT, { maxLength: 3 }), live: fc.array(TEXT, { maxLength: 4 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      columns: fc.integer({ min: 30, max: 60 }),
+      rows: fc.integer({ min: 10, max: 20 }),
+    }),
+  },
 );
 
 test("whatever is drawn and however the window changes, each final line is there once and in order, below what stood there before", async () => {
@@ -84,7 +121,14 @@ test("whatever is drawn and however the window changes, each final line is there
           renderer.resize(step);
         } else {
           const final = step.final.flatMap((text) => fit(`#${++count}#${text}`));
-          wanted.push(...final.map((row) => row.map((each) => each.text).join("").replaceAll(" ", "")));
+          wanted.push(
+            ...final.map((row) =>
+              row
+                .map((each) => each.text)
+                .join("")
+                .replaceAll(" ", ""),
+            ),
+          );
           // Broken anew, the live rows must still fit the smallest window: what leaves it is out of reach.
           live = step.live.flatMap(fit).slice(0, 3);
           renderer.draw({ final, live: [...live, [span(">")]], caret: { row: live.length, column: 1 } });

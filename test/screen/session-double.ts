@@ -7,7 +7,11 @@ import type { SessionView, ToolItem, ViewChange, ViewItem } from "../../src/app/
 /** What a run of the double does, step by step; it says "done" when nothing else is left. */
 export type Script = (double: SessionDouble, text: string) => Promise<void>;
 
-type NewItem = ViewItem extends infer I ? (I extends ViewItem ? Omit<I, "id" | "version" | "time"> : never) : never;
+type NewItem = ViewItem extends infer I
+  ? I extends ViewItem
+    ? Omit<I, "id" | "version" | "time">
+    : never
+  : never;
 
 /** A coding session without model, tools and files: what its runs do is a function. */
 export class SessionDouble implements CodingSession {
@@ -47,7 +51,14 @@ export class SessionDouble implements CodingSession {
   get info(): SessionInfo {
     const { mode } = this.#rest;
     const lists = { tools: [], agents: [], skills: [], commands: [], mcpServers: [] };
-    return { cwd: process.cwd(), model: { name: "demo/model", why: "flag" }, mode, ...lists, sandbox: "off", goOn: "-c" };
+    return {
+      cwd: process.cwd(),
+      model: { name: "demo/model", why: "flag" },
+      mode,
+      ...lists,
+      sandbox: "off",
+      goOn: "-c",
+    };
   }
 
   get signal(): AbortSignal {
@@ -111,7 +122,12 @@ export class SessionDouble implements CodingSession {
       const isStopped = this.signal.aborted;
       const { run: _run, ...rest } = this.#rest;
       this.#rest = { ...rest, state: "idle", questions: [] };
-      this.add({ type: "run_end", stopReason: isStopped ? "aborted" : "completed", durationMs: Date.now() - startedAt, costUsd: 0.01 });
+      this.add({
+        type: "run_end",
+        stopReason: isStopped ? "aborted" : "completed",
+        durationMs: Date.now() - startedAt,
+        costUsd: 0.01,
+      });
       this.set({});
       this.#next();
       return { exitCode: isStopped ? 130 : 0 } as Outcome;
@@ -162,7 +178,10 @@ export class SessionDouble implements CodingSession {
   async setMode(mode: SessionView["mode"]): Promise<void> {
     this.set({ mode });
   }
-  async shell(command: string, { shared }: { readonly shared: boolean }): Promise<{ output: string; exitCode: number }> {
+  async shell(
+    command: string,
+    { shared }: { readonly shared: boolean },
+  ): Promise<{ output: string; exitCode: number }> {
     this.add({ type: "shell", command, output: `${command} says hello\n`, exitCode: 0, shared });
     return { output: "", exitCode: 0 };
   }

@@ -68,7 +68,8 @@ export function lastColumns(text: string, width: number): string {
 
 /** A text that fits `width` columns, with `…` in place of what does not. */
 export function fitColumns(text: string, width: number): string {
-  if (columnsOf(text.slice(0, width * MAX_CLUSTER + 1)) <= width && text.length <= width * MAX_CLUSTER) return text;
+  if (columnsOf(text.slice(0, width * MAX_CLUSTER + 1)) <= width && text.length <= width * MAX_CLUSTER)
+    return text;
   return width < 1 ? "" : `${firstColumns(text, width - 1)}…`;
 }
 

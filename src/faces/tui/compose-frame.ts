@@ -1,9 +1,9 @@
 import type { SessionView } from "../../app/coding-session/view.ts";
 import type { Line } from "./paint/line.ts";
 import type { Frame, Size } from "./terminal/renderer.ts";
-import type { ViewContext } from "./views/view-context.ts";
 import { jobLines, queueLines, todoLines } from "./views/side-lines.ts";
 import { activityLine } from "./views/status-line.ts";
+import type { ViewContext } from "./views/view-context.ts";
 
 /** The parts of the lower screen, each already laid out. */
 export interface FrameParts {
@@ -11,7 +11,10 @@ export interface FrameParts {
   readonly live: readonly Line[];
   readonly view: SessionView | undefined;
   /** Input, question or list, at most `size.rows - 1` rows. */
-  readonly bottom: { readonly rows: readonly Line[]; readonly caret: { readonly row: number; readonly column: number } };
+  readonly bottom: {
+    readonly rows: readonly Line[];
+    readonly caret: { readonly row: number; readonly column: number };
+  };
   /** What is offered below the input. */
   readonly popup: readonly Line[];
   readonly status: Line;
@@ -48,6 +51,9 @@ export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Fram
   const above = [...top, ...head, ...side, ...gap];
   return {
     live: [...above, ...input, ...offered, ...withStatus],
-    caret: { row: above.length + Math.min(bottom.caret.row, input.length - 1), column: Math.min(bottom.caret.column, Math.max(0, size.columns - 1)) },
+    caret: {
+      row: above.length + Math.min(bottom.caret.row, input.length - 1),
+      column: Math.min(bottom.caret.column, Math.max(0, size.columns - 1)),
+    },
   };
 }

@@ -1,20 +1,18 @@
 import type { CodingSession, SessionRun } from "../../app/coding-session/coding-session.ts";
 import type { Outcome } from "../../app/coding-session/outcome.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import { imageBlock } from "./editor/attachments.ts";
-import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
 import { MODE_WORDS } from "./commands/mode-words.ts";
-import { findCommand, runSlashCommand } from "./commands/slash-commands.ts";
 import { openRewind } from "./commands/rewind.ts";
-import { type Line, line, span } from "./paint/line.ts";
-import { Pager } from "./panels/pager.ts";
-import { QueuePanel } from "./panels/queue-panel.ts";
 import { openHistorySearch } from "./commands/search-history.ts";
+import { openDetails } from "./commands/show-details.ts";
+import { findCommand, runSlashCommand } from "./commands/slash-commands.ts";
+import { imageBlock } from "./editor/attachments.ts";
+import type { KeyAction, Keymap } from "./editor/keymap.ts";
+import { type Line, line, span } from "./paint/line.ts";
+import { QueuePanel } from "./panels/queue-panel.ts";
 import type { Screen } from "./screen.ts";
 import type { TerminalEvent } from "./terminal/key.ts";
-import { wholeQuestion } from "./views/question-lines.ts";
-import { detailLines } from "./views/detail-lines.ts";
 
 /** Two presses of a key within so long belong together. */
 const TWICE_MS = 1_500;
@@ -35,6 +33,24 @@ export class Controller implements Control {
   #isSwitching = false;
   /** What was sent before there was a session. */
   #early: string[] = [];
+
+  readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
+    send: () => this.#enter(),
+    queue: () => this.#queue(),
+    "take-back": (key) => this.#takeBack(/^alt\+([1-9])$/.exec(key)?.[1]),
+    "queue-list": () => this.#openQueue(),
+    escape: () => this.#escape(),
+    interrupt: () => this.#interrupt(),
+    leave: () => this.#leave(),
+    complete: () => void this.screen.input.accept(),
+    mode: () => this.#nextMode(),
+    details: () => openDetails(this),
+    "search-history": () => openHistorySearch(this),
+    redraw: () => this.screen.redraw(),
+    suspend: () => this.ports.suspend(),
+    editor: () => this.run(this.#edit()),
+    image: () => this.run(this.#pasteImage()),
+  };
 
   constructor(screen: Screen, keymap: Keymap, ports: ControlPorts) {
     this.screen = screen;
@@ -60,7 +76,8 @@ export class Controller implements Control {
   /** What came from the terminal in one piece. */
   receive(event: TerminalEvent): void {
     try {
-      if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel) runSlashCommand(this, "help", "");
+      if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel)
+        runSlashCommand(this, "help", "");
       else this.screen.handle(event);
     } catch (error) {
       this.say(errorMessage(error), "bad");
@@ -70,56 +87,7 @@ export class Controller implements Control {
 
   /** Does what a key stands for. */
   act(action: KeyAction, key: string): void {
-    switch (action) {
-      case "send":
-        this.#enter();
-        return;
-      case "queue":
-        this.#queue();
-        return;
-      case "take-back":
-        this.#takeBack(/^alt\+([1-9])$/.exec(key)?.[1]);
-        return;
-      case "queue-list":
-        this.#openQueue();
-        return;
-      case "escape":
-        this.#escape();
-        return;
-      case "interrupt":
-        this.#interrupt();
-        return;
-      case "leave":
-        if (this.screen.input.isEmpty) this.ports.end(this.#exitCode);
-        else this.screen.input.edit("delete-right");
-        return;
-      case "complete":
-        this.screen.input.accept();
-        return;
-      case "mode":
-        this.#nextMode();
-        return;
-      case "details":
-        this.#details();
-        return;
-      case "search-history":
-        openHistorySearch(this);
-        return;
-      case "redraw":
-        this.screen.redraw();
-        return;
-      case "suspend":
-        this.ports.suspend();
-        return;
-      case "editor":
-        this.#background(this.#edit());
-        return;
-      case "image":
-        this.#background(this.#pasteImage());
-        return;
-      default:
-        return;
-    }
+    this.#actions[action]?.(key);
   }
 
   /** Says something in the status for a moment. */
@@ -134,7 +102,11 @@ export class Controller implements Control {
 
   /** Does something that takes its time; what goes wrong is said. */
   run(work: Promise<unknown>): void {
-    this.#background(work);
+    work.catch((error: unknown) => {
+      const text = errorMessage(error).replaceAll(/\s+/g, " ");
+      if (text.length < 70) this.say(text, "bad");
+      else this.print([[span(text, { role: "bad" })]]);
+    });
   }
 
   /** Sends a prompt, or adds it to the run at work. */
@@ -162,28 +134,36 @@ export class Controller implements Control {
 
   #enter(): void {
     const { input } = this.screen;
-    if (input.takeBackslash()) return;
-    if (input.hasPopup) {
-      const kind = input.accept();
-      // A file is named in the middle of a message; a command is all of it, unless it waits for more.
-      if (kind === "file" || (kind === "command" && findCommand(this, input.text.trim().slice(1))?.hint !== undefined)) return;
-    }
+    if (input.takeBackslash() || this.#completes()) return;
     const text = input.whole.trim();
     if (text === "") {
-      if (this.#editedFrom !== undefined) this.#endEditing();
+      this.#endEditing();
       return;
     }
-    if (this.screen.session === undefined && !text.startsWith("/quit")) {
-      this.#early.push(text);
-      input.clear();
-      return;
-    }
-    if (text.startsWith("!")) this.#shell(text);
-    else if (text.startsWith("/") && this.#slash(text)) return;
-    else if (text.startsWith("#") && !/^#{1,6}\s.*\n/.test(text)) runSlashCommand(this, "memory", text.slice(1).trim());
-    else this.#sendInput();
+    if (this.screen.session === undefined && text !== "/quit") this.#early.push(text);
+    else if (this.#submit(text)) return;
     input.clear();
     this.#endEditing();
+  }
+
+  /** Takes what is offered. True when more is to be written: a file is named in the middle of a message, a command may wait for more. */
+  #completes(): boolean {
+    const { input } = this.screen;
+    const kind = input.hasPopup ? input.accept() : undefined;
+    return (
+      kind === "file" ||
+      (kind === "command" && findCommand(this, input.text.trim().slice(1))?.hint !== undefined)
+    );
+  }
+
+  /** Does what a text says. True when the text stays where it is. */
+  #submit(text: string): boolean {
+    if (text.startsWith("/")) return this.#slash(text);
+    if (text.startsWith("!")) this.#shell(text);
+    else if (text.startsWith("#") && !/^#{1,6}\s.*\n/.test(text))
+      runSlashCommand(this, "memory", text.slice(1).trim());
+    else this.#sendInput();
+    return false;
   }
 
   /** True when the text stays where it is: it names no command. */
@@ -213,7 +193,7 @@ export class Controller implements Control {
 
   /** Remembers how a run ended, for the end of the program. */
   #follow(run: SessionRun): void {
-    this.#background(
+    this.run(
       Promise.resolve(run).then((outcome: Outcome) => {
         this.#exitCode = outcome.exitCode;
       }),
@@ -249,7 +229,10 @@ export class Controller implements Control {
     const at = number === undefined ? items.length - 1 : Number(number) - 1;
     const message = items[at];
     if (message === undefined) {
-      this.say(number === undefined ? "Nothing is queued." : `There is no queued message ${number}.`, "muted");
+      this.say(
+        number === undefined ? "Nothing is queued." : `There is no queued message ${number}.`,
+        "muted",
+      );
       return;
     }
     this.editQueued(message.id);
@@ -295,7 +278,7 @@ export class Controller implements Control {
     const { session, input } = this.screen;
     if (input.dismiss()) return;
     if (session !== undefined && session.view.run !== undefined) {
-      this.#background(session.stop());
+      this.run(session.stop());
       return;
     }
     const now = this.ports.elapsed();
@@ -313,7 +296,7 @@ export class Controller implements Control {
       return;
     }
     if (session?.view.run !== undefined && session.view.state !== "stopping") {
-      this.#background(session.stop());
+      this.run(session.stop());
       this.#interruptedAt = this.ports.elapsed();
       return;
     }
@@ -328,23 +311,12 @@ export class Controller implements Control {
     if (session === undefined) return;
     const at = MODES.indexOf(session.view.mode);
     const next = MODES[(at + 1) % MODES.length] ?? "default";
-    this.#background(session.setMode(next).then(() => this.say(`${next}: ${MODE_WORDS[next] ?? ""}`, "muted")));
+    this.run(session.setMode(next).then(() => this.say(`${next}: ${MODE_WORDS[next] ?? ""}`, "muted")));
   }
 
-  #details(): void {
-    const { session, question } = this.screen;
-    if (session === undefined) return;
-    const asked = question?.question;
-    const panel: Pager = new Pager({
-      title: asked === undefined ? "Calls and thinking" : "What is asked",
-      rows: (context) => (asked === undefined ? detailLines(session.view.items, context) : wholeQuestion(asked, context)),
-      onClose: () => {
-        question?.disturb();
-        this.screen.close(panel);
-      },
-      fromEnd: asked === undefined,
-    });
-    this.screen.open(panel);
+  #leave(): void {
+    if (this.screen.input.isEmpty) this.ports.end(this.#exitCode);
+    else this.screen.input.edit("delete-right");
   }
 
   #shell(text: string): void {
@@ -353,7 +325,7 @@ export class Controller implements Control {
     const command = text.slice(shared ? 1 : 2).trim();
     if (session === undefined || command === "") return;
     this.#shells++;
-    this.#background(
+    this.run(
       session.shell(command, { shared }).finally(() => {
         this.#shells--;
         this.screen.later();
@@ -371,20 +343,20 @@ export class Controller implements Control {
   async #pasteImage(): Promise<void> {
     const bytes = await this.ports.clipboardImage();
     const image = bytes === undefined ? undefined : imageBlock(bytes);
-    if (image === undefined) this.say("There is no image in the clipboard, or no program that reads it (wl-paste, xclip, pngpaste).");
+    if (image === undefined)
+      this.say(
+        "There is no image in the clipboard, or no program that reads it (wl-paste, xclip, pngpaste).",
+      );
     else {
       this.screen.input.addImage(image);
       this.screen.draw();
     }
   }
-
-  #background(work: Promise<unknown>): void {
-    work.catch((error: unknown) => {
-      const text = errorMessage(error).replaceAll(/\s+/g, " ");
-      if (text.length < 70) this.say(text, "bad");
-      else this.print([[span(text, { role: "bad" })]]);
-    });
-  }
 }
 
-const MODES: readonly CodingSession["view"]["mode"][] = ["default", "acceptEdits", "plan", "bypassPermissions"];
+const MODES: readonly CodingSession["view"]["mode"][] = [
+  "default",
+  "acceptEdits",
+  "plan",
+  "bypassPermissions",
+];

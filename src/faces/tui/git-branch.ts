@@ -13,7 +13,14 @@ export function placeOf(cwd: string): string {
 function branchIn(folder: string): string | undefined {
   try {
     const git = join(folder, ".git");
-    const place = statSync(git).isDirectory() ? git : resolve(folder, readFileSync(git, "utf8").replace(/^gitdir:\s*/, "").trim());
+    const place = statSync(git).isDirectory()
+      ? git
+      : resolve(
+          folder,
+          readFileSync(git, "utf8")
+            .replace(/^gitdir:\s*/, "")
+            .trim(),
+        );
     const head = readFileSync(join(place, "HEAD"), "utf8").trim();
     return head.startsWith("ref: refs/heads/") ? head.slice(16) : head.slice(0, 8);
   } catch {

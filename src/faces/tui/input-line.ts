@@ -1,8 +1,17 @@
 import type { Input } from "../../core/message/given-message.ts";
 import { Attachments, cleanPaste } from "./editor/attachments.ts";
-import { type Completion, completionFor, type CompletionSources } from "./editor/completion.ts";
-import { applyEdit, caretLine, type Editor, type EditCommand, EMPTY_EDITOR, insertText, replaceRange, replaceText } from "./editor/editor.ts";
-import { editorRows, type EditorRows } from "./editor/editor-rows.ts";
+import { type Completion, type CompletionSources, completionFor } from "./editor/completion.ts";
+import {
+  applyEdit,
+  caretLine,
+  type EditCommand,
+  type Editor,
+  EMPTY_EDITOR,
+  insertText,
+  replaceRange,
+  replaceText,
+} from "./editor/editor.ts";
+import { type EditorRows, editorRows } from "./editor/editor-rows.ts";
 import type { History } from "./editor/history.ts";
 import { type Line, type Role, span } from "./paint/line.ts";
 import { listLines } from "./views/list-lines.ts";
@@ -164,13 +173,23 @@ export class InputLine {
 
   draw(context: ViewContext, { role, placeholder, maxRows }: InputLook): EditorRows {
     const { width, marks } = context;
-    return editorRows(this.#editor, { width, maxRows, prompt: span(`${marks.prompt} `, { role, bold: true }), placeholder });
+    return editorRows(this.#editor, {
+      width,
+      maxRows,
+      prompt: span(`${marks.prompt} `, { role, bold: true }),
+      placeholder,
+    });
   }
 
   /** What is offered, below the input. */
   popup({ width, marks }: ViewContext, maxRows: number): readonly Line[] {
     if (this.#completion === undefined || maxRows < 2) return [];
-    return listLines(this.#completion.items, { marked: this.#marked, maxRows: Math.min(POPUP_ROWS, maxRows), width, marks });
+    return listLines(this.#completion.items, {
+      marked: this.#marked,
+      maxRows: Math.min(POPUP_ROWS, maxRows),
+      width,
+      marks,
+    });
   }
 
   #set(editor: Editor): void {

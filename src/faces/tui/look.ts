@@ -4,7 +4,8 @@ import { type Look, THEME_NAMES, type ThemeName } from "./paint/theme.ts";
 /** How the screen is dressed before the terminal has said which background it has. `theme`: what the settings say. */
 export function lookFor(environment: Environment, theme?: string): Look {
   const term = variable(environment, "TERM") ?? "";
-  const has256 = term.includes("256") || term.includes("kitty") || variable(environment, "COLORTERM") !== undefined;
+  const has256 =
+    term.includes("256") || term.includes("kitty") || variable(environment, "COLORTERM") !== undefined;
   const forced = variable(environment, "FORCE_COLOR");
   return {
     theme: THEME_NAMES.find((name) => name === theme) ?? (has256 ? "dark" : "ansi"),
@@ -16,7 +17,9 @@ export function lookFor(environment: Environment, theme?: string): Look {
 
 /** Whether the terminal shows more than ASCII: what the locale says, and where nothing does, unless it is a bare console. */
 function speaksUnicode(environment: Environment): boolean {
-  const locale = ["LC_ALL", "LC_CTYPE", "LANG"].map((name) => variable(environment, name)).find((value) => value !== undefined);
+  const locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+    .map((name) => variable(environment, name))
+    .find((value) => value !== undefined);
   return locale === undefined ? variable(environment, "TERM") !== "linux" : /utf-?8/i.test(locale);
 }
 
@@ -31,6 +34,8 @@ export function reflowsLines(environment: Environment): boolean {
 export function themeForBackground(reply: string): ThemeName | undefined {
   const found = /^\]11;rgba?:([\da-f]{1,4})\/([\da-f]{1,4})\/([\da-f]{1,4})/i.exec(reply);
   if (found === null) return undefined;
-  const [red = 0, green = 0, blue = 0] = found.slice(1).map((hex) => Number.parseInt(hex, 16) / (16 ** hex.length - 1));
+  const [red = 0, green = 0, blue = 0] = found
+    .slice(1)
+    .map((hex) => Number.parseInt(hex, 16) / (16 ** hex.length - 1));
   return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 ? "light" : "dark";
 }

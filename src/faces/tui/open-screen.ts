@@ -15,14 +15,13 @@ import { History } from "./editor/history.ts";
 import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
 import { placeOf } from "./git-branch.ts";
 import { lookFor, reflowsLines, themeForBackground } from "./look.ts";
-import { type Line, line } from "./paint/line.ts";
+import { type Line, line, textLines } from "./paint/line.ts";
 import { THEME_NAMES } from "./paint/theme.ts";
 import { Pager } from "./panels/pager.ts";
 import { Screen } from "./screen.ts";
 import { Attention } from "./terminal/attention.ts";
 import type { TerminalListener } from "./terminal/tty-terminal.ts";
 import { TtyTerminal } from "./terminal/tty-terminal.ts";
-import { textLines } from "./paint/line.ts";
 
 /** What ends the program from outside. */
 export interface Endings {
@@ -52,7 +51,10 @@ export interface OpenScreenOptions {
   /** Whether the first session is one that goes on. */
   readonly isResumed: boolean;
   /** Opens the session that the options ask for; with `resume` that one, with `fresh` a new one. */
-  readonly openSession: (how: { readonly resume?: ResumeOptions; readonly fresh?: boolean }) => Promise<CodingSession>;
+  readonly openSession: (how: {
+    readonly resume?: ResumeOptions;
+    readonly fresh?: boolean;
+  }) => Promise<CodingSession>;
   readonly settings: () => Promise<ScreenSettings>;
   readonly listSessions: () => readonly KnownSession[];
   /** What was typed in sessions before, the newest last. */
@@ -145,7 +147,9 @@ class ScreenProgram {
     process.on("SIGCONT", continued);
     const { endings } = this.#options;
     endings.allowGrace();
-    endings.signal.addEventListener("abort", () => void this.#end(this.#options.signalExit()), { once: true });
+    endings.signal.addEventListener("abort", () => void this.#end(this.#options.signalExit()), {
+      once: true,
+    });
     void endings.forced.then(() => {
       this.#screen.session?.killNow();
       this.#terminal.leaveNow();
@@ -216,7 +220,8 @@ class ScreenProgram {
   #reply(text: string): void {
     const theme = this.#themeIsSet ? undefined : themeForBackground(text);
     const { look } = this.#screen;
-    if (theme !== undefined && look.theme !== "ansi" && look.theme !== theme) this.#screen.setLook({ ...look, theme });
+    if (theme !== undefined && look.theme !== "ansi" && look.theme !== theme)
+      this.#screen.setLook({ ...look, theme });
   }
 
   #setTheme(name: string): void {
@@ -256,7 +261,9 @@ class ScreenProgram {
     this.#screen.session?.killNow();
     this.#screen.finish([]);
     this.#terminal.leaveNow();
-    process.stderr.write(`nano-agent: ${errorMessage(error)} This is a defect of nano-agent; please report it.\n`);
+    process.stderr.write(
+      `nano-agent: ${errorMessage(error)} This is a defect of nano-agent; please report it.\n`,
+    );
     this.#isEnding = true;
     this.#ended.resolve(FAILED);
   }
@@ -267,9 +274,14 @@ class ScreenProgram {
     this.#isEnding = true;
     const { session } = this.#screen;
     const isRunning = session?.view.run !== undefined;
-    if (session !== undefined && isRunning) await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
+    if (session !== undefined && isRunning)
+      await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
     const goOn = session?.info.goOn;
-    await this.#leave(goOn === undefined || session?.view.items.every(({ type }) => type === "notice") === true ? [] : [[], line(`To go on: nano-agent ${goOn}`, { role: "muted" })]);
+    await this.#leave(
+      goOn === undefined || session?.view.items.every(({ type }) => type === "notice") === true
+        ? []
+        : [[], line(`To go on: nano-agent ${goOn}`, { role: "muted" })],
+    );
     if (session !== undefined) {
       const closed = session.close().then(
         () => "closed" as const,
@@ -316,7 +328,11 @@ class ScreenProgram {
   #interactive(words: readonly string[]): Promise<void> {
     const [, program = ""] = process.argv;
     return new Promise((resolve) => {
-      const child = spawn(process.execPath, [program, ...words], { cwd: this.#options.cwd, env: { ...this.#options.environment }, stdio: "inherit" });
+      const child = spawn(process.execPath, [program, ...words], {
+        cwd: this.#options.cwd,
+        env: { ...this.#options.environment },
+        stdio: "inherit",
+      });
       child.once("error", () => resolve());
       child.once("close", () => resolve());
     });
@@ -336,5 +352,7 @@ function after(ms: number): Promise<undefined> {
 /** Whether the screen is to be lines only: asked for, a terminal without a cursor, or a screen reader. */
 export function wantsPlain(environment: Environment): boolean {
   const asked = variable(environment, "NANO_AGENT_PLAIN");
-  return variable(environment, "TERM") === "dumb" || (asked !== undefined && asked !== "0" && asked !== "false");
+  return (
+    variable(environment, "TERM") === "dumb" || (asked !== undefined && asked !== "0" && asked !== "false")
+  );
 }

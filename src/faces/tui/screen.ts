@@ -109,7 +109,11 @@ export class Screen {
     if (isResumed) this.#scroll.open(session.view.items);
     this.#detach = [
       session.onChange(({ reset }) => {
-        if (reset === true) this.#scroll.restart(session.view.items, line("── went back; what follows goes on from before ──", { role: "warning" }));
+        if (reset === true)
+          this.#scroll.restart(
+            session.view.items,
+            line("── went back; what follows goes on from before ──", { role: "warning" }),
+          );
         this.#syncQuestion();
         this.later();
       }),
@@ -217,7 +221,8 @@ export class Screen {
   handle(event: TerminalEvent): void {
     if (event.type === "reply") return;
     const panel = this.#panels.at(-1) ?? this.#question;
-    if (event.type === "key" && ALWAYS.has(this.#keymap.actionOf.get(event.key) ?? "send")) this.#act(event.key);
+    if (event.type === "key" && ALWAYS.has(this.#keymap.actionOf.get(event.key) ?? "send"))
+      this.#act(event.key);
     else if (panel !== undefined) panel.handle(event);
     else this.#edit(event);
   }
@@ -249,7 +254,8 @@ export class Screen {
     const { context } = this;
     const view = this.#session?.view;
     const isRunning = this.#options.isShellRunning?.() ?? false;
-    const isOver = (item: ViewItem): boolean => isFinal(item) && !(isRunning && item.type === "shell" && item.exitCode === null);
+    const isOver = (item: ViewItem): boolean =>
+      isFinal(item) && !(isRunning && item.type === "shell" && item.exitCode === null);
     const rows = this.#scroll.advance(view?.items ?? [], context, isOver);
     try {
       return { final: rows.final, ...this.#lower(rows.live, view, context) };
@@ -259,18 +265,32 @@ export class Screen {
     }
   }
 
-  #lower(live: readonly Line[], view: SessionView | undefined, context: ViewContext): ReturnType<typeof composeFrame> {
+  #lower(
+    live: readonly Line[],
+    view: SessionView | undefined,
+    context: ViewContext,
+  ): ReturnType<typeof composeFrame> {
     const { terminal, place } = this.#options;
     const { size } = terminal;
     const maxRows = Math.max(1, size.rows - 1);
     const panel = this.#panels.at(-1) ?? this.#question;
-    const drawn = panel?.draw(context, Math.max(1, Math.min(maxRows, panel === this.#question ? maxRows : Math.ceil(size.rows * 0.75))));
+    const drawn = panel?.draw(
+      context,
+      Math.max(1, Math.min(maxRows, panel === this.#question ? maxRows : Math.ceil(size.rows * 0.75))),
+    );
     const bottom =
       drawn === undefined
-        ? this.input.draw(context, { role: roleOf(view), placeholder: placeholderOf(view, this.#session), maxRows: Math.max(1, Math.min(12, Math.floor(size.rows / 2))) })
+        ? this.input.draw(context, {
+            role: roleOf(view),
+            placeholder: placeholderOf(view, this.#session),
+            maxRows: Math.max(1, Math.min(12, Math.floor(size.rows / 2))),
+          })
         : { rows: drawn.rows, caret: drawn.caret ?? { row: drawn.rows.length - 1, column: 0 } };
     const popup = drawn === undefined ? this.input.popup(context, size.rows - bottom.rows.length - 2) : [];
-    const hint = this.#hint !== undefined && this.#hint.until > this.#options.clock.elapsed() ? this.#hint.line : undefined;
+    const hint =
+      this.#hint !== undefined && this.#hint.until > this.#options.clock.elapsed()
+        ? this.#hint.line
+        : undefined;
     const status = statusLine({ view, place, hint, marks: context.marks, width: context.width });
     return composeFrame({ live, view, bottom, popup, status, size }, context);
   }

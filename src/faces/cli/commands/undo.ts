@@ -11,9 +11,9 @@ import {
   undo as undoFiles,
 } from "../../../session/checkpoints/rollback.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
+import { rollbackJson, rollbackText } from "../../terminal/rollback-text.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT } from "../exit-code.ts";
-import { rollbackJson, rollbackText } from "../../terminal/rollback-text.ts";
 import { turnsText } from "../undo/turns-text.ts";
 import { usageError } from "../usage-error.ts";
 

@@ -1,8 +1,8 @@
 import { isRecord, safeParse } from "../../../core/base/json.ts";
-import type { Control } from "./control.ts";
-import { MODE_WORDS } from "./mode-words.ts";
 import { Picker, type PickerItem } from "../panels/picker.ts";
 import { tokensText } from "../views/amounts.ts";
+import type { Control } from "./control.ts";
+import { MODE_WORDS } from "./mode-words.ts";
 
 /** Lets a person choose the model, with windows and prices; `/model NAME` takes it at once. */
 export async function chooseModel(control: Control, args: string): Promise<void> {
@@ -17,7 +17,10 @@ export async function chooseModel(control: Control, args: string): Promise<void>
   const panel: Picker<string> = new Picker({
     title: "Model",
     items,
-    marked: Math.max(0, items.findIndex(({ value }) => value === current)),
+    marked: Math.max(
+      0,
+      items.findIndex(({ value }) => value === current),
+    ),
     onChoose: (name) => {
       control.screen.close(panel);
       control.run(setModel(control, name));
@@ -44,7 +47,14 @@ function modelItems(json: string): readonly PickerItem<string>[] {
       if (!isRecord(model)) return [];
       const name = `${String(row["provider"])}/${String(model["id"])}`;
       const missing = isUsable ? "" : `set ${String(row["variable"] ?? "a key")}`;
-      return [{ label: name, note: [missing, factsOf(model["info"])].filter((each) => each !== "").join(", "), value: name, isUsable }];
+      return [
+        {
+          label: name,
+          note: [missing, factsOf(model["info"])].filter((each) => each !== "").join(", "),
+          value: name,
+          isUsable,
+        },
+      ];
     });
   });
   return [...items.filter(({ isUsable }) => isUsable), ...items.filter(({ isUsable }) => !isUsable)];
@@ -54,7 +64,9 @@ function factsOf(info: unknown): string {
   if (!isRecord(info)) return "";
   const { contextWindow, price } = info;
   const window = typeof contextWindow === "number" ? `${tokensText(contextWindow)} window` : "";
-  const money = isRecord(price) ? `$${String(price["input"])} in, $${String(price["output"])} out per M` : "price unknown";
+  const money = isRecord(price)
+    ? `$${String(price["input"])} in, $${String(price["output"])} out per M`
+    : "price unknown";
   return [window, money].filter((each) => each !== "").join(", ");
 }
 

@@ -1,10 +1,10 @@
 import type { RewindPoint } from "../../../app/coding-session/coding-session.ts";
 import { counted } from "../../../core/base/text.ts";
 import { rollbackText } from "../../terminal/rollback-text.ts";
-import type { Control } from "./control.ts";
 import { textLines } from "../paint/line.ts";
 import { Picker } from "../panels/picker.ts";
 import { agoText } from "../views/amounts.ts";
+import type { Control } from "./control.ts";
 
 /** Lets a person choose a message to go back to before, and then what goes back: the conversation, the files, or both. */
 export function openRewind(control: Control): void {

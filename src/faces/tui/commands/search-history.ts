@@ -1,6 +1,6 @@
-import type { Control } from "./control.ts";
 import { textLines } from "../paint/line.ts";
 import { Picker } from "../panels/picker.ts";
+import type { Control } from "./control.ts";
 
 /** Lets a person search what was typed before, in this session and the ones before it in this folder. */
 export function openHistorySearch(control: Control): void {
@@ -12,7 +12,11 @@ export function openHistorySearch(control: Control): void {
   }
   const panel: Picker<string> = new Picker({
     title: "Typed before",
-    items: texts.toReversed().map((text) => ({ label: text.slice(0, 500), value: text, preview: () => textLines(text).slice(0, 4) })),
+    items: texts.toReversed().map((text) => ({
+      label: text.slice(0, 500),
+      value: text,
+      preview: () => textLines(text).slice(0, 4),
+    })),
     onChoose: (text) => {
       control.screen.close(panel);
       input.replace(text);

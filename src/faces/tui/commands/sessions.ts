@@ -1,8 +1,8 @@
 import { isRecord, safeParse } from "../../../core/base/json.ts";
-import type { Control, KnownSession } from "./control.ts";
 import { textLines } from "../paint/line.ts";
 import { Picker, type PickerItem } from "../panels/picker.ts";
 import { agoText } from "../views/amounts.ts";
+import type { Control, KnownSession } from "./control.ts";
 
 /** Lets a person choose a session of the folder to go on with; typing also searches what was said in them. */
 export function openSessions(control: Control, onCancel: () => void = () => undefined): void {
@@ -32,7 +32,12 @@ export function openSessions(control: Control, onCancel: () => void = () => unde
 }
 
 function itemOf({ id, title, changedAt }: KnownSession, now: number): PickerItem<string> {
-  return { label: title.slice(0, 200), note: agoText(now - changedAt), value: id, preview: () => [...textLines(title).slice(0, 4), id] };
+  return {
+    label: title.slice(0, 200),
+    note: agoText(now - changedAt),
+    value: id,
+    preview: () => [...textLines(title).slice(0, 4), id],
+  };
 }
 
 /** What a search in the sessions gave. */
@@ -43,6 +48,12 @@ function found(json: string, now: number): readonly PickerItem<string>[] {
     if (!isRecord(row) || typeof row["session_id"] !== "string") return [];
     const excerpt = typeof row["excerpt"] === "string" ? row["excerpt"] : "";
     const changed = typeof row["changed_at"] === "string" ? Date.parse(row["changed_at"]) : now;
-    return [{ label: excerpt === "" ? row["session_id"] : excerpt, note: agoText(now - changed), value: row["session_id"] }];
+    return [
+      {
+        label: excerpt === "" ? row["session_id"] : excerpt,
+        note: agoText(now - changed),
+        value: row["session_id"],
+      },
+    ];
   });
 }

@@ -11,7 +11,13 @@ export interface SetUp {
 }
 
 /** Keys that most people have one of. */
-const VARIABLES = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY"];
+const VARIABLES = [
+  "ANTHROPIC_API_KEY",
+  "OPENAI_API_KEY",
+  "GEMINI_API_KEY",
+  "DEEPSEEK_API_KEY",
+  "OPENROUTER_API_KEY",
+];
 
 /** Shows what to do when there is no model: which variables hold keys, where a local server is looked for, and the demo. */
 export function openSetUp(control: Control, setUp: SetUp): void {
@@ -22,7 +28,10 @@ export function openSetUp(control: Control, setUp: SetUp): void {
         label: "Set a key and start again",
         note: "export one of these variables",
         value: () => {
-          control.print(["Set one of these and start nano-agent again:", ...VARIABLES.map((name) => `  export ${name}=…`)]);
+          control.print([
+            "Set one of these and start nano-agent again:",
+            ...VARIABLES.map((name) => `  export ${name}=…`),
+          ]);
           setUp.leave();
         },
         preview: () => VARIABLES,
@@ -31,7 +40,11 @@ export function openSetUp(control: Control, setUp: SetUp): void {
         label: "Look again for a local server",
         note: "Ollama, LM Studio, llama.cpp",
         value: setUp.again,
-        preview: () => ["http://127.0.0.1:11434  Ollama", "http://127.0.0.1:1234   LM Studio", "http://127.0.0.1:8080   llama.cpp"],
+        preview: () => [
+          "http://127.0.0.1:11434  Ollama",
+          "http://127.0.0.1:1234   LM Studio",
+          "http://127.0.0.1:8080   llama.cpp",
+        ],
       },
       { label: "Watch the demo", note: "needs no key", value: setUp.demo },
       { label: "Leave", value: setUp.leave },

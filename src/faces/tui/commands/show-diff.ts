@@ -1,9 +1,9 @@
 import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
 import type { ViewItem } from "../../../app/coding-session/view.ts";
-import type { Control } from "./control.ts";
 import { type Line, span } from "../paint/line.ts";
 import { Pager } from "../panels/pager.ts";
 import { diffLines } from "../views/diff-lines.ts";
+import type { Control } from "./control.ts";
 
 /** Shows every change that calls of this session made, subagents' included, in the order they were made. */
 export function showDiff(control: Control): void {
@@ -15,14 +15,20 @@ export function showDiff(control: Control): void {
   }
   const panel: Pager = new Pager({
     title: "Changes",
-    rows: (context) => changes.flatMap((diff): readonly Line[] => [headOf(diff), ...diffLines(diff, context), []]),
+    rows: (context) =>
+      changes.flatMap((diff): readonly Line[] => [headOf(diff), ...diffLines(diff, context), []]),
     onClose: () => control.screen.close(panel),
   });
   control.screen.open(panel);
 }
 
 function headOf({ path, added, removed, isNew }: FileDiff): Line {
-  return [span(path, { bold: true }), span(`  ${isNew ? "new, " : ""}`, { role: "muted" }), span(`+${added}`, { role: "added" }), span(` -${removed}`, { role: "removed" })];
+  return [
+    span(path, { bold: true }),
+    span(`  ${isNew ? "new, " : ""}`, { role: "muted" }),
+    span(`+${added}`, { role: "added" }),
+    span(` -${removed}`, { role: "removed" }),
+  ];
 }
 
 function changesIn(items: readonly ViewItem[]): readonly FileDiff[] {

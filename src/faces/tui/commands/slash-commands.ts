@@ -1,8 +1,8 @@
 import { errorMessage } from "../../../core/base/errors.ts";
-import type { Control } from "./control.ts";
 import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";
 import { chooseMode, chooseModel } from "./choose-model.ts";
+import type { Control } from "./control.ts";
 import { remember } from "./remember.ts";
 import { openRewind } from "./rewind.ts";
 import { openSessions } from "./sessions.ts";
@@ -31,7 +31,10 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   help: { note: "keys and commands", run: (control) => openHelp(control, slashCommands(control)) },
   model: { note: "choose the model", run: chooseModel },
   mode: { note: "choose what runs without asking", run: chooseMode },
-  clear: { note: "begin a new conversation; this one stays in /resume", run: (control) => control.switchTo(() => control.ports.openSession(), false) },
+  clear: {
+    note: "begin a new conversation; this one stays in /resume",
+    run: (control) => control.switchTo(() => control.ports.openSession(), false),
+  },
   compact: { note: "make room in the conversation", run: compact },
   context: { note: "what fills the context window", run: showContext },
   cost: { note: "tokens and money so far", run: showCost },
@@ -40,10 +43,19 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   undo: { note: "put files back to how they were before the last run that changed any", run: undo },
   redo: { note: "take the newest undo back", run: redo },
   diff: { note: "what this session changed in files", run: showDiff },
-  permissions: { note: "settings in force, rules among them", run: (control) => control.ports.runOwn(["config"], "Settings") },
+  permissions: {
+    note: "settings in force, rules among them",
+    run: (control) => control.ports.runOwn(["config"], "Settings"),
+  },
   mcp: { note: "servers of tools and their state", run: showServers },
-  agents: { note: "subagents that can be used", run: (control) => control.ports.runOwn(["agents", "list"], "Subagents") },
-  skills: { note: "skills that can be used", run: (control) => control.ports.runOwn(["skills", "list"], "Skills") },
+  agents: {
+    note: "subagents that can be used",
+    run: (control) => control.ports.runOwn(["agents", "list"], "Subagents"),
+  },
+  skills: {
+    note: "skills that can be used",
+    run: (control) => control.ports.runOwn(["skills", "list"], "Skills"),
+  },
   memory: { note: "write something into AGENTS.md, or see what is remembered", run: remember },
   init: { note: "write an AGENTS.md for this project", run: (control) => control.send(INIT_PROMPT) },
   export: { note: "write the conversation to a file", run: exportSession },
@@ -58,10 +70,20 @@ const INIT_PROMPT =
 
 /** All commands that can be written now. */
 export function slashCommands(control: Control): readonly SlashCommand[] {
-  const own = Object.entries(COMMANDS).map(([name, { note, hint }]) => ({ name, note, isOwn: true, ...(hint === undefined ? {} : { hint }) }));
+  const own = Object.entries(COMMANDS).map(([name, { note, hint }]) => ({
+    name,
+    note,
+    isOwn: true,
+    ...(hint === undefined ? {} : { hint }),
+  }));
   const others = (control.screen.session?.info.commands ?? [])
     .filter(({ name }) => !Object.hasOwn(COMMANDS, name))
-    .map(({ name, description = "", hint }) => ({ name, note: description, isOwn: false, ...(hint === undefined ? {} : { hint }) }));
+    .map(({ name, description = "", hint }) => ({
+      name,
+      note: description,
+      isOwn: false,
+      ...(hint === undefined ? {} : { hint }),
+    }));
   return [...own, ...others];
 }
 
@@ -71,7 +93,13 @@ export function findCommand(control: Control, name: string): SlashCommand | unde
   return slashCommands(control).find((each) => each.name === wanted);
 }
 
-const ALIASES: { readonly [name: string]: string } = { exit: "quit", new: "clear", models: "model", sessions: "resume", continue: "resume" };
+const ALIASES: { readonly [name: string]: string } = {
+  exit: "quit",
+  new: "clear",
+  models: "model",
+  sessions: "resume",
+  continue: "resume",
+};
 
 /** Does a command of the screen. */
 export function runSlashCommand(control: Control, name: string, args: string): void {
@@ -89,10 +117,17 @@ async function compact(control: Control, args: string): Promise<void> {
 
 function showServers(control: Control): void {
   const servers = control.screen.session?.info.mcpServers ?? [];
-  if (servers.length === 0) control.print([line("No MCP servers. They are named in .mcp.json or in the settings.", { role: "muted" })]);
+  if (servers.length === 0)
+    control.print([
+      line("No MCP servers. They are named in .mcp.json or in the settings.", { role: "muted" }),
+    ]);
   else
     control.print(
-      servers.map(({ name, status, error }) => [span(`  ${name}  `), span(status, { role: status === "connected" ? "good" : "warning" }), span(error === undefined ? "" : `  ${error}`, { role: "muted" })]),
+      servers.map(({ name, status, error }) => [
+        span(`  ${name}  `),
+        span(status, { role: status === "connected" ? "good" : "warning" }),
+        span(error === undefined ? "" : `  ${error}`, { role: "muted" }),
+      ]),
     );
 }
 

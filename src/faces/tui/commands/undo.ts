@@ -1,6 +1,6 @@
 import { rollbackText } from "../../terminal/rollback-text.ts";
-import type { Control } from "./control.ts";
 import { textLines } from "../paint/line.ts";
+import type { Control } from "./control.ts";
 
 /** Puts files back to how they were before the last run that changed any; `force` also what somebody else changed since. */
 export async function undo(control: Control, args: string): Promise<void> {

@@ -68,9 +68,12 @@ export function cleanPaste(text: string): string {
 
 /** An image file that a text is the path of, as it comes when a file is dropped on a terminal. */
 export function imageAt(text: string, cwd: string): ImageBlock | undefined {
-  if (text.includes("\n") || text.length > 4_096 || !/\.(?:png|jpe?g|gif|webp)["']?$/i.test(text)) return undefined;
+  if (text.includes("\n") || text.length > 4_096 || !/\.(?:png|jpe?g|gif|webp)["']?$/i.test(text))
+    return undefined;
   const plain = text.replace(/^(["'])(.*)\1$/, "$2");
-  const path = plain.startsWith("file://") ? pathOfUrl(plain) : plain.replaceAll(/\\(.)/g, "$1").replace(/^~(?=\/)/, homedir());
+  const path = plain.startsWith("file://")
+    ? pathOfUrl(plain)
+    : plain.replaceAll(/\\(.)/g, "$1").replace(/^~(?=\/)/, homedir());
   if (path === undefined) return undefined;
   const full = isAbsolute(path) ? path : resolve(cwd, path);
   try {
@@ -87,7 +90,10 @@ export function imageAt(text: string, cwd: string): ImageBlock | undefined {
 export function imageBlock(bytes: Uint8Array): ImageBlock | undefined {
   const media = imageTypeOf(bytes);
   if (media === undefined) return undefined;
-  return { type: "image", source: { type: "base64", media_type: media, data: Buffer.from(bytes).toString("base64") } };
+  return {
+    type: "image",
+    source: { type: "base64", media_type: media, data: Buffer.from(bytes).toString("base64") },
+  };
 }
 
 function pathOfUrl(url: string): string | undefined {

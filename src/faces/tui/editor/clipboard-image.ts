@@ -20,6 +20,8 @@ export async function clipboardImage(): Promise<Uint8Array | undefined> {
 
 function outputOf(command: string, args: readonly string[]): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
-    execFile(command, args, { encoding: "buffer", maxBuffer: MAX_BYTES, timeout: 3_000 }, (error, stdout) => resolve(error === null ? stdout : undefined));
+    execFile(command, args, { encoding: "buffer", maxBuffer: MAX_BYTES, timeout: 3_000 }, (error, stdout) =>
+      resolve(error === null ? stdout : undefined),
+    );
   });
 }

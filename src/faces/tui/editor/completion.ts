@@ -28,7 +28,8 @@ const MOST = 50;
 export function completionFor({ text, caret }: Editor, sources: CompletionSources): Completion | undefined {
   const before = text.slice(0, caret);
   const command = /^\/([\w:.-]*)$/.exec(before);
-  if (command !== null) return commandsFor(command[1] ?? "", sources, { from: 0, to: endOfWord(text, caret) });
+  if (command !== null)
+    return commandsFor(command[1] ?? "", sources, { from: 0, to: endOfWord(text, caret) });
   const file = /(?:^|[\s([{"'`,;:])@("[^"\n]*|[^\s"'`@]*)$/.exec(before);
   if (file === null) return undefined;
   const query = (file[1] ?? "").replace(/^"/, "");
@@ -40,7 +41,11 @@ export function completionFor({ text, caret }: Editor, sources: CompletionSource
   return items.length === 0 ? undefined : { items, from, to: endOfWord(text, caret) };
 }
 
-function commandsFor(query: string, { commands }: CompletionSources, range: { readonly from: number; readonly to: number }): Completion | undefined {
+function commandsFor(
+  query: string,
+  { commands }: CompletionSources,
+  range: { readonly from: number; readonly to: number },
+): Completion | undefined {
   const all = commands();
   const { best } = fuzzyBest(query, candidatesOf(all.map(({ name }) => name)), MOST);
   const items = best.map((name) => {

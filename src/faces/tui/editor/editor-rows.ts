@@ -28,10 +28,14 @@ export function editorRows({ text, caret }: Pick<Editor, "text" | "caret">, view
   const shown = rows.slice(first, first + maxRows);
   const left = " ".repeat(indent);
   const lines = shown.map((row, index): Line => {
-    const lead = first + index === 0 ? { ...prompt, text: prompt.text.slice(0, indent) } : span(index === 0 ? "↑".padEnd(indent).slice(0, indent) : left);
+    const lead =
+      first + index === 0
+        ? { ...prompt, text: prompt.text.slice(0, indent) }
+        : span(index === 0 ? "↑".padEnd(indent).slice(0, indent) : left);
     return [lead, ...markers(row)];
   });
-  if (text === "" && placeholder !== "") lines[0] = [...(lines[0] ?? []), span(placeholder.slice(0, room - 1), { role: "muted" })];
+  if (text === "" && placeholder !== "")
+    lines[0] = [...(lines[0] ?? []), span(placeholder.slice(0, room - 1), { role: "muted" })];
   return { rows: lines, caret: { row: at.row - first, column: indent + at.column } };
 }
 

@@ -49,57 +49,70 @@ export type EditCommand =
 
 /** The editor after a command. The same object when nothing changed. */
 export function applyEdit(editor: Editor, command: EditCommand): Editor {
-  switch (command) {
-    case "left":
-    case "right":
-    case "word-left":
-    case "word-right":
-    case "line-start":
-    case "line-end":
-      return moveTo(editor, target(editor, command));
-    case "up":
-      return moveRows(editor, -1);
-    case "down":
-      return moveRows(editor, 1);
-    case "delete-left":
-      return remove(editor, target(editor, "left"), editor.caret);
-    case "delete-right":
-      return remove(editor, editor.caret, target(editor, "right"));
-    case "delete-word-left":
-      return kill(editor, blankWordLeft(editor), editor.caret);
-    case "delete-word-right":
-      return kill(editor, editor.caret, target(editor, "word-right"));
-    case "kill-to-end": {
-      const end = target(editor, "line-end");
-      return kill(editor, editor.caret, end === editor.caret ? target(editor, "right") : end);
-    }
-    case "kill-to-start": {
-      const start = target(editor, "line-start");
-      return kill(editor, start === editor.caret ? target(editor, "left") : start, editor.caret);
-    }
-    case "yank":
-      return insertText(editor, editor.killed);
-    case "undo":
-      return travel(editor, "past");
-    case "redo":
-      return travel(editor, "future");
-    case "newline":
-      return insertText(editor, "\n");
-  }
+  return isMove(command) ? moveTo(editor, MOVES[command](editor)) : CHANGES[command](editor);
 }
+
+type Move = keyof typeof MOVES;
+
+function isMove(command: EditCommand): command is Move {
+  return Object.hasOwn(MOVES, command);
+}
+
+/** Where the caret goes. */
+const MOVES = {
+  left: graphemeStart,
+  right: graphemeEnd,
+  "word-left": ({ text, caret }: Editor): number => wordStart(text, caret),
+  "word-right": ({ text, caret }: Editor): number => wordEnd(text, caret),
+  "line-start": ({ text, caret }: Editor): number => text.lastIndexOf("\n", caret - 1) + 1,
+  "line-end": lineEnd,
+} as const;
+
+const CHANGES: { readonly [command in Exclude<EditCommand, Move>]: (editor: Editor) => Editor } = {
+  up: (editor) => moveRows(editor, -1),
+  down: (editor) => moveRows(editor, 1),
+  "delete-left": (editor) => remove(editor, graphemeStart(editor), editor.caret),
+  "delete-right": (editor) => remove(editor, editor.caret, graphemeEnd(editor)),
+  "delete-word-left": (editor) => kill(editor, blankWordLeft(editor), editor.caret),
+  "delete-word-right": (editor) => kill(editor, editor.caret, MOVES["word-right"](editor)),
+  "kill-to-end": (editor) => {
+    const end = lineEnd(editor);
+    return kill(editor, editor.caret, end === editor.caret ? graphemeEnd(editor) : end);
+  },
+  "kill-to-start": (editor) => {
+    const start = MOVES["line-start"](editor);
+    return kill(editor, start === editor.caret ? graphemeStart(editor) : start, editor.caret);
+  },
+  yank: (editor) => insertText(editor, editor.killed),
+  undo: (editor) => travel(editor, "past"),
+  redo: (editor) => travel(editor, "future"),
+  newline: (editor) => insertText(editor, "\n"),
+};
 
 /** Puts a text in at the caret. */
 export function insertText(editor: Editor, text: string): Editor {
   if (text === "") return editor;
   const caret = editor.caret + text.length;
   const joins = editor.last === "type" && !/\s/.test(text) && text.length < 32;
-  return changed(editor, { text: editor.text.slice(0, editor.caret) + text + editor.text.slice(editor.caret), caret }, joins ? "type" : "type-new");
+  return changed(
+    editor,
+    { text: editor.text.slice(0, editor.caret) + text + editor.text.slice(editor.caret), caret },
+    joins ? "type" : "type-new",
+  );
 }
 
 /** Puts another text in the place of a part. */
-export function replaceRange(editor: Editor, range: { readonly from: number; readonly to: number }, text: string): Editor {
+export function replaceRange(
+  editor: Editor,
+  range: { readonly from: number; readonly to: number },
+  text: string,
+): Editor {
   const { from, to } = range;
-  return changed(editor, { text: editor.text.slice(0, from) + text + editor.text.slice(to), caret: from + text.length }, "other");
+  return changed(
+    editor,
+    { text: editor.text.slice(0, from) + text + editor.text.slice(to), caret: from + text.length },
+    "other",
+  );
 }
 
 /** Another text in the place of the whole, with the caret at its end; undo brings the old one back. */
@@ -135,35 +148,27 @@ function moveRows(editor: Editor, by: number): Editor {
   return moved === caret ? editor : { ...editor, caret: moved, goal, last: undefined };
 }
 
-function target({ text, caret }: Editor, move: "left" | "right" | "word-left" | "word-right" | "line-start" | "line-end"): number {
-  switch (move) {
-    case "left": {
-      const marker = MARKER_BEFORE.exec(text.slice(0, caret))?.[0];
-      if (marker !== undefined) return caret - marker.length;
-      const from = Math.max(0, caret - 64);
-      return caret - (graphemes(text.slice(from, caret)).at(-1)?.length ?? 0);
-    }
-    case "right": {
-      const marker = MARKER_BEHIND.exec(text.slice(caret, caret + 80))?.[0];
-      return caret + (marker?.length ?? graphemes(text.slice(caret, caret + 64))[0]?.length ?? 0);
-    }
-    case "word-left":
-      return wordStart(text, caret);
-    case "word-right":
-      return wordEnd(text, caret);
-    case "line-start":
-      return text.lastIndexOf("\n", caret - 1) + 1;
-    case "line-end": {
-      const end = text.indexOf("\n", caret);
-      return end < 0 ? text.length : end;
-    }
-  }
+function graphemeStart({ text, caret }: Editor): number {
+  const marker = MARKER_BEFORE.exec(text.slice(0, caret))?.[0];
+  if (marker !== undefined) return caret - marker.length;
+  return caret - (graphemes(text.slice(Math.max(0, caret - 64), caret)).at(-1)?.length ?? 0);
+}
+
+function graphemeEnd({ text, caret }: Editor): number {
+  const marker = MARKER_BEHIND.exec(text.slice(caret, caret + 80))?.[0];
+  return caret + (marker?.length ?? graphemes(text.slice(caret, caret + 64))[0]?.length ?? 0);
+}
+
+function lineEnd({ text, caret }: Editor): number {
+  const end = text.indexOf("\n", caret);
+  return end < 0 ? text.length : end;
 }
 
 /** Words of letters and digits; Chinese and its like as the language has them. */
 function wordStart(text: string, caret: number): number {
   let start = 0;
-  for (const { index, isWordLike } of WORDS.segment(text.slice(0, caret))) if (isWordLike === true) start = index;
+  for (const { index, isWordLike } of WORDS.segment(text.slice(0, caret)))
+    if (isWordLike === true) start = index;
   return start;
 }
 
@@ -186,8 +191,12 @@ function remove(editor: Editor, from: number, to: number): Editor {
 function kill(editor: Editor, from: number, to: number): Editor {
   if (from === to) return editor;
   const part = editor.text.slice(from, to);
-  const killed = editor.last !== "kill" ? part : from < editor.caret ? part + editor.killed : editor.killed + part;
-  return { ...changed(editor, { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from }, "kill"), killed };
+  const killed =
+    editor.last !== "kill" ? part : from < editor.caret ? part + editor.killed : editor.killed + part;
+  return {
+    ...changed(editor, { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from }, "kill"),
+    killed,
+  };
 }
 
 function changed(editor: Editor, now: Snapshot, how: "type" | "type-new" | "kill" | "other"): Editor {

@@ -11,7 +11,11 @@ import { NanoAgentError } from "../../../core/base/errors.ts";
  */
 export async function writeInEditor(text: string, environment: Environment): Promise<string> {
   const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
-  if (command === undefined) throw new NanoAgentError("invalid_argument", "Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.");
+  if (command === undefined)
+    throw new NanoAgentError(
+      "invalid_argument",
+      "Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.",
+    );
   const folder = mkdtempSync(join(tmpdir(), "nano-agent-"));
   try {
     const path = join(folder, "message.md");
@@ -22,7 +26,11 @@ export async function writeInEditor(text: string, environment: Environment): Pro
       child.once("error", reject);
       child.once("close", resolve);
     });
-    if (code !== 0) throw new NanoAgentError("invalid_argument", `${command} ended with ${String(code)}; the text stays as it was.`);
+    if (code !== 0)
+      throw new NanoAgentError(
+        "invalid_argument",
+        `${command} ended with ${String(code)}; the text stays as it was.`,
+      );
     return readFileSync(path, "utf8").replace(/\n$/, "");
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -9,7 +9,11 @@ export interface Candidate {
 
 /** A list prepared for {@link fuzzyBest}. */
 export function candidatesOf(texts: readonly string[]): readonly Candidate[] {
-  return texts.map((text) => ({ text, folded: text.toLowerCase(), base: text.lastIndexOf("/", text.length - 2) + 1 }));
+  return texts.map((text) => ({
+    text,
+    folded: text.toLowerCase(),
+    base: text.lastIndexOf("/", text.length - 2) + 1,
+  }));
 }
 
 /** What a search found: the best ones first, and all that fit, in which a longer query can go on. */

@@ -119,7 +119,10 @@ export function keymapOf(config: KeyConfig = {}): Keymap {
     }
     const keys = (typeof given === "string" ? [given] : given).flatMap((written) => {
       const key = parseKeyName(written);
-      if (key === undefined) faults.push(`keys.${name}: ${JSON.stringify(written)} names no key. Write it like "ctrl+s" or "alt+enter".`);
+      if (key === undefined)
+        faults.push(
+          `keys.${name}: ${JSON.stringify(written)} names no key. Write it like "ctrl+s" or "alt+enter".`,
+        );
       return key === undefined ? [] : [key];
     });
     own.set(name, keys);

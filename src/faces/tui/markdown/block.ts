@@ -9,7 +9,13 @@ export interface Lead {
 /** A finished piece of an answer, to be laid out for a width. */
 export type Block =
   | { readonly type: "blank" }
-  | { readonly type: "paragraph"; readonly text: string; readonly lead: Lead; readonly heading: boolean; readonly skip: number }
+  | {
+      readonly type: "paragraph";
+      readonly text: string;
+      readonly lead: Lead;
+      readonly heading: boolean;
+      readonly skip: number;
+    }
   | { readonly type: "code"; readonly spans: Line; readonly lead: Lead }
   | { readonly type: "table"; readonly lines: readonly string[]; readonly lead: Lead }
   | { readonly type: "rule"; readonly lead: Lead };

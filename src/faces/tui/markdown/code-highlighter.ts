@@ -32,7 +32,8 @@ export class CodeHighlighter {
 
   #colour(text: string): { readonly spans: Line; readonly state: string } {
     // A line of this length is data; colours help nobody.
-    if (this.#highlighter === undefined || text.length > 2_000) return { spans: line(text), state: this.#state };
+    if (this.#highlighter === undefined || text.length > 2_000)
+      return { spans: line(text), state: this.#state };
     return this.#highlighter.line(text, this.#state);
   }
 }

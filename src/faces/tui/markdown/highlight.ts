@@ -18,7 +18,11 @@ export function highlighterFor(language: string): Highlighter | undefined {
   return grammar === undefined ? undefined : { line: (text, state) => highlightLine(text, state, grammar) };
 }
 
-function highlightLine(text: string, state: string, grammar: Grammar): { readonly spans: Span[]; readonly state: string } {
+function highlightLine(
+  text: string,
+  state: string,
+  grammar: Grammar,
+): { readonly spans: Span[]; readonly state: string } {
   const spans: Span[] = [];
   const add = (part: string, role?: Role): void => {
     if (part !== "") spans.push(role === undefined ? span(part) : span(part, { role }));
@@ -57,14 +61,16 @@ function tokenOf(text: string, grammar: Grammar): Token {
   if (quote !== undefined) return spanning(text, quote, quote, "string");
   const [first = ""] = text;
   if (quotes.includes(first)) return { length: stringLength(text, first), role: "string" };
+  return wordOf(text, keywords) ?? { length: /^[^\p{L}\p{N}_$@"'`/#\-<]+/u.exec(text)?.[0].length ?? 1 };
+}
+
+function wordOf(text: string, keywords: Grammar["keywords"]): Token | undefined {
   const number = /^\d[\w.]*/.exec(text)?.[0];
   if (number !== undefined) return { length: number.length, role: "number" };
   const word = /^[\p{L}_$@][\p{L}\p{N}_$]*/u.exec(text)?.[0];
-  if (word !== undefined) {
-    if (keywords.has(word)) return { length: word.length, role: "keyword" };
-    return text[word.length] === "(" ? { length: word.length, role: "name" } : { length: word.length };
-  }
-  return { length: /^[^\p{L}\p{N}_$@"'`/#\-<]+/u.exec(text)?.[0].length ?? 1 };
+  if (word === undefined) return undefined;
+  if (keywords.has(word)) return { length: word.length, role: "keyword" };
+  return text[word.length] === "(" ? { length: word.length, role: "name" } : { length: word.length };
 }
 
 function spanning(text: string, begin: string, end: string, role: Role): Token {
@@ -85,6 +91,9 @@ function words(text: string): ReadonlySet<string> {
 }
 
 const C_LIKE = { comment: "//", block: ["/*", "*/"], quotes: "\"'" } as const;
+
+const SQL =
+  "add all alter and as asc begin between by case commit constraint create default delete desc distinct drop else end exists foreign from full group having if in index inner insert into is join key left like limit not null offset on or order outer primary references right rollback select set table then union unique update values view when where with";
 
 const GRAMMARS: { readonly [language: string]: Grammar } = {
   ts: {
@@ -133,7 +142,9 @@ const GRAMMARS: { readonly [language: string]: Grammar } = {
   sh: {
     comment: "#",
     quotes: "\"'",
-    keywords: words("case do done elif else esac export fi for function if in local return select set then until while"),
+    keywords: words(
+      "case do done elif else esac export fi for function if in local return select set then until while",
+    ),
   },
   json: { quotes: '"', keywords: words("true false null"), comment: "//" },
   yaml: { comment: "#", quotes: "\"'", keywords: words("true false null yes no on off") },
@@ -141,13 +152,7 @@ const GRAMMARS: { readonly [language: string]: Grammar } = {
     comment: "--",
     block: ["/*", "*/"],
     quotes: "'",
-    keywords: new Set(
-      [
-        ..."add all alter and as asc begin between by case commit constraint create default delete desc distinct drop else end exists foreign from full group having if in index inner insert into is join key left like limit not null offset on or order outer primary references right rollback select set table then union unique update values view when where with".split(
-          " ",
-        ),
-      ].flatMap((each) => [each, each.toUpperCase()]),
-    ),
+    keywords: words(`${SQL} ${SQL.toUpperCase()}`),
   },
   ruby: {
     comment: "#",

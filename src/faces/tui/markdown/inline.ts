@@ -1,4 +1,4 @@
-import { type Line, type Span, span, type Style } from "../paint/line.ts";
+import { type Line, type Span, type Style, span } from "../paint/line.ts";
 
 /** A piece of a paragraph, in the order of its text. */
 export interface InlinePart {
@@ -119,14 +119,13 @@ class InlineParser {
     const mark = char.repeat(length);
     const end = this.#closing(mark, at + length);
     if (end === undefined) return this.#never(mark, at);
-    const style: Style = {
-      ...this.#base,
-      ...(char === "~" ? { strike: true } : {}),
-      ...(char !== "~" && length >= 2 ? { bold: true } : {}),
-      ...(char !== "~" && length !== 2 ? { italic: true } : {}),
-    };
+    const style = emphasised(this.#base, mark);
     const inner = new InlineParser(text.slice(at + length, end), style, this.#depth + 1).parse();
-    return this.#part(at, end + length, inner.parts.flatMap(({ spans }) => spans));
+    return this.#part(
+      at,
+      end + length,
+      inner.parts.flatMap(({ spans }) => spans),
+    );
   }
 
   #closing(mark: string, from: number): number | undefined {
@@ -152,7 +151,8 @@ class InlineParser {
     if (text[close + 1] !== "(") return undefined;
     const rest = text.slice(close + 2, close + 2 + MAX_ADDRESS);
     const found = /^<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+["'(][^)]*)?\)/.exec(rest);
-    if (found === null) return rest.includes(")") || rest.length === MAX_ADDRESS ? undefined : this.#maybeMore(from);
+    if (found === null)
+      return rest.includes(")") || rest.length === MAX_ADDRESS ? undefined : this.#maybeMore(from);
     const target = found[1] ?? "";
     const label = text.slice(at + 1, close);
     const end = close + 2 + found[0].length;
@@ -160,13 +160,21 @@ class InlineParser {
     const inner = label === "" ? [span(target, style)] : inlineOf(label, style, this.#depth + 1);
     // Where a click does not work, and where the text could say another place than the link leads to, the place is shown.
     const shows = /^(?:https?|mailto):/.test(target) && !target.includes(label.trim());
-    return this.#part(from, end, shows ? [...inner, span(` (${target})`, { ...this.#base, role: "muted" })] : inner);
+    return this.#part(
+      from,
+      end,
+      shows ? [...inner, span(` (${target})`, { ...this.#base, role: "muted" })] : inner,
+    );
   }
 
   #bareAddress(at: number): number | undefined {
-    const found = /^https?:\/\/[^\s<>"'`|\\\u3000-\u303f\uff00-\uffef]+/.exec(this.#text.slice(at, at + MAX_ADDRESS))?.[0];
+    const found = /^https?:\/\/[^\s<>"'`|\\\u3000-\u303f\uff00-\uffef]+/.exec(
+      this.#text.slice(at, at + MAX_ADDRESS),
+    )?.[0];
     if (found === undefined) return undefined;
-    const trimmed = found.replace(/[.,;:!?*_~)\]}]+$/, (tail) => (tail.startsWith(")") && found.includes("(") ? ")" : ""));
+    const trimmed = found.replace(/[.,;:!?*_~)\]}]+$/, (tail) =>
+      tail.startsWith(")") && found.includes("(") ? ")" : "",
+    );
     if (at + found.length >= this.#text.length) this.#stableTo = Math.min(this.#stableTo, at);
     return this.#address(at, at + trimmed.length, trimmed);
   }
@@ -200,6 +208,15 @@ class InlineParser {
     this.#unclosed.add(mark);
     return this.#maybeMore(at);
   }
+}
+
+function emphasised(base: Style, mark: string): Style {
+  if (mark.startsWith("~")) return { ...base, strike: true };
+  return {
+    ...base,
+    ...(mark.length >= 2 ? { bold: true } : {}),
+    ...(mark.length === 2 ? {} : { italic: true }),
+  };
 }
 
 function inlineOf(text: string, style: Style, depth: number): Line {

@@ -22,11 +22,17 @@ export function layOutBlock(block: Block, width: number, marks: Marks): readonly
     case "table": {
       const { first, rest } = block.lead;
       const rows = tableRows(block.lines, width - lineColumns(first), marks);
-      if (rows === undefined) return block.lines.flatMap((each) => wrapLine(inlineSpans(each), { width, ...block.lead }));
+      if (rows === undefined)
+        return block.lines.flatMap((each) => wrapLine(inlineSpans(each), { width, ...block.lead }));
       return rows.map((row, index) => [...(index === 0 ? first : rest), ...row]);
     }
     case "rule":
-      return [[...block.lead.first, ...line(marks.rule.repeat(Math.max(3, Math.min(40, width - 4))), { role: "muted" })]];
+      return [
+        [
+          ...block.lead.first,
+          ...line(marks.rule.repeat(Math.max(3, Math.min(40, width - 4))), { role: "muted" }),
+        ],
+      ];
   }
 }
 

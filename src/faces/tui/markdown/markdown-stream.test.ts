@@ -77,7 +77,12 @@ test("marks that are no Markdown stay as they were written", () => {
 test("a link shows where it leads when its text says something else", () => {
   const rows = markdownRows("See [docs](https://a.example/x) and https://b.example/y.", 80, OPTIONS);
   expect(textOf(rows)).toEqual(["See docs (https://a.example/x) and https://b.example/y."]);
-  expect(rows.flat().filter((each) => each.style.link !== undefined).map((each) => [each.text, each.style.link])).toEqual([
+  expect(
+    rows
+      .flat()
+      .filter((each) => each.style.link !== undefined)
+      .map((each) => [each.text, each.style.link]),
+  ).toEqual([
     ["docs", "https://a.example/x"],
     ["https://b.example/y", "https://b.example/y"],
   ]);
@@ -141,12 +146,16 @@ test("however a text is cut, the rows handed out and the last ones are those of 
 });
 
 test("no row is wider than the screen, and none holds a control character, whatever the text", () => {
-  const unit = fc.oneof(fc.constantFrom(...PIECES, "\u001B[2J", "\u001B]52;c;aGk=\u0007", "\u202E", "\u009B31m", "\r"), fc.string({ unit: "binary" }));
+  const unit = fc.oneof(
+    fc.constantFrom(...PIECES, "\u001B[2J", "\u001B]52;c;aGk=\u0007", "\u202E", "\u009B31m", "\r"),
+    fc.string({ unit: "binary" }),
+  );
   fc.assert(
     fc.property(fc.array(unit, { maxLength: 40 }), fc.integer({ min: 4, max: 90 }), (pieces, width) => {
       for (const row of markdownRows(pieces.join(""), width, OPTIONS)) {
         expect(lineColumns(row)).toBeLessThanOrEqual(Math.max(width, 16));
-        for (const each of row) expect(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(each.text)).toBe(false);
+        for (const each of row)
+          expect(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(each.text)).toBe(false);
       }
     }),
   );
@@ -157,7 +166,7 @@ test("400 nested quotes, and a line of a megabyte, take no time worth mentioning
   const stream = new MarkdownStream(OPTIONS);
   let rows = 0;
   for (let index = 0; index < 1_000; index++) {
-    stream.push(`${"*a [b `c ".repeat(110)}`);
+    stream.push("*a [b `c ".repeat(110));
     rows += stream.take(80).length + Math.min(1, stream.open(80).length);
   }
   expect(rows).toBeGreaterThan(10_000);

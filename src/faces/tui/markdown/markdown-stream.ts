@@ -1,9 +1,11 @@
+import { graphemes } from "../../terminal/columns.ts";
 import { type Line, line, lineColumns, span, textLines, wrapSpans } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
 import type { Block, Lead } from "./block.ts";
 import { CodeHighlighter, type LoadHighlighter } from "./code-highlighter.ts";
 import { parseInline } from "./inline.ts";
 import { layOutBlock } from "./lay-out.ts";
+import { isDefinite, isFenceEnd, type LineKind, lineKind, unquote } from "./line-kind.ts";
 
 /** Levels of lists and quotes that are shown; deeper ones look like the deepest. */
 const MAX_LEVELS = 6;
@@ -19,7 +21,19 @@ interface ListLevel {
 type Leaf =
   | { readonly type: "paragraph"; text: string; skip: number; lead: Lead; readonly heading: boolean }
   | { readonly type: "table"; readonly lines: string[]; readonly lead: Lead }
-  | { readonly type: "fence"; readonly mark: string; readonly indent: number; readonly lead: Lead; readonly code: CodeHighlighter };
+  | {
+      readonly type: "fence";
+      readonly mark: string;
+      readonly indent: number;
+      readonly lead: Lead;
+      readonly code: CodeHighlighter;
+    };
+
+interface NewLeaf {
+  readonly lead: Lead;
+  readonly column: number;
+  readonly isWhole: boolean;
+}
 
 /** How an answer is laid out. */
 export interface MarkdownOptions {
@@ -71,7 +85,8 @@ export class MarkdownStream {
   take(width: number): readonly Line[] {
     const rows = this.#ready.flatMap((block) => layOutBlock(block, width, this.#options.marks));
     this.#ready = [];
-    if (!this.#ended && this.#leaf?.type === "paragraph" && !this.#leaf.heading) rows.push(...this.#takeOpen(this.#leaf, width));
+    if (!this.#ended && this.#leaf?.type === "paragraph" && !this.#leaf.heading)
+      rows.push(...this.#takeOpen(this.#leaf, width));
     return rows;
   }
 
@@ -86,7 +101,11 @@ export class MarkdownStream {
     if (/^[\s>*+_#=`~-]*$/.test(this.#start) && this.#leaf?.type !== "fence") return [];
     if (this.#leaf?.type === "fence") return [];
     const lead: Lead = { first: [], rest: [] };
-    return layOutBlock({ type: "paragraph", text: this.#start, lead, heading: false, skip: 0 }, width, this.#options.marks);
+    return layOutBlock(
+      { type: "paragraph", text: this.#start, lead, heading: false, skip: 0 },
+      width,
+      this.#options.marks,
+    );
   }
 
   *#openBlocks(): Generator<Block> {
@@ -94,7 +113,11 @@ export class MarkdownStream {
     if (leaf === undefined) return;
     if (leaf.type === "paragraph") yield { ...leaf };
     else if (leaf.type === "table")
-      yield { type: "table", lines: /^\s*\|/.test(this.#start) ? [...leaf.lines, this.#start] : leaf.lines, lead: leaf.lead };
+      yield {
+        type: "table",
+        lines: /^\s*\|/.test(this.#start) ? [...leaf.lines, this.#start] : leaf.lines,
+        lead: leaf.lead,
+      };
     else if (this.#start !== "" && !isFenceEnd(this.#start, leaf.mark))
       yield { type: "code", spans: leaf.code.peek(unindent(this.#start, leaf.indent)), lead: leaf.lead };
   }
@@ -113,7 +136,7 @@ export class MarkdownStream {
       if (!isForced && part.end > stableTo) break;
     }
     // Where a row ends depends on the word behind it: only what is certain is broken.
-    const certain = skipChars(spans, leaf.skip, stable);
+    const certain = skipChars(spans, leaf.skip, stable - lastGrapheme(spans));
     const rows = wrapSpans(certain, Math.max(2, width - indent));
     const taken: Line[] = [];
     let chars = leaf.skip;
@@ -161,50 +184,50 @@ export class MarkdownStream {
     this.#start = "";
   }
 
-  /** Recognises a line. `whole`: all of it is there; else it goes on, as text of the paragraph that it begins or continues. */
-  #startLine(source: string, whole: boolean): void {
-    if (this.#leaf?.type === "fence") {
-      this.#codeLine(this.#leaf, source);
+  /** Takes a line in. `isWhole`: all of it is there; else it goes on, as text of the paragraph that it begins or continues. */
+  #startLine(source: string, isWhole: boolean): void {
+    const leaf = this.#leaf;
+    if (leaf?.type === "fence") {
+      this.#codeLine(leaf, source);
       return;
     }
     const { text, quotes, column } = unquote(source);
-    if (text === "") {
+    const line = lineKind(text, isWhole);
+    if (line.kind === "blank") {
       this.#closeLeaf();
       this.#gap = true;
-      return;
+    } else if (line.kind === "table" && leaf?.type === "table") leaf.lines.push(line.text);
+    else if (line.kind === "text" && leaf?.type === "paragraph" && !leaf.heading) {
+      leaf.text += `${/\S( {2,}|\\)$/.test(leaf.text) ? "\n" : " "}${text}`;
+      this.#continueText(isWhole);
+    } else {
+      this.#closeLeaf();
+      this.#enterLevels(column, quotes, line.kind === "item");
+      const lead = this.#lead(quotes, line.kind === "item" ? itemMark(line, this.#options.marks) : undefined);
+      if (line.kind !== "item" && line.kind !== "text") this.#gap = true;
+      this.#emitGap();
+      this.#openLeaf(line, { lead, column, isWhole });
     }
-    const fence = whole ? /^(`{3,}|~{3,})\s*([^`]*)$/.exec(text) : null;
-    const item = /^([-*+]|\d{1,9}[.)])\s+(\[[ xX]\]\s+)?(?=\S)/.exec(text);
-    const heading = /^(#{1,6})\s+/.exec(text);
-    const rule = whole && /^(?:(?:-[\s]*){3,}|(?:\*[\s]*){3,}|(?:_[\s]*){3,})$/.test(text);
-    const table = whole && text.startsWith("|");
-    if (table && this.#leaf?.type === "table") {
-      this.#leaf.lines.push(text);
-      return;
-    }
-    const isStart = fence !== null || item !== null || heading !== null || rule || table;
-    if (!isStart && this.#leaf?.type === "paragraph" && !this.#leaf.heading) {
-      this.#leaf.text += `${/\S( {2,}|\\)$/.test(this.#leaf.text) ? "\n" : " "}${text}`;
-      this.#continueText(whole);
-      return;
-    }
-    this.#closeLeaf();
-    this.#enterLevels(column, quotes, item !== null);
-    const lead = this.#lead(quotes, item === null ? undefined : itemMark(item, this.#options.marks));
-    if (rule || fence !== null || heading !== null || table) this.#gap = this.#gap || this.#hasOutput;
-    this.#emitGap();
-    if (rule) {
-      this.#ready.push({ type: "rule", lead });
-      this.#gap = true;
-    } else if (fence !== null) {
-      const code = new CodeHighlighter((fence[2] ?? "").trim(), this.#options.highlight);
-      this.#leaf = { type: "fence", mark: fence[1] ?? "```", indent: column, lead: indented(lead), code };
-    } else if (table) this.#leaf = { type: "table", lines: [text], lead };
-    else {
-      const skip = item?.[0].length ?? heading?.[0].length ?? 0;
-      this.#leaf = { type: "paragraph", text: text.slice(skip), skip: 0, lead, heading: heading !== null };
-      this.#continueText(whole);
-      if (whole && heading !== null) this.#closeLeaf();
+  }
+
+  #openLeaf(line: Exclude<LineKind, { kind: "blank" }>, { lead, column, isWhole }: NewLeaf): void {
+    switch (line.kind) {
+      case "rule":
+        this.#ready.push({ type: "rule", lead });
+        this.#gap = true;
+        return;
+      case "fence": {
+        const code = new CodeHighlighter(line.language, this.#options.highlight);
+        this.#leaf = { type: "fence", mark: line.mark, indent: column, lead: indented(lead), code };
+        return;
+      }
+      case "table":
+        this.#leaf = { type: "table", lines: [line.text], lead };
+        return;
+      default:
+        this.#leaf = { type: "paragraph", text: line.text, skip: 0, lead, heading: line.kind === "heading" };
+        this.#continueText(isWhole);
+        if (isWhole && line.kind === "heading") this.#closeLeaf();
     }
   }
 
@@ -219,7 +242,9 @@ export class MarkdownStream {
       this.#gap = true;
       return;
     }
-    const { text } = leaf.lead.first.some((each) => each.style.role === "muted") ? { text: source.replace(/^\s*(?:> ?)+/, "") } : { text: source };
+    const { text } = leaf.lead.first.some((each) => each.style.role === "muted")
+      ? { text: source.replace(/^\s*(?:> ?)+/, "") }
+      : { text: source };
     this.#ready.push({ type: "code", spans: leaf.code.next(unindent(text, leaf.indent)), lead: leaf.lead });
   }
 
@@ -249,13 +274,20 @@ export class MarkdownStream {
   }
 
   #lead(quotes: number, mark: string | undefined): Lead {
-    const bars = Array.from({ length: Math.min(quotes, MAX_LEVELS) }, () => `${this.#options.marks.column} `).join("");
+    const bars = Array.from(
+      { length: Math.min(quotes, MAX_LEVELS) },
+      () => `${this.#options.marks.column} `,
+    ).join("");
     const quote: Line = bars === "" ? [] : [span(bars, { role: "muted" })];
     const depth = Math.min(this.#levels.length, MAX_LEVELS);
     const indent = "  ".repeat(mark === undefined ? depth : Math.max(0, depth - 1));
     const rest = indent + " ".repeat(mark?.length ?? 0);
     return {
-      first: [...quote, ...(indent === "" ? [] : line(indent)), ...(mark === undefined ? [] : [span(mark, { role: "accent" })])],
+      first: [
+        ...quote,
+        ...(indent === "" ? [] : line(indent)),
+        ...(mark === undefined ? [] : [span(mark, { role: "accent" })]),
+      ],
       rest: [...quote, ...(rest === "" ? [] : line(rest))],
     };
   }
@@ -269,46 +301,15 @@ export function markdownRows(text: string, width: number, options: MarkdownOptio
   return stream.take(width);
 }
 
-function itemMark([, mark = "", box]: RegExpExecArray, marks: Marks): string {
+function itemMark({ mark, box }: Extract<LineKind, { kind: "item" }>, marks: Marks): string {
   const bullet = /^\d/.test(mark) ? `${mark} ` : `${marks.bullet} `;
   if (box === undefined) return bullet;
-  return `${bullet}${box.trim() === "[ ]" ? marks.todo : marks.ok} `;
+  return `${bullet}${box === "[ ]" ? marks.todo : marks.ok} `;
 }
 
 function indented({ rest }: Lead): Lead {
   const lead = [...rest, span("  ")];
   return { first: lead, rest: lead };
-}
-
-/** Whether it is certain how a line begins, whatever follows. */
-function isDefinite(start: string): boolean {
-  const { text } = unquote(start);
-  const [first] = text;
-  if (first === undefined) return false;
-  if (/[-*+_]/.test(first)) return /[^-*+_\s]/.test(text) && !/^[-*+]\s+\[.{0,2}$/.test(text);
-  if (/\d/.test(first)) return /^\d+(?:[^\d.)]|[.)](?:\S|\s+\S)|\d{9})/.test(text);
-  if (first === "#") return /^#{1,6}(?:\s+\S|[^#\s])|^#{7}/.test(text);
-  if (first === "`" || first === "~") return /^(?:`{1,2}[^`]|~{1,2}[^~])/.test(text);
-  return first !== "|";
-}
-
-interface Unquoted {
-  readonly text: string;
-  readonly quotes: number;
-  /** Blanks before the text. */
-  readonly column: number;
-}
-
-function unquote(source: string): Unquoted {
-  let rest = source;
-  let quotes = 0;
-  for (let found = /^\s{0,3}> ?/.exec(rest); found !== null; found = /^\s{0,3}> ?/.exec(rest)) {
-    rest = rest.slice(found[0].length);
-    quotes++;
-  }
-  const text = rest.trimStart();
-  const column = rest.slice(0, rest.length - text.length).replaceAll("\t", "    ").length;
-  return { text, quotes, column };
 }
 
 function unindent(text: string, columns: number): string {
@@ -317,10 +318,16 @@ function unindent(text: string, columns: number): string {
   return text.slice(at);
 }
 
-function isFenceEnd(text: string, mark: string): boolean {
-  const found = /^\s*(?:>\s?)*\s*(`{3,}|~{3,})\s*$/.exec(text)?.[1];
-  return found?.startsWith(mark) === true;
+/** Characters of the last grapheme of a text, which more text could join. */
+function lastGrapheme(spans: Line): number {
+  const end = spans
+    .map(({ text }) => text)
+    .join("")
+    .slice(-MAX_GRAPHEME);
+  return graphemes(end).at(-1)?.length ?? 0;
 }
+
+const MAX_GRAPHEME = 64;
 
 /** The characters from `from` to `to` of a text. */
 function skipChars(spans: Line, from: number, to: number): Line {

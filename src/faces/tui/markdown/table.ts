@@ -6,21 +6,31 @@ const MAX_COLUMNS = 30;
 const SMALLEST = 3;
 
 /** The rows of a table; undefined when the lines are none, or there is no room for its columns side by side. */
-export function tableRows(lines: readonly string[], width: number, marks: Marks): readonly Line[] | undefined {
+export function tableRows(
+  lines: readonly string[],
+  width: number,
+  marks: Marks,
+): readonly Line[] | undefined {
   const [head, rule, ...body] = lines;
-  if (head === undefined || rule === undefined || !/^\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/.test(rule)) return undefined;
+  if (head === undefined || rule === undefined || !/^\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/.test(rule))
+    return undefined;
   const sides = cellsOf(rule).map(sideOf);
   const count = sides.length;
   if (count > MAX_COLUMNS) return undefined;
   const texts = [head, ...body].map(cellsOf);
   const cells = texts.map((row, index) =>
-    Array.from({ length: count }, (_, column) => inlineSpans(row[column] ?? "", index === 0 ? { bold: true } : {})),
+    Array.from({ length: count }, (_, column) =>
+      inlineSpans(row[column] ?? "", index === 0 ? { bold: true } : {}),
+    ),
   );
   const widths = columnWidths(cells, width - 3 * (count - 1));
   if (widths === undefined) return undefined;
   const rows = cells.flatMap((row) => layOutRow(row, { widths, sides, marks }));
   const headRows = layOutRow(cells[0] ?? [], { widths, sides, marks }).length;
-  const line = span(widths.map((each) => marks.rule.repeat(each)).join(`${marks.rule}${marks.cross}${marks.rule}`), { role: "muted" });
+  const line = span(
+    widths.map((each) => marks.rule.repeat(each)).join(`${marks.rule}${marks.cross}${marks.rule}`),
+    { role: "muted" },
+  );
   return [...rows.slice(0, headRows), [line], ...rows.slice(headRows)];
 }
 
@@ -32,13 +42,18 @@ function sideOf(cell: string): Side {
 }
 
 function cellsOf(text: string): readonly string[] {
-  const inner = text.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "");
+  const inner = text
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "");
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
 /** Widths that fit: short columns whole, the others share what is left. */
 function columnWidths(cells: readonly (readonly Line[])[], room: number): readonly number[] | undefined {
-  const wanted = (cells[0] ?? []).map((_, column) => Math.max(1, ...cells.map((row) => lineColumns(row[column] ?? []))));
+  const wanted = (cells[0] ?? []).map((_, column) =>
+    Math.max(1, ...cells.map((row) => lineColumns(row[column] ?? []))),
+  );
   if (wanted.length * SMALLEST > room) return undefined;
   const widths = wanted.map(() => 0);
   let left = room;

@@ -59,7 +59,9 @@ export function line(text: string, style: Style = PLAIN): Line {
 
 /** The lines of a text: cut at line ends, tabs of four columns, what a carriage return wrote over left out. */
 export function textLines(text: string): readonly string[] {
-  return terminalText(text.replaceAll(/\r+\n/g, "\n").replaceAll(/^.*\r(?=[^\n])/gm, "")).split("\n").map(expandTabs);
+  return terminalText(text.replaceAll(/\r+\n/g, "\n").replaceAll(/^.*\r(?=[^\n])/gm, ""))
+    .split("\n")
+    .map(expandTabs);
 }
 
 /** Columns of a line. */
@@ -79,7 +81,13 @@ export function fitLine(spans: Line, width: number): Line {
       room -= columns;
       continue;
     }
-    fitted.push({ ...each, text: columns === room ? `${fitColumns(each.text, room - 1).replace(/…$/, "")}…` : fitColumns(each.text, room) });
+    fitted.push({
+      ...each,
+      text:
+        columns === room
+          ? `${fitColumns(each.text, room - 1).replace(/…$/, "")}…`
+          : fitColumns(each.text, room),
+    });
     return fitted;
   }
   return fitted;
@@ -171,7 +179,12 @@ export function wrapSpans(spans: Line, room: number): readonly WrappedRow[] {
 }
 
 function letters({ text, style }: Piece): readonly Piece[] {
-  return graphemes(text).map((cluster) => ({ text: cluster, style, columns: graphemeColumns(cluster), blank: false }));
+  return graphemes(text).map((cluster) => ({
+    text: cluster,
+    style,
+    columns: graphemeColumns(cluster),
+    blank: false,
+  }));
 }
 
 /** What must not be torn: words with their punctuation, single wide letters, runs of blanks. */
@@ -226,4 +239,5 @@ function expandTabs(text: string): string {
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const WIDE = /^[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/;
 const CLOSING = /^[\u3001\u3002\uff0c\uff0e\uff01\uff1f\uff1a\uff1b\uff09\u300d\u300f\u3011\u300b]/;
-const PARTS = / +|[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[^ \u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+/gu;
+const PARTS =
+  / +|[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[^ \u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+/gu;

@@ -36,7 +36,10 @@ export class Pager implements Panel {
     this.#first = Math.max(0, Math.min(this.#first, this.#count - this.#height));
     const shown = this.#rows.slice(this.#first, this.#first + this.#height);
     const last = Math.min(this.#count, this.#first + this.#height);
-    const head: Line = [span(this.#options.title, { role: "accent", bold: true }), span(`  ${this.#first + 1}-${last} of ${this.#count}`, { role: "muted" })];
+    const head: Line = [
+      span(this.#options.title, { role: "accent", bold: true }),
+      span(`  ${this.#first + 1}-${last} of ${this.#count}`, { role: "muted" }),
+    ];
     const keys = line("arrows, page up and down, home and end scroll · q or esc closes", { role: "muted" });
     return { rows: [fitLine(head, context.width), ...shown, fitLine(keys, context.width)].slice(0, maxRows) };
   }
@@ -52,7 +55,8 @@ export class Pager implements Panel {
     }
     if (event.type !== "key") return;
     const by = STEPS[event.key];
-    if (by !== undefined) this.#first = Math.max(0, this.#first + by * (event.key.startsWith("page") ? this.#height : 1));
+    if (by !== undefined)
+      this.#first = Math.max(0, this.#first + by * (event.key.startsWith("page") ? this.#height : 1));
     else if (event.key === "home") this.#first = 0;
     else if (event.key === "end") this.#first = this.#count;
     else if (CLOSING.has(event.key)) this.#options.onClose();

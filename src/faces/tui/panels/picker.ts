@@ -1,10 +1,10 @@
 import { columnsOf } from "../../terminal/columns.ts";
-import { candidatesOf, fuzzyBest } from "../editor/fuzzy.ts";
 import { applyEdit, type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
+import { candidatesOf, fuzzyBest } from "../editor/fuzzy.ts";
 import { fitLine, type Line, line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
-import type { ViewContext } from "../views/view-context.ts";
 import { listLines } from "../views/list-lines.ts";
+import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
 /** Something to choose. */
@@ -32,6 +32,16 @@ export interface PickerOptions<T> {
 const PREVIEW_ROWS = 5;
 const LIST_ROWS = 12;
 
+const STEPS: { readonly [key: string]: number } = {
+  up: -1,
+  "ctrl+p": -1,
+  down: 1,
+  "ctrl+n": 1,
+  tab: 1,
+  pageup: -LIST_ROWS,
+  pagedown: LIST_ROWS,
+};
+
 /** A list to choose from; typing narrows it. */
 export class Picker<T> implements Panel {
   readonly #options: PickerOptions<T>;
@@ -49,56 +59,49 @@ export class Picker<T> implements Panel {
     const items = this.#shown();
     this.#marked = Math.max(0, Math.min(this.#marked, items.length - 1));
     const label = `${this.#options.title} ${marks.prompt} `;
-    const head: Line = fitLine([span(label, { role: "accent", bold: true }), span(this.#filter.text)], width - 1);
+    const head: Line = fitLine(
+      [span(label, { role: "accent", bold: true }), span(this.#filter.text)],
+      width - 1,
+    );
     const lines = (items[this.#marked]?.preview?.() ?? []).slice(0, PREVIEW_ROWS);
-    const preview = maxRows >= 10 ? lines.map((each) => fitLine(line(`    ${each}`, { role: "muted" }), width)) : [];
+    const preview =
+      maxRows >= 10 ? lines.map((each) => fitLine(line(`    ${each}`, { role: "muted" }), width)) : [];
     const room = Math.max(1, Math.min(LIST_ROWS, maxRows - 2 - preview.length));
-    const list = items.length === 0 ? [line("  nothing fits", { role: "muted" })] : listLines(items, { marked: this.#marked, maxRows: room, width, marks });
-    const keys = fitLine(line("  enter chooses · esc goes back · typing narrows the list", { role: "muted" }), width);
-    const caret = { row: 0, column: Math.min(width - 1, columnsOf(label + this.#filter.text.slice(0, this.#filter.caret))) };
+    const list =
+      items.length === 0
+        ? [line("  nothing fits", { role: "muted" })]
+        : listLines(items, { marked: this.#marked, maxRows: room, width, marks });
+    const keys = fitLine(
+      line("  enter chooses · esc goes back · typing narrows the list", { role: "muted" }),
+      width,
+    );
+    const caret = {
+      row: 0,
+      column: Math.min(width - 1, columnsOf(label + this.#filter.text.slice(0, this.#filter.caret))),
+    };
     return { rows: [head, ...list, ...preview, keys].slice(0, maxRows), caret };
   }
 
   handle(event: TerminalEvent): void {
-    if (event.type === "text" || event.type === "paste") this.#type(insertText(this.#filter, event.text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")));
+    if (event.type === "text" || event.type === "paste")
+      this.#type(insertText(this.#filter, event.text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")));
     if (event.type !== "key") return;
-    switch (event.key) {
-      case "up":
-      case "ctrl+p":
-        this.#move(-1);
-        return;
-      case "down":
-      case "ctrl+n":
-      case "tab":
-        this.#move(1);
-        return;
-      case "pageup":
-        this.#move(-LIST_ROWS);
-        return;
-      case "pagedown":
-        this.#move(LIST_ROWS);
-        return;
-      case "backspace":
-        this.#type(applyEdit(this.#filter, "delete-left"));
-        return;
-      case "ctrl+u":
-        this.#type(EMPTY_EDITOR);
-        return;
-      case "escape":
-      case "ctrl+c":
-        this.#options.onCancel();
-        return;
-      case "enter": {
-        const item = this.#shown()[this.#marked];
-        if (item !== undefined) this.#options.onChoose(item.value);
-      }
+    const step = STEPS[event.key];
+    if (step !== undefined) this.#move(step);
+    else if (event.key === "backspace") this.#type(applyEdit(this.#filter, "delete-left"));
+    else if (event.key === "ctrl+u") this.#type(EMPTY_EDITOR);
+    else if (event.key === "escape" || event.key === "ctrl+c") this.#options.onCancel();
+    else if (event.key === "enter") {
+      const item = this.#shown()[this.#marked];
+      if (item !== undefined) this.#options.onChoose(item.value);
     }
   }
 
   #move(by: number): void {
     const count = this.#shown().length;
     const to = this.#marked + by;
-    this.#marked = Math.abs(by) === 1 ? (to + count) % Math.max(1, count) : Math.max(0, Math.min(count - 1, to));
+    this.#marked =
+      Math.abs(by) === 1 ? (to + count) % Math.max(1, count) : Math.max(0, Math.min(count - 1, to));
   }
 
   #type(filter: Editor): void {

@@ -48,11 +48,19 @@ export class QuestionPanel implements Panel {
       const state = { marked: this.#marked, maxRows, more: this.#options.more() };
       return { rows: questionLines(this.question, state, context) };
     }
-    const typed = editorRows(reason, { width: context.width, maxRows: 4, prompt: span("Why not? ", { role: "accent" }), placeholder: "what to do instead" });
+    const typed = editorRows(reason, {
+      width: context.width,
+      maxRows: 4,
+      prompt: span("Why not? ", { role: "accent" }),
+      placeholder: "what to do instead",
+    });
     const keys = line("enter refuses with this reason · esc goes back", { role: "muted" });
     const state = { marked: undefined, maxRows: Math.max(1, maxRows - typed.rows.length - 1), more: 0 };
     const above = questionLines({ ...this.question, choices: [] }, state, context).slice(0, -1);
-    return { rows: [...above, ...typed.rows, keys], caret: { row: above.length + typed.caret.row, column: typed.caret.column } };
+    return {
+      rows: [...above, ...typed.rows, keys],
+      caret: { row: above.length + typed.caret.row, column: typed.caret.column },
+    };
   }
 
   /** A key came for something else: the quiet begins anew. */
@@ -85,7 +93,8 @@ export class QuestionPanel implements Panel {
     const count = questionOptions(this.question).length;
     const at = this.#marked;
     if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
-    else if (key === "up" || key === "shift+tab") this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
+    else if (key === "up" || key === "shift+tab")
+      this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
     else if (key === "enter" && at !== undefined) this.#choose(at);
     else if (key === "escape" || key === "ctrl+c") this.#options.onStop();
   }
@@ -101,7 +110,8 @@ export class QuestionPanel implements Panel {
     const offered = question.choices[index];
     if (offered === undefined) return;
     if (offered.choice === "no") this.#reason = EMPTY_EDITOR;
-    else this.#answer({ choice: offered.choice, ...(offered.rule === undefined ? {} : { rule: offered.rule }) });
+    else
+      this.#answer({ choice: offered.choice, ...(offered.rule === undefined ? {} : { rule: offered.rule }) });
   }
 
   #typeReason(reason: Editor, event: TerminalEvent): void {

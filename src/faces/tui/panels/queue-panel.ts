@@ -28,23 +28,33 @@ export class QueuePanel implements Panel {
     const list = items.map(({ text }, index) => ({ label: `${index + 1}. ${text.slice(0, 500)}` }));
     const rows = listLines(list, { marked: this.#marked, maxRows: Math.max(1, maxRows - 2), width, marks });
     const keys = `enter edits · d drops · s sends now · alt+up/down moves · ${held ? "r lets them go" : "h holds them"} · esc`;
-    return { rows: [head, ...(items.length === 0 ? [line("  none left", { role: "muted" })] : rows), fitLine(line(keys, { role: "muted" }), width)] };
+    return {
+      rows: [
+        head,
+        ...(items.length === 0 ? [line("  none left", { role: "muted" })] : rows),
+        fitLine(line(keys, { role: "muted" }), width),
+      ],
+    };
   }
 
   handle(event: TerminalEvent): void {
-    const { queue, onEdit, onClose } = this.#options;
+    const { queue } = this.#options;
     const item = queue.items[this.#marked];
     if (event.type === "text" && item !== undefined) this.#letter(event.text, item.id);
-    if (event.type !== "key") return;
-    if (event.key === "up") this.#marked--;
-    else if (event.key === "down") this.#marked++;
-    else if ((event.key === "alt+up" || event.key === "alt+down") && item !== undefined) {
-      const to = this.#marked + (event.key === "alt+up" ? -1 : 1);
+    if (event.type === "key") this.#key(event.key, item?.id);
+  }
+
+  #key(key: string, id: string | undefined): void {
+    const { queue, onEdit, onClose } = this.#options;
+    if (key === "up") this.#marked--;
+    else if (key === "down") this.#marked++;
+    else if ((key === "alt+up" || key === "alt+down") && id !== undefined) {
+      const to = this.#marked + (key === "alt+up" ? -1 : 1);
       if (to < 0 || to >= queue.items.length) return;
-      queue.move(item.id, to);
+      queue.move(id, to);
       this.#marked = to;
-    } else if (event.key === "enter" && item !== undefined) onEdit(item.id);
-    else if (event.key === "escape" || event.key === "ctrl+c" || event.key === "alt+q") onClose();
+    } else if (key === "enter" && id !== undefined) onEdit(id);
+    else if (key === "escape" || key === "ctrl+c" || key === "alt+q") onClose();
   }
 
   #letter(text: string, id: string): void {

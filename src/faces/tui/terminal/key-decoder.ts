@@ -88,9 +88,13 @@ export class KeyDecoder {
     if (!isEnd && text.length < MAX_SEQUENCE) return;
     // A key that was pressed, or the beginning of something that never came.
     this.#text = "";
-    if (text.length <= 2) events.push({ type: "key", key: text === ESC ? "escape" : keyName(text.slice(1), 2) });
+    if (text.length <= 2)
+      events.push({ type: "key", key: text === ESC ? "escape" : keyName(text.slice(1), 2) });
   }
 }
+
+/** What begins a sequence that goes on to a terminator, behind the escape. */
+const STRINGS = "]P_^X";
 
 interface Sequence {
   readonly length: number;
@@ -100,6 +104,7 @@ interface Sequence {
 /** The sequence a text begins with; undefined while it has not ended. */
 function sequenceIn(text: string): Sequence | undefined {
   const second = text[1];
+  if (second !== undefined && STRINGS.includes(second)) return stringIn(text);
   switch (second) {
     case undefined:
       return undefined;
@@ -111,12 +116,6 @@ function sequenceIn(text: string): Sequence | undefined {
       const key = FINAL_KEYS[final];
       return { length: 3, ...(key === undefined ? {} : { event: { type: "key", key } }) };
     }
-    case "]":
-    case "P":
-    case "_":
-    case "^":
-    case "X":
-      return stringIn(text);
     case ESC: {
       // Alt with a key that is a sequence itself, or Escape twice.
       const inner = /^\u001B[[O]/.test(text.slice(1)) ? sequenceIn(text.slice(1)) : undefined;
@@ -134,7 +133,11 @@ function altIn(text: string): Sequence {
   const length = 1 + char.length;
   const code = char.charCodeAt(0);
   const key = code < 0x20 || code === 0x7f ? controlKey(code) : char === " " ? "space" : undefined;
-  if (key !== undefined) return { length, event: { type: "key", key: key.startsWith("ctrl+") ? `ctrl+alt+${key.slice(5)}` : `alt+${key}` } };
+  if (key !== undefined)
+    return {
+      length,
+      event: { type: "key", key: key.startsWith("ctrl+") ? `ctrl+alt+${key.slice(5)}` : `alt+${key}` },
+    };
   const lower = char.toLowerCase();
   return { length, event: { type: "key", key: keyName(lower, lower === char ? 2 : 3) } };
 }
@@ -165,10 +168,8 @@ function csiIn(text: string): Sequence | undefined {
 function keyOf(parameters: string, final: string): TerminalEvent | undefined {
   const fields = parameters.split(";").map((field) => field.split(":").map(Number));
   const [first = 1] = fields[0] ?? [];
-  const [modifier = 1, kind = 1] = fields[1] ?? [];
-  // The release of a key.
-  if (kind === 3) return undefined;
-  const modifiers = Math.max(0, (Number.isNaN(modifier) ? 1 : modifier || 1) - 1) & 15;
+  const modifiers = modifiersOf(fields[1]);
+  if (modifiers === undefined) return undefined;
   if (final === "u") return codeKey(first, modifiers);
   if (final === "~" && first === 27) return codeKey(fields[2]?.[0] ?? 0, modifiers);
   if (final === "Z") return { type: "key", key: "shift+tab" };
@@ -176,15 +177,23 @@ function keyOf(parameters: string, final: string): TerminalEvent | undefined {
   return key === undefined ? undefined : { type: "key", key: keyName(key, modifiers) };
 }
 
+/** Modifiers of a key as bits; undefined for the release of a key. */
+function modifiersOf([given = 1, kind = 1]: readonly number[] = []): number | undefined {
+  if (kind === 3) return undefined;
+  return Math.max(0, (Number.isNaN(given) || given === 0 ? 1 : given) - 1) & 15;
+}
+
 /** A key by its code point, in the protocols that tell every key with its modifiers. */
 function codeKey(code: number, modifiers: number): TerminalEvent | undefined {
   if (code === 0x20 && (modifiers & ~1) === 0) return { type: "text", text: " " };
   const named = CODE_KEYS[code];
   if (named !== undefined) return { type: "key", key: keyName(named, modifiers) };
-  if (!Number.isInteger(code) || code < 0x20 || code > 0x10ffff || (code >= 0xe000 && code <= 0xf8ff)) return undefined;
+  if (!Number.isInteger(code) || code < 0x20 || code > 0x10ffff || (code >= 0xe000 && code <= 0xf8ff))
+    return undefined;
   if (code >= 0xd800 && code < 0xe000) return undefined;
   const char = String.fromCodePoint(code);
-  if ((modifiers & ~1) === 0) return { type: "text", text: (modifiers & 1) !== 0 ? char.toUpperCase() : char };
+  if ((modifiers & ~1) === 0)
+    return { type: "text", text: (modifiers & 1) !== 0 ? char.toUpperCase() : char };
   return { type: "key", key: keyName(char.toLowerCase(), modifiers) };
 }
 

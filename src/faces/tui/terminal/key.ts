@@ -23,7 +23,10 @@ export function keyName(key: string, modifiers: number): string {
 
 /** A key as people write it, in the form that {@link keyName} gives: `Ctrl-X`, `control+x` and `^X` are `ctrl+x`. Undefined: no key. */
 export function parseKeyName(written: string): string | undefined {
-  const text = written.trim().toLowerCase().replace(/^\^(?=.$)/, "ctrl+");
+  const text = written
+    .trim()
+    .toLowerCase()
+    .replace(/^\^(?=.$)/, "ctrl+");
   const parts = text.split(/(?<=[^+-])[+-]/);
   const key = parts.pop() ?? "";
   let modifiers = 0;
@@ -34,7 +37,9 @@ export function parseKeyName(written: string): string | undefined {
     modifiers |= bit;
   }
   const named = SPELLINGS[key] ?? key;
-  return [...named].length === 1 || NAMED_KEYS.has(named) || /^f\d\d?$/.test(named) ? keyName(named, modifiers) : undefined;
+  return [...named].length === 1 || NAMED_KEYS.has(named) || /^f\d\d?$/.test(named)
+    ? keyName(named, modifiers)
+    : undefined;
 }
 
 const SPELLINGS: { readonly [written: string]: string } = {

@@ -168,7 +168,9 @@ const CONTROL = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** An address that a terminal may be given: of the web or a file, in printable ASCII; else nothing. */
 function safeLink(link: string | undefined): string {
-  return link !== undefined && link.length <= 2_000 && /^(?:https?|file|mailto):[!-~]+$/.test(link) ? link : "";
+  return link !== undefined && link.length <= 2_000 && /^(?:https?|file|mailto):[!-~]+$/.test(link)
+    ? link
+    : "";
 }
 
 interface Start {
@@ -183,19 +185,28 @@ function sameStart(old: Line, row: Line): Start | undefined {
   for (;;) {
     const [left, right] = [a.next(), b.next()];
     if (left === undefined && right === undefined) return undefined;
-    if (left === undefined || right === undefined || left.char !== right.char || !sameStyle(left.span, right.span)) break;
+    if (
+      left === undefined ||
+      right === undefined ||
+      left.char !== right.char ||
+      !sameStyle(left.span, right.span)
+    )
+      break;
     chars++;
   }
   const text = row.map((each) => each.text).join("");
   let at = chars;
   // A joiner, a mark or half a pair belongs to what stands before it; behind one of them the same text may look otherwise.
-  while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at))))) at--;
+  while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
+    at--;
   return { chars: at, columns: columnsOf(text.slice(0, at)) };
 }
 
 /** Characters of which none joins with its neighbour. */
 function isAlone(code: number): boolean {
-  return (code >= 0x20 && code < 0x7f) || (code >= 0x2500 && code < 0x2580) || (code >= 0x4e00 && code < 0xa000);
+  return (
+    (code >= 0x20 && code < 0x7f) || (code >= 0x2500 && code < 0x2580) || (code >= 0x4e00 && code < 0xa000)
+  );
 }
 
 function sameStyle(a: Span, b: Span): boolean {

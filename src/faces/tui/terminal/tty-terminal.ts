@@ -107,7 +107,8 @@ export class TtyTerminal {
 
   /** Says in the title of the window what goes on; only where titles can be put back. */
   setTitle(title: string): void {
-    if (this.#isIn && this.#options.isCapable) this.write(`\u001B]2;${title.replaceAll(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, 120)}\u0007`);
+    if (this.#isIn && this.#options.isCapable)
+      this.write(`\u001B]2;${title.replaceAll(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, 120)}\u0007`);
   }
 
   /** Looks whether the window has another size than at the last look, and tells the listener. */

@@ -19,5 +19,7 @@ export function detailLines(items: readonly ViewItem[], context: ViewContext): r
 function argumentsOf(item: ViewItem, { width }: ViewContext): readonly Line[] {
   if (item.type !== "tool" || Object.keys(item.input).length === 0) return [];
   const first = line("    ");
-  return textLines(JSON.stringify(item.input, undefined, 2)).flatMap((row) => wrapLine([span(row, { role: "muted" })], { width, first }));
+  return textLines(JSON.stringify(item.input, undefined, 2)).flatMap((row) =>
+    wrapLine([span(row, { role: "muted" })], { width, first }),
+  );
 }

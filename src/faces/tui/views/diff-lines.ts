@@ -1,6 +1,6 @@
 import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
-import { cutLine, type Line, type Span, span, type Style, textLines } from "../paint/line.ts";
 import { highlighterFor } from "../markdown/highlight.ts";
+import { cutLine, type Line, type Span, type Style, span, textLines } from "../paint/line.ts";
 import type { ViewContext } from "./view-context.ts";
 
 /** A line longer than this shows its beginning. */
@@ -10,11 +10,16 @@ const MIN_COMMON = 0.4;
 
 /** The lines of a change, with their numbers, what was taken away and what was added, and within changed lines the part that changed. */
 export function diffLines(diff: FileDiff, context: Pick<ViewContext, "width" | "marks">): readonly Line[] {
-  const largest = Math.max(0, ...diff.hunks.map(({ oldStart, newStart, lines }) => Math.max(oldStart, newStart) + lines.length));
+  const largest = Math.max(
+    0,
+    ...diff.hunks.map(({ oldStart, newStart, lines }) => Math.max(oldStart, newStart) + lines.length),
+  );
   const digits = String(largest).length;
   return diff.hunks.flatMap((hunk, index) => {
     const rows = hunkLines(hunk, { digits, width: context.width, language: endingOf(diff.path) });
-    return index === 0 ? rows : [[span(`${" ".repeat(digits)} ${context.marks.more}`, { role: "muted" })], ...rows];
+    return index === 0
+      ? rows
+      : [[span(`${" ".repeat(digits)} ${context.marks.more}`, { role: "muted" })], ...rows];
   });
 }
 
@@ -48,11 +53,23 @@ function hunkLines(hunk: FileDiff["hunks"][number], { digits, width, language }:
       continue;
     }
     const pairs = Math.min(removed.length, added.length);
-    const changes = Array.from({ length: pairs }, (_, index) => changedParts(removed[index] ?? "", added[index] ?? ""));
+    const changes = Array.from({ length: pairs }, (_, index) =>
+      changedParts(removed[index] ?? "", added[index] ?? ""),
+    );
     for (const [index, text] of removed.entries())
-      rows.push(...numbered(oldNumber++, "-", changes[index]?.removed ?? [span(text, { role: "removed" })], { digits, width }));
+      rows.push(
+        ...numbered(oldNumber++, "-", changes[index]?.removed ?? [span(text, { role: "removed" })], {
+          digits,
+          width,
+        }),
+      );
     for (const [index, text] of added.entries())
-      rows.push(...numbered(newNumber++, "+", changes[index]?.added ?? [span(text, { role: "added" })], { digits, width }));
+      rows.push(
+        ...numbered(newNumber++, "+", changes[index]?.added ?? [span(text, { role: "added" })], {
+          digits,
+          width,
+        }),
+      );
     at += removed.length + added.length;
   }
   return rows;
@@ -68,7 +85,12 @@ function plain(text: string): string {
   return textLines(text.slice(0, MAX_CHARS)).join(" ");
 }
 
-function numbered(number: number, sign: string, spans: Line, { digits, width }: Pick<HunkLook, "digits" | "width">): readonly Line[] {
+function numbered(
+  number: number,
+  sign: string,
+  spans: Line,
+  { digits, width }: Pick<HunkLook, "digits" | "width">,
+): readonly Line[] {
   const role = sign === "+" ? "added" : sign === "-" ? "removed" : "muted";
   const room = Math.max(4, width - digits - 3);
   return cutLine(spans, room).map((row, index) => [

@@ -13,7 +13,11 @@ const SHELL_ROWS = 30;
 const LONG_RUN_MS = 5_000;
 
 /** One item of the conversation as rows, an empty one first where it stands apart from what is before it. */
-export function itemLines(item: ViewItem, context: ViewContext, before: ViewItem["type"] | undefined): readonly Line[] {
+export function itemLines(
+  item: ViewItem,
+  context: ViewContext,
+  before: ViewItem["type"] | undefined,
+): readonly Line[] {
   const rows = rowsOf(item, context);
   if (rows.length === 0) return [];
   return before !== undefined && standsApart(item.type, before) ? [[], ...rows] : rows;
@@ -21,7 +25,8 @@ export function itemLines(item: ViewItem, context: ViewContext, before: ViewItem
 
 /** Whether an empty row belongs between two kinds of items. */
 export function standsApart(type: ViewItem["type"], before: ViewItem["type"]): boolean {
-  if (type === "tool" || type === "notice" || type === "thinking") return before !== type && before !== "thinking";
+  if (type === "tool" || type === "notice" || type === "thinking")
+    return before !== type && before !== "thinking";
   return true;
 }
 
@@ -31,7 +36,10 @@ function rowsOf(item: ViewItem, context: ViewContext): readonly Line[] {
     case "user":
       return userLines(item, context);
     case "answer": {
-      const rows = markdownRows(item.text, width, { marks, ...(context.highlight === undefined ? {} : { highlight: context.highlight }) });
+      const rows = markdownRows(item.text, width, {
+        marks,
+        ...(context.highlight === undefined ? {} : { highlight: context.highlight }),
+      });
       return item.state === "interrupted" ? [...rows, interruptedLine()] : rows;
     }
     case "thinking":
@@ -42,16 +50,31 @@ function rowsOf(item: ViewItem, context: ViewContext): readonly Line[] {
       return shellLines(item, context);
     case "notice": {
       const role = LEVELS[item.notice.level];
-      return wrapLine([span(noticeText(item.notice).replaceAll(/\s+/g, " "), { role })], { width, first: [span(item.notice.level === "info" ? `${marks.dot} ` : "! ", { role })] });
+      return wrapLine([span(noticeText(item.notice).replaceAll(/\s+/g, " "), { role })], {
+        width,
+        first: [span(item.notice.level === "info" ? `${marks.dot} ` : "! ", { role })],
+      });
     }
     case "compaction":
-      return [fitLine(line(`${marks.down} The conversation was compacted from ${tokensText(item.before)} to ${tokensText(item.after)} tokens (${item.method}).`, { role: "muted" }), width)];
+      return [
+        fitLine(
+          line(
+            `${marks.down} The conversation was compacted from ${tokensText(item.before)} to ${tokensText(item.after)} tokens (${item.method}).`,
+            { role: "muted" },
+          ),
+          width,
+        ),
+      ];
     case "run_end":
       return runEndLines(item, context);
   }
 }
 
-const LEVELS: { readonly [level in "info" | "warning" | "error"]: Role } = { info: "muted", warning: "warning", error: "bad" };
+const LEVELS: { readonly [level in "info" | "warning" | "error"]: Role } = {
+  info: "muted",
+  warning: "warning",
+  error: "bad",
+};
 
 /** Stands below an answer that was stopped. */
 export function interruptedLine(): Line {
@@ -61,7 +84,11 @@ export function interruptedLine(): Line {
 function userLines(item: UserItem, { width, marks }: ViewContext): readonly Line[] {
   const images = item.images === 0 ? "" : `  [${item.images === 1 ? "1 image" : `${item.images} images`}]`;
   const rows = textLines(item.text.trim() + images).flatMap((text, index) =>
-    wrapLine([span(text, { bold: true })], { width, first: [span(index === 0 ? `${marks.prompt} ` : "  ", { role: "accent" })], rest: line("  ") }),
+    wrapLine([span(text, { bold: true })], {
+      width,
+      first: [span(index === 0 ? `${marks.prompt} ` : "  ", { role: "accent" })],
+      rest: line("  "),
+    }),
   );
   return middleFolded(rows, USER_ROWS);
 }
@@ -70,41 +97,78 @@ function middleFolded(rows: readonly Line[], most: number): readonly Line[] {
   if (rows.length <= most) return rows;
   const head = Math.ceil(most / 2);
   const tail = most - head - 1;
-  return [...rows.slice(0, head), line(`  … ${rows.length - head - tail} more rows …`, { role: "muted" }), ...rows.slice(-tail)];
+  return [
+    ...rows.slice(0, head),
+    line(`  … ${rows.length - head - tail} more rows …`, { role: "muted" }),
+    ...rows.slice(-tail),
+  ];
 }
 
 function thinkingLines(item: ThinkingItem, { width, details, marks }: ViewContext): readonly Line[] {
   const text = item.text.trim();
-  if (details) return textLines(text).flatMap((row) => wrapLine([span(row, { role: "muted", italic: true })], { width, first: line("  ") }));
+  if (details)
+    return textLines(text).flatMap((row) =>
+      wrapLine([span(row, { role: "muted", italic: true })], { width, first: line("  ") }),
+    );
   const words = text === "" ? 0 : text.split(/\s+/).length;
   if (item.state === "streaming") {
     const last = textLines(text).at(-1) ?? "";
-    return [fitLine([span(`${marks.dot} thinking  `, { role: "muted" }), span(last, { role: "muted", italic: true })], width)];
+    return [
+      fitLine(
+        [span(`${marks.dot} thinking  `, { role: "muted" }), span(last, { role: "muted", italic: true })],
+        width,
+      ),
+    ];
   }
-  return words === 0 ? [] : [line(`${marks.dot} thought (${words} words, ctrl+o shows them)`, { role: "muted" })];
+  return words === 0
+    ? []
+    : [line(`${marks.dot} thought (${words} words, ctrl+o shows them)`, { role: "muted" })];
 }
 
 function shellLines(item: ShellItem, context: ViewContext): readonly Line[] {
   const { width, marks } = context;
-  const head = wrapLine([span(item.command, { bold: true })], { width, first: [span(item.shared ? "! " : "!! ", { role: "warning" })] });
+  const head = wrapLine([span(item.command, { bold: true })], {
+    width,
+    first: [span(item.shared ? "! " : "!! ", { role: "warning" })],
+  });
   const output = item.output.trimEnd();
-  const rows = output === "" ? [] : textLines(output).map((row) => fitLine([span("  "), span(row, { role: "muted" })], width));
-  const failed = item.exitCode !== null && item.exitCode !== 0 ? [line(`  ${marks.bad} exit code ${item.exitCode}`, { role: "bad" })] : [];
-  const first = rows.length > SHELL_ROWS ? [line(`  ${marks.more} ${rows.length - SHELL_ROWS} more lines above`, { role: "muted" })] : [];
+  const rows =
+    output === ""
+      ? []
+      : textLines(output).map((row) => fitLine([span("  "), span(row, { role: "muted" })], width));
+  const failed =
+    item.exitCode !== null && item.exitCode !== 0
+      ? [line(`  ${marks.bad} exit code ${item.exitCode}`, { role: "bad" })]
+      : [];
+  const first =
+    rows.length > SHELL_ROWS
+      ? [line(`  ${marks.more} ${rows.length - SHELL_ROWS} more lines above`, { role: "muted" })]
+      : [];
   return [...head, ...first, ...rows.slice(-SHELL_ROWS), ...failed];
 }
 
-function runEndLines(item: Extract<ViewItem, { type: "run_end" }>, { width, marks }: ViewContext): readonly Line[] {
+function runEndLines(
+  item: Extract<ViewItem, { type: "run_end" }>,
+  { width, marks }: ViewContext,
+): readonly Line[] {
   const { stopReason, error, durationMs, costUsd } = item;
   if (error !== undefined && stopReason !== "aborted") {
     const text = error.message.replaceAll(/\s+/g, " ");
-    return wrapLine([span(text, { role: "bad" })], { width, first: [span(`${marks.bad} `, { role: "bad" })] });
+    return wrapLine([span(text, { role: "bad" })], {
+      width,
+      first: [span(`${marks.bad} `, { role: "bad" })],
+    });
   }
   const how = ENDINGS[stopReason];
   const isPlain = how === undefined;
   if (isPlain && durationMs < LONG_RUN_MS) return [];
-  const facts = [durationText(durationMs), ...(costUsd === undefined ? [] : [costText(costUsd)])].join(` ${marks.dot} `);
-  return wrapLine([span(isPlain ? facts : `${how} ${facts}`, { role: isPlain ? "muted" : "warning" })], { width, first: [span(`${isPlain ? marks.dot : "!"} `, { role: isPlain ? "muted" : "warning" })] });
+  const facts = [durationText(durationMs), ...(costUsd === undefined ? [] : [costText(costUsd)])].join(
+    ` ${marks.dot} `,
+  );
+  return wrapLine([span(isPlain ? facts : `${how} ${facts}`, { role: isPlain ? "muted" : "warning" })], {
+    width,
+    first: [span(`${isPlain ? marks.dot : "!"} `, { role: isPlain ? "muted" : "warning" })],
+  });
 }
 
 const ENDINGS: { readonly [reason: string]: string | undefined } = {

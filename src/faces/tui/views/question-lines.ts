@@ -13,7 +13,8 @@ export interface QuestionOption {
 
 /** The answers of a question, in the order of their numbers. */
 export function questionOptions(question: Question): readonly QuestionOption[] {
-  if (question.type === "choice") return [...(question.options ?? []).map(({ label }) => ({ label })), { label: "None of these" }];
+  if (question.type === "choice")
+    return [...(question.options ?? []).map(({ label }) => ({ label })), { label: "None of these" }];
   return question.choices.map(({ choice, rule, savedTo }) => {
     switch (choice) {
       case "once":
@@ -21,7 +22,10 @@ export function questionOptions(question: Question): readonly QuestionOption[] {
       case "session":
         return { label: "Allow for this session", ...(rule === undefined ? {} : { note: rule }) };
       case "always":
-        return { label: `Always allow ${rule ?? ""}`.trim(), ...(savedTo === undefined ? {} : { note: `kept in ${savedTo}` }) };
+        return {
+          label: `Always allow ${rule ?? ""}`.trim(),
+          ...(savedTo === undefined ? {} : { note: `kept in ${savedTo}` }),
+        };
       case "no":
         return { label: "No, and tell it why" };
       case "stop":
@@ -41,16 +45,34 @@ export interface QuestionState {
 }
 
 /** A question with its answers; of something long the beginning and the end, never less than the end. */
-export function questionLines(question: Question, state: QuestionState, context: ViewContext): readonly Line[] {
+export function questionLines(
+  question: Question,
+  state: QuestionState,
+  context: ViewContext,
+): readonly Line[] {
   const { width, marks } = context;
-  const options = questionOptions(question).flatMap((option, index) => optionLines(option, index, { state, context }));
+  const options = questionOptions(question).flatMap((option, index) =>
+    optionLines(option, index, { state, context }),
+  );
   const keys = line("1-9 or arrows and enter choose · v shows all of it", { role: "muted" });
-  const more = state.more > 0 ? [line(`${marks.more} ${state.more} more ${state.more === 1 ? "question waits" : "questions wait"}`, { role: "muted" })] : [];
+  const more =
+    state.more > 0
+      ? [
+          line(`${marks.more} ${state.more} more ${state.more === 1 ? "question waits" : "questions wait"}`, {
+            role: "muted",
+          }),
+        ]
+      : [];
   const foot = [...options, fitLine(keys, width), ...more];
   const facts = factLines(question, context);
   const room = Math.max(3, state.maxRows - foot.length - 1 - Math.min(facts.length, 8));
   const subject = shortened(subjectLines(question, context), room, context);
-  const all = [headLine(question, context), ...subject, ...shortened(facts, Math.max(2, state.maxRows - foot.length - 1 - subject.length), context), ...foot];
+  const all = [
+    headLine(question, context),
+    ...subject,
+    ...shortened(facts, Math.max(2, state.maxRows - foot.length - 1 - subject.length), context),
+    ...foot,
+  ];
   // A window too small for all of it shows what the answers are about to allow, and the answers.
   return all.length <= state.maxRows ? all : all.slice(-Math.max(1, state.maxRows));
 }
@@ -69,13 +91,22 @@ function headLine({ type, tool, agent }: Question, { width }: ViewContext): Line
 function subjectLines(question: Question, context: ViewContext): readonly Line[] {
   const bar = span(`${context.marks.column} `, { role: "warning" });
   const inner = { ...context, width: Math.max(8, context.width - 2) };
-  const rows = question.diff === undefined ? textRows(subjectOf(question), inner.width) : changeRows(question.diff, inner);
+  const rows =
+    question.diff === undefined
+      ? textRows(subjectOf(question), inner.width)
+      : changeRows(question.diff, inner);
   return rows.map((row): Line => [bar, ...row]);
 }
 
 function changeRows(diff: NonNullable<Question["diff"]>, context: ViewContext): readonly Line[] {
   const what = `${diff.isNew ? "new file, " : ""}+${diff.added} -${diff.removed}`;
-  return [fitLine([span(withHiddenShown(diff.path), { bold: true }), span(`  ${what}`, { role: "muted" })], context.width), ...diffLines(diff, context)];
+  return [
+    fitLine(
+      [span(withHiddenShown(diff.path), { bold: true }), span(`  ${what}`, { role: "muted" })],
+      context.width,
+    ),
+    ...diffLines(diff, context),
+  ];
 }
 
 /** Text as it is, cut where the row ends and nowhere left out: what a person sees is what runs. */
@@ -97,15 +128,33 @@ function factLines(question: Question, context: ViewContext): readonly Line[] {
   const { width } = context;
   if (question.type !== "permission") return [];
   const parts = question.parts ?? [];
-  const texts = [subjectOf(question), ...parts.map(({ text }) => text), ...question.choices.map(({ rule }) => rule ?? "")];
+  const texts = [
+    subjectOf(question),
+    ...parts.map(({ text }) => text),
+    ...question.choices.map(({ rule }) => rule ?? ""),
+  ];
   const hides = texts.some((text) => hiddenCharacter(text.replaceAll("\r\n", "\n")) !== undefined);
-  const warning = hides ? wrapLine([span("It has characters that do not show; they stand here as ‹U+…›.", { role: "bad" })], { width, first: line("  ") }) : [];
+  const warning = hides
+    ? wrapLine([span("It has characters that do not show; they stand here as ‹U+…›.", { role: "bad" })], {
+        width,
+        first: line("  "),
+      })
+    : [];
   const only = parts.length === 1 && parts[0]?.text.trim() === subjectOf(question).trim();
   const rows = parts.flatMap(({ text, reason }) => [
-    ...(only ? [] : labelled("needs a yes", [span(withHiddenShown(text).replaceAll(/\s+/g, " "), { role: "warning" })], width)),
+    ...(only
+      ? []
+      : labelled(
+          "needs a yes",
+          [span(withHiddenShown(text).replaceAll(/\s+/g, " "), { role: "warning" })],
+          width,
+        )),
     ...labelled(only ? "why" : "", [span(withHiddenShown(reason), { role: "muted" })], width),
   ]);
-  const why = parts.length === 0 ? labelled("why", [span(withHiddenShown(question.reason), { role: "muted" })], width) : [];
+  const why =
+    parts.length === 0
+      ? labelled("why", [span(withHiddenShown(question.reason), { role: "muted" })], width)
+      : [];
   return [...warning, ...rows, ...why];
 }
 
@@ -118,14 +167,25 @@ function shortened(rows: readonly Line[], most: number, { marks }: ViewContext):
   if (rows.length <= most) return rows;
   const tail = Math.max(1, Math.floor((most - 1) / 2));
   const head = Math.max(0, most - 1 - tail);
-  return [...rows.slice(0, head), line(`${marks.more} ${rows.length - head - tail} more rows, v shows them ${marks.more}`, { role: "bad" }), ...rows.slice(-tail)];
+  return [
+    ...rows.slice(0, head),
+    line(`${marks.more} ${rows.length - head - tail} more rows, v shows them ${marks.more}`, { role: "bad" }),
+    ...rows.slice(-tail),
+  ];
 }
 
-function optionLines(option: QuestionOption, index: number, look: { readonly state: QuestionState; readonly context: ViewContext }): readonly Line[] {
+function optionLines(
+  option: QuestionOption,
+  index: number,
+  look: { readonly state: QuestionState; readonly context: ViewContext },
+): readonly Line[] {
   const { state, context } = look;
   const isMarked = state.marked === index;
-  const first = span(`${isMarked ? context.marks.prompt : " "} ${index + 1}. `, { role: isMarked ? "accent" : "muted" });
+  const first = span(`${isMarked ? context.marks.prompt : " "} ${index + 1}. `, {
+    role: isMarked ? "accent" : "muted",
+  });
   const label = span(withHiddenShown(option.label), isMarked ? { bold: true } : {});
-  const note = option.note === undefined ? [] : [span(`  ${withHiddenShown(option.note)}`, { role: "muted" })];
+  const note =
+    option.note === undefined ? [] : [span(`  ${withHiddenShown(option.note)}`, { role: "muted" })];
   return wrapLine([label, ...note], { width: context.width, first: [first] });
 }

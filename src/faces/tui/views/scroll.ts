@@ -28,7 +28,9 @@ export class Scroll {
     const skipped = items.length - SHOWN_AGAIN;
     if (skipped <= 0) return;
     this.#next = skipped;
-    this.#extra.push(line(`… ${skipped} earlier entries; nano-agent sessions show has them`, { role: "muted" }));
+    this.#extra.push(
+      line(`… ${skipped} earlier entries; nano-agent sessions show has them`, { role: "muted" }),
+    );
   }
 
   /** The view begins anew: what was printed stays, and only what comes from here on is given out. */
@@ -44,7 +46,11 @@ export class Scroll {
   }
 
   /** What there is to show now. `isOver`: tells whether an item cannot change any more. */
-  advance(items: readonly ViewItem[], context: ViewContext, isOver: (item: ViewItem) => boolean = isFinal): ScrollRows {
+  advance(
+    items: readonly ViewItem[],
+    context: ViewContext,
+    isOver: (item: ViewItem) => boolean = isFinal,
+  ): ScrollRows {
     const final: Line[] = this.#stream === undefined ? this.#extra.splice(0) : [];
     for (let item = items[this.#next]; item !== undefined; item = items[this.#next]) {
       if (item.type === "answer") final.push(...this.#streamed(item, context));
@@ -64,7 +70,11 @@ export class Scroll {
     if (this.#stream?.id !== item.id) {
       if (item.text === "") return [];
       const { marks, highlight } = context;
-      this.#stream = { id: item.id, markdown: new MarkdownStream({ marks, ...(highlight === undefined ? {} : { highlight }) }), chars: 0 };
+      this.#stream = {
+        id: item.id,
+        markdown: new MarkdownStream({ marks, ...(highlight === undefined ? {} : { highlight }) }),
+        chars: 0,
+      };
       if (this.#before !== undefined && standsApart("answer", this.#before)) rows.push([]);
     }
     const stream = this.#stream;
@@ -97,14 +107,20 @@ export function isFinal(item: ViewItem): boolean {
     case "thinking":
       return item.state !== "streaming";
     case "tool":
-      return item.state === "ok" || item.state === "error" || item.state === "denied" || item.state === "aborted";
+      return (
+        item.state === "ok" || item.state === "error" || item.state === "denied" || item.state === "aborted"
+      );
     default:
       return true;
   }
 }
 
 /** A view that fails shows its item plain, and the program goes on. */
-function safeLines(item: ViewItem, context: ViewContext, before: ViewItem["type"] | undefined): readonly Line[] {
+function safeLines(
+  item: ViewItem,
+  context: ViewContext,
+  before: ViewItem["type"] | undefined,
+): readonly Line[] {
   try {
     return itemLines(item, context, before);
   } catch {

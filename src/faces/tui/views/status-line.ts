@@ -23,7 +23,9 @@ export function statusLine({ view, place, hint, marks, width, extra = [] }: Stat
   if (view === undefined) return fitLine([span("  starting…", { role: "muted" })], width);
   const { usedTokens, windowTokens } = view.context;
   const share =
-    windowTokens === undefined ? `${tokensText(usedTokens)} tokens` : `${Math.round((100 * usedTokens) / windowTokens)}% of ${tokensText(windowTokens)}`;
+    windowTokens === undefined
+      ? `${tokensText(usedTokens)} tokens`
+      : `${Math.round((100 * usedTokens) / windowTokens)}% of ${tokensText(windowTokens)}`;
   const model = view.effort === undefined ? view.model : `${view.model}:${view.effort}`;
   const short = model.slice(model.indexOf("/") + 1);
   const cost = costText(view.costUsd);
@@ -40,7 +42,14 @@ export function statusLine({ view, place, hint, marks, width, extra = [] }: Stat
   const parts = choices.find(fits) ?? [view.mode];
   const spans = parts.flatMap((text, index) => [
     span(index === 0 ? "  " : separator, { role: "muted" }),
-    span(text, { role: text === view.mode ? MODES[view.mode] : text === share && isNearEnd(view.context) ? "warning" : "muted" }),
+    span(text, {
+      role:
+        text === view.mode
+          ? MODES[view.mode]
+          : text === share && isNearEnd(view.context)
+            ? "warning"
+            : "muted",
+    }),
   ]);
   return fitLine(spans, width);
 }
@@ -58,16 +67,30 @@ function isNearEnd({ usedTokens, windowTokens }: SessionView["context"]): boolea
 }
 
 /** What the run at work does, in one row: phase, time, tokens, a retry with the seconds left. */
-export function activityLine(view: SessionView, { now, marks, width }: { readonly now: number; readonly marks: Marks; readonly width: number }): Line | undefined {
+export function activityLine(
+  view: SessionView,
+  { now, marks, width }: { readonly now: number; readonly marks: Marks; readonly width: number },
+): Line | undefined {
   const { run } = view;
   if (run === undefined) return undefined;
   const beat = Math.floor(now / 1_000) % 2 === 0 ? marks.tool : marks.todo;
   if (run.retry !== undefined) {
     const left = Math.max(0, Math.ceil((run.retry.until - now) / 1_000));
     const reason = run.retry.reason.replaceAll(/\s+/g, " ");
-    return fitLine([span(`${beat} attempt ${run.retry.attempt} in ${left} s`, { role: "warning" }), span(`  ${reason}`, { role: "muted" })], width);
+    return fitLine(
+      [
+        span(`${beat} attempt ${run.retry.attempt} in ${left} s`, { role: "warning" }),
+        span(`  ${reason}`, { role: "muted" }),
+      ],
+      width,
+    );
   }
-  const word = view.state === "stopping" ? "stopping" : view.state === "waiting" ? "waits for your answer" : PHASES[run.phase];
+  const word =
+    view.state === "stopping"
+      ? "stopping"
+      : view.state === "waiting"
+        ? "waits for your answer"
+        : PHASES[run.phase];
   const facts = [
     secondsText(now - run.startedAt),
     ...(run.outputTokens > 0 ? [`${marks.down} ${tokensText(run.outputTokens)} tokens`] : []),
@@ -75,7 +98,9 @@ export function activityLine(view: SessionView, { now, marks, width }: { readonl
   ];
   const head: Line = [span(`${beat} ${word}`, { role: "accent" })];
   const tail: Line = [span(facts.map((each) => `  ${marks.dot}  ${each}`).join(""), { role: "muted" })];
-  return lineColumns([...head, ...tail]) <= width ? [...head, ...tail] : fitLine([...head, span(`  ${facts[0] ?? ""}`, { role: "muted" })], width);
+  return lineColumns([...head, ...tail]) <= width
+    ? [...head, ...tail]
+    : fitLine([...head, span(`  ${facts[0] ?? ""}`, { role: "muted" })], width);
 }
 
 const PHASES: { readonly [phase in NonNullable<SessionView["run"]>["phase"]]: string } = {

@@ -25,7 +25,10 @@ function headLine(item: ToolItem, indent: string, context: ViewContext): Line {
   const role = ROLES[item.state];
   const mark = item.state === "ok" ? marks.ok : FAILED.has(item.state) ? marks.bad : marks.tool;
   const title = item.title.startsWith(item.name) ? item.title.slice(item.name.length).trim() : item.title;
-  const end = fitLine([span(stateText(item, context), { role: FAILED.has(item.state) ? "bad" : "muted" })], Math.floor(width / 2));
+  const end = fitLine(
+    [span(stateText(item, context), { role: FAILED.has(item.state) ? "bad" : "muted" })],
+    Math.floor(width / 2),
+  );
   const endColumns = end.reduce((sum, each) => sum + each.text.length, 0);
   const head: Line = [
     span(indent),
@@ -69,13 +72,18 @@ function stateText(item: ToolItem, { now, marks }: ViewContext): string {
 
 function bodyLines(item: ToolItem, context: ViewContext): readonly Line[] {
   if (item.state === "asking") return [];
-  if (item.diff !== undefined && !FAILED.has(item.state)) return folded(diffLines(item.diff, context), context.details ? DETAIL_ROWS : DIFF_ROWS);
-  const showsTail = item.agent === undefined && (context.details || WITH_TAIL.has(item.name) || item.state === "error");
+  if (item.diff !== undefined && !FAILED.has(item.state))
+    return folded(diffLines(item.diff, context), context.details ? DETAIL_ROWS : DIFF_ROWS);
+  const showsTail =
+    item.agent === undefined && (context.details || WITH_TAIL.has(item.name) || item.state === "error");
   if (!showsTail || item.tail === undefined || item.tail.trim() === "") return [];
   const rows = textLines(item.tail.trimEnd());
   const most = context.details ? DETAIL_ROWS : TAIL_ROWS;
   const style = { role: item.state === "error" ? "bad" : "muted" } as const;
-  const first: readonly Line[] = rows.length > most ? [line(`${context.marks.more} ${rows.length - most} more lines`, { role: "muted" })] : [];
+  const first: readonly Line[] =
+    rows.length > most
+      ? [line(`${context.marks.more} ${rows.length - most} more lines`, { role: "muted" })]
+      : [];
   return [...first, ...rows.slice(-most).map((row) => fitLine(line(row, style), context.width))];
 }
 
@@ -84,7 +92,10 @@ const WITH_TAIL: ReadonlySet<string> = new Set(["bash"]);
 
 function folded(rows: readonly Line[], most: number): readonly Line[] {
   if (rows.length <= most) return rows;
-  return [...rows.slice(0, most - 1), line(`… ${rows.length - most + 1} more rows (/diff shows all)`, { role: "muted" })];
+  return [
+    ...rows.slice(0, most - 1),
+    line(`… ${rows.length - most + 1} more rows (/diff shows all)`, { role: "muted" }),
+  ];
 }
 
 /** What a subagent does: what it spent, and while it works its newest calls. */
@@ -98,7 +109,11 @@ function agentLines(item: ToolItem, context: ViewContext): readonly Line[] {
     `${tokensText(agent.outputTokens)} tokens`,
     costText(agent.costUsd),
   ].join(` ${marks.dot} `);
-  const head: Line = [span(`${marks.child} `, { role: "muted" }), span(agent.name, { role: "accent" }), span(`  ${spent}`, { role: "muted" })];
+  const head: Line = [
+    span(`${marks.child} `, { role: "muted" }),
+    span(agent.name, { role: "accent" }),
+    span(`  ${spent}`, { role: "muted" }),
+  ];
   const isOver = item.state === "ok" || FAILED.has(item.state);
   const shown = context.details ? agent.items : isOver ? [] : calls.slice(-CHILD_ROWS);
   return [fitLine(head, context.width), ...shown.flatMap((each) => childLines(each, context))];
@@ -107,9 +122,14 @@ function agentLines(item: ToolItem, context: ViewContext): readonly Line[] {
 function childLines(item: ViewItem, context: ViewContext): readonly Line[] {
   const inner = { ...context, width: Math.max(8, context.width - 2) };
   if (item.type === "tool") {
-    const rows = context.details || item.agent !== undefined ? toolLines(item, inner) : toolLines(item, inner).slice(0, 1);
+    const rows =
+      context.details || item.agent !== undefined
+        ? toolLines(item, inner)
+        : toolLines(item, inner).slice(0, 1);
     return rows.map((row): Line => [span("  "), ...row]);
   }
   if (item.type !== "answer") return [];
-  return textLines(item.text).flatMap((row) => wrapLine(line(row), { width: context.width, first: line("  ") }));
+  return textLines(item.text).flatMap((row) =>
+    wrapLine(line(row), { width: context.width, first: line("  ") }),
+  );
 }
