@@ -1,9 +1,9 @@
+import { EXIT, exitCodeOfError } from "../../app/coding-session/exit-code.ts";
 import { readEnvironment } from "../../app/config/env.ts";
 import { withGoneFolder } from "../../app/config/paths.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import type { CommandContext } from "./command-context.ts";
 import { COMMANDS, type CommandSpec, LATER_COMMANDS } from "./commands.ts";
-import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { explainError } from "./explain-error.ts";
 import { runHeadless } from "./headless.ts";
 import { standardOutput } from "./output.ts";
