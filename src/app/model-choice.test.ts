@@ -16,13 +16,14 @@ test("what was said wins over keys that are set", async () => {
   const config = { values: { model: "ollama/x" }, sources: new Map([["model", "command line"]]) };
   expect(await chooseModel({ config, environment: { ANTHROPIC_API_KEY: "k" } })).toEqual({
     name: "ollama/x",
+    why: "flag",
     source: "command line",
   });
 });
 
 test("the first provider whose key is set gives its default model", async () => {
   const choice = await choose({ DEEPSEEK_API_KEY: "k", OPENAI_API_KEY: "k", OPENAI_MODEL: "my-model" });
-  expect(choice).toEqual({ name: "openai/my-model", source: "OPENAI_API_KEY" });
+  expect(choice).toEqual({ name: "openai/my-model", why: "key", source: "OPENAI_API_KEY" });
   expect((await choose({ DEEPSEEK_API_KEY: "k", OPENAI_API_KEY: " " })).source).toBe("DEEPSEEK_API_KEY");
 });
 
@@ -33,6 +34,7 @@ test("without a key the first model of a local server that has one is used", asy
   ];
   expect(await choose({}, servers)).toEqual({
     name: "lmstudio/qwen",
+    why: "local",
     source: "the server at http://127.0.0.1:1234/v1",
   });
 });

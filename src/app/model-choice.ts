@@ -1,12 +1,14 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import { PRESETS, type Preset } from "../providers/catalog.ts";
 import type { LocalServer } from "../providers/local/probe-local.ts";
+import type { ModelReason } from "./coding-session/notice.ts";
 import { type Environment, variable } from "./config/env.ts";
 import type { EffectiveConfig } from "./config/merge-config.ts";
 
-/** A model by name, and why it was chosen: a flag, a variable, a file or a server. */
+/** A model by name, and why it was chosen: the flag, variable, file or server that speaks for it. */
 export interface ModelChoice {
   readonly name: string;
+  readonly why: ModelReason;
   readonly source: string;
 }
 
@@ -25,12 +27,13 @@ export interface ModelChoiceOptions {
 export async function chooseModel(options: ModelChoiceOptions): Promise<ModelChoice> {
   const { config, environment, probe = probeLocal } = options;
   const { model } = config.values;
-  if (model !== undefined) return { name: model, source: config.sources.get("model") ?? "configuration" };
+  if (model !== undefined) return { name: model, ...sourceOf(config.sources.get("model")) };
   const keyed = modelOfFirstKey(environment);
   if (keyed !== undefined) return keyed;
   for (const { provider, baseUrl, models } of await probe(environment)) {
     const [first] = models;
-    if (first !== undefined) return { name: `${provider}/${first}`, source: `the server at ${baseUrl}` };
+    if (first !== undefined)
+      return { name: `${provider}/${first}`, why: "local", source: `the server at ${baseUrl}` };
   }
   throw new NanoAgentError("missing_credentials", nothingFound(environment));
 }
@@ -42,12 +45,17 @@ export function keyVariableOf(preset: Preset, environment: Environment): string 
   );
 }
 
+function sourceOf(source = "configuration"): Pick<ModelChoice, "why" | "source"> {
+  const why = source === "command line" ? "flag" : source === "NANO_AGENT_MODEL" ? "environment" : "config";
+  return { why, source };
+}
+
 function modelOfFirstKey(environment: Environment): ModelChoice | undefined {
   for (const preset of PRESETS) {
     const key = preset.local === true ? undefined : keyVariableOf(preset, environment);
     if (key === undefined) continue;
     const id = variable(environment, modelVariable(preset)) ?? preset.defaultModel;
-    if (id !== undefined) return { name: `${preset.name}/${id}`, source: key };
+    if (id !== undefined) return { name: `${preset.name}/${id}`, why: "key", source: key };
   }
   return undefined;
 }

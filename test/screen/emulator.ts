@@ -1,4 +1,4 @@
-import graphemes from "@xterm/addon-unicode-graphemes";
+import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import headless, { type Terminal } from "@xterm/headless";
 
 /** Size of a terminal. */
@@ -19,7 +19,7 @@ export class Emulator {
       scrollback: 100_000,
       allowProposedApi: true,
     });
-    this.#terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
+    this.#terminal.loadAddon(new UnicodeGraphemesAddon());
   }
 
   /** Everything that was written so far. */

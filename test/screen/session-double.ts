@@ -1,7 +1,7 @@
 import type { CodingSession, SessionInfo } from "../../src/app/coding-session/coding-session.ts";
 import type { QueuedMessage } from "../../src/app/coding-session/message-queue.ts";
 import type { Outcome } from "../../src/app/coding-session/outcome.ts";
-import type { Question, QuestionReply } from "../../src/app/coding-session/question.ts";
+import type { Question, QuestionListener, QuestionReply } from "../../src/app/coding-session/question.ts";
 import type { SessionView, ToolItem, ViewChange, ViewItem } from "../../src/app/coding-session/view.ts";
 
 /** What a run of the double does, step by step; it says "done" when nothing else is left. */
@@ -21,7 +21,7 @@ export class SessionDouble implements CodingSession {
   readonly answers: QuestionReply[] = [];
   readonly #script: Script;
   readonly #changes = new Set<(change: ViewChange) => void>();
-  readonly #asked = new Set<(question: Question) => void>();
+  readonly #asked = new Set<QuestionListener>();
   readonly #waiting = new Map<string, (reply: QuestionReply) => void>();
   #rest: Omit<SessionView, "items"> = {
     state: "idle",
@@ -73,7 +73,7 @@ export class SessionDouble implements CodingSession {
 
   /** Adds an item and returns its place. */
   add(item: NewItem): number {
-    this.items.push({ id: `i${++this.#number}`, version: 1, time: Date.now(), ...item } as ViewItem);
+    this.items.push({ id: `i${++this.#number}`, version: 1, time: Date.now(), ...item });
     this.#tell({ items: [this.items.length - 1], rest: false });
     return this.items.length - 1;
   }
@@ -101,7 +101,7 @@ export class SessionDouble implements CodingSession {
   ask(question: Omit<Question, "id" | "time">): Promise<QuestionReply> {
     const asked: Question = { id: `q${++this.#number}`, time: Date.now(), ...question };
     this.set({ state: "waiting", questions: [...this.#rest.questions, asked] });
-    for (const listener of this.#asked) listener(asked);
+    for (const listener of this.#asked) void listener(asked, this.signal);
     return new Promise((resolve) => this.#waiting.set(asked.id, resolve));
   }
 
@@ -161,7 +161,7 @@ export class SessionDouble implements CodingSession {
     return () => void this.#changes.delete(listener);
   }
 
-  onQuestion(listener: (question: Question) => void): () => void {
+  onQuestion(listener: QuestionListener): () => void {
     this.#asked.add(listener);
     return () => void this.#asked.delete(listener);
   }

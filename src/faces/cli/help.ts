@@ -1,5 +1,5 @@
+import { EXIT_MEANINGS } from "../../app/coding-session/exit-code.ts";
 import { COMMANDS } from "./commands.ts";
-import { EXIT_MEANINGS } from "./exit-code.ts";
 import { FLAGS, type FlagSpec } from "./flags.ts";
 
 /** What `--help` shows, made from the tables of options, commands and exit codes. */

@@ -2,6 +2,8 @@ import { execFile, spawn } from "node:child_process";
 import type { CodingSession, ResumeOptions } from "../../app/coding-session/coding-session.ts";
 import { type Environment, variable } from "../../app/config/env.ts";
 import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { sessionTitle } from "../../session/read-session.ts";
+import type { SessionStore } from "../../session/session-store.ts";
 import type { KnownSession } from "./commands/control.ts";
 import { openSessions } from "./commands/sessions.ts";
 import { openSetUp } from "./commands/set-up.ts";
@@ -11,7 +13,7 @@ import { Controller } from "./controller.ts";
 import { clipboardImage } from "./editor/clipboard-image.ts";
 import { writeInEditor } from "./editor/external-editor.ts";
 import { FileIndex } from "./editor/file-index.ts";
-import { History } from "./editor/history.ts";
+import { History, typedBefore } from "./editor/history.ts";
 import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
 import { placeOf } from "./git-branch.ts";
 import { lookFor, reflowsLines, themeForBackground } from "./look.ts";
@@ -56,14 +58,17 @@ export interface OpenScreenOptions {
     readonly fresh?: boolean;
   }) => Promise<CodingSession>;
   readonly settings: () => Promise<ScreenSettings>;
-  readonly listSessions: () => readonly KnownSession[];
-  /** What was typed in sessions before, the newest last. */
-  readonly typedBefore: () => readonly string[];
+  /** The sessions of this user. */
+  readonly store: SessionStore;
+  /** Lines only, without cursor movement. */
+  readonly isPlain: boolean;
   readonly endings: Endings;
   /** The exit code of a signal that came. */
   readonly signalExit: () => number;
 }
 
+/** Most sessions that are offered to go on with. */
+const MAX_SESSIONS = 200;
 /** Time a run gets to end by itself when the screen is left. */
 const STOP_MS = 1_500;
 
@@ -91,7 +96,7 @@ class ScreenProgram {
     const elapsed = (): number => performance.now();
     this.#terminal = new TtyTerminal({ input: process.stdin, output: process.stdout, isCapable: true });
     this.#files = new FileIndex(cwd, () => this.#screen.later());
-    const history = new History(options.typedBefore);
+    const history = new History(() => typedBefore(options.store, cwd, this.#screen.session?.id));
     const keymap = keymapOf();
     this.#screen = new Screen({
       terminal: this.#terminal,
@@ -120,7 +125,7 @@ class ScreenProgram {
       clipboardImage,
       end: (code) => void this.#end(code),
       setTheme: (name) => this.#setTheme(name),
-      listSessions: options.listSessions,
+      listSessions: () => this.#sessions(),
       command: (words) => this.#command(words),
       runOwn: (words, title) => this.#showCommand(words, title),
     });
@@ -182,7 +187,7 @@ class ScreenProgram {
 
   async #begin(): Promise<void> {
     const { picks, prompt, isResumed } = this.#options;
-    if (picks && this.#options.listSessions().length > 0) {
+    if (picks && this.#sessions().length > 0) {
       openSessions(this.#controller, () => this.#controller.run(this.#open(false)));
       return;
     }
@@ -280,7 +285,7 @@ class ScreenProgram {
     await this.#leave(
       goOn === undefined || session?.view.items.every(({ type }) => type === "notice") === true
         ? []
-        : [[], line(`To go on: nano-agent ${goOn}`, { role: "muted" })],
+        : [[], line(`To go on: ${goOn}`, { role: "muted" })],
     );
     if (session !== undefined) {
       const closed = session.close().then(
@@ -297,6 +302,16 @@ class ScreenProgram {
     if (this.#isGone) return;
     this.#screen.finish(lines);
     await this.#terminal.leave();
+  }
+
+  #sessions(): readonly KnownSession[] {
+    const { store, cwd } = this.#options;
+    const files = store.list(cwd).slice(0, MAX_SESSIONS);
+    return files.map(({ sessionId, path, changedAt }) => ({
+      id: sessionId,
+      title: sessionTitle(path) ?? "(no text)",
+      changedAt,
+    }));
   }
 
   #command(words: readonly string[]): Promise<string> {

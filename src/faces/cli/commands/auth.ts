@@ -1,3 +1,4 @@
+import { EXIT, exitCodeOfError } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { chooseModel, keyVariableOf } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
@@ -9,7 +10,6 @@ import { findPreset, PRESETS } from "../../../providers/catalog.ts";
 import { knownModelIds } from "../../../providers/model-info.ts";
 import type { CommandContext } from "../command-context.ts";
 import { commandWords } from "../command-words.ts";
-import { EXIT, exitCodeOfError } from "../exit-code.ts";
 import { explainError } from "../explain-error.ts";
 import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";

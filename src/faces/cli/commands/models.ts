@@ -1,3 +1,4 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { keyVariableOf } from "../../../app/model-choice.ts";
 import { loadSettings } from "../../../app/settings.ts";
@@ -7,7 +8,6 @@ import { type LocalServer, probeLocalServers } from "../../../providers/local/pr
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
 import type { CommandContext } from "../command-context.ts";
 import { commandWords } from "../command-words.ts";
-import { EXIT } from "../exit-code.ts";
 
 interface ProviderRow {
   readonly provider: string;

@@ -1,10 +1,10 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { checkLine } from "../../../permission/check-lines.ts";
 import type { CommandContext } from "../command-context.ts";
 import { commandWords } from "../command-words.ts";
-import { EXIT } from "../exit-code.ts";
 import { usageError } from "../usage-error.ts";
 
 /**
