@@ -29,6 +29,7 @@ export class Controller implements Control {
   /** Where the queued message that is being edited came from. */
   #editedFrom: number | undefined;
   #exitCode = 0;
+  #following: Promise<unknown> = Promise.resolve();
   #shells = 0;
   #isSwitching = false;
   /** What was sent before there was a session. */
@@ -61,6 +62,11 @@ export class Controller implements Control {
   /** Code of the last run that did not end well and was not followed by another. */
   get exitCode(): number {
     return this.#exitCode;
+  }
+
+  /** Resolves when the run at work has told how it ended. */
+  async settled(): Promise<void> {
+    await this.#following.catch(() => undefined);
   }
 
   get isShellRunning(): boolean {
@@ -193,11 +199,10 @@ export class Controller implements Control {
 
   /** Remembers how a run ended, for the end of the program. */
   #follow(run: SessionRun): void {
-    this.run(
-      Promise.resolve(run).then((outcome: Outcome) => {
-        this.#exitCode = outcome.exitCode;
-      }),
-    );
+    this.#following = Promise.resolve(run).then((outcome: Outcome) => {
+      this.#exitCode = outcome.exitCode;
+    });
+    this.run(this.#following);
   }
 
   #queue(): void {
@@ -221,7 +226,7 @@ export class Controller implements Control {
     if (!input.isEmpty && this.#editedFrom !== undefined) this.#queue();
     const { items } = session.queue;
     const newest = session.view.steering.at(-1);
-    if (number === undefined && newest !== undefined) {
+    if (number === undefined && items.length === 0 && newest !== undefined) {
       const text = session.unsteer(newest.id);
       if (text !== undefined) input.replace(text);
       return;
@@ -293,6 +298,7 @@ export class Controller implements Control {
     const { session, input } = this.screen;
     if (!input.isEmpty) {
       input.replace("");
+      this.#endEditing();
       return;
     }
     if (session?.view.run !== undefined && session.view.state !== "stopping") {
@@ -301,7 +307,7 @@ export class Controller implements Control {
       return;
     }
     const now = this.ports.elapsed();
-    if (now - this.#interruptedAt < TWICE_MS) this.ports.end(this.#exitCode);
+    if (now - this.#interruptedAt < TWICE_MS) this.ports.end();
     else this.say("ctrl+c again leaves");
     this.#interruptedAt = now;
   }
@@ -315,7 +321,7 @@ export class Controller implements Control {
   }
 
   #leave(): void {
-    if (this.screen.input.isEmpty) this.ports.end(this.#exitCode);
+    if (this.screen.input.isEmpty) this.ports.end();
     else this.screen.input.edit("delete-right");
   }
 

@@ -123,7 +123,7 @@ class ScreenProgram {
       suspend: () => this.#suspend(),
       writeInEditor: (text) => writeInEditor(text, environment),
       clipboardImage,
-      end: (code) => void this.#end(code),
+      end: () => void this.#end(),
       setTheme: (name) => this.#setTheme(name),
       listSessions: () => this.#sessions(),
       command: (words) => this.#command(words),
@@ -274,19 +274,15 @@ class ScreenProgram {
   }
 
   /** Leaves the screen: the run is stopped, what it came to is printed, and the terminal is put back before anything else is waited for. */
-  async #end(code: number): Promise<void> {
+  async #end(code?: number): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
     const { session } = this.#screen;
     const isRunning = session?.view.run !== undefined;
     if (session !== undefined && isRunning)
       await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
-    const goOn = session?.info.goOn;
-    await this.#leave(
-      goOn === undefined || session?.view.items.every(({ type }) => type === "notice") === true
-        ? []
-        : [[], line(`To go on: ${goOn}`, { role: "muted" })],
-    );
+    await Promise.race([this.#controller.settled(), after(STOP_MS)]);
+    await this.#leave(goOnLines(session));
     if (session !== undefined) {
       const closed = session.close().then(
         () => "closed" as const,
@@ -295,7 +291,7 @@ class ScreenProgram {
       const how = await Promise.race([closed, after(STOP_MS * 2)]);
       if (how === undefined) session.killNow();
     }
-    this.#ended.resolve(code);
+    this.#ended.resolve(code ?? this.#controller.exitCode);
   }
 
   async #leave(lines: readonly Line[]): Promise<void> {
@@ -357,6 +353,13 @@ class ScreenProgram {
 const HANGUP = 129;
 const CREDENTIALS = 41;
 const FAILED = 1;
+
+/** How to go on with a session in which something was said. */
+function goOnLines(session: CodingSession | undefined): readonly Line[] {
+  const goOn = session?.info.goOn;
+  if (goOn === undefined || session?.view.items.some(({ type }) => type === "user") !== true) return [];
+  return [[], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
+}
 
 function after(ms: number): Promise<undefined> {
   return new Promise((resolve) => {

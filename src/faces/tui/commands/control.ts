@@ -19,8 +19,8 @@ export interface ControlPorts {
   readonly suspend: () => void;
   readonly writeInEditor: (text: string) => Promise<string>;
   readonly clipboardImage: () => Promise<Uint8Array | undefined>;
-  /** Leaves the screen; the program ends with this code. */
-  readonly end: (exitCode: number) => void;
+  /** Leaves the screen; the program ends with the code of the last run. */
+  readonly end: () => void;
   readonly elapsed: () => number;
   readonly setTheme: (name: string) => void;
   readonly cwd: string;
@@ -37,8 +37,6 @@ export interface Control {
   readonly screen: Screen;
   readonly keymap: Keymap;
   readonly ports: ControlPorts;
-  /** Code of the last run that did not end well and was not followed by another. */
-  readonly exitCode: number;
   readonly act: (action: KeyAction, key: string) => void;
   /** Says something in the place of the status for a moment. */
   readonly say: (text: string, role?: "warning" | "bad" | "good" | "muted") => void;

@@ -1,5 +1,5 @@
 import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
-import { highlighterFor } from "../markdown/highlight.ts";
+import type { Highlighter } from "../markdown/code-highlighter.ts";
 import { cutLine, type Line, type Span, type Style, span, textLines } from "../paint/line.ts";
 import type { ViewContext } from "./view-context.ts";
 
@@ -9,14 +9,18 @@ const MAX_CHARS = 2_000;
 const MIN_COMMON = 0.4;
 
 /** The lines of a change, with their numbers, what was taken away and what was added, and within changed lines the part that changed. */
-export function diffLines(diff: FileDiff, context: Pick<ViewContext, "width" | "marks">): readonly Line[] {
+export function diffLines(
+  diff: FileDiff,
+  context: Pick<ViewContext, "width" | "marks" | "highlight">,
+): readonly Line[] {
   const largest = Math.max(
     0,
     ...diff.hunks.map(({ oldStart, newStart, lines }) => Math.max(oldStart, newStart) + lines.length),
   );
   const digits = String(largest).length;
+  const highlighter = context.highlight?.(endingOf(diff.path));
   return diff.hunks.flatMap((hunk, index) => {
-    const rows = hunkLines(hunk, { digits, width: context.width, language: endingOf(diff.path) });
+    const rows = hunkLines(hunk, { digits, width: context.width, highlighter });
     return index === 0
       ? rows
       : [[span(`${" ".repeat(digits)} ${context.marks.more}`, { role: "muted" })], ...rows];
@@ -31,13 +35,15 @@ function endingOf(path: string): string {
 interface HunkLook {
   readonly digits: number;
   readonly width: number;
-  readonly language: string;
+  readonly highlighter: Highlighter | undefined;
 }
 
-function hunkLines(hunk: FileDiff["hunks"][number], { digits, width, language }: HunkLook): readonly Line[] {
+function hunkLines(
+  hunk: FileDiff["hunks"][number],
+  { digits, width, highlighter }: HunkLook,
+): readonly Line[] {
   let oldNumber = hunk.oldStart;
   let newNumber = hunk.newStart;
-  const highlighter = highlighterFor(language);
   const { lines } = hunk;
   const rows: Line[] = [];
   for (let at = 0; at < lines.length; ) {
