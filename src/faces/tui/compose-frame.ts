@@ -1,6 +1,7 @@
 import type { SessionView } from "../../app/coding-session/view.ts";
 import type { Line } from "./paint/line.ts";
-import type { Frame, Size } from "./terminal/renderer.ts";
+import type { Size } from "./terminal/key.ts";
+import type { Frame } from "./terminal/renderer.ts";
 import { jobLines, queueLines, todoLines } from "./views/side-lines.ts";
 import { activityLine } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";

@@ -11,7 +11,7 @@ import { imageBlock } from "./editor/attachments.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import { type Line, line, span } from "./paint/line.ts";
 import { QueuePanel } from "./panels/queue-panel.ts";
-import type { Screen } from "./screen.ts";
+import type { ScreenFace } from "./screen-face.ts";
 import type { TerminalEvent } from "./terminal/key.ts";
 
 /** Two presses of a key within so long belong together. */
@@ -20,7 +20,7 @@ const DOUBLE_ESCAPE_MS = 700;
 
 /** Does what a person wants: sends, stops, queues, and runs the commands that begin with a slash. */
 export class Controller implements Control {
-  readonly screen: Screen;
+  readonly screen: ScreenFace;
   keymap: Keymap;
   readonly ports: ControlPorts;
   /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
@@ -53,7 +53,7 @@ export class Controller implements Control {
     image: () => this.run(this.#pasteImage()),
   };
 
-  constructor(screen: Screen, keymap: Keymap, ports: ControlPorts) {
+  constructor(screen: ScreenFace, keymap: Keymap, ports: ControlPorts) {
     this.screen = screen;
     this.keymap = keymap;
     this.ports = ports;

@@ -20,9 +20,12 @@ import { lookFor, reflowsLines, themeForBackground } from "./look.ts";
 import { type Line, line, textLines } from "./paint/line.ts";
 import { THEME_NAMES } from "./paint/theme.ts";
 import { Pager } from "./panels/pager.ts";
-import { Screen } from "./screen.ts";
+import { PlainScreen } from "./plain-screen.ts";
+import { Screen, type ScreenOptions } from "./screen.ts";
+import type { ScreenFace, ScreenTerminal } from "./screen-face.ts";
 import { Attention } from "./terminal/attention.ts";
-import type { TerminalListener } from "./terminal/tty-terminal.ts";
+import type { TerminalListener } from "./terminal/key.ts";
+import { LineTerminal } from "./terminal/line-terminal.ts";
 import { TtyTerminal } from "./terminal/tty-terminal.ts";
 
 /** What ends the program from outside. */
@@ -79,8 +82,8 @@ export function openScreen(options: OpenScreenOptions): Promise<number> {
 
 class ScreenProgram {
   readonly #options: OpenScreenOptions;
-  readonly #terminal: TtyTerminal;
-  readonly #screen: Screen;
+  readonly #terminal: ScreenTerminal;
+  readonly #screen: ScreenFace;
   readonly #controller: Controller;
   readonly #files: FileIndex;
   readonly #attention: Attention;
@@ -94,11 +97,12 @@ class ScreenProgram {
     this.#options = options;
     const { environment, cwd } = options;
     const elapsed = (): number => performance.now();
-    this.#terminal = new TtyTerminal({ input: process.stdin, output: process.stdout, isCapable: true });
+    const streams = { input: process.stdin, output: process.stdout };
+    this.#terminal = options.isPlain ? new LineTerminal(streams) : new TtyTerminal(streams);
     this.#files = new FileIndex(cwd, () => this.#screen.later());
     const history = new History(() => typedBefore(options.store, cwd, this.#screen.session?.id));
     const keymap = keymapOf();
-    this.#screen = new Screen({
+    const parts: ScreenOptions = {
       terminal: this.#terminal,
       look: lookFor(environment),
       reflows: reflowsLines(environment),
@@ -113,7 +117,8 @@ class ScreenProgram {
       },
       onAction: (action, key) => this.#controller.act(action, key),
       isShellRunning: () => this.#controller.isShellRunning,
-    });
+    };
+    this.#screen = options.isPlain ? new PlainScreen(parts) : new Screen(parts);
     this.#attention = new Attention({ terminal: this.#terminal, environment, cwd, elapsed });
     this.#controller = new Controller(this.#screen, keymap, {
       cwd,

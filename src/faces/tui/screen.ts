@@ -10,24 +10,16 @@ import { line, span } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
 import { QuestionPanel } from "./panels/question-panel.ts";
-import type { TerminalEvent } from "./terminal/key.ts";
-import { Renderer, type Size } from "./terminal/renderer.ts";
+import type { ScreenFace, ScreenTerminal } from "./screen-face.ts";
+import type { Size, TerminalEvent } from "./terminal/key.ts";
+import { Renderer } from "./terminal/renderer.ts";
 import { isFinal, Scroll } from "./views/scroll.ts";
 import { statusLine } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
-/** What a {@link Screen} draws on. */
-export interface ScreenTerminal {
-  readonly size: Size;
-  readonly isBusy: boolean;
-  readonly write: (text: string) => void;
-  readonly checkSize: () => void;
-  readonly setTitle: (title: string) => void;
-}
-
 /** What a {@link Screen} works with. */
 export interface ScreenOptions extends InputLineOptions {
-  readonly terminal: ScreenTerminal;
+  readonly terminal: Pick<ScreenTerminal, "size" | "isBusy" | "write" | "checkSize">;
   readonly look: Look;
   readonly reflows: boolean;
   readonly keymap: Keymap;
@@ -50,7 +42,7 @@ const HINT_MS = 4_000;
  * The screen: draws the view of a session and the input, and hands keys to whatever has them. What is said in the conversation lives in the
  * session; here is only what a person is about to say, and what they look at.
  */
-export class Screen {
+export class Screen implements ScreenFace {
   readonly input: InputLine;
   readonly #options: ScreenOptions;
   readonly #renderer: Renderer;

@@ -1,7 +1,7 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { KeyAction, Keymap } from "../editor/keymap.ts";
 import type { Line } from "../paint/line.ts";
-import type { Screen } from "../screen.ts";
+import type { ScreenFace } from "../screen-face.ts";
 
 /** A session that can be gone on with. */
 export interface KnownSession {
@@ -34,7 +34,7 @@ export interface ControlPorts {
 
 /** What commands work with: the screen, and what a person can do on it. */
 export interface Control {
-  readonly screen: Screen;
+  readonly screen: ScreenFace;
   readonly keymap: Keymap;
   readonly ports: ControlPorts;
   readonly act: (action: KeyAction, key: string) => void;

@@ -62,6 +62,7 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   theme: { note: THEME_NAMES.join(", "), run: chooseTheme },
   editor: { note: "write the message in $VISUAL or $EDITOR", run: (control) => control.act("editor", "") },
   doctor: { note: "check what a run needs", run: (control) => control.ports.runOwn(["doctor"], "Doctor") },
+  stop: { note: "stop the run at work", run: async (control) => control.screen.session?.stop() },
   quit: { note: "leave", run: (control) => control.ports.end() },
 };
 

@@ -9,9 +9,19 @@ export interface PanelRows {
   readonly caret?: { readonly row: number; readonly column: number };
 }
 
+/** A list to choose from by number. */
+export interface PanelChoices {
+  readonly title: string;
+  readonly labels: readonly string[];
+  /** Takes a place in the list, from 0. */
+  readonly choose: (index: number) => void;
+}
+
 /** Something that stands in the place of the input for a while and takes the keys. */
 export interface Panel {
   /** At most `maxRows` rows. */
   draw(context: ViewContext, maxRows: number): PanelRows;
   handle(event: TerminalEvent): void;
+  /** What it offers, where it is a list: for a screen of lines, on which the choices are numbered. */
+  readonly choices?: PanelChoices;
 }

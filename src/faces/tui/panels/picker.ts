@@ -5,7 +5,7 @@ import { fitLine, type Line, line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { listLines } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
-import type { Panel, PanelRows } from "./panel.ts";
+import type { Panel, PanelChoices, PanelRows } from "./panel.ts";
 
 /** Something to choose. */
 export interface PickerItem<T> {
@@ -52,6 +52,20 @@ export class Picker<T> implements Panel {
   constructor(options: PickerOptions<T>) {
     this.#options = options;
     this.#marked = options.marked ?? 0;
+  }
+
+  get choices(): PanelChoices {
+    const { title, items, onChoose } = this.#options;
+    return {
+      title,
+      labels: items.map(({ label, note }) =>
+        note === undefined || note === "" ? label : `${label}  ${note}`,
+      ),
+      choose: (index) => {
+        const item = items[index];
+        if (item !== undefined) onChoose(item.value);
+      },
+    };
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {

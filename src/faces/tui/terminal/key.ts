@@ -7,6 +7,20 @@ export type TerminalEvent =
   /** The terminal's answer to a question of ours, without its frame: `]11;rgb:…`, `[?1u`, `[?62c`. */
   | { readonly type: "reply"; readonly text: string };
 
+/** Size of a terminal. */
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Gets what comes from a terminal. */
+export interface TerminalListener {
+  readonly onEvent: (event: TerminalEvent) => void;
+  readonly onResize: (size: Size) => void;
+  /** The terminal is gone: closed, or the connection to it is lost. */
+  readonly onGone: () => void;
+}
+
 /** Bits of the modifier parameter of a key. */
 const MODIFIERS: readonly (readonly [bit: number, name: string])[] = [
   [4, "ctrl"],

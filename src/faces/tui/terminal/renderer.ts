@@ -1,6 +1,7 @@
 import { columnsOf } from "../../terminal/columns.ts";
 import { type Line, lineColumns, type Span } from "../paint/line.ts";
 import { type Look, styleCodes } from "../paint/theme.ts";
+import type { Size } from "./key.ts";
 
 /** What the screen shows now: lines that are final, and the rows below them that may still change. */
 export interface Frame {
@@ -10,12 +11,6 @@ export interface Frame {
   readonly live: readonly Line[];
   /** Where the terminal's cursor stands, in `live`. */
   readonly caret: { readonly row: number; readonly column: number };
-}
-
-/** Size of a terminal. */
-export interface Size {
-  readonly columns: number;
-  readonly rows: number;
 }
 
 /** What a {@link Renderer} draws on. */

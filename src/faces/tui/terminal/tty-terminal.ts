@@ -1,22 +1,12 @@
 import type { ReadStream, WriteStream } from "node:tty";
-import type { TerminalEvent } from "./key.ts";
+import type { ScreenTerminal } from "../screen-face.ts";
+import type { Size, TerminalEvent, TerminalListener } from "./key.ts";
 import { KeyDecoder } from "./key-decoder.ts";
-import type { Size } from "./renderer.ts";
-
-/** Gets what comes from a terminal. */
-export interface TerminalListener {
-  readonly onEvent: (event: TerminalEvent) => void;
-  readonly onResize: (size: Size) => void;
-  /** The terminal is gone: closed, or the connection to it is lost. */
-  readonly onGone: () => void;
-}
 
 /** Streams and facts a {@link TtyTerminal} works with. */
 export interface TtyTerminalOptions {
   readonly input: ReadStream;
   readonly output: WriteStream;
-  /** False: the terminal is asked nothing and no mode of it is changed but that keys come one by one. */
-  readonly isCapable: boolean;
 }
 
 /** A lone escape is a key when nothing follows it for so long. */
@@ -38,7 +28,7 @@ const NEUTRAL = "\u001B[?2026l\u001B[?7h\u001B[?25h\u001B[m";
  * The terminal the program runs in, with its keys read one by one. Whatever was changed on it is put back by {@link leave}, or at once by
  * {@link leaveNow}; both may be called at any time and more than once.
  */
-export class TtyTerminal {
+export class TtyTerminal implements ScreenTerminal {
   readonly #options: TtyTerminalOptions;
   readonly #decoder = new KeyDecoder();
   #listener: TerminalListener | undefined;
@@ -77,10 +67,9 @@ export class TtyTerminal {
     this.#listener = listener;
     if (this.#isIn || this.#isGone) return;
     this.#isIn = true;
-    const { input, isCapable } = this.#options;
+    const { input } = this.#options;
     this.#setRaw(true);
     input.resume();
-    if (!isCapable) return;
     this.#awaitsReply = true;
     this.write(SAVE_TITLE + PASTE_ON + QUESTIONS);
   }
@@ -107,8 +96,7 @@ export class TtyTerminal {
 
   /** Says in the title of the window what goes on; only where titles can be put back. */
   setTitle(title: string): void {
-    if (this.#isIn && this.#options.isCapable)
-      this.write(`\u001B]2;${title.replaceAll(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, 120)}\u0007`);
+    if (this.#isIn) this.write(`\u001B]2;${title.replaceAll(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, 120)}\u0007`);
   }
 
   /** Looks whether the window has another size than at the last look, and tells the listener. */
@@ -120,7 +108,6 @@ export class TtyTerminal {
   }
 
   #writeBack(): void {
-    if (!this.#options.isCapable) return;
     this.write(`${NEUTRAL}${PASTE_OFF}${this.#hasKitty ? KITTY_OFF : ""}${RESTORE_TITLE}`);
     this.#hasKitty = false;
   }
