@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { COMMANDS } from "../src/faces/cli/commands.ts";
 import { EXIT_MEANINGS } from "../src/app/coding-session/exit-code.ts";
+import { COMMANDS } from "../src/faces/cli/commands.ts";
 import { FLAGS } from "../src/faces/cli/flags.ts";
 import { flagForm, groups } from "../src/faces/cli/help.ts";
 

@@ -3,30 +3,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { modelServer, serverEnv } from "../e2e/command.ts";
-import { KEYS, openTerminal, type ProgramInTerminal, type TerminalOptions } from "./screen-kit.ts";
-
-const READY = "What is to be done?";
-
-/** Runs the program in a terminal with a model that follows a script, and waits for its input. */
-async function opened(steps: Parameters<typeof modelServer>[0], options: TerminalOptions = {}) {
-  const server = await modelServer(steps);
-  const program = openTerminal({ ...options, env: { ...serverEnv(server), ...options.env } });
-  await program.shows(READY);
-  return { program, server };
-}
-
-/** What of the rows is not blank. */
-function rowsOf({ emulator }: ProgramInTerminal): readonly string[] {
-  return emulator.rows.map((row) => row.trimEnd()).filter((row) => row !== "");
-}
-
-async function leave(program: ProgramInTerminal): Promise<number> {
-  program.type(KEYS.ctrl("d"));
-  return (await program.end).code;
-}
+import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { KEYS, type ProgramInTerminal } from "./terminal-program.ts";
 
 test("a question is answered on the screen, stays in the scrollback, and the terminal is as it was", async () => {
-  const { program } = await opened([says("Hello **there**.\n\n- one\n- two")]);
+  const { program } = await openScreen([says("Hello **there**.\n\n- one\n- two")]);
   program.type("hi\r");
   await program.shows("• two");
   await program.shows("gpt-5");
@@ -62,7 +43,7 @@ test("a prompt on the command line is sent first", async () => {
 });
 
 test("a command asks, a key that comes too early is no answer, and a yes runs what was shown", async () => {
-  const { program } = await opened([
+  const { program } = await openScreen([
     calls("bash", { command: "touch made; echo made it" }),
     says("It is there."),
   ]);
@@ -89,7 +70,10 @@ async function quiet(program: ProgramInTerminal): Promise<void> {
 }
 
 test("a refusal with a reason reaches the model, and the run goes on", async () => {
-  const { program, server } = await opened([calls("bash", { command: "rm -rf build" }), says("I will not.")]);
+  const { program, server } = await openScreen([
+    calls("bash", { command: "rm -rf build" }),
+    says("I will not."),
+  ]);
   program.type("clean up\r");
   await program.shows("No, and tell it why");
   await quiet(program);
@@ -103,7 +87,7 @@ test("a refusal with a reason reaches the model, and the run goes on", async () 
 
 test("Escape stops the run, keeps what was written, and the next message finds it", async () => {
   const stalled = new Promise<never>(() => undefined);
-  const { program, server } = await opened([
+  const { program, server } = await openScreen([
     [says("The first half of it"), waits(stalled)],
     says("Going on."),
   ]);
@@ -119,7 +103,7 @@ test("Escape stops the run, keeps what was written, and the next message finds i
 
 test("Enter steers the run at work, Alt+Enter queues for after it, Alt+Up takes that back", async () => {
   const gate = Promise.withResolvers<void>();
-  const { program, server } = await opened([
+  const { program, server } = await openScreen([
     [waits(gate.promise), calls("read", { path: "." })],
     says("Seen both."),
     says("And the queued one."),
@@ -144,7 +128,7 @@ test("Enter steers the run at work, Alt+Enter queues for after it, Alt+Up takes 
 
 test("what is typed while an answer streams stands at the terminal's own cursor", async () => {
   const gate = Promise.withResolvers<void>();
-  const { program } = await opened([[says("Some text."), waits(gate.promise), says(" More of it.")]]);
+  const { program } = await openScreen([[says("Some text."), waits(gate.promise), says(" More of it.")]]);
   program.type("go\r");
   await program.shows("Some text.");
   program.type("中文 abc");
@@ -158,7 +142,7 @@ test("what is typed while an answer streams stands at the terminal's own cursor"
 
 test("control characters of an answer, a call and a file name never reach the terminal as such", async () => {
   const evil = "\u001B]52;c;aGFja2Vk\u0007\u001B]2;owned\u0007\u001B[2J\u009B31m\u202Egnp.exe";
-  const { program } = await opened([
+  const { program } = await openScreen([
     calls("bash", { command: `echo hi # ${evil}` }),
     says(`Answer ${evil} end.`),
   ]);
@@ -184,7 +168,7 @@ for (const [name, code] of [
 ] as const)
   test(`${name} from outside ends with ${code} and puts the terminal back`, async () => {
     const stalled = new Promise<never>(() => undefined);
-    const { program } = await opened([[says("Half"), waits(stalled)]]);
+    const { program } = await openScreen([[says("Half"), waits(stalled)]]);
     program.type("go\r");
     await program.shows("Half");
     program.signal(name);

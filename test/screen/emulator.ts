@@ -7,6 +7,20 @@ export interface EmulatorSize {
   readonly rows: number;
 }
 
+/** A stretch of a row in one look. */
+export interface CellRun {
+  readonly text: string;
+  readonly columns: number;
+  /** Palette entries; undefined: the default colour. */
+  readonly color: number | undefined;
+  readonly background: number | undefined;
+  readonly bold: boolean;
+  readonly dim: boolean;
+  readonly italic: boolean;
+  readonly underline: boolean;
+  readonly strike: boolean;
+}
+
 /** A terminal that draws into memory: what a person would see, and what they could scroll back to. */
 export class Emulator {
   readonly #terminal: Terminal;
@@ -42,6 +56,15 @@ export class Emulator {
     this.#terminal.onData(listener);
   }
 
+  /** Answers whoever asks for the background with this colour, `#rrggbb`. */
+  setBackground(color: string): void {
+    const [red, green, blue] = [1, 3, 5].map((at) => color.slice(at, at + 2).repeat(2));
+    this.#terminal.parser.registerOscHandler(11, (data) => {
+      if (data === "?") this.#terminal.input(`\u001B]11;rgb:${red}/${green}/${blue}\u001B\\`, false);
+      return true;
+    });
+  }
+
   /** Modes that programs switch on. */
   get modes(): {
     readonly bracketedPaste: boolean;
@@ -69,6 +92,14 @@ export class Emulator {
     return rows;
   }
 
+  /** The visible rows as stretches of one look. */
+  get looks(): readonly (readonly CellRun[])[] {
+    const buffer = this.#terminal.buffer.active;
+    return Array.from({ length: this.#terminal.rows }, (_, index) =>
+      runsOf(buffer.getLine(buffer.baseY + index)),
+    );
+  }
+
   /** Where the cursor is on the screen, from 0. */
   get cursor(): { readonly row: number; readonly column: number } {
     const { cursorX, cursorY } = this.#terminal.buffer.active;
@@ -86,4 +117,36 @@ export class Emulator {
       (_, index) => buffer.getLine(from + index)?.translateToString(true) ?? "",
     );
   }
+}
+
+function runsOf(line: ReturnType<Terminal["buffer"]["active"]["getLine"]>): readonly CellRun[] {
+  const runs: CellRun[] = [];
+  for (let column = 0; line !== undefined && column < line.length; column++) {
+    const cell = line.getCell(column);
+    if (cell === undefined || cell.getWidth() === 0) continue;
+    const run: CellRun = {
+      text: cell.getChars() || " ",
+      columns: cell.getWidth(),
+      color: cell.isFgPalette() ? cell.getFgColor() : undefined,
+      background: cell.isBgPalette() ? cell.getBgColor() : undefined,
+      bold: cell.isBold() !== 0,
+      dim: cell.isDim() !== 0,
+      italic: cell.isItalic() !== 0,
+      underline: cell.isUnderline() !== 0,
+      strike: cell.isStrikethrough() !== 0,
+    };
+    const last = runs.at(-1);
+    const { text: _text, columns: _columns, ...look } = run;
+    const { text = "", columns = 0, ...lastLook } = last ?? {};
+    // Wide letters stand alone: a picture must not shift what is behind them.
+    if (
+      last !== undefined &&
+      run.columns === 1 &&
+      last.columns === last.text.length &&
+      JSON.stringify(look) === JSON.stringify(lastLook)
+    )
+      runs[runs.length - 1] = { ...last, text: text + run.text, columns: columns + 1 };
+    else runs.push(run);
+  }
+  return runs;
 }

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import type { Question } from "../../../app/coding-session/question.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { cutLine, fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
@@ -24,7 +25,7 @@ export function questionOptions(question: Question): readonly QuestionOption[] {
       case "always":
         return {
           label: `Always allow ${rule ?? ""}`.trim(),
-          ...(savedTo === undefined ? {} : { note: `kept in ${savedTo}` }),
+          ...(savedTo === undefined ? {} : { note: `kept in ${savedTo.replace(homedir(), "~")}` }),
         };
       case "no":
         return { label: "No, and tell it why" };
@@ -54,7 +55,7 @@ export function questionLines(
   const options = questionOptions(question).flatMap((option, index) =>
     optionLines(option, index, { state, context }),
   );
-  const keys = line("1-9 or arrows and enter choose · v shows all of it", { role: "muted" });
+  const keys = line("  1-9 or arrows and enter choose · v shows all of it", { role: "muted" });
   const more =
     state.more > 0
       ? [

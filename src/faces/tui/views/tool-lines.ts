@@ -24,7 +24,7 @@ function headLine(item: ToolItem, indent: string, context: ViewContext): Line {
   const { marks, width } = context;
   const role = ROLES[item.state];
   const mark = item.state === "ok" ? marks.ok : FAILED.has(item.state) ? marks.bad : marks.tool;
-  const title = item.title.startsWith(item.name) ? item.title.slice(item.name.length).trim() : item.title;
+  const title = titleOf(item);
   const end = fitLine(
     [span(stateText(item, context), { role: FAILED.has(item.state) ? "bad" : "muted" })],
     Math.floor(width / 2),
@@ -37,6 +37,12 @@ function headLine(item: ToolItem, indent: string, context: ViewContext): Line {
     span(title === "" ? "" : ` ${title.replaceAll(/\s+/g, " ")}`),
   ];
   return [...fitLine(head, Math.max(10, width - endColumns - 2)), span("  "), ...end];
+}
+
+/** What a call is about; arguments that are no line to read are left to the details. */
+function titleOf({ name, title }: ToolItem): string {
+  const text = title.startsWith(name) ? title.slice(name.length).trim() : title;
+  return /^[{[]/.test(text) ? "" : text;
 }
 
 const FAILED: ReadonlySet<ToolItem["state"]> = new Set(["error", "denied", "aborted"]);
@@ -77,7 +83,8 @@ function bodyLines(item: ToolItem, context: ViewContext): readonly Line[] {
   const showsTail =
     item.agent === undefined && (context.details || WITH_TAIL.has(item.name) || item.state === "error");
   if (!showsTail || item.tail === undefined || item.tail.trim() === "") return [];
-  const rows = textLines(item.tail.trimEnd());
+  // How it ended is said in the first line.
+  const rows = textLines(item.tail.trimEnd().replace(/\n?\[exit code -?\d+[^\]\n]*\]$/, ""));
   const most = context.details ? DETAIL_ROWS : TAIL_ROWS;
   const style = { role: item.state === "error" ? "bad" : "muted" } as const;
   const first: readonly Line[] =
