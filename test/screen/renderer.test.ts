@@ -10,7 +10,12 @@ const LOOK: Look = { theme: "ansi", colour: true, unicode: true, links: true };
 function room(columns: number, rows: number) {
   const emulator = new Emulator({ columns, rows });
   let pending = "";
-  const renderer = new Renderer({ write: (text) => void (pending += text), look: () => LOOK, reflows: true });
+  const renderer = new Renderer({
+    write: (text) => void (pending += text),
+    look: () => LOOK,
+    reflow: () => "counting",
+    rows,
+  });
   const flush = async (): Promise<string> => {
     const text = pending;
     pending = "";

@@ -1,5 +1,6 @@
 import { type Environment, variable } from "../../app/config/env.ts";
 import { type Look, THEME_NAMES, type ThemeName } from "./paint/theme.ts";
+import type { Reflow } from "./terminal/renderer.ts";
 
 /** How the screen is dressed before the terminal has said which background it has. `theme`: what the settings say. */
 export function lookFor(environment: Environment, theme?: string): Look {
@@ -23,11 +24,18 @@ function speaksUnicode(environment: Environment): boolean {
   return locale === undefined ? variable(environment, "TERM") !== "linux" : /utf-?8/i.test(locale);
 }
 
-/** Whether the terminal breaks its lines anew when it becomes narrower. */
-export function reflowsLines(environment: Environment): boolean {
+/** What the terminal does with its lines when it becomes narrower, as far as the environment tells. */
+export function reflowOf(environment: Environment): Reflow {
   const term = variable(environment, "TERM") ?? "";
   const isScreen = term.startsWith("screen") && variable(environment, "TMUX") === undefined;
-  return term !== "linux" && !isScreen && variable(environment, "XTERM_VERSION") === undefined;
+  return term === "linux" || isScreen || variable(environment, "XTERM_VERSION") !== undefined
+    ? "none"
+    : "exact";
+}
+
+/** The same by what a terminal says it is: `[>0;276;0c` is xterm.js, and with it many editors and web terminals. Undefined: it says nothing of it. */
+export function reflowOfNamed(reply: string): Reflow | undefined {
+  return reply === "[>0;276;0c" ? "counting" : undefined;
 }
 
 /** The theme for a background that a terminal named (`]11;rgb:ffff/ffff/ffff`); undefined when it named none. */

@@ -16,7 +16,7 @@ import { FileIndex } from "./editor/file-index.ts";
 import { History, typedBefore } from "./editor/history.ts";
 import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
 import { placeOf } from "./git-branch.ts";
-import { lookFor, reflowsLines, themeForBackground } from "./look.ts";
+import { lookFor, reflowOf, reflowOfNamed, themeForBackground } from "./look.ts";
 import { type Line, line, textLines } from "./paint/line.ts";
 import { THEME_NAMES } from "./paint/theme.ts";
 import { Pager } from "./panels/pager.ts";
@@ -105,7 +105,7 @@ class ScreenProgram {
     const parts: ScreenOptions = {
       terminal: this.#terminal,
       look: lookFor(environment),
-      reflows: reflowsLines(environment),
+      reflow: reflowOf(environment),
       keymap,
       cwd,
       history,
@@ -228,6 +228,8 @@ class ScreenProgram {
   }
 
   #reply(text: string): void {
+    const reflow = reflowOfNamed(text);
+    if (reflow !== undefined) this.#screen.setReflow(reflow);
     const theme = this.#themeIsSet ? undefined : themeForBackground(text);
     const { look } = this.#screen;
     if (theme !== undefined && look.theme !== "ansi" && look.theme !== theme)

@@ -168,6 +168,10 @@ export class PlainScreen implements ScreenFace {
     this.#look = look;
   }
 
+  setReflow(): void {
+    // Lines are the terminal's own.
+  }
+
   setKeymap(_keymap: Keymap): void {
     // Lines have no keys.
   }

@@ -6,6 +6,7 @@ import type { Look } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
 import type { QuestionPanel } from "./panels/question-panel.ts";
 import type { Size, TerminalEvent, TerminalListener } from "./terminal/key.ts";
+import type { Reflow } from "./terminal/renderer.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
 /** What a screen is to the commands and keys that work on it: one that is drawn in place, or one of lines only. */
@@ -39,6 +40,8 @@ export interface ScreenFace {
   repaint(): void;
   setLook(look: Look): void;
   setKeymap(keymap: Keymap): void;
+  /** The terminal has said what it does with its lines when it becomes narrower. */
+  setReflow(reflow: Reflow): void;
   resized(size: Size): void;
   /** Draws from now on. */
   resume(): void;

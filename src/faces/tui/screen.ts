@@ -12,7 +12,7 @@ import type { Panel } from "./panels/panel.ts";
 import { QuestionPanel } from "./panels/question-panel.ts";
 import type { ScreenFace, ScreenTerminal } from "./screen-face.ts";
 import type { Size, TerminalEvent } from "./terminal/key.ts";
-import { Renderer } from "./terminal/renderer.ts";
+import { type Reflow, Renderer } from "./terminal/renderer.ts";
 import { isFinal, Scroll } from "./views/scroll.ts";
 import { statusLine } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";
@@ -21,7 +21,7 @@ import type { ViewContext } from "./views/view-context.ts";
 export interface ScreenOptions extends InputLineOptions {
   readonly terminal: Pick<ScreenTerminal, "size" | "isBusy" | "write" | "checkSize">;
   readonly look: Look;
-  readonly reflows: boolean;
+  readonly reflow: Reflow;
   readonly keymap: Keymap;
   /** Branch, else the name of the folder. */
   readonly place: string;
@@ -35,6 +35,8 @@ export interface ScreenOptions extends InputLineOptions {
 
 /** Shortest time between two frames that nobody waits for. */
 const FRAME_MS = 33;
+/** A window that keeps its size for so long rests. */
+const REST_MS = 60;
 /** How long a hint stays. */
 const HINT_MS = 4_000;
 
@@ -47,6 +49,7 @@ export class Screen implements ScreenFace {
   readonly #options: ScreenOptions;
   readonly #renderer: Renderer;
   readonly #panels: Panel[] = [];
+  #reflow: Reflow;
   #look: Look;
   #scroll = new Scroll();
   #session: CodingSession | undefined;
@@ -57,6 +60,8 @@ export class Screen implements ScreenFace {
   /** The next frame, if one is due; and the one with the next second. */
   #timer: NodeJS.Timeout | undefined;
   #ticker: NodeJS.Timeout | undefined;
+  /** Runs while the size of the window changes. */
+  #resizing: NodeJS.Timeout | undefined;
   #drawnAt = Number.NEGATIVE_INFINITY;
   #isPaused = true;
   #keymap: Keymap;
@@ -66,8 +71,14 @@ export class Screen implements ScreenFace {
     this.#look = options.look;
     this.#keymap = options.keymap;
     this.input = new InputLine(options);
-    const { terminal, reflows } = options;
-    this.#renderer = new Renderer({ write: (text) => terminal.write(text), look: () => this.#look, reflows });
+    const { terminal } = options;
+    this.#reflow = options.reflow;
+    this.#renderer = new Renderer({
+      write: (text) => terminal.write(text),
+      look: () => this.#look,
+      reflow: () => this.#reflow,
+      rows: terminal.size.rows,
+    });
   }
 
   get session(): CodingSession | undefined {
@@ -190,14 +201,24 @@ export class Screen implements ScreenFace {
     this.#renderer.repaint();
   }
 
+  /** The terminal has said what it is. */
+  setReflow(reflow: Reflow): void {
+    this.#reflow = reflow;
+  }
+
   setKeymap(keymap: Keymap): void {
     this.#keymap = keymap;
   }
 
   resized(size: Size): void {
     if (this.#isPaused) return;
-    this.#renderer.resize(size);
-    this.draw();
+    // While a window is dragged its rows move under every frame: what is drawn waits until it rests.
+    clearTimeout(this.#resizing);
+    this.#resizing = setTimeout(() => {
+      this.#resizing = undefined;
+      this.#renderer.resize(size);
+      this.draw();
+    }, REST_MS);
   }
 
   redraw(): void {
@@ -228,7 +249,7 @@ export class Screen implements ScreenFace {
 
   /** Draws now, unless the terminal has not taken the frame before. */
   draw(): void {
-    if (this.#isPaused) return;
+    if (this.#isPaused || this.#resizing !== undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#options.terminal.isBusy) {
@@ -236,6 +257,7 @@ export class Screen implements ScreenFace {
       return;
     }
     this.#options.terminal.checkSize();
+    if (this.#isResizing) return;
     this.#drawnAt = this.#options.clock.elapsed();
     this.input.refresh();
     this.#renderer.draw(this.#frame());
@@ -297,7 +319,13 @@ export class Screen implements ScreenFace {
     if (wait !== undefined) this.#ticker = setTimeout(() => this.draw(), wait);
   }
 
+  get #isResizing(): boolean {
+    return this.#resizing !== undefined;
+  }
+
   #stopTimers(): void {
+    clearTimeout(this.#resizing);
+    this.#resizing = undefined;
     clearTimeout(this.#timer);
     clearTimeout(this.#ticker);
     this.#timer = undefined;
@@ -397,5 +425,7 @@ function roleOf(view: SessionView | undefined): Role {
 function placeholderOf(view: SessionView | undefined, session: CodingSession | undefined): string {
   if (view === undefined || session === undefined) return "";
   if (view.run !== undefined) return "enter adds to what is being done, alt+enter queues";
-  return view.items.length === 0 ? "What is to be done? / commands, @ files, ! shell, ? keys" : "";
+  return view.items.every(({ type }) => type === "notice")
+    ? "What is to be done? / commands, @ files, ! shell, ? keys"
+    : "";
 }

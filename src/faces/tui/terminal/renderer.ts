@@ -17,9 +17,17 @@ export interface Frame {
 export interface RendererOptions {
   readonly write: (text: string) => void;
   readonly look: () => Look;
-  /** Whether the terminal breaks lines anew when it becomes narrower; most do. */
-  readonly reflows: boolean;
+  /** What the terminal does with its lines when it becomes narrower. */
+  readonly reflow: () => Reflow;
+  /** Rows of the terminal at first. */
+  readonly rows: number;
 }
+
+/**
+ * What a terminal does when it becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and keeps the cursor on its character.
+ * `counting`: it breaks them anew and moves the cursor by every row that came to be, those behind it too.
+ */
+export type Reflow = "none" | "exact" | "counting";
 
 /**
  * Draws on the main screen of a terminal: final lines go into its scrollback once, the rows below are drawn in place, and only what
@@ -28,6 +36,7 @@ export interface RendererOptions {
 export class Renderer {
   readonly #options: RendererOptions;
   #shown: readonly Line[] = [];
+  #rows: number;
   #caret = { row: 0, column: 0 };
   #out = "";
   /** Row and column of the cursor while a frame is put together. */
@@ -36,6 +45,7 @@ export class Renderer {
 
   constructor(options: RendererOptions) {
     this.#options = options;
+    this.#rows = options.rows;
   }
 
   /** Draws a frame. Writes nothing where nothing changed. */
@@ -61,12 +71,18 @@ export class Renderer {
    * Forgets what stands on the screen after its size changed: what is drawn next is drawn over the old rows, wherever they are now, and
    * over nothing else.
    */
-  resize({ columns }: Size): void {
-    const reflow = (row: Line): number =>
-      this.#options.reflows ? Math.max(1, Math.ceil(lineColumns(row) / Math.max(1, columns))) : 1;
-    let above = 0;
-    for (const row of this.#shown.slice(0, this.#caret.row)) above += reflow(row);
-    this.#wipe(above);
+  resize({ columns, rows }: Size): void {
+    const how = this.#options.reflow();
+    // A terminal that becomes lower gives up rows behind the cursor first.
+    const gone = Math.max(0, this.#rows - rows);
+    this.#rows = rows;
+    const heights = this.#shown.map((row) =>
+      how === "none" ? 1 : Math.max(1, Math.ceil(lineColumns(row) / Math.max(1, columns))),
+    );
+    const above = heights.slice(0, this.#caret.row).reduce((sum, height) => sum + height, 0);
+    const left = Math.max(this.#caret.row + 1, heights.length - gone);
+    const behind = heights.slice(this.#caret.row, left).reduce((sum, height) => sum + height - 1, 0);
+    this.#wipe(how === "counting" ? above + behind : above);
   }
 
   /** Draws all live rows anew with the next frame: the colours changed. */

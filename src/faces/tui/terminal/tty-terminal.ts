@@ -14,7 +14,7 @@ const ESCAPE_MS = 40;
 /** How long the end waits for answers of the terminal that are still on their way. */
 const REPLY_MS = 250;
 
-const QUESTIONS = "\u001B[?u\u001B]11;?\u001B\\\u001B[c";
+const QUESTIONS = "\u001B[>c\u001B[?u\u001B]11;?\u001B\\\u001B[c";
 const SAVE_TITLE = "\u001B[22;0t";
 const RESTORE_TITLE = "\u001B[23;0t";
 const PASTE_ON = "\u001B[?2004h";
