@@ -100,7 +100,7 @@ class ScreenProgram {
     const streams = { input: process.stdin, output: process.stdout };
     this.#terminal = options.isPlain ? new LineTerminal(streams) : new TtyTerminal(streams);
     this.#files = new FileIndex(cwd, () => this.#screen.later());
-    const history = new History(() => typedBefore(options.store, cwd, this.#screen.session?.id));
+    const history = new History(() => typedBefore(options.store, cwd));
     const keymap = keymapOf();
     const parts: ScreenOptions = {
       terminal: this.#terminal,
@@ -155,6 +155,8 @@ class ScreenProgram {
     process.on("exit", leaveNow);
     process.on("uncaughtException", crashed);
     process.on("SIGCONT", continued);
+    // While the terminal is lent, nothing else may be left that keeps the process alive.
+    const alive = setInterval(() => undefined, 60_000);
     const { endings } = this.#options;
     endings.allowGrace();
     endings.signal.addEventListener("abort", () => void this.#end(this.#options.signalExit()), {
@@ -173,6 +175,7 @@ class ScreenProgram {
     } finally {
       this.#files.close();
       this.#terminal.leaveNow();
+      clearInterval(alive);
       process.off("exit", leaveNow);
       process.off("uncaughtException", crashed);
       process.off("SIGCONT", continued);

@@ -30,12 +30,11 @@ export class History {
 }
 
 /** What people typed in the newest sessions of a folder, the newest last. Sessions that cannot be read are passed over. */
-export function typedBefore(store: SessionStore, cwd: string, except: string | undefined): readonly string[] {
+export function typedBefore(store: SessionStore, cwd: string): readonly string[] {
   const texts: string[][] = [];
   let bytes = 0;
   let count = 0;
-  const sessions = store.list(cwd).filter(({ sessionId }) => sessionId !== except);
-  for (const { path, bytes: size } of sessions.slice(0, MAX_SESSIONS)) {
+  for (const { path, bytes: size } of store.list(cwd).slice(0, MAX_SESSIONS)) {
     bytes += size;
     if (bytes > MAX_BYTES || count >= MAX_MESSAGES) break;
     const typed = typedIn(path);

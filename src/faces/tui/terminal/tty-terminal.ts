@@ -171,14 +171,16 @@ export class TtyTerminal implements ScreenTerminal {
 }
 
 function sizeOf(output: WriteStream): Size {
-  const [columns = 0, rows = 0] = windowSize(output);
+  refresh(output);
+  const { columns, rows } = output;
   return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
 }
 
-function windowSize(output: WriteStream): readonly number[] {
+/** A stream keeps the size it was told last; the signal that tells it may come after the next frame. */
+function refresh(output: WriteStream & { readonly _refreshSize?: () => void }): void {
   try {
-    return output.getWindowSize();
+    output._refreshSize?.();
   } catch {
-    return [];
+    // The terminal is gone; whoever writes is told.
   }
 }
