@@ -24,6 +24,7 @@ export type {
 export type {
   ApprovalRequestEntry,
   AssistantEntry,
+  BudgetLimit,
   CheckpointEntry,
   CompactionEntry,
   CompactionReason,
@@ -31,6 +32,7 @@ export type {
   EntryBase,
   HistoryEntry,
   JournalEntry,
+  LoopCircle,
   MemoryEditEntry,
   ModeChangeEntry,
   ModelChangeEntry,
@@ -67,6 +69,7 @@ export type {
   ApprovalRequest,
   Approvals,
   Approver,
+  DecisionCode,
   Gate,
   GateDecision,
   GateRequest,
@@ -115,7 +118,7 @@ export type {
   RunOptions,
 } from "./core/agent/options.ts";
 export type { PendingCall } from "./core/agent/pending-call.ts";
-export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
+export { MaxIterationsError, type RunResult } from "./core/agent/result.ts";
 export type { SteeringMessage } from "./core/agent/steering.ts";
 export {
   type ErrorCode,

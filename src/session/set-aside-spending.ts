@@ -1,4 +1,5 @@
 import type { ModelUsageEntry } from "../core/agent/entry.ts";
+import { isSpending, isUnpaid } from "../core/agent/spending.ts";
 import { readEntries } from "./read-entries.ts";
 import type { IndexedRecord, JournalScan } from "./scan-journal.ts";
 
@@ -18,10 +19,7 @@ export function* setAsideSpending(
   const kept = new Set(path.map(({ id }) => id));
   const left = records.filter(({ id, type }) => SPENDING.has(type) && !kept.has(id));
   for (const entry of readEntries(descriptor, left)) {
-    if (entry.type !== "assistant_message" && entry.type !== "model_usage") continue;
-    // An answer that was cut and that nobody had to pay for.
-    if (entry.type === "assistant_message" && entry.interrupted === true && entry.usage.estimated !== true)
-      continue;
+    if (!isSpending(entry) || isUnpaid(entry)) continue;
     const { id, parent, time, model, usage, costUsd, durationMs } = entry;
     yield {
       id,

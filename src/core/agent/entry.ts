@@ -5,6 +5,7 @@ import type { AssistantMessage, Message, UserMessage } from "../message/message.
 import type { Usage } from "../message/usage.ts";
 import type { Effort, FinishReason } from "../model/model.ts";
 import type { FileChange, Omission } from "./file-change.ts";
+import type { DecisionCode } from "./gate.ts";
 
 /**
  * Fields of every journal entry. `parent` is the id of the entry it follows (`null` for the first), which makes a journal a tree:
@@ -55,10 +56,21 @@ export interface UserEntry extends EntryBase {
   readonly steeringId?: string;
   /** For `system`: what the loop says. Absent for the words of a pattern or of a tool. */
   readonly code?: SystemRemark;
+  /** For `loop_warning`: the circle the model is in. */
+  readonly circle?: LoopCircle;
 }
 
-/** What the loop says to the model. `interrupted`: the answer before was cut. */
-export type SystemRemark = "interrupted";
+/**
+ * What the loop says to the model. `interrupted`: the answer before was cut · `nudge`: the run ends by a tool, and the model answered in
+ * text · `summarize`: its requests are used up · `loop_warning`: it goes in circles.
+ */
+export type SystemRemark = "interrupted" | "nudge" | "summarize" | "loop_warning";
+
+/** Tool calls that repeat: the names in the circle, in order, and how many calls have gone round so far. */
+export interface LoopCircle {
+  readonly tools: readonly string[];
+  readonly calls: number;
+}
 
 /** Another model, or another effort: it holds from the next model request on. */
 export interface ModelChangeEntry extends EntryBase {
@@ -152,6 +164,10 @@ export interface PermissionEntry extends EntryBase {
   /** `rule`: settled without a question. `person`: somebody was asked. `nobody`: an ask with nobody to answer. */
   readonly by: "rule" | "person" | "nobody";
   readonly reason: string;
+  /** What the gate asks, where somebody answered or nobody could. */
+  readonly question?: string;
+  /** Why, for programs. */
+  readonly code?: DecisionCode;
   readonly rule?: string;
   readonly suggestion?: string;
   /** The person wants the whole run to end, wherever in it the call was made. */
@@ -166,6 +182,8 @@ export interface ApprovalRequestEntry extends EntryBase {
   readonly name: string;
   readonly input: ToolInput;
   readonly reason: string;
+  /** Why it is asked, for programs: the code of the gate. */
+  readonly code?: DecisionCode;
   readonly rule?: string;
   readonly part?: string;
   readonly suggestion?: string;
@@ -235,9 +253,16 @@ export interface RunEndEntry extends EntryBase {
   readonly stopReason: StopReason;
   readonly iterations: number;
   readonly error?: { readonly code: string; readonly message: string };
+  /** Which limit, for `budget`. */
+  readonly limit?: BudgetLimit;
+  /** Which calls, for `loop_detected`. */
+  readonly circle?: LoopCircle;
   /** One sentence for people about what ended it, where there is more to say than the reason. */
   readonly detail?: string;
 }
+
+/** The limits of a {@link import("./options.ts").Budget}. */
+export type BudgetLimit = "usd" | "tokens" | "wall_time";
 
 /** What a tool call did to files, as far as it is kept to be put back. A call that changed many files has several. */
 export interface CheckpointEntry extends EntryBase {

@@ -1,7 +1,7 @@
 import { assertKnown } from "../base/check-option.ts";
 import { startTimer } from "../base/clock.ts";
 import { NanoAgentError } from "../base/errors.ts";
-import type { BudgetLimit } from "./result.ts";
+import type { BudgetLimit } from "./entry.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The budget limit that is used up, if any. Looked at before each model request. */

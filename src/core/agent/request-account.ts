@@ -4,9 +4,8 @@ import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import { estimateOutput, estimateTokens, type Measured } from "../model/estimate.ts";
 import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/model.ts";
-import type { AssistantEntry } from "./entry.ts";
+import type { AssistantEntry, BudgetLimit } from "./entry.ts";
 import { type Grant, highestPrice } from "./ledger.ts";
-import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** What a request came to, as an entry says it. */

@@ -101,13 +101,15 @@ function toolsOf(run: RunContext, { call, task }: Delegation, depth: number): To
 
 async function recordEnd(
   recorder: Recorder,
-  { stopReason, iterations, error, detail }: RunResult,
+  { stopReason, iterations, limit, circle, error, detail }: RunResult,
 ): Promise<void> {
   await record(recorder, {
     type: "run_end",
     stopReason,
     iterations,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(circle === undefined ? {} : { circle }),
     ...(detail === undefined ? {} : { detail }),
   });
 }

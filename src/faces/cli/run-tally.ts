@@ -1,13 +1,8 @@
-import type { AssistantEntry, ModelUsageEntry, PermissionEntry } from "../../core/agent/entry.ts";
+import type { PermissionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";
+import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../../core/agent/spending.ts";
 import type { PermissionDenial, ResultLine } from "./event-line.ts";
 import { lineUsage } from "./line-content.ts";
-
-interface ModelTally {
-  usage: Usage;
-  costUsd: number | undefined;
-}
 
 /** What a run has come to so far, for its last line and its exit code; a fold over its events, good at any moment. */
 export class RunTally {
@@ -15,8 +10,8 @@ export class RunTally {
   /** Text of the newest answer, as far as it has come. */
   partialText = "";
   turns = 0;
-  #apiMs = 0;
-  readonly #models = new Map<string, ModelTally>();
+  #total = NO_SPENDING;
+  readonly #models = new Map<string, Spending>();
 
   add(event: AgentEvent): void {
     switch (event.type) {
@@ -50,12 +45,8 @@ export class RunTally {
     ResultLine,
     "usage" | "modelUsage" | "total_cost_usd" | "duration_api_ms" | "num_turns" | "permission_denials"
   > {
-    let usage = NO_USAGE;
-    let cost: number | undefined = 0;
     const modelUsage: { [model: string]: ResultLine["modelUsage"][string] } = {};
     for (const [model, tally] of this.#models) {
-      usage = addUsage(usage, tally.usage);
-      cost = cost === undefined || tally.costUsd === undefined ? undefined : cost + tally.costUsd;
       const words = lineUsage(tally.usage);
       modelUsage[model] = {
         inputTokens: words.input_tokens,
@@ -66,10 +57,10 @@ export class RunTally {
       };
     }
     return {
-      duration_api_ms: this.#apiMs,
+      duration_api_ms: this.#total.durationMs,
       num_turns: this.turns,
-      total_cost_usd: cost ?? null,
-      usage: lineUsage(usage),
+      total_cost_usd: this.#total.costUsd ?? null,
+      usage: lineUsage(this.#total.usage),
       modelUsage,
       permission_denials: this.denials,
     };
@@ -78,8 +69,8 @@ export class RunTally {
   /** What a subagent spends and is refused counts; its turns and words are its own. */
   #ofSubagent(event: AgentEvent): void {
     if (event.type === "subagent") this.#ofSubagent(event.event);
-    else if (event.type === "assistant_message" || event.type === "model_usage") this.#spend(event);
     else if (event.type === "permission_decision") this.#decision(event);
+    else if (event.type === "assistant_message" || event.type === "model_usage") this.#spend(event);
   }
 
   #decision({ action, name, callId, input, reason }: PermissionEntry): void {
@@ -87,15 +78,8 @@ export class RunTally {
       this.denials.push({ tool_name: name, tool_use_id: callId, tool_input: input, reason });
   }
 
-  #spend(entry: AssistantEntry | ModelUsageEntry): void {
-    this.#apiMs += entry.durationMs;
-    const before = this.#models.get(entry.model) ?? { usage: NO_USAGE, costUsd: 0 };
-    // A cut answer that was not charged by estimate says nothing about the price.
-    const isCut = entry.type === "assistant_message" && entry.interrupted === true;
-    const cost = isCut && entry.usage.estimated !== true ? 0 : entry.costUsd;
-    this.#models.set(entry.model, {
-      usage: addUsage(before.usage, entry.usage),
-      costUsd: before.costUsd === undefined || cost === undefined ? undefined : before.costUsd + cost,
-    });
+  #spend(entry: SpendingEntry): void {
+    this.#total = addSpending(this.#total, entry);
+    this.#models.set(entry.model, addSpending(this.#models.get(entry.model) ?? NO_SPENDING, entry));
   }
 }
