@@ -27,7 +27,7 @@ export function helpText(): string {
 /** What `nano-agent <command> --help` shows: every action with its options; `action` leaves the others out. */
 export function commandHelp(command: CommandSpec, action?: string): string {
   const named = command.actions.filter(({ name }) => name === action);
-  const lines = [command.help];
+  const lines = [`nano-agent ${command.name}: ${command.help}`];
   for (const each of named.length > 0 ? named : command.actions) {
     lines.push(
       "",
