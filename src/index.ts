@@ -10,7 +10,7 @@ export {
   SimpleAgent,
   type SimpleAgentOptions,
 } from "./app/named-patterns.ts";
-export type { AgentState } from "./core/agent/agent-state.ts";
+export type { AgentState } from "./core/agent/agent-session.ts";
 export type { AgentStream } from "./core/agent/agent-stream.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
@@ -45,6 +45,7 @@ export type {
   RollbackEndEntry,
   RollbackEntry,
   RunEndEntry,
+  RunResumeEntry,
   RunStartEntry,
   SystemRemark,
   ToolIntentEntry,

@@ -1,6 +1,7 @@
 import type {
   AssistantEntry,
   ModelUsageEntry,
+  RunResumeEntry,
   RunStartEntry,
   ToolIntentEntry,
   ToolResultEntry,
@@ -107,6 +108,7 @@ class RunObserver {
   see(event: AgentEvent): void {
     switch (event.type) {
       case "run_start":
+      case "run_resume":
         return this.#startRun(event);
       case "turn_start":
         return this.#startChat();
@@ -217,7 +219,7 @@ class RunObserver {
     tokens.record(outputTokens, { ...about, "gen_ai.token.type": "output" }, context);
   }
 
-  #startRun({ model, sessionId, time }: RunStartEntry): void {
+  #startRun({ model, sessionId, time }: RunStartEntry | RunResumeEntry): void {
     this.#model = model;
     const { api, options } = this.#telemetry;
     const name = options.agentName;

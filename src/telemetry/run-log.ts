@@ -34,6 +34,8 @@ interface Spent {
 
 function lineOf(event: AgentEvent, subagents: OpenSubagents<Spent>): Parameters<LogSink> | undefined {
   switch (event.type) {
+    case "run_resume":
+      return ["run", `goes on with ${event.model}`];
     case "run_start":
       return ["run", `session ${event.sessionId}, ${event.model}, tools ${event.tools.join(" ") || "none"}`];
     case "phase":

@@ -5,18 +5,11 @@ import { nearest } from "../base/text.ts";
 import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
-import type { Tool, ToolResult } from "../tool/tool.ts";
+import type { Tool } from "../tool/tool.ts";
 import { type HookedCall, hookedCall } from "./acting-hooks.ts";
-import type { ToolStatus } from "./entry.ts";
 import type { GateRequest } from "./gate.ts";
-import { permit, refuse } from "./permit.ts";
+import { permit, refuse, type SettledCall } from "./permit.ts";
 import type { RunContext } from "./run-context.ts";
-
-/** How a call ended, before it is recorded. */
-export interface SettledCall {
-  readonly status: ToolStatus;
-  readonly result: ToolResult;
-}
 
 /**
  * What became of a call before it runs: it may (`ready`), it is answered already (`refused`), the caller answers it (`external`), or it

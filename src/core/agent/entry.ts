@@ -36,6 +36,14 @@ export interface RunStartEntry extends EntryBase {
 }
 
 /**
+ * The newest run goes on, after it was cut or with the answers it waited for: what it has spent, its model requests and its time count on.
+ * The fields say what it goes on with.
+ */
+export interface RunResumeEntry extends Omit<RunStartEntry, "type" | "agent"> {
+  readonly type: "run_resume";
+}
+
+/**
  * Messages that no request of this conversation brought: a conversation from elsewhere, already repaired, which stands before
  * everything that follows; or the answer of a run that was worked out in nested runs.
  */
@@ -247,7 +255,7 @@ export interface CompactionUndoneEntry extends EntryBase {
   readonly target: string;
 }
 
-/** A run ended. */
+/** A run ended, or waits for somebody. */
 export interface RunEndEntry extends EntryBase {
   readonly type: "run_end";
   readonly stopReason: StopReason;
@@ -306,6 +314,7 @@ export interface RollbackEndEntry extends EntryBase {
 /** Everything a journal holds. Readers skip types they do not know. */
 export type JournalEntry =
   | RunStartEntry
+  | RunResumeEntry
   | HistoryEntry
   | UserEntry
   | ModelChangeEntry

@@ -38,7 +38,8 @@ export async function runTurns(run: RunContext): Promise<Ending> {
     const ending = await afterCalls(run, await act(run, await admitOpen(run)));
     if (ending !== undefined) return ending;
   }
-  for (let iteration = 1; ; iteration++) {
+  for (;;) {
+    const iteration = run.state.iterations + 1;
     for (const message of steeringOf(run)) await record(run, message);
     const stop = stopBefore(run, iteration);
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;

@@ -135,6 +135,8 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
   if (asked === undefined) {
     const hasBegun = run.state.hasBegun(call.id);
     if (!hasBegun && isExternal(run.tools, call.name)) return { type: "external", call };
+    const mayRun = !hasBegun || run.tools.get(call.name)?.idempotent === true;
+    if (run.openCalls === "run" && mayRun) return admit(run, call);
     const result = errorResult(hasBegun ? OUTCOME_UNKNOWN : NEVER_RAN);
     return { type: "refused", call, settled: { status: "aborted", result } };
   }

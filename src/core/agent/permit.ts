@@ -3,10 +3,16 @@ import { errorMessage } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
-import type { SettledCall } from "./admit.ts";
-import type { PermissionEntry } from "./entry.ts";
+import type { ToolResult } from "../tool/tool.ts";
+import type { PermissionEntry, ToolStatus } from "./entry.ts";
 import type { ApprovalAnswer, Gate, GateDecision, GateRequest } from "./gate.ts";
 import { type RunContext, record } from "./run-context.ts";
+
+/** How a call ended, before it is recorded. */
+export interface SettledCall {
+  readonly status: ToolStatus;
+  readonly result: ToolResult;
+}
 
 /**
  * Asks the gate about a call, and a person where the gate says so. Resolves to undefined for a call that may run, to its end for one that

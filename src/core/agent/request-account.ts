@@ -34,11 +34,12 @@ export class RequestAccount {
   /** Arguments of calls as they come: the collector has them when they are complete. */
   readonly #arguments: string[] = [];
   #hasBegun = false;
-  readonly #startedAt = performance.now();
+  readonly #startedAt: number;
   #firstPartAt: number | undefined;
 
   private constructor(run: RunContext, grant: Grant, measured: Measured | undefined) {
     this.#run = run;
+    this.#startedAt = run.clock.elapsed();
     this.#measured = measured;
     this.request = grant.request;
     this.cappedBy = grant.cappedBy;
@@ -67,13 +68,13 @@ export class RequestAccount {
     if (part.type === "tool_call_delta") this.#arguments.push(part.json);
     this.#hasBegun = part.type !== "retry";
     if (part.type === "retry") this.#firstPartAt = undefined;
-    else if (part.type !== "finish") this.#firstPartAt ??= performance.now();
+    else if (part.type !== "finish") this.#firstPartAt ??= this.#run.clock.elapsed();
     return this.collector.add(part);
   }
 
   /** How long the request has taken by now, and how long until the first part of the answer that stands. */
   timing(): Pick<AssistantEntry, "durationMs" | "firstTokenMs"> {
-    const durationMs = Math.round(performance.now() - this.#startedAt);
+    const durationMs = Math.round(this.#run.clock.elapsed() - this.#startedAt);
     if (this.#firstPartAt === undefined) return { durationMs };
     return { durationMs, firstTokenMs: Math.round(this.#firstPartAt - this.#startedAt) };
   }

@@ -9,6 +9,7 @@ import type {
   JournalEntry,
   MemoryEditEntry,
   RunEndEntry,
+  RunResumeEntry,
   RunStartEntry,
   ToolIntentEntry,
   ToolResultEntry,
@@ -52,6 +53,10 @@ export class SessionState {
   #iterations = 0;
   #lastText = "";
   #nudges = 0;
+  /** Time of the newest entry, and of the one with which the run at work began or went on. */
+  #lastTime = 0;
+  #activeSince: number | undefined;
+  #activeMs = 0;
   /** Names of the tools the model called in the newest run. */
   #called: string[] = [];
   #isTouched = false;
@@ -105,6 +110,18 @@ export class SessionState {
   /** The last non-empty text the model wrote in the newest run. */
   get lastText(): string {
     return this.#lastText;
+  }
+
+  /** Whether the newest run can go on: it has no end, or it waits. */
+  get isUnfinished(): boolean {
+    return this.#activeSince !== undefined || this.isWaiting;
+  }
+
+  /** Milliseconds the newest run was at work, the time in which it waited for somebody left out. */
+  get activeMs(): number {
+    return (
+      this.#activeMs + (this.#activeSince === undefined ? 0 : Math.max(0, this.#lastTime - this.#activeSince))
+    );
   }
 
   /** Times the model was told in the newest run that a tool ends it. */
@@ -186,6 +203,8 @@ export class SessionState {
 
   #fold(entry: JournalEntry): void {
     const { labels, transcript } = this;
+    if (entry.type === "run_resume") this.#resume(entry);
+    this.#lastTime = entry.time;
     const before = transcript.messages.length;
     const wasOpen = transcript.hasPending;
     this.#change(entry);
@@ -238,6 +257,8 @@ export class SessionState {
 
   #begin(entry: RunStartEntry): void {
     this.#isTouched = true;
+    this.#activeMs = 0;
+    this.#activeSince = entry.time;
     this.#model = entry.model;
     this.#effort = entry.effort;
     this.#isStopped = false;
@@ -249,7 +270,17 @@ export class SessionState {
     this.#called = [];
   }
 
+  #resume(entry: RunResumeEntry): void {
+    this.#activeMs = this.activeMs;
+    this.#activeSince = entry.time;
+    this.#model = entry.model;
+    this.#effort = entry.effort;
+    this.#endedWaiting = false;
+  }
+
   #end(entry: RunEndEntry): void {
+    this.#activeMs = this.activeMs;
+    this.#activeSince = undefined;
     if (entry.stopReason === "aborted") this.#isCut = true;
     // Calls left to the caller stay open; any other open call will never be answered.
     this.#endedWaiting = entry.stopReason === "awaiting_external" || entry.stopReason === "awaiting_approval";

@@ -40,8 +40,8 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
     const isDelegated = isOfSubagent(entry);
     // Runs of subagents are inside a run, and their requests and calls are counted with all others.
     const isOuter = entry.scope === undefined;
-    if (entry.type === "run_start" && isOuter) {
-      runs++;
+    if (isOuter && (entry.type === "run_start" || entry.type === "run_resume")) {
+      if (entry.type === "run_start") runs++;
       stopReason = undefined;
       last = entry.time;
     }
