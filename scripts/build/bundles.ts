@@ -124,7 +124,8 @@ const OWN_SOURCES = "";
  * Packages that become part of what is built, with their licence notices: a few kilobytes of each are used, an installed one is up to a
  * hundred times larger. Development dependencies, and what these need.
  */
-const BUNDLED_PACKAGES: ReadonlySet<string> = new Set(["jsonc-parser", 
+const BUNDLED_PACKAGES: ReadonlySet<string> = new Set([
+  "jsonc-parser",
   OWN_SOURCES,
   "diff",
   "entities",

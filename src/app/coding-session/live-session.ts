@@ -57,11 +57,10 @@ export class LiveSession implements CodingSession {
   #closing: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
-    const { composed } = parts;
     this.#parts = parts;
-    this.#agent = composed.agent;
-    this.#mode = composed.mode;
-    this.#models = new ModelControl(composed, () => this.#agent);
+    this.#agent = parts.composed.agent;
+    this.#mode = parts.composed.mode;
+    this.#models = new ModelControl(parts.composed, () => this.#agent);
     this.#runs = new RunControl({
       parts,
       agent: () => this.#agent,
@@ -178,7 +177,7 @@ export class LiveSession implements CodingSession {
       );
     this.#parts.composed.permission.setMode(mode);
     this.#mode = mode;
-    if (this.#hasBegun) await this.#agent.setMode(mode);
+    if (this.#agent.getState().messages.length > 0) await this.#agent.setMode(mode);
     else this.#unrecordedMode = mode;
     this.changed();
   }
@@ -346,10 +345,6 @@ export class LiveSession implements CodingSession {
     for (const tool of this.#lateTools.values()) this.#agent.tools.add(tool);
     desk.clear();
     this.#view.reset();
-  }
-
-  get #hasBegun(): boolean {
-    return this.#agent.getState().messages.length > 0;
   }
 
   #hostView(): HostView {

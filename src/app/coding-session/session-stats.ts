@@ -3,8 +3,7 @@ import type { Message } from "../../core/message/message.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import type { ToolSpec } from "../../core/model/model.ts";
 import type { ContextStats, SessionStats } from "./coding-session.ts";
-import type { ModelSpending } from "./outcome.ts";
-import { nothingSpent, spentOn, withSpending } from "./run-tally.ts";
+import { ModelTally } from "./run-tally.ts";
 
 /** What the next request would be made of. */
 export interface ContextParts {
@@ -16,7 +15,7 @@ export interface ContextParts {
 
 /** What a session has come to, from its entries. */
 export function sessionStats(entries: Iterable<JournalEntry>, context: ContextParts): SessionStats {
-  const models = new Map<string, ModelSpending>();
+  const spent = new ModelTally();
   let runs = 0;
   let turns = 0;
   let toolCalls = 0;
@@ -27,14 +26,16 @@ export function sessionStats(entries: Iterable<JournalEntry>, context: ContextPa
     else if (entry.type === "tool_result") toolCalls++;
     else if (entry.type === "compaction" || entry.type === "compaction_undone") measured = undefined;
     if (entry.type !== "assistant_message" && entry.type !== "model_usage") continue;
-    models.set(entry.model, withSpending(models.get(entry.model) ?? nothingSpent(entry.model), entry));
+    spent.add(entry);
     if (entry.type !== "assistant_message" || !isOuter) continue;
     turns++;
     const { inputTokens, outputTokens } = entry.usage;
     if (inputTokens > 0) measured = inputTokens + outputTokens;
   }
   return {
-    ...spentOn([...models.values()]),
+    usage: spent.total.usage,
+    cost: spent.total.costUsd,
+    models: spent.models,
     runs,
     turns,
     toolCalls,

@@ -1,13 +1,11 @@
 import type { RunEndEntry, RunStartEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
+import { addSpending, NO_SPENDING } from "../../core/agent/spending.ts";
 import { textOf } from "../../core/message/message.ts";
-import { NO_USAGE } from "../../core/message/usage.ts";
 import { estimateTokens } from "../../core/model/estimate.ts";
 import type { TodoItem } from "../../tools/todo-tool.ts";
 import { ItemFold } from "./fold-items.ts";
 import type { Notice } from "./notice.ts";
-import type { ModelSpending } from "./outcome.ts";
-import { withSpending } from "./run-tally.ts";
 import { parseShellNote, sharedText } from "./shell-note.ts";
 import { innermost, SubagentFolds } from "./subagent-folds.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
@@ -17,8 +15,6 @@ export type HostView = Pick<
   SessionView,
   "state" | "queue" | "queueHeld" | "steering" | "questions" | "model" | "mode"
 > & { readonly effort: SessionView["effort"] | undefined; readonly windowTokens: number | undefined };
-
-const NO_SPENDING: ModelSpending = { model: "", usage: NO_USAGE, costUsd: 0 };
 
 /**
  * The fold from events to what a screen shows: the same for events as they come and for the entries of a session that is resumed, but for what only
@@ -229,7 +225,7 @@ export class ViewFold {
 
   #spend(event: AgentEvent): void {
     if (event.type !== "assistant_message" && event.type !== "model_usage") return;
-    this.#spent = withSpending(this.#spent, event);
+    this.#spent = addSpending(this.#spent, event);
     this.#changed();
   }
 
