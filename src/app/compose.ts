@@ -122,7 +122,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const mode = config.permissionMode ?? "default";
   const { workspace, limits: sandbox } = confined;
   const guard = new FileGuard();
-  const builtin = builtinTools(settings, confined, guard);
+  const builtin = builtinTools(options, confined, guard);
   const memory = await openMemory(options.remembers === true ? config : {}, paths, about("memory", onNotice));
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const pauses = new RatePauses();
@@ -176,12 +176,15 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
 }
 
 function builtinTools(
-  { paths, environment, config: { values } }: Settings,
+  { settings: { paths, environment, config }, ports }: ComposeOptions,
   { shell, workspace }: Confinement,
   guard: FileGuard,
 ): BuiltinTools {
+  const { values } = config;
   return createBuiltinTools({
-    shell,
+    // Assigned and not copied, as above.
+    shell: Object.assign(shell, { port: ports?.shell }),
+    files: ports?.files,
     home: paths.home,
     workspace,
     searchPath: variable(environment, "PATH") ?? "",
