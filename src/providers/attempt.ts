@@ -74,7 +74,7 @@ export class Attempt {
     if (this.#settled) return;
     this.#deadlines.answered();
     const report: Report = {
-      progress: () => this.#deadlines.progress(),
+      received: (what) => this.#deadlines.received(what),
       done: () => this.#done(),
       fail: (error) => this.#fail(error),
     };
@@ -123,7 +123,7 @@ export class Attempt {
 
 /** What a reader of a body reports. `done` and `fail` end the attempt; whatever follows is ignored. */
 interface Report {
-  readonly progress: () => void;
+  readonly received: (what: "event" | "bytes") => void;
   readonly done: () => void;
   readonly fail: (error: NanoAgentError) => void;
 }
@@ -168,7 +168,7 @@ class StreamReader implements BodyReader {
   text(text: string): void {
     const before = this.#events;
     this.#parser.push(text);
-    if (this.#events !== before) this.#report.progress();
+    this.#report.received(this.#events === before ? "bytes" : "event");
   }
 
   end(): void {

@@ -33,7 +33,7 @@ export interface WireModelOptions {
  * waits because there were too many, the others of the same limit wait too before they are sent.
  */
 export function createWireModel(options: WireModelOptions): Model {
-  const settings = networkSettings(options.network);
+  const settings = networkSettings(options.network, options.target.baseUrl);
   const pause = options.pause ?? new RatePause();
   const shared: Shared = { options, settings, pause, encode: undefined };
   return {

@@ -11,9 +11,11 @@ import type { Shape } from "./shape.ts";
 export interface NetworkConfig {
   readonly headerTimeoutMs?: number;
   readonly idleTimeoutMs?: number;
+  readonly firstEventTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly maxRetries?: number;
   readonly maxRetryAfterMs?: number;
+  readonly maxAnswerChars?: number;
   readonly proxy?: { readonly http?: string; readonly https?: string; readonly noProxy?: string };
 }
 
@@ -238,9 +240,11 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
     fields: {
       headerTimeoutMs: MILLISECONDS,
       idleTimeoutMs: MILLISECONDS,
+      firstEventTimeoutMs: MILLISECONDS,
       requestTimeoutMs: MILLISECONDS,
       maxRetries: { type: "number", minimum: 0, integer: true },
       maxRetryAfterMs: MILLISECONDS,
+      maxAnswerChars: TOKENS,
       proxy: { type: "object", fields: { http: TEXT, https: TEXT, noProxy: TEXT } },
     },
   },
