@@ -1,6 +1,6 @@
 import { isNanoAgentError } from "../core/base/errors.ts";
 import { fallbackModel } from "../core/model/fallback.ts";
-import type { Model } from "../core/model/model.ts";
+import type { Model, ModelInfo } from "../core/model/model.ts";
 import { createTransport } from "../providers/create-transport.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { type CustomProvider, type ResolveModelOptions, resolveModel } from "../providers/resolve-model.ts";
@@ -18,7 +18,8 @@ export interface OpenModelOptions {
 }
 
 /**
- * The model of a name, with the fallbacks of the config behind it. Makes no request. Throws what `resolveModel` throws for the
+ * The model of a name, with the fallbacks of the config behind it. Asks nobody but the local server of a local model, for its window and
+ * what it takes. Throws what `resolveModel` throws for the
  * model itself; a fallback without credentials, or without a price where the budget needs one, is left out with a notice. Prices of models that are not built in are looked up
  * only when a budget needs them.
  */
@@ -33,7 +34,8 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     ...(config.providers === undefined ? {} : { providers: customProviders(config.providers) }),
   };
   const open = async (each: string): Promise<Model> => {
-    const model = resolveModel(each, base);
+    const facts = await factsOf(each, options);
+    const model = resolveModel(each, { ...base, ...(facts === undefined ? {} : { facts }) });
     if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) return model;
     const { loadPriceCatalog } = await import("../providers/price-catalog.ts");
     return resolveModel(each, { ...base, prices: await loadPriceCatalog() });
@@ -55,6 +57,15 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   const [only] = models;
   return models.length === 1 && only !== undefined ? only : fallbackModel(models);
 }
+
+/** What the server of a local model says; whoever names another model pays nothing for the question. */
+async function factsOf(name: string, options: OpenModelOptions): Promise<ModelInfo | undefined> {
+  if (!LOCAL_NAME.test(name)) return undefined;
+  const { localModelFacts } = await import("./local-servers.ts");
+  return localModelFacts(name, options);
+}
+
+const LOCAL_NAME = /^(?:ollama|lmstudio|llamacpp|vllm)\//i;
 
 /** Providers as the config spells them, in the words of the provider layer. */
 export function customProviders(providers: { readonly [name: string]: ProviderConfig }): {

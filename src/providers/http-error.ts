@@ -33,11 +33,7 @@ export function cutError(url: string, cause?: unknown): NanoAgentError {
 }
 
 /** The error for a limit of `HttpTimeouts` that was reached. */
-export function timeoutError(
-  url: string,
-  limit: keyof HttpTimeouts,
-  ms: number,
-): NanoAgentError {
+export function timeoutError(url: string, limit: keyof HttpTimeouts, ms: number): NanoAgentError {
   const host = hostOf(url);
   const what = {
     headerTimeoutMs: `${host} did not begin to answer within ${ms} ms`,

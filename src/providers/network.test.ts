@@ -31,8 +31,11 @@ test("what is given holds everywhere, and the head on loopback follows the first
   });
 });
 
-test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("%d is refused with the name of the setting", (value) => {
-  expect(() => networkSettings({ firstEventTimeoutMs: value })).toThrow(
-    `network.firstEventTimeoutMs is ${value}. It must be a number from 0.`,
-  );
-});
+test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
+  "%d is refused with the name of the setting",
+  (value) => {
+    expect(() => networkSettings({ firstEventTimeoutMs: value })).toThrow(
+      `network.firstEventTimeoutMs is ${value}. It must be a number from 0.`,
+    );
+  },
+);

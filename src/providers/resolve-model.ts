@@ -48,6 +48,8 @@ export interface ResolveModelOptions {
   readonly baseUrl?: string;
   /** More prices and windows than the built-in ones, e.g. from `loadPriceCatalog()`. */
   readonly prices?: PriceCatalog;
+  /** What the server itself says about the model; what is configured wins over it. */
+  readonly facts?: ModelInfo;
   readonly clock?: Clock;
 }
 
@@ -200,6 +202,7 @@ function infoOf(
   const parts = [
     preset.local === true ? undefined : options.prices?.find(preset.name, id),
     knownModelInfo(preset.name, id),
+    options.facts,
     custom.models?.[id],
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : Object.assign({}, ...parts);

@@ -258,7 +258,7 @@ describe("a model over a wire", () => {
       (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>Sign in</html>"),
       {
         code: "invalid_response",
-        message: expect.stringMatching(/an HTML page\. Check that the base URL http:\/\/127/),
+        message: expect.stringMatching(/an HTML page \("Sign in"\)\. Check that the base URL http:\/\/127/),
       },
     ],
     ["a JSON document that is no error", refuses(200, '{"ok":true}'), { code: "invalid_response" }],

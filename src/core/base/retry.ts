@@ -17,7 +17,8 @@ export function backoffDelayMs(attempt: number, options: BackoffOptions = {}): n
   const { baseMs = 500, maxMs = 30_000, random = Math.random } = options;
   const doublings = Math.min(Math.max(attempt - 1, 0), 1000);
   const boundMs = Math.min(maxMs, baseMs * 2 ** doublings);
-  return Math.floor(boundMs * (0.5 + random() / 2));
+  const floorMs = Math.floor(boundMs / 2);
+  return floorMs + Math.floor(random() * (boundMs - floorMs));
 }
 
 /**

@@ -29,6 +29,10 @@ export interface Model {
 export interface ModelInfo {
   readonly contextWindow?: number;
   readonly maxOutputTokens?: number;
+  /** False: it is known to take no images. */
+  readonly images?: boolean;
+  /** False: it is known to have no way to call tools, so that calls must stand in its text. */
+  readonly tools?: boolean;
   /** USD per million tokens. Absent when unknown; unknown is never treated as free. */
   readonly price?: ModelPrice;
 }
