@@ -3,6 +3,8 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import { isOffered } from "../core/tool/registry.ts";
+import type { Tool } from "../core/tool/tool.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
@@ -20,9 +22,9 @@ import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
-import { chooseModel } from "./model-choice.ts";
+import { chooseModel, type ModelChoiceOptions } from "./model-choice.ts";
 import { openMemory } from "./open-memory.ts";
-import { type OpenModelOptions, openModel } from "./open-model.ts";
+import { openModel } from "./open-model.ts";
 import type { Settings } from "./settings.ts";
 import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";
@@ -38,6 +40,8 @@ export interface ComposeOptions {
   readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
+  /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
+  readonly acceptServer?: ModelChoiceOptions["accept"];
   /** Asks a person what no rule decides. Default: nobody, and every question is a no. */
   readonly approval?: ApprovalPrompt | undefined;
   readonly onNotice: (message: string) => void;
@@ -48,6 +52,8 @@ export interface ComposedAgent {
   readonly agent: Agent;
   /** `provider/id`. */
   readonly model: string;
+  /** Why it is that one; undefined for one that was passed in. */
+  readonly modelSource: string | undefined;
   readonly toolNames: readonly string[];
   /** Names of the subagents and of the skills. */
   readonly agents: readonly string[];
@@ -88,6 +94,8 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
+  const pauses = new RatePauses();
+  const { model, modelSource } = await modelOf(options, pauses);
   const guard = new FileGuard();
   const builtin = createBuiltinTools({
     shell: confined.shell,
@@ -100,22 +108,23 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   });
   const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
   const instructions = readInstructions(settings.folders, onNotice);
-  const pauses = new RatePauses();
   const sandbox = confined.limits;
   const extended = { settings, instructions, pauses, onNotice, sandbox, tools: builtin.tools };
-  const { tools, agents, skills, readable } = await composeExtensions(extended);
-  const toolNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
+  const { agents, skills, readable, ...composed } = await composeExtensions(extended);
+  const all = toolsWithin(composed.tools, { model, onNotice });
+  const known = [...composed.tools.map((tool) => tool.name), ...memory.toolNames];
   const { workspace } = confined;
-  const decides = composePermission(settings, {
+  const { forbidden, ...decides } = composePermission(settings, {
     mode,
-    known: toolNames,
+    known,
     allowed: memory.toolNames,
     workspace,
     readable,
     guard,
     approval,
   });
-  const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
+  const tools = all.map((tool) => (forbidden.includes(tool.name) ? { ...tool, offered: false } : tool));
+  const toolNames = [...tools.filter(isOffered).map((tool) => tool.name), ...memory.toolNames];
   const journal = await openJournal();
   const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
   const agent = await agentOf(config.pattern, {
@@ -133,6 +142,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   return {
     agent,
     model: `${model.provider}/${model.id}`,
+    modelSource,
     toolNames,
     agents,
     skills,
@@ -183,12 +193,30 @@ async function agentOf(pattern: PatternName | undefined, options: AgentOptions):
 }
 
 async function modelOf(
-  settings: Settings,
-  options: Pick<OpenModelOptions, "onNotice" | "pauses">,
-): Promise<Model> {
+  { settings, model: given, acceptServer, onNotice }: ComposeOptions,
+  pauses: RatePauses,
+): Promise<{ readonly model: Model; readonly modelSource: string | undefined }> {
+  if (given !== undefined) return { model: given, modelSource: undefined };
   const { config, environment } = settings;
-  const { name } = await chooseModel({ config, environment });
-  return openModel(name, { environment, config: config.values, ...options });
+  const { name, source } = await chooseModel({ config, environment, accept: acceptServer, onNotice });
+  const model = await openModel(name, { environment, config: config.values, onNotice, pauses });
+  return { model, modelSource: source };
+}
+
+/** Windows up to this size, in tokens, are small: what all tools are described with takes a quarter of 16,384. */
+const SMALL_WINDOW = 16_384;
+/** What a small model does as well without. Together a third of what tools take. */
+const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];
+
+/** The tools that leave room for a conversation. */
+function toolsWithin(
+  tools: readonly Tool[],
+  { model, onNotice }: Pick<ComposeOptions, "onNotice"> & { readonly model: Model },
+): readonly Tool[] {
+  const window = model.info?.contextWindow ?? Number.POSITIVE_INFINITY;
+  if (window > SMALL_WINDOW) return tools;
+  onNotice(`${model.id} has a window of ${window} tokens: ${LARGE_WINDOW_TOOLS.join(", ")} are left out.`);
+  return tools.filter(({ name }) => !LARGE_WINDOW_TOOLS.includes(name));
 }
 
 /** What keeps a run, its cost and its conversation within bounds. */
@@ -198,6 +226,7 @@ function boundsOf(config: ConfigFile): Partial<AgentOptions> {
     onMaxIterations: "last",
     budget: budgetOf(config),
     ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
+    ...(config.maxCallsPerAnswer === undefined ? {} : { maxCallsPerAnswer: config.maxCallsPerAnswer }),
     compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
   };
 }

@@ -1,12 +1,13 @@
 import { isNanoAgentError } from "../core/base/errors.ts";
 import { fallbackModel } from "../core/model/fallback.ts";
-import type { Model, ModelInfo } from "../core/model/model.ts";
+import type { Model } from "../core/model/model.ts";
 import { createTransport } from "../providers/create-transport.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { type CustomProvider, type ResolveModelOptions, resolveModel } from "../providers/resolve-model.ts";
 import type { ConfigFile, ProviderConfig } from "./config/config-schema.ts";
 import { type Environment, variable } from "./config/env.ts";
 import { networkOptions } from "./network-options.ts";
+import { readFacts } from "./read-facts.ts";
 
 /** What models are opened with. */
 export interface OpenModelOptions {
@@ -34,8 +35,9 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     ...(config.providers === undefined ? {} : { providers: customProviders(config.providers) }),
   };
   const open = async (each: string): Promise<Model> => {
-    const facts = await factsOf(each, options);
+    const facts = await readFacts(each, options);
     const model = resolveModel(each, { ...base, ...(facts === undefined ? {} : { facts }) });
+    if (model.info?.tools === false && config.toolCalls !== "text") onNotice(noTools(each));
     if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) return model;
     const { loadPriceCatalog } = await import("../providers/price-catalog.ts");
     return resolveModel(each, { ...base, prices: await loadPriceCatalog() });
@@ -58,14 +60,9 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   return models.length === 1 && only !== undefined ? only : fallbackModel(models);
 }
 
-/** What the server of a local model says; whoever names another model pays nothing for the question. */
-async function factsOf(name: string, options: OpenModelOptions): Promise<ModelInfo | undefined> {
-  if (!LOCAL_NAME.test(name)) return undefined;
-  const { localModelFacts } = await import("./local-servers.ts");
-  return localModelFacts(name, options);
+function noTools(name: string): string {
+  return `The server of ${name} says that its chat template has no place for tools. Use one that has (llama-server: --jinja with --chat-template-file), or let calls stand in the text: "toolCalls": "text".`;
 }
-
-const LOCAL_NAME = /^(?:ollama|lmstudio|llamacpp|vllm)\//i;
 
 /** Providers as the config spells them, in the words of the provider layer. */
 export function customProviders(providers: { readonly [name: string]: ProviderConfig }): {

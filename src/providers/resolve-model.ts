@@ -88,6 +88,7 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
         ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
       }),
     ...(info === undefined ? {} : { info }),
+    ...(preset.local === true ? { fillsWindow: true } : {}),
     ...(options.network === undefined ? {} : { network: options.network }),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.pauses === undefined ? {} : { pause: options.pauses.of(`${preset.name} ${baseUrl}`) }),

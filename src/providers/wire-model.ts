@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { backoffDelayMs } from "../core/base/retry.ts";
+import { InputEstimates } from "../core/model/estimate.ts";
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { Attempt } from "./attempt.ts";
 import type { Transport } from "./http.ts";
@@ -16,6 +17,11 @@ export interface WireModelOptions {
   readonly provider: string;
   readonly id: string;
   readonly info?: ModelInfo;
+  /**
+   * Asks for an answer of at most what the window leaves, where a request names no limit: servers of one's own generate until the window
+   * is full, or refuse what cannot fit. Needs `info.contextWindow`. Default false.
+   */
+  readonly fillsWindow?: boolean;
   /** The wire format, or how to load it with the first request. */
   readonly wire: Wire | (() => Promise<Wire>);
   readonly target: WireTarget;
@@ -38,7 +44,8 @@ export function createWireModel(options: WireModelOptions): Model {
   const settings = networkSettings(options.network, options.target.baseUrl);
   const pause = options.pause ?? new RatePause();
   const images = new RefusedImages(options.info?.images === false);
-  const shared: Shared = { options, settings, pause, images, encode: undefined };
+  const fitted = windowFitter(options);
+  const shared: Shared = { options, settings, pause, images, fitted, encode: undefined };
   return {
     provider: options.provider,
     id: options.id,
@@ -53,7 +60,23 @@ interface Shared {
   readonly settings: NetworkSettings;
   readonly pause: RatePause;
   readonly images: RefusedImages;
+  /** The request with a limit for its answer. */
+  readonly fitted: (request: ModelRequest) => ModelRequest;
   encode: { readonly wire: Wire; readonly encode: (request: ModelRequest) => WireRequest } | undefined;
+}
+
+/** Tokens an answer may take where the estimate leaves none: the server knows better, and says so. */
+const LEAST_ANSWER_TOKENS = 256;
+
+function windowFitter({ fillsWindow, info }: WireModelOptions): (request: ModelRequest) => ModelRequest {
+  const window = info?.contextWindow;
+  if (fillsWindow !== true || window === undefined) return (request) => request;
+  const estimates = new InputEstimates();
+  return (request) => {
+    if (request.maxOutputTokens !== undefined) return request;
+    const left = Math.max(window - estimates.ofRequest(request), LEAST_ANSWER_TOKENS);
+    return { ...request, maxOutputTokens: Math.min(left, info?.maxOutputTokens ?? left) };
+  };
 }
 
 /** Milliseconds between two looks at a server that loads its model. */
@@ -121,7 +144,7 @@ class WireCall {
     if (this.#ended) return;
     let request: WireRequest;
     try {
-      this.#sent = this.#shared.images.without(this.#request);
+      this.#sent = this.#shared.fitted(this.#shared.images.without(this.#request));
       request = encode(this.#sent);
     } catch (error) {
       this.#fail(toNanoAgentError(error));

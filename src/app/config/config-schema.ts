@@ -122,6 +122,10 @@ export interface ConfigFile {
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
   readonly maxWallTime?: string;
+  /** Calls of one answer that are looked at. Default 128. */
+  readonly maxCallsPerAnswer?: number;
+  /** `text`: calls stand in the text of the answer, for models that have no other way. Default `native`. */
+  readonly toolCalls?: "native" | "text";
   /** When a model that repeats itself is stopped. */
   readonly loopGuard?: { readonly stopAt?: number; readonly window?: number };
   readonly systemPrompt?: string;
@@ -205,6 +209,8 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   permissions: PERMISSIONS,
   maxTurns: { type: "number", minimum: 1, integer: true },
   maxBudgetUsd: { type: "number", above: 0 },
+  maxCallsPerAnswer: { type: "number", minimum: 1, integer: true },
+  toolCalls: { type: "string", oneOf: ["native", "text"] },
   maxWallTime: { type: "duration" },
   loopGuard: {
     type: "object",

@@ -14,7 +14,7 @@ export interface Model {
   /** Model id as the provider knows it, e.g. `claude-sonnet-4-5`. */
   readonly id: string;
   /** What is known about the model. Unknown figures are absent. */
-  readonly info?: ModelInfo;
+  readonly info?: ModelInfo | undefined;
   /** Other models that may answer in its place, as far as it is made of several. */
   readonly alternatives?: readonly Model[];
   /**
