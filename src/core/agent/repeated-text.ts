@@ -21,11 +21,11 @@ export class EndlessRepetition extends NanoAgentError {
   }
 }
 
-/** Repeated text that is looked for in words, and in marks alone: rulers and tables of zeros are longer. */
-const WORDS_SPAN = 4_000;
-const MARKS_SPAN = 8_000;
-/** Times a passage must stand in the span. */
-const LEAST_TIMES = 8;
+/** Characters of nothing but repetition, and times the passage stands in them. */
+const SPAN = 8_000;
+const LEAST_TIMES = 20;
+/** Three words and more: rulers, padding and tables of figures are no sentence that a model is caught in. */
+const SENTENCE = /\p{L}\P{L}*\s\P{L}*\p{L}+\P{L}*\s\P{L}*\p{L}/u;
 /** New characters between two looks. */
 const STEP = 1_024;
 /** Characters by which a passage is recognised. */
@@ -33,7 +33,7 @@ const PROBE = 48;
 
 /**
  * Watches the text and the reasoning of one answer for a passage that is repeated without end, as small models do. Only exact repetition
- * counts: at least eight times, over at least 4,000 characters. Arguments of calls are not looked at, for a file may be like that.
+ * counts: three words or more, at least twenty times, over at least 8,000 characters. Arguments of calls are not looked at, for a file may be like that.
  */
 export class RepeatedText {
   readonly #tails = { text_delta: "", thinking_delta: "" };
@@ -47,7 +47,7 @@ export class RepeatedText {
     this.#unseen += part.text.length;
     if (this.#unseen < STEP) return;
     this.#unseen = 0;
-    this.#tails[part.type] = tail.slice(-MARKS_SPAN);
+    this.#tails[part.type] = tail.slice(-SPAN);
     const found = repetitionIn(this.#tails[part.type]);
     if (found !== undefined) throw new EndlessRepetition(found);
   }
@@ -60,13 +60,19 @@ export function repetitionIn(text: string): Repetition | undefined {
   if (before === -1) return undefined;
   const period = text.length - PROBE - before;
   const passage = text.slice(-period);
-  const span = /\p{L}/u.test(passage) ? WORDS_SPAN : MARKS_SPAN;
-  if (text.length < span || period * LEAST_TIMES > span) return undefined;
-  const end = text.slice(-span);
+  if (text.length < SPAN || period * LEAST_TIMES > SPAN || !SENTENCE.test(passage)) return undefined;
+  const end = text.slice(-SPAN);
   if (end.slice(period) !== end.slice(0, -period)) return undefined;
   return {
-    passage: passage.slice(0, 200).toWellFormed(),
-    times: Math.floor(span / period),
-    surplus: span - period,
+    passage: fromItsBeginning(passage).slice(0, 200).toWellFormed(),
+    times: Math.floor(SPAN / period),
+    surplus: SPAN - period,
   };
+}
+
+/** The same passage, turned so that it begins with a sentence, where it has one. */
+function fromItsBeginning(passage: string): string {
+  const end = /[.!?:;。！？\n]\s+/u.exec(passage + passage);
+  const from = end === null ? 0 : (end.index + end[0].length) % passage.length;
+  return passage.slice(from) + passage.slice(0, from);
 }
