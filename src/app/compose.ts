@@ -4,7 +4,6 @@ import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
 import { isOffered } from "../core/tool/registry.ts";
-import type { Tool } from "../core/tool/tool.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
@@ -23,6 +22,7 @@ import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
 import { chooseModel, type ModelChoiceOptions } from "./model-choice.ts";
+import { offeredTools } from "./offered-tools.ts";
 import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { Settings } from "./settings.ts";
@@ -91,27 +91,18 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
 
 async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
   const { settings, openJournal, approval, onNotice } = options;
-  const { cwd, environment, paths } = settings;
+  const { cwd, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const pauses = new RatePauses();
   const { model, modelSource } = await modelOf(options, pauses);
   const guard = new FileGuard();
-  const builtin = createBuiltinTools({
-    shell: confined.shell,
-    home: paths.home,
-    workspace: confined.workspace,
-    searchPath: variable(environment, "PATH") ?? "",
-    guard,
-    extra: config.extraTools ?? [],
-    webFetch: webFetchOptions(config, environment),
-  });
+  const builtin = builtinTools(settings, confined, guard);
   const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
   const instructions = readInstructions(settings.folders, onNotice);
   const sandbox = confined.limits;
   const extended = { settings, instructions, pauses, onNotice, sandbox, tools: builtin.tools };
   const { agents, skills, readable, ...composed } = await composeExtensions(extended);
-  const all = toolsWithin(composed.tools, { model, onNotice });
   const known = [...composed.tools.map((tool) => tool.name), ...memory.toolNames];
   const { workspace } = confined;
   const { forbidden, ...decides } = composePermission(settings, {
@@ -123,7 +114,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     guard,
     approval,
   });
-  const tools = all.map((tool) => (forbidden.includes(tool.name) ? { ...tool, offered: false } : tool));
+  const tools = offeredTools(composed.tools, { model, forbidden, onNotice });
   const toolNames = [...tools.filter(isOffered).map((tool) => tool.name), ...memory.toolNames];
   const journal = await openJournal();
   const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
@@ -152,6 +143,22 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     tidy: () => tidy(cwd),
     killNow: builtin.killNow,
   };
+}
+
+function builtinTools(
+  { config, environment, paths }: Settings,
+  { shell, workspace }: Confinement,
+  guard: FileGuard,
+): BuiltinTools {
+  return createBuiltinTools({
+    shell,
+    home: paths.home,
+    workspace,
+    searchPath: variable(environment, "PATH") ?? "",
+    guard,
+    extra: config.values.extraTools ?? [],
+    webFetch: webFetchOptions(config.values, environment),
+  });
 }
 
 /** What is done before the first calls and after the last. */
@@ -201,22 +208,6 @@ async function modelOf(
   const { name, source } = await chooseModel({ config, environment, accept: acceptServer, onNotice });
   const model = await openModel(name, { environment, config: config.values, onNotice, pauses });
   return { model, modelSource: source };
-}
-
-/** Windows up to this size, in tokens, are small: what all tools are described with takes a quarter of 16,384. */
-const SMALL_WINDOW = 16_384;
-/** What a small model does as well without. Together a third of what tools take. */
-const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];
-
-/** The tools that leave room for a conversation. */
-function toolsWithin(
-  tools: readonly Tool[],
-  { model, onNotice }: Pick<ComposeOptions, "onNotice"> & { readonly model: Model },
-): readonly Tool[] {
-  const window = model.info?.contextWindow ?? Number.POSITIVE_INFINITY;
-  if (window > SMALL_WINDOW) return tools;
-  onNotice(`${model.id} has a window of ${window} tokens: ${LARGE_WINDOW_TOOLS.join(", ")} are left out.`);
-  return tools.filter(({ name }) => !LARGE_WINDOW_TOOLS.includes(name));
 }
 
 /** What keeps a run, its cost and its conversation within bounds. */

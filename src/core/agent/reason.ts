@@ -18,16 +18,15 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
   const opened = openAccount(run, toolChoice);
   const account = opened instanceof Promise ? await opened : opened;
   if (!(account instanceof RequestAccount)) return account;
-  const startedAt = performance.now();
   try {
     await receiveParts(run, { account, show: (part) => publish(run, part) });
-    return await recordAnswer(run, account.collector.result(), { account, startedAt });
+    return await recordAnswer(run, account.collector.result(), account);
   } catch (error) {
-    if (error instanceof EndlessRepetition) return await recordRepeated(run, error, { account, startedAt });
+    if (error instanceof EndlessRepetition) return await recordRepeated(run, error, account);
     const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
     if (run.signal.aborted) {
-      await recordPartial(run, account.collector.partial(), { account, startedAt, raw: "aborted" });
+      await recordPartial(run, account, { message: account.collector.partial(), raw: "aborted" });
       return { type: "aborted" };
     }
     await account.void("failed");
@@ -60,20 +59,13 @@ async function openLimited(run: RunContext, request: ModelRequest): Promise<Requ
 }
 
 function publish(run: RunContext, part: StreamPart): void {
-  if (part.type === "retry") run.emit({ ...part, error: redactError(run.redact, part.error) });
-  else if (part.type !== "block" && part.type !== "finish") run.emit(part);
-}
-
-/** What an exchange with the model is recorded with. */
-interface Exchange {
-  readonly account: RequestAccount;
-  readonly startedAt: number;
+  if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
 }
 
 async function recordAnswer(
   run: RunContext,
   { message, finish }: CollectedAnswer,
-  { account, startedAt }: Exchange,
+  account: RequestAccount,
 ): Promise<Reasoned> {
   const own: HookedAnswer = { message, finishReason: finish.finishReason };
   const hooked = run.hooks.has("post_reasoning") ? await hookedAnswer(run, account.request, own) : own;
@@ -82,7 +74,7 @@ async function recordAnswer(
     type: "assistant_message",
     ...answer,
     ...account.answered(finish, message),
-    durationMs: Math.round(performance.now() - startedAt),
+    ...account.timing(),
     ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
   });
   if (stored instanceof Promise) await stored;
@@ -107,22 +99,22 @@ function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRe
 async function recordRepeated(
   run: RunContext,
   error: EndlessRepetition,
-  exchange: Exchange,
+  account: RequestAccount,
 ): Promise<Reasoned> {
-  const { role, content } = exchange.account.collector.partial();
+  const { role, content } = account.collector.partial();
   const kept = content.map((block, at) =>
     block.type === "text" && at === content.length - 1
       ? { ...block, text: `${block.text.slice(0, -error.repetition.surplus).toWellFormed()} …` }
       : block,
   );
-  await recordPartial(run, { role, content: kept }, { ...exchange, raw: "repetition" });
+  await recordPartial(run, account, { message: { role, content: kept }, raw: "repetition" });
   return { type: "failed", error };
 }
 
 async function recordPartial(
   run: RunContext,
-  message: AssistantMessage,
-  { account, startedAt, raw }: Exchange & { readonly raw: string },
+  account: RequestAccount,
+  { message, raw }: { readonly message: AssistantMessage; readonly raw: string },
 ): Promise<void> {
   if (message.content.length === 0) {
     await account.void("aborted");
@@ -133,7 +125,7 @@ async function recordPartial(
     message,
     finishReason: { unified: "other", raw },
     ...account.cut(),
-    durationMs: Math.round(performance.now() - startedAt),
+    ...account.timing(),
     interrupted: true,
   });
 }

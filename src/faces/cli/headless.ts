@@ -27,7 +27,7 @@ import { readPrompt, readPromptIfAny, textOrFile } from "./prompt.ts";
 import { readSchema } from "./read-schema.ts";
 import { stdinKind } from "./read-stdin.ts";
 import { repairText } from "./repair-text.ts";
-import { createReporter, type Reporter } from "./reporter.ts";
+import { createReporter, type InitFacts, type Reporter } from "./reporter.ts";
 import type { RunFlags } from "./run-flags.ts";
 import type { RunObservers } from "./run-observers.ts";
 import { RunTally } from "./run-tally.ts";
@@ -309,7 +309,7 @@ class HeadlessRun {
       cwd: this.#cwd,
       tools: composed?.toolNames ?? [],
       model: composed?.model ?? null,
-      ...(composed?.modelSource === undefined ? {} : { model_source: composed.modelSource }),
+      ...sourceOf(composed),
       skills: composed?.skills ?? [],
       agents: composed?.agents ?? [],
       permissionMode: composed?.mode ?? this.#flags.config.permissionMode ?? "default",
@@ -369,6 +369,10 @@ class HeadlessRun {
     if (config.pattern === "plan" || config.pattern === "reflection") return false;
     return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal && stderr.isTerminal;
   }
+}
+
+function sourceOf(composed: ComposedAgent | undefined): Pick<InitFacts, "model_source"> {
+  return composed?.modelSource === undefined ? {} : { model_source: composed.modelSource };
 }
 
 function promptBesideLines(): Error {
