@@ -1,26 +1,31 @@
 import type { PermissionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../../core/agent/spending.ts";
+import { GrowingText } from "../../core/base/growing-text.ts";
 import type { PermissionDenial, ResultLine } from "./event-line.ts";
 import { lineUsage } from "./line-content.ts";
 
 /** What a run has come to so far, for its last line and its exit code; a fold over its events, good at any moment. */
 export class RunTally {
   readonly denials: PermissionDenial[] = [];
-  /** Text of the newest answer, as far as it has come. */
-  partialText = "";
+  #partialText = new GrowingText();
   turns = 0;
   #total = NO_SPENDING;
   readonly #models = new Map<string, Spending>();
+
+  /** Text of the newest answer, as far as it has come. */
+  get partialText(): string {
+    return this.#partialText.toString();
+  }
 
   add(event: AgentEvent): void {
     switch (event.type) {
       case "turn_start":
       case "retry":
-        this.partialText = "";
+        this.#partialText = new GrowingText();
         return;
       case "text_delta":
-        this.partialText += event.text;
+        this.#partialText.add(event.text);
         return;
       case "assistant_message":
         this.turns++;
