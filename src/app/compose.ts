@@ -4,6 +4,7 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Effort, Model } from "../core/model/model.ts";
+import { isOffered } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
@@ -23,10 +24,11 @@ import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
-import { readInstructions } from "./instructions.ts";
+import { type Instructions, readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
-import { chooseModel, type ModelChoice } from "./model-choice.ts";
-import { openMemory } from "./open-memory.ts";
+import { chooseModel, type ModelChoice, type ModelChoiceOptions } from "./model-choice.ts";
+import { offeredTools } from "./offered-tools.ts";
+import { type OpenMemory, openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { PermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
@@ -44,6 +46,8 @@ export interface ComposeOptions {
   readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
+  /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
+  readonly acceptServer?: ModelChoiceOptions["accept"];
   /** Tools beside the built-in ones. */
   readonly tools?: readonly Tool[];
   /** What files and commands go through instead of the system. */
@@ -68,7 +72,8 @@ export interface ComposedAgent {
   readonly renew: (choice?: ModelAndEffort) => Promise<Agent>;
   /** `provider/id`. */
   readonly model: string;
-  readonly modelWhy: Pick<ModelChoice, "why" | "source">;
+  /** Why it is that one. */
+  readonly modelWhy: Pick<ModelChoice, "why"> & { readonly source?: string };
   /** What the name of the model says of it. */
   readonly effort: Effort | undefined;
   /** Opens a model by its name, `provider/id[:effort]`. */
@@ -116,29 +121,26 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
 }
 
 async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
-  const { settings, openJournal, approval, isAttended, onNotice } = options;
-  const { cwd, environment, paths } = settings;
+  const { settings, openJournal, onNotice } = options;
+  const { cwd, environment } = settings;
   const config = settings.config.values;
-  const mode = config.permissionMode ?? "default";
-  const { workspace, limits: sandbox } = confined;
-  const guard = new FileGuard();
-  const builtin = builtinTools(options, confined, guard);
-  const memory = await openMemory(options.remembers === true ? config : {}, paths, about("memory", onNotice));
-  const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const pauses = new RatePauses();
-  const extended = { settings, instructions, pauses, onNotice, sandbox };
-  const own = [...builtin.tools, ...(options.tools ?? [])];
-  const { tools, agents, skills, readable } = await composeExtensions({ ...extended, tools: own });
-  const toolNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
-  const decided = { mode, known: toolNames, allowed: memory.toolNames, workspace, readable, guard };
-  const { permission, approve } = composePermission(settings, { ...decided, approval, isAttended });
-  const open = (name: string): Promise<Model> =>
-    openModel(name, { environment, config, onNotice: about("setting", onNotice), pauses });
+  const opening = { environment, config, onNotice: about("setting", onNotice), pauses };
+  const open = (name: string): Promise<Model> => openModel(name, opening);
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
+  const { builtin, memory, instructions, ...offered } = await composeTools(options, confined, {
+    model,
+    pauses,
+  });
+  const { tools, permission } = offered;
   const journal = await openJournal();
-  const roots = workspace;
-  const checkpoints = openCheckpoints({ settings, roots, journal, onNotice: about("undo", onNotice) });
-  const prompt = promptOf(config, { instructions, cwd, sandbox });
+  const checkpoints = openCheckpoints({
+    settings,
+    roots: confined.workspace,
+    journal,
+    onNotice: about("undo", onNotice),
+  });
+  const prompt = promptOf(config, { instructions, cwd, sandbox: confined.limits });
   const agentOptions: Omit<AgentOptions, "model"> = {
     tools,
     systemPrompt: prompt,
@@ -146,26 +148,21 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     permission,
     ...memory.agentOptions,
     cwd,
-    ...(confined.redact === undefined ? {} : { redact: confined.redact }),
+    ...(confined.redact && { redact: confined.redact }),
     journal,
     ...(checkpoints && { checkpointer: checkpoints }),
   };
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
     agentOf(config.pattern, { ...agentOptions, ...definedChoice(choice) });
   return {
+    ...offered,
     agent: await renew(),
     renew,
     model: `${model.provider}/${model.id}`,
     modelWhy,
     effort,
     openModel: open,
-    approve,
-    permission,
-    mode,
     systemPrompt: prompt,
-    toolNames,
-    agents,
-    skills,
     sandbox: confined.sandbox,
     checkpoints,
     ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined }),
@@ -173,6 +170,41 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     runShell: builtin.runShell,
     killNow: builtin.killNow,
   };
+}
+
+/** The tools of the agent, and who decides about their calls. */
+interface ComposedTools
+  extends Pick<ComposedAgent, "approve" | "permission" | "mode" | "toolNames" | "agents" | "skills"> {
+  readonly builtin: BuiltinTools;
+  readonly memory: OpenMemory;
+  readonly instructions: readonly Instructions[];
+  readonly tools: readonly Tool[];
+}
+
+async function composeTools(
+  options: ComposeOptions,
+  confined: Confinement,
+  { model, pauses }: { readonly model: Model; readonly pauses: RatePauses },
+): Promise<ComposedTools> {
+  const { settings, approval, isAttended, onNotice } = options;
+  const config = settings.config.values;
+  const mode = config.permissionMode ?? "default";
+  const { workspace, limits: sandbox } = confined;
+  const guard = new FileGuard();
+  const builtin = builtinTools(options, confined, guard);
+  const remembered = options.remembers === true ? config : {};
+  const memory = await openMemory(remembered, settings.paths, about("memory", onNotice));
+  const instructions = readInstructions(settings.folders, about("instructions", onNotice));
+  const extended = { settings, instructions, pauses, onNotice, sandbox };
+  const own = [...builtin.tools, ...(options.tools ?? [])];
+  const { agents, skills, readable, ...composed } = await composeExtensions({ ...extended, tools: own });
+  const known = [...composed.tools.map((tool) => tool.name), ...memory.toolNames];
+  const decided = { mode, known, allowed: memory.toolNames, workspace, readable, guard };
+  const { permission, approve } = composePermission(settings, { ...decided, approval, isAttended });
+  const { forbidden } = permission;
+  const tools = offeredTools(composed.tools, { model, forbidden, onNotice: about("setting", onNotice) });
+  const toolNames = [...tools.filter(isOffered).map((tool) => tool.name), ...memory.toolNames];
+  return { builtin, memory, instructions, tools, toolNames, agents, skills, permission, approve, mode };
 }
 
 function builtinTools(
@@ -237,12 +269,17 @@ async function agentOf(pattern: PatternName | undefined, options: AgentOptions):
 }
 
 async function chosenModel(
-  { settings, model }: ComposeOptions,
+  { settings, model, acceptServer, onNotice }: ComposeOptions,
   open: (name: string) => Promise<Model>,
-): Promise<Omit<ModelChoice, "name"> & ModelAndEffort> {
-  if (model !== undefined) return { model, why: "flag", source: "command line" };
+): Promise<ComposedAgent["modelWhy"] & ModelAndEffort> {
+  if (model !== undefined) return { model, why: "flag" };
   const { config, environment } = settings;
-  const { name, why, source } = await chooseModel({ config, environment });
+  const { name, why, source } = await chooseModel({
+    config,
+    environment,
+    accept: acceptServer,
+    onNotice: about("setting", onNotice),
+  });
   return { model: await open(name), effort: parseModelName(name).effort, why, source };
 }
 
@@ -253,6 +290,7 @@ function boundsOf(config: ConfigFile): Partial<AgentOptions> {
     onMaxIterations: "last",
     budget: budgetOf(config),
     ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
+    ...(config.maxCallsPerAnswer === undefined ? {} : { maxCallsPerAnswer: config.maxCallsPerAnswer }),
     compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
   };
 }

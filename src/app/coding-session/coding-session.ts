@@ -12,6 +12,7 @@ import type { ShellPort } from "../../tools/shell/shell-port.ts";
 import type { ConfigFile } from "../config/config-schema.ts";
 import type { Environment } from "../config/env.ts";
 import type { PermissionMode } from "../config/permission-mode.ts";
+import type { FoundModel } from "../model-choice.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ModelReason, Notice, OnNotice } from "./notice.ts";
 import type { ModelSpending, Outcome } from "./outcome.ts";
@@ -47,6 +48,8 @@ export interface CodingSessionOptions {
   readonly onNotice?: OnNotice;
   /** Puts in what a text names, such as files behind `@`, before it is sent. Default: texts go as they are. */
   readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
+  /** Asks a person whether a local server that was found, and that nobody chose, is to be used. Default: it is not. */
+  readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** The command that goes on with a session, for advice, from the options that do. Default: `nano-agent -p OPTIONS "…"`. */
   readonly goOnCommand?: (options: string) => string;
 }
@@ -110,6 +113,8 @@ export interface ModelView {
   /** `provider/id`. */
   readonly name: string;
   readonly why: ModelReason;
+  /** The flag, variable, file or server that speaks for it. */
+  readonly source?: string;
   readonly windowTokens?: number;
 }
 

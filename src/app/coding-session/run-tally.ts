@@ -1,6 +1,7 @@
 import type { PermissionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../../core/agent/spending.ts";
+import { GrowingText } from "../../core/base/growing-text.ts";
 import type { Denial, ModelSpending, Outcome } from "./outcome.ts";
 
 /** What an {@link Outcome} has from the events of its run. */
@@ -29,12 +30,12 @@ export class ModelTally {
 export class RunTally {
   readonly #denials: Denial[] = [];
   readonly #spent = new ModelTally();
-  #partialText = "";
+  #partialText = new GrowingText();
   #turns = 0;
 
   /** Text of the newest answer, as far as it has come. */
   get partialText(): string {
-    return this.#partialText;
+    return this.#partialText.toString();
   }
 
   /** All of it. */
@@ -48,10 +49,10 @@ export class RunTally {
     switch (event.type) {
       case "turn_start":
       case "retry":
-        this.#partialText = "";
+        this.#partialText = new GrowingText();
         return;
       case "text_delta":
-        this.#partialText += event.text;
+        this.#partialText.add(event.text);
         return;
       case "assistant_message":
         this.#turns++;

@@ -27,8 +27,17 @@ export async function admitAll(
   calls: readonly ToolUseBlock[],
 ): Promise<readonly Admission[]> {
   const admissions: Admission[] = [];
-  for (const call of calls) admissions.push(await admit(run, call));
+  for (const [at, call] of calls.entries())
+    admissions.push(at < run.maxCallsPerAnswer ? await admit(run, call) : oneTooMany(run, call));
   return admissions;
+}
+
+/** Some models, and servers that repeat themselves, write calls without end. */
+function oneTooMany({ maxCallsPerAnswer: most }: RunContext, call: ToolUseBlock): Admission {
+  const result = errorResult(
+    `Not run: one answer may hold ${most} calls. Make it in the next one if it is still needed.`,
+  );
+  return { type: "refused", call, settled: { status: "error", result } };
 }
 
 /** The first phases of a call: hooks, is it known and valid, and is it permitted? Throws only for the journal. */

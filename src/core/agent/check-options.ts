@@ -102,6 +102,7 @@ function assertValues(options: AgentOptions): void {
     );
   for (const [name, least] of [
     ["maxParallelToolCalls", 1],
+    ["maxCallsPerAnswer", 1],
     ["maxToolResultChars", 1],
     ["maxOutputTokens", 1],
   ] as const) {
@@ -117,7 +118,11 @@ function assertHost({ openCalls, wrapModel, newId, clock }: AgentOptions): void 
   assertChoice("openCalls", openCalls, OPEN_CALLS);
   assertType("wrapModel", wrapModel, "function");
   assertType("newId", newId, "function");
-  assertType("clock.elapsed", clock?.elapsed, "function");
+  if (clock === undefined || typeof clock?.elapsed === "function") return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "clock is none: pass an object with now(), elapsed() and sleep().",
+  );
 }
 
 const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
@@ -141,6 +146,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   longTermMemory: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,
+  maxCallsPerAnswer: true,
   toolTimeoutMs: true,
   maxToolResultChars: true,
   cwd: true,

@@ -70,9 +70,9 @@ export interface UserEntry extends EntryBase {
 
 /**
  * What the loop says to the model. `interrupted`: the answer before was cut · `nudge`: the run ends by a tool, and the model answered in
- * text · `summarize`: its requests are used up · `loop_warning`: it goes in circles.
+ * text · `unreadable`: what it wrote could not be read · `summarize`: its requests are used up · `loop_warning`: it goes in circles.
  */
-export type SystemRemark = "interrupted" | "nudge" | "summarize" | "loop_warning";
+export type SystemRemark = "interrupted" | "nudge" | "unreadable" | "summarize" | "loop_warning";
 
 /** Tool calls that repeat: the names in the circle, in order, and how many calls have gone round so far. */
 export interface LoopCircle {

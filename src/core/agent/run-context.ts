@@ -38,6 +38,7 @@ export interface RunSettings {
   readonly compactor: Compactor | undefined;
   readonly parallel: boolean;
   readonly maxParallel: number;
+  readonly maxCallsPerAnswer: number;
   readonly toolTimeoutMs: number;
   readonly maxToolResultChars: number;
   readonly cwd: string;
@@ -129,6 +130,7 @@ function callSettings(
   RunSettings,
   | "parallel"
   | "maxParallel"
+  | "maxCallsPerAnswer"
   | "toolTimeoutMs"
   | "maxToolResultChars"
   | "cwd"
@@ -139,6 +141,7 @@ function callSettings(
   return {
     parallel: own.parallelToolCalls ?? true,
     maxParallel: own.maxParallelToolCalls ?? 64,
+    maxCallsPerAnswer: own.maxCallsPerAnswer ?? 128,
     toolTimeoutMs: own.toolTimeoutMs ?? 600_000,
     maxToolResultChars: own.maxToolResultChars ?? 400_000,
     cwd: own.cwd ?? "",

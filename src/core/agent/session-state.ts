@@ -53,6 +53,7 @@ export class SessionState {
   #iterations = 0;
   #lastText = "";
   #nudges = 0;
+  #unreadable = 0;
   /** Time of the newest entry, and of the one with which the run at work began or went on. */
   #lastTime = 0;
   #activeSince: number | undefined;
@@ -127,6 +128,11 @@ export class SessionState {
   /** Times the model was told in the newest run that a tool ends it. */
   get nudges(): number {
     return this.#nudges;
+  }
+
+  /** Answers in a row, of the newest run, that could not be read. */
+  get unreadable(): number {
+    return this.#unreadable;
   }
 
   /** Whether the model has called a tool in the newest run. */
@@ -233,6 +239,7 @@ export class SessionState {
         this.transcript.addUser(labels.named(entry.message, entry.id));
         this.#isCut = false;
         if (entry.code === "nudge") this.#nudges += 1;
+        if (entry.code === "unreadable") this.#unreadable += 1;
         if (entry.source === "memory") labels.mark([entry.id], [LONG_TERM_MEMORY]);
         this.#closeApprovals();
         return;
@@ -267,6 +274,7 @@ export class SessionState {
     this.#iterations = 0;
     this.#lastText = "";
     this.#nudges = 0;
+    this.#unreadable = 0;
     this.#called = [];
   }
 
@@ -367,6 +375,8 @@ export class SessionState {
     this.#isCut = entry.interrupted === true;
     this.#closeApprovals();
     const calls = toolCallsOf(entry.message);
+    if (calls.length > 0)
+      this.#unreadable = calls.every((call) => call.invalid_input !== undefined) ? this.#unreadable + 1 : 0;
     for (const { name } of calls) if (!this.#called.includes(name)) this.#called.push(name);
     if (calls.length > 0 || this.#guard !== undefined) this.guard.answer(calls);
     this.#spend(entry);

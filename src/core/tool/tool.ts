@@ -155,6 +155,8 @@ export interface Tool {
    * knows may be run again where the agent's `openCalls` says so. Default false.
    */
   readonly idempotent?: boolean;
+  /** False: the model is not shown it, since no call of it would be let run. Calls are judged all the same. Default true. */
+  readonly offered?: boolean;
   /** True when a call changes nothing outside the agent. A hint for permission modes. Default false. */
   readonly readOnly?: boolean;
   /**

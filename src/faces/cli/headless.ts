@@ -14,12 +14,14 @@ import {
 import { failedOutcome, goOnText } from "../../app/coding-session/run-outcome.ts";
 import { RunTally } from "../../app/coding-session/run-tally.ts";
 import { currentFolder, existingFolder, withGoneFolder } from "../../app/config/paths.ts";
+import { LOCAL_MODEL } from "../../app/model-choice.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import { counted } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
+import { acceptServer } from "./approval/accept-server.ts";
 import { answerQuestions, personToAsk } from "./approval/person-to-ask.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
@@ -159,6 +161,7 @@ class HeadlessRun {
             },
           }),
       goOnCommand: (options) => `nano-agent -p ${options}${folder === undefined ? "" : ` -C ${cwd}`} "…"`,
+      acceptServer: acceptServer(this.#context.stderr, this.#flags.outputFormat),
       onNotice: (notice) => this.#tell(notice),
     };
   }
@@ -286,7 +289,14 @@ class HeadlessRun {
 
   #tell(notice: Notice): void {
     if (notice.code === "permission") this.#person?.tell(noticeText(notice));
-    else if (notice.level !== "info") this.#say(noticeText(notice));
+    else if (notice.code !== "model_chosen" || this.#isNews(notice)) this.#say(noticeText(notice));
+  }
+
+  /** A person sees which model is used and why; a program when that was not said in so many words. */
+  #isNews({ source }: Extract<Notice, { readonly code: "model_chosen" }>): boolean {
+    const said = this.#prepared?.settings.config.values.model;
+    const isNamed = said !== undefined && said !== LOCAL_MODEL;
+    return source !== undefined && (this.#context.stderr.isTerminal || !isNamed);
   }
 
   #say(message: string): void {
@@ -309,14 +319,13 @@ class HeadlessRun {
 
 /** What the first line says of a session; of none where it could not be opened. */
 function initFacts(info: SessionInfo | undefined, { config }: RunFlags): Omit<InitFacts, "cwd"> {
-  return {
-    tools: info?.tools ?? [],
-    model: info?.model.name ?? null,
-    skills: info?.skills ?? [],
-    agents: info?.agents ?? [],
-    permissionMode: info?.mode ?? config.permissionMode ?? "default",
-    sandbox: info?.sandbox ?? "off",
-  };
+  if (info === undefined) {
+    const permissionMode = config.permissionMode ?? "default";
+    return { tools: [], model: null, skills: [], agents: [], permissionMode, sandbox: "off" };
+  }
+  const { tools, model, skills, agents, mode, sandbox } = info;
+  const source = model.source === undefined ? {} : { model_source: model.source };
+  return { tools, model: model.name, ...source, skills, agents, permissionMode: mode, sandbox };
 }
 
 function promptBesideLines(): Error {

@@ -38,9 +38,11 @@ export function runFacts(run: RecordedRun): RunFacts {
   };
 }
 
+const SAID_BY_LOOP: ReadonlySet<UserEntry["code"]> = new Set(["nudge", "unreadable", "summarize"]);
+
 /** Whether the loop or a pattern says this by itself when the run is run again. A warning of the guard, which is off then, is not said. */
 export function isSaidByLoop(entry: UserEntry): boolean {
-  return entry.code === "nudge" || entry.code === "summarize" || beginsNestedRun(entry);
+  return SAID_BY_LOOP.has(entry.code) || beginsNestedRun(entry);
 }
 
 /** Whether an entry is what a nested run was asked first. */
@@ -57,7 +59,9 @@ function asksForSummary(entry: JournalEntry): boolean {
 function maxIterationsOf(run: RecordedRun, summarizes: boolean): number {
   const own = run.answers.filter(({ scope }) => scope === undefined);
   if (summarizes) return ownAnswersBeforeSummary(run);
-  if (own.length > 0 && run.end?.stopReason === "max_iterations") return own.length;
+  // A run that goes on may have used up its requests before.
+  const isUsedUp = run.end?.stopReason === "max_iterations";
+  if (isUsedUp && (own.length > 0 || run.answers.length === 0)) return own.length;
   if (own.length > 0) return Number.POSITIVE_INFINITY;
   const known = new Set(run.start.tools);
   for (const scope of new Set(run.answers.map((answer) => answer.scope))) {
