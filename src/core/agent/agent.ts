@@ -2,12 +2,12 @@ import { type LinkedController, linkController } from "../base/abort.ts";
 import { compileSchema } from "../base/compile-schema.ts";
 import { type Json, NanoAgentError } from "../base/errors.ts";
 import type { CompiledSchema, SchemaInput } from "../base/schema.ts";
-import type { UserBlock } from "../message/block.ts";
+import type { ToolInput, UserBlock } from "../message/block.ts";
 import type { Input } from "../message/given-message.ts";
 import type { Message } from "../message/message.ts";
 import type { Effort, Model } from "../model/model.ts";
 import { ToolRegistry } from "../tool/registry.ts";
-import type { Tool } from "../tool/tool.ts";
+import type { Tool, ToolResult } from "../tool/tool.ts";
 import { ActiveRun } from "./active-run.ts";
 import { AgentSession, type AgentState } from "./agent-session.ts";
 import { type AgentStream, streamRun } from "./agent-stream.ts";
@@ -17,6 +17,7 @@ import { assertOptions, assertPriced, assertRunOptions } from "./check-options.t
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
+import { DirectCalls } from "./direct-calls.ts";
 import type { CompactionEntry, NoteEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
@@ -27,7 +28,7 @@ import { inputMessages, runMessages } from "./input-messages.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
 import { makeRun } from "./make-run.ts";
-import type { AgentOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
+import type { AgentOptions, CallToolOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
@@ -51,6 +52,7 @@ export class Agent {
   readonly #warnings: string[] = [];
   #running: ActiveRun | undefined;
   #conversation: InMemoryMemory | undefined;
+  readonly #calls = new DirectCalls((...parts) => this.#context(...parts));
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
   constructor(options: AgentOptions) {
@@ -192,6 +194,16 @@ export class Agent {
    */
   async note(kind: string, data: Json): Promise<NoteEntry> {
     return (await record(this.#recorder(), { type: "note", kind, data })) as NoteEntry;
+  }
+
+  /**
+   * Makes one call of a tool without a model, as a server of tools does: known?, valid?, hooks, permission, checkpoints and journal are those of
+   * any call; the conversation does not change. Calls that are made side by side overlap unless they conflict. What goes wrong in the call is
+   * an error result. Rejects with `invalid_argument` while a run is at work, and for the journal.
+   */
+  async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
+    this.#assertIdle("callTool()");
+    return this.#calls.call(name, input, options);
   }
 
   /**
