@@ -128,11 +128,9 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const opening = { environment, config, onNotice: about("setting", onNotice), pauses };
   const open = (name: string): Promise<Model> => openModel(name, opening);
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
-  const { builtin, memory, instructions, ...offered } = await composeTools(options, confined, {
-    model,
-    pauses,
-  });
-  const { tools, permission } = offered;
+  const composed = await composeTools(options, confined, { model, pauses });
+  const { builtin, memory, instructions, toolsFor, ...offered } = composed;
+  const { permission } = offered;
   const journal = await openJournal();
   const checkpoints = openCheckpoints({
     settings,
@@ -142,7 +140,6 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   });
   const prompt = promptOf(config, { instructions, cwd, sandbox: confined.limits });
   const agentOptions: Omit<AgentOptions, "model"> = {
-    tools,
     systemPrompt: prompt,
     ...boundsOf(config),
     permission,
@@ -153,7 +150,11 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     ...(checkpoints && { checkpointer: checkpoints }),
   };
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
-    agentOf(config.pattern, { ...agentOptions, ...definedChoice(choice) });
+    agentOf(config.pattern, {
+      ...agentOptions,
+      tools: toolsFor(choice.model),
+      ...definedChoice(choice),
+    });
   return {
     ...offered,
     agent: await renew(),
@@ -178,7 +179,8 @@ interface ComposedTools
   readonly builtin: BuiltinTools;
   readonly memory: OpenMemory;
   readonly instructions: readonly Instructions[];
-  readonly tools: readonly Tool[];
+  /** What a model is offered. */
+  readonly toolsFor: (model: Model) => readonly Tool[];
 }
 
 async function composeTools(
@@ -202,9 +204,12 @@ async function composeTools(
   const decided = { mode, known, allowed: memory.toolNames, workspace, readable, guard };
   const { permission, approve } = composePermission(settings, { ...decided, approval, isAttended });
   const { forbidden } = permission;
-  const tools = offeredTools(composed.tools, { model, forbidden, onNotice: about("setting", onNotice) });
+  const offered = { forbidden, onNotice: about("setting", onNotice) };
+  const tools = offeredTools(composed.tools, { model, ...offered });
+  const toolsFor = (other: Model): readonly Tool[] =>
+    other === model ? tools : offeredTools(composed.tools, { model: other, ...offered });
   const toolNames = [...tools.filter(isOffered).map((tool) => tool.name), ...memory.toolNames];
-  return { builtin, memory, instructions, tools, toolNames, agents, skills, permission, approve, mode };
+  return { builtin, memory, instructions, toolsFor, toolNames, agents, skills, permission, approve, mode };
 }
 
 function builtinTools(
@@ -290,7 +295,6 @@ function boundsOf(config: ConfigFile): Partial<AgentOptions> {
     onMaxIterations: "last",
     budget: budgetOf(config),
     ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
-    ...(config.maxCallsPerAnswer === undefined ? {} : { maxCallsPerAnswer: config.maxCallsPerAnswer }),
     compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
   };
 }

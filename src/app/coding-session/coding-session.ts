@@ -44,12 +44,12 @@ export interface CodingSessionOptions {
   readonly tools?: readonly Tool[];
   /** What files and commands go through instead of the system: the buffers and the terminal of an editor. */
   readonly ports?: SessionPorts;
+  /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
+  readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** Gets each notice from the first on, while the session is still being opened. */
   readonly onNotice?: OnNotice;
   /** Puts in what a text names, such as files behind `@`, before it is sent. Default: texts go as they are. */
   readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
-  /** Asks a person whether a local server that was found, and that nobody chose, is to be used. Default: it is not. */
-  readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** The command that goes on with a session, for advice, from the options that do. Default: `nano-agent -p OPTIONS "…"`. */
   readonly goOnCommand?: (options: string) => string;
 }
