@@ -27,6 +27,7 @@ export { noticeText } from "../app/coding-session/notice-text.ts";
 export type { Advice, Denial, ModelSpending, Outcome, OutcomeCode } from "../app/coding-session/outcome.ts";
 export type {
   AnswerChoice,
+  NewQuestion,
   OfferedChoice,
   Question,
   QuestionListener,

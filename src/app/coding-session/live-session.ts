@@ -1,6 +1,6 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -28,7 +28,7 @@ import { ModelControl } from "./model-control.ts";
 import type { Notice, OnNotice } from "./notice.ts";
 import { fault } from "./notice-board.ts";
 import { openQuestions } from "./open-questions.ts";
-import type { Question, QuestionListener, QuestionReply } from "./question.ts";
+import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
 import { rewindPoints } from "./rewind-points.ts";
 import { RunControl } from "./run-control.ts";
 import { sessionInfo } from "./session-info.ts";
@@ -154,6 +154,10 @@ export class LiveSession implements CodingSession {
 
   answer(id: string, reply: QuestionReply): void {
     this.#parts.desk.answer(id, reply);
+  }
+
+  ask(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
+    return this.#parts.desk.askValue(question, signal);
   }
 
   async setModel(name: string): Promise<void> {
