@@ -34,7 +34,7 @@ import { RunControl } from "./run-control.ts";
 import { sessionInfo } from "./session-info.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { sessionStats } from "./session-stats.ts";
-import { SHELL_NOTE, sharedText, shellNote } from "./shell-note.ts";
+import { runUserCommand } from "./user-command.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 import type { HostView } from "./view-fold.ts";
 
@@ -257,17 +257,13 @@ export class LiveSession implements CodingSession {
     { shared, signal }: { readonly shared: boolean; readonly signal?: AbortSignal },
   ): Promise<ShellOutcome> {
     this.#assertOpen();
-    const { composed } = this.#parts;
-    const outcome = await composed.runShell(command, {
-      cwd: this.#parts.settings.cwd,
-      signal: signal ?? new AbortController().signal,
+    return runUserCommand(this.#parts, command, {
+      shared,
+      signal,
+      agent: this.#agent,
+      // A run at work publishes what is noted beside it.
+      onEntry: (entry) => (this.#runs.isRunning ? undefined : this.#onEvent(entry)),
     });
-    const note = { command, ...outcome, shared };
-    const entry = await this.#agent.note(SHELL_NOTE, shellNote(note));
-    // A run at work publishes what is noted beside it.
-    if (!this.#runs.isRunning) this.#onEvent(entry);
-    if (shared) await this.#agent.observe(sharedText(note));
-    return outcome;
   }
 
   stats(): SessionStats {
