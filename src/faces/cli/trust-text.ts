@@ -19,9 +19,15 @@ const KINDS = {
 
 /** What was left out of a project that is not trusted, in one line. */
 export function leftOutText(items: readonly TrustItem[]): string {
-  const names = items.slice(0, MAX_NAMES).map(itemName);
+  const files = new Map<string, string[]>();
+  for (const { kind, path } of items.slice(0, MAX_NAMES)) {
+    const [file = "", ...rest] = path.split("#");
+    files.set(file, [...(files.get(file) ?? []), `${KINDS[kind]}${rest.join("#")}`.trim()]);
+  }
+  const names = [...files].map(([file, parts]) => withHiddenShown(`${file}: ${parts.join(", ")}`));
   const more = items.length > MAX_NAMES ? ` and ${items.length - MAX_NAMES} more` : "";
-  return `left out, for this project is not trusted with it: ${names.join(", ")}${more}. See what each would do, and approve it, with: nano-agent trust`;
+  return `left out, for this project is not trusted with it: ${names.join("; ")}${more}. See what each would do, and approve it, with: nano-agent trust`;
 }
 
-const MAX_NAMES = 8;
+/** Enough for all that settings can say; a project that brings a thousand servers is cut. */
+const MAX_NAMES = 60;
