@@ -146,7 +146,7 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
 
   describe("cannot have a later git status run anything", () => {
     // Makes `evil` a folder that is a whole repository, whose settings run a program.
-    const EVIL = `mkdir evil && cp -r .git/HEAD .git/objects .git/refs evil/ && printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = %s\n\tfsmonitor = "touch ${"$PWD"}/pwned; false"\n' "$PWD" > evil/config`;
+    const EVIL = `mkdir evil && cp -r .git/HEAD .git/objects .git/refs evil/ && printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = %s\n\tfsmonitor = "touch $PWD/pwned; false"\n' "$PWD" > evil/config`;
     const ATTACKS: readonly (readonly [name: string, command: string])[] = [
       ["another common folder", `${EVIL}; printf '../evil\n' > .git/commondir`],
       ["a common folder moved into place", `${EVIL}; echo "$PWD/evil" > c; mv c .git/commondir`],
@@ -205,8 +205,17 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
       const main = tempFolder();
       repository(main);
       execFileSync("git", [
-        ...["-C", main, "-c", "user.name=a", "-c", "user.email=a@b.example"],
-        ...["commit", "-q", "--allow-empty", "-m", "one"],
+        "-C",
+        main,
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b.example",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "one",
       ]);
       const room = await openSandboxRoom({ allowWrite: [main] }, (workspace) =>
         execFileSync("git", ["-C", main, "worktree", "add", "-q", "--force", workspace]),

@@ -105,10 +105,13 @@ test("what of a project can act is left out until it is trusted, and what no pro
       "/p/nano-agent.json: left out maxTurns, maxBudgetUsd, maxWallTime, providers.anthropic, network.proxy, redact, sandbox, folders. No project may set them; put them in your own config file or on the command line.",
     ],
     leftOut: [
-      ...["permissionMode", "permissions.allow", "model", "providers.acme", "network", "allowedTools"].map(
-        (key) => `nano-agent.json#${key}`,
-      ),
-    ],
+      "permissionMode",
+      "permissions.allow",
+      "model",
+      "providers.acme",
+      "network",
+      "allowedTools",
+    ].map((key) => `nano-agent.json#${key}`),
   });
 });
 

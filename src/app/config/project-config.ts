@@ -113,10 +113,11 @@ export function splitProjectConfig(path: string, config: ConfigFile, user: Confi
   };
 }
 
-function partsOf<K extends Key>(key: K, config: ConfigFile, user: ConfigFile): readonly Part[] {
+function partsOf(key: Key, config: ConfigFile, user: ConfigFile): readonly Part[] {
   const value = config[key];
-  const rule: Rule<K> = RULES[key];
-  return value === undefined ? [] : rule(value, user);
+  // Each rule is asked about the value of its own key.
+  const rule: (value: never, user: ConfigFile) => readonly Part[] = RULES[key];
+  return value === undefined ? [] : rule(value as never, user);
 }
 
 function actingSetting(path: string, part: Extract<Part, { waits: string }>): ActingSetting {

@@ -192,7 +192,9 @@ function indexesOf(secrets: readonly Secret[]): Forms {
     if (isSymbolic(value)) symbols.add({ text: unspaced(value).text, name });
   }
   return {
-    ...{ plain, squeezed: letters, symbols },
+    plain,
+    squeezed: letters,
+    symbols,
     hasSymbols: secrets.some(({ value }) => isSymbolic(value)),
     hasEscapes: secrets.some(({ value }) => /[%\\&]/.test(value)),
   };

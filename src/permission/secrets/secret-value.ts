@@ -5,7 +5,7 @@ const LONG = 16;
 /** A run of letters and digits that is no word with a number behind it is random from this length on. */
 const SHORTEST_RUN = 6;
 const PLACE =
-  /^(?:~$|~\/[\w./@ -]*$|\.{1,2}\/[\w./@ -]*$|[A-Za-z]:\\|file:|\/(?:[\w.@-]+\/)*[\w.@-]*\.[a-z]{1,5}$)/;
+  /^(?:~$|~\/[\w./@ -]*$|\.{1,2}\/[\w./@ -]*$|[A-Za-z]:\\[\w .\\-]*$|file:|\/(?:[\w.@-]+\/)*[\w.@-]*\.[a-z]{1,5}$)/;
 const KNOWN_FOLDER =
   /^\/(?:usr|home|root|etc|var|run|tmp|opt|Users|private|mnt|srv|dev|proc|s?bin|lib|nix|snap)\//;
 /** What a shell, a template or a program puts something else for, and marks of this package. */
@@ -23,7 +23,9 @@ const STAND_IN =
 export function looksSecret(value: string): boolean {
   if (value.length < SHORTEST || isPlace(value) || isStandIn(value)) return false;
   if (new Set(value).size < 5) return false;
-  return value.length >= LONG || isMixed(value) || /[a-z][A-Z]|[^\w.\s-]/.test(value);
+  return (
+    value.length >= LONG || isMixed(value) || /[a-z][A-Z]|[^\w.\s-]/.test(value) || isJumbled(value, 0.7)
+  );
 }
 
 /** The stricter question for a text whose name alone speaks for it: mixed characters, and nothing that stands for something else. */
@@ -97,5 +99,5 @@ function isJumbled(value: string, share: number): boolean {
 }
 
 function isVaried(value: string): boolean {
-  return new Set(value).size >= Math.max(4, Math.min(8, Math.floor(value.length * 0.45)));
+  return new Set(value).size >= Math.max(4, Math.min(8, Math.floor(value.length * 0.35)));
 }
