@@ -32,6 +32,8 @@ type Rule<K extends Key> = (value: NonNullable<ConfigFile[K]>, user: ConfigFile)
 
 type Rules = { readonly [K in Key]: Rule<K> };
 
+/** Calls of one answer that are run where nobody says otherwise. */
+const MAX_CALLS = 128;
 /** Characters of a text that are shown of what it tells the model. */
 const MAX_SHOWN = 160;
 
@@ -62,6 +64,11 @@ const RULES: Rules = {
   maxWallTime: (value, user) =>
     limit("maxWallTime", value, isAbove(milliseconds(value), milliseconds(user.maxWallTime))),
 
+  maxCallsPerAnswer: (value, user) =>
+    isAbove(value, user.maxCallsPerAnswer ?? MAX_CALLS)
+      ? waiting("maxCallsPerAnswer", value, `lets one answer make ${value} calls`)
+      : [{ tightens: { maxCallsPerAnswer: value } }],
+  toolCalls: (value) => waiting("toolCalls", value, `has the model write its calls as ${value}`),
   model: (value) => waiting("model", value, `sends the conversation to ${value}`),
   fallbackModels: (value) =>
     waiting("fallbackModels", value, `sends the conversation to ${value.join(", ")} where the model fails`),
