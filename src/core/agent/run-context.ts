@@ -15,7 +15,14 @@ import type { Journal } from "./journal.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LoopGuardSettings } from "./loop-guard.ts";
 import { loopGuardSettings } from "./loop-guard-settings.ts";
-import type { AgentOptions, Budget, ConversationMemory, OnMaxIterations, RunOptions } from "./options.ts";
+import type {
+  AgentOptions,
+  Budget,
+  ConversationMemory,
+  OnMaxIterations,
+  ResolvedOptions,
+  RunOptions,
+} from "./options.ts";
 import type { RequestDefaults } from "./request-defaults.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -48,7 +55,7 @@ export interface RunSettings {
 }
 
 /** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
-export type ModelChoice = Pick<AgentOptions, "model" | "effort">;
+export type ModelChoice = Pick<ResolvedOptions, "model" | "effort">;
 
 /** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
 export interface RunContext extends RunSettings {
@@ -96,7 +103,7 @@ export interface SubagentPlace {
 }
 
 /** The settings of a run: its own options, else the agent's, else the defaults. */
-export function runSettings(own: AgentOptions, options: RunOptions): RunSettings {
+export function runSettings(own: ResolvedOptions, options: RunOptions): RunSettings {
   return {
     ...callSettings(own),
     model: own.model,
