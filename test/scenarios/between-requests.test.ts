@@ -313,5 +313,9 @@ test("the fold of a journal says which model, effort and mode the conversation w
   const state = new SessionState();
   for (const entry of journal.entries()) state.apply(entry);
 
-  expect([state.model, state.effort, state.mode]).toEqual(["scripted/second", "high", "plan"]);
+  expect([state.progress.model, state.progress.effort, state.mode]).toEqual([
+    "scripted/second",
+    "high",
+    "plan",
+  ]);
 });

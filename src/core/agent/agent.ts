@@ -315,7 +315,7 @@ export class Agent {
   ): Promise<RunResult> {
     const active = new ActiveRun(linked);
     const publish = publisher(options, push);
-    const workedMs = goesOn(this.#session.state, messages) ? this.#session.state.activeMs : 0;
+    const workedMs = goesOn(this.#session.state, messages) ? this.#session.state.progress.activeMs : 0;
     let run: RunContext;
     try {
       assertRunnable(this.#session.state, {

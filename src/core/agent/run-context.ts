@@ -163,32 +163,21 @@ export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope"> 
   Partial<Pick<RunContext, "isReleased">>;
 
 /**
- * Stores an entry, folds it into the state and publishes it, in this order; at once where the journal stores at once, for a run records
- * several entries a turn. Throws or rejects with `journal` when it cannot be stored, and with `aborted` when the run was let go of.
+ * Stores an entry, folds it into the state and publishes it, in this order. Rejects with `journal` when it cannot be stored, and with
+ * `aborted` when the run was let go of.
  */
-export function record(run: Recorder, entry: NewEntry): JournalEntry | Promise<JournalEntry> {
+export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
   if (run.isReleased?.() === true)
     throw new NanoAgentError("aborted", "The run was let go of: run() without an input goes on with it.");
-  let stored: JournalEntry | Promise<JournalEntry>;
+  let stored: JournalEntry;
   try {
-    stored = run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
+    stored = await run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
   } catch (error) {
     throw notStored(entry, error);
   }
-  if (!("then" in stored)) return published(run, stored);
-  // A promise of our own, whatever the journal gave: callers look whether it is one.
-  return Promise.resolve(stored).then(
-    (entry) => published(run, entry),
-    (error: unknown) => {
-      throw notStored(entry, error);
-    },
-  );
-}
-
-function published(run: Recorder, entry: JournalEntry): JournalEntry {
-  run.state.apply(entry);
-  run.emit(entry);
-  return entry;
+  run.state.apply(stored);
+  run.emit(stored);
+  return stored;
 }
 
 function notStored({ type }: NewEntry, error: unknown): NanoAgentError {
