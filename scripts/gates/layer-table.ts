@@ -26,6 +26,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   [".", 45],
   ["agent", 32],
   ["patterns", 33],
+  ["coding-agent", 45],
   ["app", 40],
   ["faces/cli", 50],
   ["faces/tui", 50],

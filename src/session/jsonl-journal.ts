@@ -153,6 +153,18 @@ export class JsonlJournal implements Journal {
     }
   }
 
+  /** The newest entry of a type in the conversation, without reading the others. */
+  newestOf<T extends JournalEntry["type"]>(type: T): Extract<JournalEntry, { readonly type: T }> | undefined {
+    const descriptor = openSessionFile(this.path, "read");
+    try {
+      const record = recordPath(this.#scan ?? scanJournal(descriptor)).findLast((each) => each.type === type);
+      const [entry] = record === undefined ? [] : readEntries(descriptor, [record]);
+      return entry as Extract<JournalEntry, { readonly type: T }> | undefined;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
   append(entry: NewEntry): JournalEntry | Promise<JournalEntry> {
     if (this.#header !== undefined) {
       this.#write(this.#header);

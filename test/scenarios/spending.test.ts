@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { RunTally } from "../../src/app/coding-session/run-tally.ts";
 import type { AssistantEntry } from "../../src/core/agent/entry.ts";
 import { SessionState } from "../../src/core/agent/session-state.ts";
 import { addSpending, NO_SPENDING, type SpendingEntry } from "../../src/core/agent/spending.ts";
-import { RunTally } from "../../src/faces/cli/run-tally.ts";
 import { sessionStats } from "../../src/faces/cli/sessions/session-stats.ts";
 
 const base = { id: "entry_1", parent: null, time: 0 };
@@ -81,14 +81,9 @@ test("limits, statistics and the last line of a run add up to the same", () => {
       }
       const stats = sessionStats(list);
       expect(stats.total).toEqual(state.session);
-      const { total_cost_usd: cost, usage, duration_api_ms: apiMs } = tally.totals();
-      expect([
-        cost,
-        usage.input_tokens + (usage.cache_read_input_tokens ?? 0),
-        usage.output_tokens,
-        apiMs,
-      ]).toEqual([
-        stats.total.costUsd ?? null,
+      const { cost, usage, apiDurationMs: apiMs } = tally.facts;
+      expect([cost, usage.inputTokens, usage.outputTokens, apiMs]).toEqual([
+        stats.total.costUsd,
         stats.total.usage.inputTokens,
         stats.total.usage.outputTokens,
         stats.total.durationMs,

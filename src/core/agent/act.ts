@@ -210,6 +210,17 @@ function toolContext(
   };
 }
 
+/** Admits one call and runs it as soon as nothing is at work that it conflicts with. Throws only for the journal. */
+export async function runCall(
+  run: RunContext,
+  call: ToolUseBlock,
+  { parentCallId, scheduler }: { readonly parentCallId: string; readonly scheduler: Scheduler },
+): Promise<ToolResult> {
+  const admission = await admit(run, call, parentCallId);
+  const settled = await scheduler.run(accessOf(run, admission), () => settle(run, admission, parentCallId));
+  return settled.result;
+}
+
 /** Runs calls made by a call: each ends with that call, is admitted in order, and conflicts with its siblings as any call does. */
 function nestedCaller(run: RunContext, parent: ToolUseBlock): ToolContext["callTool"] {
   let count = 0;

@@ -2,21 +2,22 @@ import { type LinkedController, linkController } from "../base/abort.ts";
 import { compileSchema } from "../base/compile-schema.ts";
 import { type Json, NanoAgentError } from "../base/errors.ts";
 import type { CompiledSchema, SchemaInput } from "../base/schema.ts";
-import type { UserBlock } from "../message/block.ts";
+import type { ToolInput, UserBlock } from "../message/block.ts";
 import type { Input } from "../message/given-message.ts";
 import type { Message } from "../message/message.ts";
 import type { Effort, Model } from "../model/model.ts";
 import { ToolRegistry } from "../tool/registry.ts";
-import type { Tool } from "../tool/tool.ts";
+import type { Tool, ToolResult } from "../tool/tool.ts";
 import { ActiveRun } from "./active-run.ts";
 import { AgentSession, type AgentState } from "./agent-session.ts";
 import { type AgentStream, streamRun } from "./agent-stream.ts";
 import { assertRunnable, goesOn } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
-import { assertOptions, assertPriced, assertRunOptions } from "./check-options.ts";
+import { assertOptions, assertRunOptions } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
+import { DirectCalls } from "./direct-calls.ts";
 import type { CompactionEntry, NoteEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
@@ -26,8 +27,15 @@ import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages, runMessages } from "./input-messages.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
-import { chosenBy, makeRun } from "./make-run.ts";
-import type { AgentOptions, CompactOptions, OutputOf, ResolvedOptions, RunOptions } from "./options.ts";
+import { chosenBy, makeRun, modelChange, rechosen } from "./make-run.ts";
+import type {
+  AgentOptions,
+  CallToolOptions,
+  CompactOptions,
+  OutputOf,
+  ResolvedOptions,
+  RunOptions,
+} from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
@@ -51,6 +59,7 @@ export class Agent {
   readonly #warnings: string[] = [];
   #running: ActiveRun | undefined;
   #conversation: InMemoryMemory | undefined;
+  readonly #calls = new DirectCalls((...parts) => this.#context(...parts));
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
   constructor(given: AgentOptions) {
@@ -162,23 +171,12 @@ export class Agent {
    * of unknown price under a budget in money, and for the journal.
    */
   async setModel(
-    given: string | Model,
+    model: string | Model,
     { effort }: { readonly effort?: Effort | undefined } = {},
   ): Promise<void> {
-    const { effort: _before, ...others } = this.#options;
-    const chosen = effort === undefined ? {} : { effort };
-    const model = this.#modelOf(given);
-    const options: ResolvedOptions = { ...others, model, ...chosen };
-    assertOptions(options);
-    assertPriced(options);
-    this.#options = options;
-    this.#choice = chosenBy(options);
-    if (!this.#session.state.isTouched) return;
-    await record(this.#recorder(), {
-      type: "model_change",
-      model: `${model.provider}/${model.id}`,
-      ...chosen,
-    });
+    this.#options = rechosen(this.#options, this.#modelOf(model), effort);
+    this.#choice = chosenBy(this.#options);
+    if (this.#session.state.isTouched) await record(this.#recorder(), modelChange(this.#options));
   }
 
   /** What the newest `mode_change` of the conversation says. */
@@ -200,21 +198,23 @@ export class Agent {
   }
 
   /**
+   * Makes one call of a tool without a model, as a server of tools does: known?, valid?, hooks, permission, checkpoints and journal are those of
+   * any call; the conversation does not change. Calls that are made side by side overlap unless they conflict. What goes wrong in the call is
+   * an error result. Rejects with `invalid_argument` while a run is at work, and for the journal.
+   */
+  async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
+    this.#assertIdle("callTool()");
+    return this.#calls.call(name, input, options);
+  }
+
+  /**
    * Adds what others said to the conversation without asking the model; it is there when the next run begins. While a run is at work
    * it waits for the end of that run. Rejects for a message of the assistant, an empty one, a hook that throws or is aborted with `signal`,
    * and a journal that cannot be written.
    */
   async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
     const hooks = this.#hooksOf(signal ?? new AbortController().signal, (text) => this.#warnings.push(text));
-    for (const each of inputMessages(message)) {
-      if (each.role !== "user")
-        throw new NanoAgentError("invalid_argument", "observe() takes messages of users: set role to user.");
-      const args = hooks.has("pre_observe")
-        ? await hooks.pre("observe", { message: each })
-        : { message: each };
-      this.#session.observe({ type: "user_message", message: args.message, source: "observed" });
-      if (hooks.has("post_observe")) await hooks.post("observe", args, undefined);
-    }
+    await this.#session.observe(inputMessages(message), hooks);
     if (!this.isRunning) await this.#session.storeObserved(false);
   }
 

@@ -1,6 +1,7 @@
 import type { ModelRequest } from "../model/model.ts";
-import { exchange, type Reasoned } from "./exchange.ts";
+import { exchange } from "./exchange.ts";
 import { exhaustedLimit } from "./limits.ts";
+import type { Reasoned } from "./reasoned.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /**

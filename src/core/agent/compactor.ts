@@ -1,7 +1,7 @@
 import type { Message } from "../message/message.ts";
 import type { ModelInfo, ModelRequest, ToolSpec } from "../model/model.ts";
 import type { CompactionReason, JournalEntry } from "./entry.ts";
-import type { Reasoned } from "./exchange.ts";
+import type { Reasoned } from "./reasoned.ts";
 import type { RequestDefaults } from "./request-defaults.ts";
 import type { MeasuredContext } from "./session-state.ts";
 

@@ -1,9 +1,9 @@
 import { abortError, orAborted } from "../base/abort.ts";
-import { type NanoAgentError, toNanoAgentError } from "../base/errors.ts";
-import type { AssistantMessage } from "../message/message.ts";
+import { toNanoAgentError } from "../base/errors.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
-import type { FinishReason, ModelRequest, RetryPart, StreamPart } from "../model/model.ts";
+import type { ModelRequest, RetryPart, StreamPart } from "../model/model.ts";
 import { type BudgetLimit, recordedError } from "./entry.ts";
+import type { Reasoned } from "./reasoned.ts";
 import { redactError } from "./redact-call.ts";
 import { EndlessRepetition, RepeatedText } from "./repeated-text.ts";
 import { RequestAccount } from "./request-account.ts";
@@ -11,21 +11,6 @@ import { type RunContext, record } from "./run-context.ts";
 
 /** Time a model gets to end by itself when it is aborted, in milliseconds. */
 const GRACE_MS = 500;
-
-/**
- * What one model request came to. `cappedBy`: the limit that held the answer to what the budget still paid for · `exhausted`: it was not
- * made, for the budget is used up or does not pay for it.
- */
-export type Reasoned =
-  | {
-      readonly type: "answer";
-      readonly message: AssistantMessage;
-      readonly finishReason: FinishReason;
-      readonly cappedBy?: BudgetLimit;
-    }
-  | { readonly type: "aborted" }
-  | { readonly type: "exhausted"; readonly limit: BudgetLimit }
-  | { readonly type: "failed"; readonly error: NanoAgentError };
 
 /** What becomes of an answer. */
 export interface AnswerReceiver {

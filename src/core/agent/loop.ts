@@ -8,12 +8,12 @@ import { type ActOutcome, act } from "./act.ts";
 import { admitAll } from "./admit.ts";
 import { aborted, type Ending, overBudget } from "./end-run.ts";
 import type { NewEntry, UserEntry } from "./entry.ts";
-import type { Reasoned } from "./exchange.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { type LoopVerdict, loopEnding, loopWarning } from "./loop-guard.ts";
 import { reasonInRoom } from "./make-room.ts";
 import { admitOpen } from "./open-calls.ts";
 import type { MaxIterationsContext } from "./options.ts";
+import type { Reasoned } from "./reasoned.ts";
 import { EndlessRepetition } from "./repeated-text.ts";
 import { type RunContext, record } from "./run-context.ts";
 

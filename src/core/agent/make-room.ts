@@ -5,9 +5,9 @@ import type { ToolChoice } from "../model/model.ts";
 import { askAside } from "./ask-aside.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 import type { CompactionEntry, CompactionReason } from "./entry.ts";
-import type { Reasoned } from "./exchange.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { reason } from "./reason.ts";
+import type { Reasoned } from "./reasoned.ts";
 import { type Recorder, type RunContext, record, withChoice } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
 

@@ -160,5 +160,8 @@ export interface CompactOptions extends Pick<RunOptions, "signal" | "onEvent"> {
   readonly instructions?: string;
 }
 
+/** How one call is made without a model. */
+export interface CallToolOptions extends Pick<RunOptions, "signal" | "onEvent" | "approve"> {}
+
 /** The output type a run with schema `S` has. */
 export type OutputOf<S extends SchemaInput> = InferSchema<S>;

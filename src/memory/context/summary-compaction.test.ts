@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RANDOM_HISTORY } from "../../../test/scenarios/random-history.ts";
 import type { Compaction, CompactionTask } from "../../core/agent/compactor.ts";
-import type { Reasoned } from "../../core/agent/exchange.ts";
+import type { Reasoned } from "../../core/agent/reasoned.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import {
   assistantMessage,

@@ -1,5 +1,5 @@
 import type { CompactionTask } from "../../core/agent/compactor.ts";
-import type { Reasoned } from "../../core/agent/exchange.ts";
+import type { Reasoned } from "../../core/agent/reasoned.ts";
 import { errorMessage, isNanoAgentError } from "../../core/base/errors.ts";
 import { messageText, userMessage } from "../../core/message/message.ts";
 import type { ModelRequest } from "../../core/model/model.ts";

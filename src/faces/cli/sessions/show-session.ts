@@ -1,7 +1,7 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
-import { EXIT } from "../exit-code.ts";
 import type { Output } from "../output.ts";
 import { seconds } from "../progress.ts";
 import { terminalLine } from "../terminal-text.ts";
