@@ -16,12 +16,6 @@ export interface ProgramOptions {
 
 const VIM: ProgramOptions = { short: "cSswWu", word: /^(?:\+.+|--cmd|--startuptime|--listen|--remote-expr)/ };
 const COMPILER: ProgramOptions = { word: /^(?:@.+|-(?:wrapper|fplugin|B|specs|Xclang|load|iplugindir))/ };
-const AWK: ProgramOptions = {
-  short: "fieElpodD",
-  valued: "Fv",
-  long: ["file", "include", "exec", "load", "profile", "pretty-print", "dump-variables", "debug", "source"],
-  ends: true,
-};
 const SSH_WORD =
   /^(?:-\w*o)?"?\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider|securitykeyprovider|include|match|xauthlocation)[=\s]/i;
 
@@ -32,12 +26,6 @@ const SSH_WORD =
 export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<string, ProgramOptions>([
   ["sort", { short: "o", valued: "kStTo", long: ["output", "compress-program"], ends: true }],
   ["shuf", { short: "o", valued: "iNno", long: ["output"], ends: true }],
-  ["sed", { short: "if", valued: "el", long: ["in-place", "file"], ends: true }],
-  ["gsed", { short: "if", valued: "el", long: ["in-place", "file"], ends: true }],
-  ["awk", AWK],
-  ["gawk", AWK],
-  ["mawk", { ...AWK, short: "fWe" }],
-  ["nawk", AWK],
   [
     "rg",
     {

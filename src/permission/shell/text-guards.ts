@@ -30,9 +30,11 @@ export function textGuards(command: SimpleCommand, options: TextGuardOptions): r
     const guard = place.guard(file, file + 1, `${textAt(words, file)} is a file of commands`);
     guards.push({ ...guard, program: plan(unwrapped?.words ?? []) });
   }
-  for (const { from, to, reason, program: run = [] } of program) {
+  for (const { from, to, reason, program: run = [], elsewhere = false } of program) {
     const guard = place.guard(from, to, reason);
-    guards.push(run.length === 0 ? guard : { ...guard, program: plan(run) });
+    const units =
+      run.length === 0 ? [] : plan(run).map((unit) => (elsewhere ? { ...unit, elsewhere } : unit));
+    guards.push(run.length === 0 ? guard : { ...guard, program: units });
   }
   return guards;
 }
