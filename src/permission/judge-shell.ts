@@ -1,7 +1,8 @@
 import type { CommandRules } from "./command-rules.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
+import { machineryOf } from "./machinery-words.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
-import { isReadOnlyProgram, type ReadOnlyContext, readOnlyRule, secretOf } from "./read-only.ts";
+import { type ReadOnlyContext, readOnlyRule, secretOf } from "./read-only.ts";
 import type { OriginRule } from "./rule.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
@@ -202,20 +203,11 @@ class ShellJudge {
     );
   }
 
-  /** Programs that may write and are given something below `.git` or our own folder. */
   #machineryOf(unit: ShellUnit): Verdict | undefined {
-    if (isReadOnlyProgram(unit.name) && unit.guards.length === 0) return undefined;
-    for (const { text } of unit.words.slice(1)) {
-      if (!/\.git|nano-agent/i.test(text) || text.startsWith("-")) continue;
-      const path = text.replace(/^\w+=/, "");
-      if (!isMachinery(path) && !this.#judgement.space.isMachinery(this.#judgement.space.path(path)))
-        continue;
-      return ask(
-        unit.text,
-        `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`,
-      );
-    }
-    return undefined;
+    const text = machineryOf(unit, this.#judgement.space);
+    if (text === undefined) return undefined;
+    const why = `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`;
+    return ask(unit.text, why);
   }
 
   /** Built-in rules are for the workspace: a file from elsewhere on standard input is outside of it. */

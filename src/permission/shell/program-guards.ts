@@ -95,8 +95,9 @@ function addOptionGuards(guards: WordGuard[], name: string, words: readonly Shel
   for (let index = 1; index < words.length; index++) {
     const text = words[index]?.text ?? "";
     if (text === "--" && options.ends === true) break;
-    if (name === "tar" && index > 1 && !text.startsWith("-")) continue;
-    if (!isGuardedOption(name, text, options)) continue;
+    const isText = options.text?.test(text) === true && words[index]?.literal === true;
+    if (!isText && name === "tar" && index > 1 && !text.startsWith("-")) continue;
+    if (!isText && !isGuardedOption(name, text, options)) continue;
     const reason = `${text} makes ${name} run a program or write a file`;
     guards.push({ from: index, to: index + 1, reason, ...programOf(words, index) });
   }
@@ -127,7 +128,8 @@ const NO_OPTIONS: ProgramOptions = {};
 /** Whether a word is an option that makes a program run another one or write a file. */
 export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {
   if (options.word?.test(text) === true) return true;
-  if (text.startsWith("--")) return isGuardedLong(name, text.slice(2).split("=", 1)[0] ?? "", options);
+  if (text.startsWith("--") || (options.oneDash === true && /^-\w{2}/.test(text)))
+    return isGuardedLong(name, text.replace(/^--?/, "").split("=", 1)[0] ?? "", options);
   if (!text.startsWith("-") || options.short === undefined)
     return text === "-O" && !/^(?:g?cc|[gc]\+\+|clang)/.test(name);
   for (const letter of text.slice(1)) {

@@ -142,7 +142,7 @@ const FEEDS_PLAINLY: ReadonlySet<string> = new Set([
   "--max-procs",
   "--no-run-if-empty",
 ]);
-const PLAIN_ARGUMENTS = /^[\w./@:+,%]?[\w./@:+,%=-]*(?:[ \n]+[\w./@:+,%][\w./@:+,%=-]*)*\n*$/;
+const PLAIN_ARGUMENTS = /^[\w./@:+,%][\w./@:+,%=-]*(?:[ \n]+[\w./@:+,%][\w./@:+,%=-]*)*\n*$/;
 
 /** The arguments, where the line itself spells all of them: `echo a b | xargs …`, `printf '%s\n' a b | xargs …`, `xargs … <<< 'a b'`. */
 function fedWords(
