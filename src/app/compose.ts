@@ -17,6 +17,7 @@ import { variable } from "./config/env.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
+import { CoveredCalls } from "./covered-calls.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
@@ -89,8 +90,9 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const guard = new FileGuard();
+  const covered = new CoveredCalls();
   const builtin = createBuiltinTools({
-    shell: confined.shell,
+    shell: Object.assign(confined.shell, { isCovered: covered.takes }),
     home: paths.home,
     workspace: confined.workspace,
     searchPath: variable(environment, "PATH") ?? "",
@@ -113,6 +115,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     workspace,
     readable,
     guard,
+    covered,
     approval,
   });
   const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));

@@ -75,10 +75,10 @@ test("always writes exactly the rule that was shown, and says where", async () =
     written.push(rule);
     return "/u/config.json";
   });
-  expect(await call("rm *.log")).toBe(true);
+  expect(await call("rm a.log")).toBe(true);
   expect({ written, told }).toEqual({
-    written: ["bash(rm *.log)"],
-    told: ["bash(rm *.log) is written to /u/config.json"],
+    written: ["bash(rm a.log)"],
+    told: ["bash(rm a.log) is written to /u/config.json"],
   });
 });
 

@@ -9,6 +9,7 @@ import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import type { ShellRedirect } from "./shell/shell-command.ts";
 import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
 import type { ShellRules } from "./shell-rules.ts";
+import { suggestRules } from "./suggest-rules.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
 
 /** What a command line is judged by. */
@@ -174,7 +175,7 @@ class ShellJudge {
   }
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
-    const offer = suggestionFor(unit, guards);
+    const offer = suggestRules(unit, guards);
     const nearly = this.#allow.find(unit.text);
     const guard = guards[0];
     const inner = guard?.program?.find((each) => this.#unit(each) !== undefined);
@@ -273,13 +274,6 @@ function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUn
   for (const [from, to] of gone) isGone.fill(1, from, to);
   const words = unit.words.filter((_, index) => isGone[index] === 0);
   return { ...unit, words, guards };
-}
-
-/** The narrowest rule for a command; none where it gets arguments that could be anything, options included. */
-function suggestionFor(unit: ShellUnit, guards: readonly TextGuard[]): { readonly suggestion?: string } {
-  if (guards.some(({ from, to }) => from === to)) return {};
-  const last = unit.words.at(-1);
-  return { suggestion: `${TOOL}(${last?.text === "" && !last.literal ? `${unit.text}*` : unit.text})` };
 }
 
 function ask(part: string, why: string): Verdict {

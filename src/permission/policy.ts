@@ -40,7 +40,10 @@ export interface PolicyCall {
 }
 
 /** What the policy says about a call. */
-export interface PolicyDecision extends Omit<Verdict, "by"> {}
+export interface PolicyDecision extends Omit<Verdict, "by"> {
+  /** True for a command line that rules about single commands allow: nobody has seen it, and the tool is not trusted as a whole. */
+  readonly isCovered?: true;
+}
 
 /** Decides about tool calls. Every call passes here, on every path. */
 export interface Policy {
@@ -96,8 +99,12 @@ class RulePolicy implements Policy {
     this.#space.refresh();
     this.#refreshRules();
     try {
-      const { by: _, ...decision } = this.#inMode(this.#judge(toToolName(tool), input), toToolName(tool));
-      return decision;
+      const name = toToolName(tool);
+      const { by, ...decision } = this.#inMode(this.#judge(name, input), name);
+      const isCovered = name === "bash" && decision.decision === "allow" && by !== "mode";
+      return isCovered && this.#rules.whole("allow", name) === undefined
+        ? { ...decision, isCovered: true }
+        : decision;
     } catch (error) {
       const reason = `The call could not be judged (${error instanceof Error ? error.message : "unknown failure"}).`;
       return { decision: this.#mode === "dontAsk" ? "deny" : "ask", reason };

@@ -7,4 +7,4 @@ export function isPlainRegex(text: string): boolean {
 }
 
 /** No `]` first in brackets, none behind a backslash, no bracket inside but a class. */
-const PLAIN = /^(?:[^[\\]|\\[^\n]|\[\^?(?:\[:[a-z]+:\]|\\[^\]\n]|[^[\]\\\n])+\])*$/s;
+const PLAIN = /^(?:[^[\\]|\\[^\n]|\[(?:\^|(?!\^))(?:\[:[a-z]+:\]|\\[^\]\n]|[^[\]\\\n])+\])*$/s;
