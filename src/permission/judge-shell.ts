@@ -20,6 +20,8 @@ export interface ShellJudgement {
   readonly defaults: boolean;
   /** True in plan mode: what may change something is denied. */
   readonly onlyReads: boolean;
+  /** True where edits inside the workspace are accepted. */
+  readonly edits: boolean;
   /** Tools a person trusts as a whole: redirections and what cannot be read included. */
   readonly trusted: ReadonlySet<string>;
 }
@@ -167,7 +169,8 @@ class ShellJudge {
   }
 
   #context(): ReadOnlyContext {
-    return { space: this.#judgement.space, variables: this.#plan.variables };
+    const { space, edits } = this.#judgement;
+    return { space, variables: this.#plan.variables, edits };
   }
 
   #allowedBy(rule: OriginRule, unit: ShellUnit): undefined {
@@ -234,7 +237,8 @@ function allowedVerdict(allowed: Allowed): Verdict {
   const part = allowed.unit.text;
   if ("rule" in allowed) return byRule(allowed.rule, part);
   const { known } = allowed;
-  const reason = `${shown(part)} only looks at files of the workspace (built-in rule: ${known}).`;
+  const does = known.endsWith("(accepting edits)") ? "only changes" : "only looks at";
+  const reason = `${shown(part)} ${does} files of the workspace (built-in rule: ${known}).`;
   return { decision: "allow", part, rule: `built-in: ${known}`, reason, by: "built-in" };
 }
 

@@ -179,6 +179,7 @@ class RulePolicy implements Policy {
       defaults: this.#defaults,
       trusted,
       onlyReads,
+      edits: this.#mode === "acceptEdits",
     });
   }
 

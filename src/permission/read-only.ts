@@ -1,3 +1,4 @@
+import { editRule } from "./edit-commands.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
 import { mayShowSecret, secretInWord } from "./secret-files.ts";
@@ -14,6 +15,8 @@ import type { KnownVariables } from "./shell/variable-scope.ts";
 export interface ReadOnlyContext {
   readonly space: PathSpace;
   readonly variables: KnownVariables;
+  /** Whether the mode accepts edits inside the workspace. */
+  readonly edits: boolean;
 }
 
 /**
@@ -33,6 +36,8 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
   const program = unit.words[0]?.text ?? "";
   const known = coveringName(program, unit.words, context);
   if (known !== undefined) return known;
+  const edit = context.edits ? editRule(unit.words, context.space) : undefined;
+  if (edit !== undefined) return edit;
   return PLAIN_WRAPPERS.has(program) && !unit.words.some(({ text }) => /^(?:-a|--arg-file)/.test(text))
     ? `${program} (as a wrapper)`
     : undefined;

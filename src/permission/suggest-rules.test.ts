@@ -63,7 +63,7 @@ test("what is offered allows the command, and an option that runs a program is u
   const options = fc.constantFrom(
     "--upload-pack=x",
     "--output=x",
-    "--script-shell=./x",
+    "--to-command=x",
     "--exec-batch=x",
     "--exec=x",
     "-O",
