@@ -66,7 +66,6 @@ test("what is offered allows the command, and an option that runs a program is u
     "--to-command=x",
     "--exec-batch=x",
     "--exec=x",
-    "-O",
     "; rm x",
     "> f",
   );
