@@ -9,7 +9,7 @@ import type { Settings } from "./settings.ts";
 
 /** What the permission of a terminal agent is made from beside its settings. */
 export interface ComposePermissionOptions
-  extends Pick<PermissionGateOptions, "mode" | "known" | "workspace" | "guard" | "covered" | "readable"> {
+  extends Pick<PermissionGateOptions, "mode" | "known" | "workspace" | "guard" | "readable"> {
   /** Names of tools that may run whatever the settings say. */
   readonly allowed: readonly string[];
   /** Asks a person what no rule decides; without one nobody is asked. */

@@ -17,7 +17,6 @@ import { variable } from "./config/env.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
-import { CoveredCalls } from "./covered-calls.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
@@ -90,9 +89,8 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const guard = new FileGuard();
-  const covered = new CoveredCalls();
   const builtin = createBuiltinTools({
-    shell: Object.assign(confined.shell, { isCovered: covered.takes }),
+    shell: confined.shell,
     home: paths.home,
     workspace: confined.workspace,
     searchPath: variable(environment, "PATH") ?? "",
@@ -115,7 +113,6 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     workspace,
     readable,
     guard,
-    covered,
     approval,
   });
   const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));

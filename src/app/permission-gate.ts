@@ -6,7 +6,6 @@ import type { Rule, RuleAction } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
-import type { CoveredCalls } from "./covered-calls.ts";
 import type { FileGuard } from "./file-guard.ts";
 import { parseToolNames } from "./tool-names.ts";
 
@@ -25,8 +24,6 @@ export interface PermissionGateOptions {
   readonly session?: SessionRules;
   /** Told what the file tools must know. */
   readonly guard?: FileGuard;
-  /** Told which commands rules alone allow. */
-  readonly covered?: CoveredCalls;
   /** True when a person is asked: then a question needs no advice how to start the run. Default false. */
   readonly isAttended?: boolean;
   /** Names of all tools, for messages. */
@@ -60,7 +57,7 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
     option: "disallowed tool",
   });
   const configured = parseRules(options.permissions ?? {}, "permissions");
-  const { mode, workspace, cwd, home, session, guard, covered, isAttended = false } = options;
+  const { mode, workspace, cwd, home, session, guard, isAttended = false } = options;
   let loading: Promise<PolicyGate> | undefined;
   const load = async (): Promise<PolicyGate> => {
     const { PolicyGate: Loaded } = await import("../permission/policy-gate.ts");
@@ -81,10 +78,12 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
       home,
       machinery: options.machinery ?? [],
       ...answers,
-      ...(covered === undefined
+      ...(guard === undefined
         ? {}
-        : { onCommand: (request, isCovered) => covered.note(request, isCovered) }),
-      ...(guard === undefined ? {} : { onPlace: (request, place) => guard.note(request, place) }),
+        : {
+            onPlace: (request, place) => guard.note(request, place),
+            onCommand: (request, isCovered) => guard.covered.note(request, isCovered),
+          }),
     });
     guard?.hide((path) => gate.hides(path));
     return gate;

@@ -6,10 +6,10 @@ export interface ReadOnlyCommand extends OptionTable {
   /** Its first words: `git status`. */
   readonly name: string;
   /**
-   * What its other words are. `paths`: files and folders, which have to lie in the workspace · `pattern`: a pattern, then paths ·
+   * What its other words are. `paths`: files and folders, which have to lie in the workspace · `pattern`: a pattern, then paths · `filter`: one of jq, then paths ·
    * `texts`: anything · `names`: revisions, paths of a repository and the like, without a way out of the workspace · `none`.
    */
-  readonly operands: "paths" | "pattern" | "texts" | "names" | "none";
+  readonly operands: "paths" | "pattern" | "filter" | "texts" | "names" | "none";
   /** Most operands. Default: any number. */
   readonly max?: number;
   /** How every operand has to begin. */
@@ -49,7 +49,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   },
   {
     name: "tail",
-    short: "qvzfF",
+    short: "qvz",
     valued: "cn",
     long: "lines= bytes= quiet verbose help version",
     operands: "paths",
@@ -218,7 +218,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     short: "acCeMnRrsSj",
     valued: "",
     long: "arg== argjson== indent= seq stream ascii-output raw-output compact-output sort-keys exit-status null-input slurp tab color-output monochrome-output raw-input join-output",
-    operands: "pattern",
+    operands: "filter",
   },
   {
     name: "git status",

@@ -75,16 +75,29 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
   if (command.operands === "texts" && command.short === undefined && command.words === undefined)
     return areTexts(command, words.slice(from), context);
   const { options, operands: places, unknown } = readOptions(words, command, { from });
+  const operands = places.flatMap((index) => words[index] ?? []);
   if (unknown.length > 0 || !options.every((option) => isHarmlessOption(command, option, context)))
     return false;
-  const operands = places.flatMap((index) => words[index] ?? []);
   const isSharp = command.sharp === true || command.name.startsWith("git ");
   if (isSharp && mayBecomeOption(operands, words)) return false;
-  const isAll = options.some(({ name }) => PATTERN_OPTIONS.has(name));
-  const first = command.operands === "pattern" && !isAll ? 1 : 0;
-  if (command.name === "jq" && !(operands[0]?.literal === true && isPlainFilter(operands[0].text)))
-    return false;
+  const isPattern = !options.some(({ name }) => PATTERN_OPTIONS.has(name));
+  return areHarmless(command, operands, { ...context, isPattern });
+}
+
+/** Whether the operands are what they have to be; the first of a search is its pattern, unless an option brings that. */
+function areHarmless(
+  command: ReadOnlyCommand,
+  operands: readonly ShellWord[],
+  { isPattern, ...context }: ReadOnlyContext & { readonly isPattern: boolean },
+): boolean {
+  const first = isPattern ? 1 : 0;
   switch (command.operands) {
+    case "filter":
+      return (
+        operands[0]?.literal === true &&
+        isPlainFilter(operands[0].text) &&
+        operands.slice(1).every((word) => staysInside(word, context))
+      );
     case "none":
       return operands.length === 0;
     case "texts":

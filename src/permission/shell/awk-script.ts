@@ -29,10 +29,14 @@ const CALLS: ReadonlySet<string> = new Set(
 /** Words of the language behind which an operand comes. */
 const BEFORE_OPERANDS: ReadonlySet<string> = new Set(["print", "printf", "return", "else", "do", "case"]);
 const WORDS: ReadonlySet<string> = new Set(
-  `BEGIN END BEGINFILE ENDFILE if while for switch default break continue next nextfile exit delete in function func`.split(
+  `BEGIN END BEGINFILE ENDFILE default break continue next nextfile exit delete in function func getline`.split(
     " ",
   ),
 );
+/** Words with a condition in brackets behind them. */
+const CONTROLS: ReadonlySet<string> = new Set(["if", "while", "for", "switch"]);
+/** Marks behind which a statement goes on in the next line, or begins there. */
+const GOES_ON: ReadonlySet<string> = new Set(["{", ";", ",", "&&", "||"]);
 /** Files, commands or variables that the program names itself, or the environment. */
 const READS = /^(?:getline|ENVIRON|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)$/;
 const NEVER = /^(?:system|extension|include|load|namespace)$/;
@@ -112,13 +116,13 @@ class AwkReader {
   #name(name: string): void {
     if (NEVER.test(name)) throw new UnknownForm();
     if (READS.test(name)) this.#effect = "reads";
-    if (name === "print" || name === "printf") this.#prints = true;
-    if (/^(?:if|while|for|switch)$/.test(name)) this.#control = true;
+    this.#prints ||= name === "print" || name === "printf";
+    this.#control = CONTROLS.has(name);
     const isCall = this.#text.charAt(this.#at) === "(";
-    const known = CALLS.has(name) || WORDS.has(name) || BEFORE_OPERANDS.has(name) || this.#own.has(name);
-    if (isCall && !known) throw new UnknownForm();
+    const isWord = WORDS.has(name) || CONTROLS.has(name) || CALLS.has(name);
     if (BEFORE_OPERANDS.has(name)) this.#follow("start", name === "else" || name === "do");
-    else this.#follow(WORDS.has(name) || CALLS.has(name) || name === "getline" ? "unclear" : "operand");
+    else if (isCall && !isWord && !this.#own.has(name)) throw new UnknownForm();
+    else this.#follow(isWord ? "unclear" : "operand");
   }
 
   #slash(): void {
@@ -138,18 +142,16 @@ class AwkReader {
   #mark(control: boolean): void {
     const mark = this.#take(/\|\||&&|\+\+|--|\*\*|[-+*%^!=<>]=|!~|[-+*%^!=<>~?:,;$(){}[\]]/y);
     if (mark === undefined) throw new UnknownForm();
-    if (mark === "(" || mark === "[" || mark === "{") {
-      this.#open += mark === "(" && control ? "c" : mark;
-      this.#follow("start", mark === "{");
-    } else if (mark === ")" || mark === "]" || mark === "}") this.#close(mark);
-    else if (mark === ";") {
-      this.#prints = false;
-      this.#follow("start", true);
-    } else if (mark === "++" || mark === "--" || mark === "$") this.#follow("unclear");
-    else {
-      if (mark.startsWith(">") && this.#prints && !this.#open.endsWith("(")) throw new UnknownForm();
-      this.#follow("start", mark === "," || mark === "&&" || mark === "||");
+    if (mark === ")" || mark === "]" || mark === "}") {
+      this.#close(mark);
+      return;
     }
+    if (mark.startsWith(">") && this.#prints && !this.#open.endsWith("(")) throw new UnknownForm();
+    if (mark === ";") this.#prints = false;
+    if (mark === "(" || mark === "[" || mark === "{") this.#open += mark === "(" && control ? "c" : mark;
+    // Behind these a slash could divide, or begin an expression.
+    const isUnclear = mark === "++" || mark === "--" || mark === "$";
+    this.#follow(isUnclear ? "unclear" : "start", GOES_ON.has(mark));
   }
 
   #close(mark: ")" | "]" | "}"): void {

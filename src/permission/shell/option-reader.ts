@@ -125,26 +125,40 @@ function longAt(
 function shortAt(
   words: readonly ShellWord[],
   at: number,
-  { short = "", valued = "", optional = "", numbers }: OptionTable,
+  table: OptionTable,
 ): readonly FoundOption[] | undefined {
   const text = words[at]?.text ?? "";
-  if (numbers === true && /^-\d+$/.test(text)) return [{ name: text, from: at, to: at + 1 }];
+  if (table.numbers === true && /^-\d+$/.test(text)) return [{ name: text, from: at, to: at + 1 }];
   const found: FoundOption[] = [];
   for (let place = 1; place < text.length; place++) {
     const letter = text.charAt(place);
     const option = { name: `-${letter}`, from: at, to: at + 1 };
-    const rest = place === text.length - 1 ? undefined : valueOf(words[at], place + 1);
-    if (short.includes(letter)) found.push(option);
-    else if (optional.includes(letter))
-      return [...found, rest === undefined ? option : { ...option, value: rest }];
-    else if (!valued.includes(letter)) return undefined;
-    else if (rest !== undefined) return [...found, { ...option, value: rest }];
-    else {
-      const next = withNext(words, option, 1);
-      return next === undefined ? undefined : [...found, ...next];
+    if (table.short?.includes(letter) === true) {
+      found.push(option);
+      continue;
     }
+    const last = valuedAt(words, { option, letter, place }, table);
+    return last === undefined ? undefined : [...found, ...last];
   }
   return found;
+}
+
+/** A short option with a value, which the bundle it stands in ends with. */
+function valuedAt(
+  words: readonly ShellWord[],
+  {
+    option,
+    letter,
+    place,
+  }: { readonly option: FoundOption; readonly letter: string; readonly place: number },
+  { valued = "", optional = "" }: OptionTable,
+): readonly FoundOption[] | undefined {
+  const word = words[option.from];
+  const isLast = place === (word?.text.length ?? 0) - 1;
+  if (!isLast && (valued + optional).includes(letter))
+    return [{ ...option, value: valueOf(word, place + 1) }];
+  if (optional.includes(letter)) return [option];
+  return valued.includes(letter) ? withNext(words, option, 1) : undefined;
 }
 
 function wordAt(words: readonly ShellWord[], at: number, known: string): readonly FoundOption[] | undefined {

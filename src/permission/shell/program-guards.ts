@@ -95,12 +95,21 @@ function addOptionGuards(guards: WordGuard[], name: string, words: readonly Shel
   for (let index = 1; index < words.length; index++) {
     const text = words[index]?.text ?? "";
     if (text === "--" && options.ends === true) break;
-    const isText = options.text?.test(text) === true && words[index]?.literal === true;
-    if (!isText && name === "tar" && index > 1 && !text.startsWith("-")) continue;
-    if (!isText && !isGuardedOption(name, text, options)) continue;
+    if (!isGuardedWord(name, words[index], { ...options, first: index === 1 })) continue;
     const reason = `${text} makes ${name} run a program or write a file`;
     guards.push({ from: index, to: index + 1, reason, ...programOf(words, index) });
   }
+}
+
+function isGuardedWord(
+  name: string,
+  { text, literal }: ShellWord = literalWord(""),
+  { first, ...options }: ProgramOptions & { readonly first: boolean },
+): boolean {
+  if (literal && options.text?.test(text) === true) return true;
+  // Behind its first word tar takes only what has a dash for options.
+  if (name === "tar" && !first && !text.startsWith("-")) return false;
+  return isGuardedOption(name, text, options);
 }
 
 /** The program that a long option names in plain words, and where its value ends. */
