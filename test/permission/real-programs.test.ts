@@ -71,11 +71,10 @@ const SED_PIECES = [
   ),
   "touch ran",
 ];
-const JQ_PIECES = [
-  ...'~.~..~.a~.env~env~ENV~$ENV~$ ENV~$ENV.CANARY~$~input_filename~import ~include ~"a"~"~\\(~)~(~[~]~{~}~:~,~|~ ~;~as $x|~$x~if ~then ~else ~end~keys~length~tostring~add~map(~select(~not~//~?//~?~@json~@text~"\\(env)"~"\\(.)"~#~\n~def f: ~f~$__prog_args~get_search_list~builtins~debug~input~1~-~+~==~=~|=~try ~catch ~to_entries~CANARY~.CANARY~["CANARY"]~first(~error~label $x|'.split(
+const JQ_PIECES =
+  '~.~..~.a~.env~env~ENV~$ENV~$ ENV~$ENV.CANARY~$~input_filename~import ~include ~"a"~"~\\(~)~(~[~]~{~}~:~,~|~ ~;~as $x|~$x~if ~then ~else ~end~keys~length~tostring~add~map(~select(~not~//~?//~?~@json~@text~"\\(env)"~"\\(.)"~#~\n~def f: ~f~$__prog_args~get_search_list~builtins~debug~input~1~-~+~==~=~|=~try ~catch ~to_entries~CANARY~.CANARY~["CANARY"]~first(~error~label $x|'.split(
     "~",
-  ),
-];
+  );
 
 test.skipIf(AWKS.length === 0)(
   "an awk program that is read as only printing writes nothing and runs nothing, whichever awk runs it (needs awk)",

@@ -35,6 +35,9 @@ const WORDS: ReadonlySet<string> = new Set(
 );
 /** Words with a condition in brackets behind them. */
 const CONTROLS: ReadonlySet<string> = new Set(["if", "while", "for", "switch"]);
+const OPENS: ReadonlySet<string> = new Set(["(", "[", "{"]);
+/** Marks behind which a slash could divide, or begin an expression. */
+const BEFORE_UNCLEAR: ReadonlySet<string> = new Set(["++", "--", "$"]);
 /** Marks behind which a statement goes on in the next line, or begins there. */
 const GOES_ON: ReadonlySet<string> = new Set(["{", ";", ",", "&&", "||"]);
 /** Files, commands or variables that the program names itself, or the environment. */
@@ -142,16 +145,11 @@ class AwkReader {
   #mark(control: boolean): void {
     const mark = this.#take(/\|\||&&|\+\+|--|\*\*|[-+*%^!=<>]=|!~|[-+*%^!=<>~?:,;$(){}[\]]/y);
     if (mark === undefined) throw new UnknownForm();
-    if (mark === ")" || mark === "]" || mark === "}") {
-      this.#close(mark);
-      return;
-    }
+    if (mark === ")" || mark === "]" || mark === "}") return this.#close(mark);
     if (mark.startsWith(">") && this.#prints && !this.#open.endsWith("(")) throw new UnknownForm();
     if (mark === ";") this.#prints = false;
-    if (mark === "(" || mark === "[" || mark === "{") this.#open += mark === "(" && control ? "c" : mark;
-    // Behind these a slash could divide, or begin an expression.
-    const isUnclear = mark === "++" || mark === "--" || mark === "$";
-    this.#follow(isUnclear ? "unclear" : "start", GOES_ON.has(mark));
+    if (OPENS.has(mark)) this.#open += mark === "(" && control ? "c" : mark;
+    this.#follow(BEFORE_UNCLEAR.has(mark) ? "unclear" : "start", GOES_ON.has(mark));
   }
 
   #close(mark: ")" | "]" | "}"): void {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { PolicyMode } from "../../src/permission/permission-mode.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { EVERYDAY_LINES, EVERYDAY_RULES, LINES_WITH_CD } from "./everyday-lines.ts";
+import { EVERYDAY_LINES, EVERYDAY_RULES, LINES_WITH_CD } from "./asked-lines.ts";
 import { policyIn, shellRules } from "./shell-rules.ts";
 
 function workspace(): string {
