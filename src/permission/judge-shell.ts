@@ -1,6 +1,6 @@
 import type { CommandRules } from "./command-rules.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
-import { machineryOf } from "./machinery-words.ts";
+import { openPlace } from "./open-places.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
 import { type ReadOnlyContext, readOnlyRule, secretOf } from "./read-only.ts";
 import type { OriginRule } from "./rule.ts";
@@ -147,8 +147,8 @@ class ShellJudge {
 
   #unit(unit: ShellUnit): Verdict | undefined {
     if (unit.blocked !== undefined) return ask(unit.text, unit.blocked);
-    const machinery = this.#machineryOf(unit);
-    if (machinery !== undefined) return machinery;
+    const place = openPlace(unit, this.#judgement.space);
+    if (place !== undefined) return ask(unit.text, place);
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
     const guards =
@@ -205,13 +205,6 @@ class ShellJudge {
       program.length > 0 &&
       program.every((unit) => !unit.judged || this.#unit(unit) === undefined)
     );
-  }
-
-  #machineryOf(unit: ShellUnit): Verdict | undefined {
-    const text = machineryOf(unit, this.#judgement.space);
-    if (text === undefined) return undefined;
-    const why = `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`;
-    return ask(unit.text, why);
   }
 
   /** Built-in rules are for the workspace: a file from elsewhere on standard input is outside of it. */

@@ -1,22 +1,18 @@
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
-import { READ_ONLY_BY_PROGRAM } from "./read-only-commands.ts";
+import { isReadOnlyProgram } from "./read-only.ts";
 import { globFits } from "./secret-files.ts";
 import type { ShellWord } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 
 /** The word of a command that may write which names something of `.git`, or of nano-agent's own files and folders. */
 export function machineryOf(unit: ShellUnit, space: PathSpace): string | undefined {
-  if (unit.guards.length === 0 && onlyReads(unit.name)) return undefined;
+  const onlyReads = isReadOnlyProgram(unit.name) && !WRITES_OPERANDS.has(unit.name);
+  if (unit.guards.length === 0 && onlyReads) return undefined;
   return unit.words.slice(1).find((word) => namesMachinery(word, space))?.text;
 }
 
-/** Programs that write nothing without an option that says so. */
-function onlyReads(program: string): boolean {
-  if (program === "sed" || program === "awk") return true;
-  return READ_ONLY_BY_PROGRAM.has(program) && !WRITES_OPERANDS.has(program);
-}
-
-const WRITES_OPERANDS: ReadonlySet<string> = new Set(["git", "uniq", "xxd"]);
+/** Programs that look or write, as their operands say. */
+const WRITES_OPERANDS: ReadonlySet<string> = new Set(["git", "tar", "uniq", "xxd"]);
 /** A quick look. */
 const HINT = /\.[gn*?[{]|[{\]}]|git~|nano-agent/i;
 /** What such an option names is left out, not written to. */

@@ -54,6 +54,11 @@ function coveringName(
   return program === "sed" ? "sed (printing)" : "awk (printing)";
 }
 
+/** Whether a program is one of those that only look, whatever its options. */
+export function isReadOnlyProgram(name: string): boolean {
+  return name === "sed" || name === "awk" || READ_ONLY_BY_PROGRAM.has(name);
+}
+
 function coveringCommand(words: readonly ShellWord[], context: ReadOnlyContext): ReadOnlyCommand | undefined {
   const program = words[0]?.text ?? "";
   // Options of git that change nothing but how it prints.

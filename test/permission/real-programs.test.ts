@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -42,11 +42,12 @@ function run(command: readonly string[], args: readonly string[], cwd: string): 
   return stdout;
 }
 
-/** What is there beside the input, and whether that is as it was. */
+/** What is there beside the input, and whether that is as it was. Taken away, for the next script to be judged alone. */
 function traces(folder: string): readonly string[] {
   const others = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
     (name) => !["in", "sub", join("sub", "in")].includes(name),
   );
+  for (const name of others) rmSync(join(folder, name), { recursive: true, force: true });
   const changed = readFileSync(join(folder, "in"), "utf8").startsWith("a b c\n") ? [] : ["in"];
   return [...others, ...changed];
 }
@@ -85,7 +86,7 @@ test.skipIf(AWKS.length === 0)(
       fc.property(madeOf(AWK_PIECES, 14), (program) => {
         fc.pre(awkEffect(program) === "none");
         tried++;
-        for (const awk of AWKS) run(awk, [program, "in"], folder);
+        for (const awk of AWKS) run(awk, ["--", program, "in"], folder);
         expect(traces(folder)).toEqual([]);
       }),
       { numRuns: RUNS, maxSkipsPerRun: 1000 },
@@ -102,7 +103,7 @@ test.skipIf(SEDS.length === 0)(
       fc.property(madeOf(SED_PIECES, 10), fc.boolean(), (script, isSecond) => {
         fc.pre(sedEffect(script) === "none" && !hasLoop(script));
         for (const sed of SEDS)
-          run(sed, isSecond ? ["-n", "-e", "p", "-e", script, "in"] : [script, "in"], folder);
+          run(sed, isSecond ? ["-n", "-e", "p", "-e", script, "in"] : ["--", script, "in"], folder);
         expect(traces(folder)).toEqual([]);
       }),
       { numRuns: RUNS, maxSkipsPerRun: 1000 },

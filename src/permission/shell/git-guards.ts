@@ -53,6 +53,9 @@ const SHORT: ReadonlyMap<string, RegExp> = new Map([
   ["ls-remote", /^-[a-z]*u/],
   ["archive", /^-[a-z]*o/],
   ["format-patch", /^-[a-z]*o/],
+  ["bugreport", /^-[a-z]*o/],
+  ["diagnose", /^-[a-z]*o/],
+  ["help", /^(?:-[a-z]*[wmi]|--(?:w|m|i))/],
   ["bundle", /^-[a-z]*o/],
   ["grep", /^-[A-Za-z]*O/],
   ["rebase", /^-[a-z]*x/],
@@ -82,6 +85,17 @@ const WHOLE = new Set([
   "credential",
   "fast-import",
   "for-each-repo",
+  "p4",
+  "svn",
+  "gui",
+  "citool",
+  "web--browse",
+  "sh-setup",
+  "cvsimport",
+  "cvsserver",
+  "archimport",
+  "quiltimport",
+  "upload-archive",
   "shell",
   "mergetool",
   "http-backend",
@@ -134,7 +148,7 @@ function isGuardedArgument(sub: string, text: string): boolean {
 function isLong(text: string): boolean {
   if (!text.startsWith("--")) return text === "-O";
   const name = text.slice(2).split("=", 1)[0] ?? "";
-  if (name.length < 2 || HARMLESS_LONG.has(name)) return false;
+  if (name === "" || HARMLESS_LONG.has(name)) return false;
   return LONG.some((long) => long.startsWith(name));
 }
 

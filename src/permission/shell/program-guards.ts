@@ -231,7 +231,12 @@ function findGuards(words: readonly ShellWord[]): readonly WordGuard[] {
     }
     let end = index + 1;
     while (end < words.length && !isEndOfExec(words, end)) end++;
-    const program = words.slice(index + 1, end).map(unknownWhere("{}"));
+    // Before a plus it becomes as many words as there are files.
+    const isMany = words[end]?.text === "+";
+    const program = words
+      .slice(index + 1, end)
+      .map(unknownWhere("{}"))
+      .map((word) => (isMany && word.text === "{}" ? { ...word, splits: true } : word));
     guards.push({
       from: index,
       to: Math.min(words.length, end + 1),

@@ -48,6 +48,8 @@ const NPM: ProgramOptions = {
   harmless: ["ca", "global", "no", "in", "on"],
   oneDash: true,
   ends: true,
+  // `npm config set` keeps them for every run to come.
+  text: /^(?:(?:script-shell|node-options|init-module|onload-script|globalconfig|userconfig)(?:=|$)|(?:shell|editor|viewer|browser|git|node-gyp|python)=|explore$)/,
 };
 const SSH_WORD =
   /^(?:-\w*o)?"?\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider|securitykeyprovider|include|match|xauthlocation)[=\s]/i;

@@ -173,7 +173,12 @@ function printedBy(piped: readonly SimpleCommand[]): string | undefined {
 }
 
 /** Stands for arguments that come from elsewhere: any number of them. */
-export const UNKNOWN_ARGUMENTS: ShellWord = { ...literalWord(""), literal: false, names: ["@"] };
+export const UNKNOWN_ARGUMENTS: ShellWord = {
+  ...literalWord(""),
+  literal: false,
+  splits: true,
+  names: ["@"],
+};
 
 const PARALLEL: Wrapper = {
   short: "kqtvX0mu",
