@@ -10,6 +10,8 @@ export interface Verdict {
   readonly rule?: string;
   /** One sentence. */
   readonly reason: string;
+  /** The mode that decided, where it is not said by `rule`. */
+  readonly mode?: "plan" | "dontAsk";
   /** The narrowest rule that would allow the part. Absent where no rule can. */
   readonly suggestion?: string;
   /** One wider rule, where it is harmless: program and sub-command with any arguments. */

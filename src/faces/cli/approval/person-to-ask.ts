@@ -1,3 +1,4 @@
+import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { ApprovalPrompt } from "../../../permission/approval-prompt.ts";
 import { isTerminal, type Output } from "../output.ts";
 import { stdinKind } from "../read-stdin.ts";
@@ -39,6 +40,29 @@ export function personToAsk(options: PersonOptions): ApprovalPrompt | undefined 
         process.kill(0, "SIGTSTP");
       },
     });
+  });
+}
+
+/** Lets a person answer the questions of a session, as they come. */
+export function answerQuestions(session: CodingSession, person: ApprovalPrompt): void {
+  session.onQuestion(async (question, signal) => {
+    const { id, callId = "", tool = "", input = {}, agent, reason, parts = [], choices } = question;
+    const [part] = parts;
+    const [rule, wider] = choices.flatMap((each) => (each.choice === "session" ? (each.rule ?? []) : []));
+    const reply = await person.ask({
+      callId,
+      tool,
+      input,
+      reason,
+      canAlways: choices.some(({ choice }) => choice === "always"),
+      signal,
+      ...(agent === undefined ? {} : { agent }),
+      ...(part === undefined ? {} : { part: part.text }),
+      ...(rule === undefined ? {} : { rule }),
+      ...(wider === undefined ? {} : { wider }),
+    });
+    const isWider = "wider" in reply && reply.wider === true && wider !== undefined;
+    session.answer(id, isWider ? { choice: reply.choice, rule: wider } : reply);
   });
 }
 

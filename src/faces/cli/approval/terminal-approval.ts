@@ -217,7 +217,7 @@ class Question {
 }
 
 function told(reply: ApprovalReply, question: ApprovalQuestion): string {
-  const isWider = reply.choice !== "no" && reply.choice !== "once" && reply.wider === true;
+  const isWider = "wider" in reply && reply.wider === true;
   const rule = (isWider ? question.wider : question.rule) ?? "";
   switch (reply.choice) {
     case "once":
@@ -227,6 +227,7 @@ function told(reply: ApprovalReply, question: ApprovalQuestion): string {
     case "always":
       return `allowed from now on: ${rule}`;
     case "no":
+    case "stop":
       return reply.reason === undefined || reply.reason === "" ? "refused" : `refused: ${reply.reason}`;
   }
 }
