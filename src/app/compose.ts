@@ -3,6 +3,8 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import type { Elicit } from "../extensions/mcp/connection.ts";
+import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
@@ -20,6 +22,7 @@ import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
+import { type OpenMcp, openMcp } from "./mcp/open-mcp.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openMemory } from "./open-memory.ts";
 import { type OpenModelOptions, openModel } from "./open-model.ts";
@@ -40,6 +43,8 @@ export interface ComposeOptions {
   readonly model?: Model;
   /** Asks a person what no rule decides. Default: nobody, and every question is a no. */
   readonly approval?: ApprovalPrompt | undefined;
+  /** Asks a person what an MCP server wants to know; without it such questions are refused. */
+  readonly elicit?: Elicit | undefined;
   readonly onNotice: (message: string) => void;
 }
 
@@ -52,6 +57,7 @@ export interface ComposedAgent {
   /** Names of the subagents and of the skills. */
   readonly agents: readonly string[];
   readonly skills: readonly string[];
+  readonly mcp: Pick<OpenMcp, "hub" | "statuses">;
   readonly mode: PermissionMode;
   /** Whether commands are confined. */
   readonly sandbox: "on" | "off";
@@ -104,11 +110,12 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const sandbox = confined.limits;
   const extended = { settings, instructions, pauses, onNotice, sandbox, tools: builtin.tools };
   const { tools, agents, skills, readable } = await composeExtensions(extended);
-  const toolNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
+  const ownNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
   const { workspace } = confined;
+  const mcp = await openMcp(settings, { roots: workspace, elicit: options.elicit, onNotice });
   const decides = composePermission(settings, {
     mode,
-    known: toolNames,
+    known: ownNames,
     allowed: memory.toolNames,
     workspace,
     readable,
@@ -119,8 +126,8 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const journal = await openJournal();
   const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
   const agent = await agentOf(config.pattern, {
-    model,
-    tools,
+    model: mcp.modelFor(model),
+    tools: [...tools, ...mcp.tools],
     systemPrompt: promptOf(config, { instructions, cwd, sandbox }),
     ...boundsOf(config),
     ...decides,
@@ -130,17 +137,22 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     journal,
     ...(checkpoints && { checkpointer: checkpoints }),
   });
+  mcp.attach(agent.tools, usedTools(journal));
   return {
     agent,
+    mcp,
     model: `${model.provider}/${model.id}`,
-    toolNames,
+    toolNames: [...ownNames, ...mcp.tools.map((tool) => tool.name)],
     agents,
     skills,
     mode,
     sandbox: confined.sandbox,
-    ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined }),
+    ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined, mcp }),
     tidy: () => tidy(cwd),
-    killNow: builtin.killNow,
+    killNow: () => {
+      builtin.killNow();
+      mcp.killNow();
+    },
   };
 }
 
@@ -148,7 +160,11 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
 function aroundCalls(
   builtin: BuiltinTools,
   checkpoints: Checkpoints | undefined,
-  endings: { readonly closeMemory: () => void; readonly confined: Confinement },
+  endings: {
+    readonly closeMemory: () => void;
+    readonly confined: Confinement;
+    readonly mcp: Pick<OpenMcp, "close">;
+  },
 ): Pick<ComposedAgent, "prepare" | "dispose"> {
   return {
     prepare: async () => {
@@ -156,11 +172,19 @@ function aroundCalls(
     },
     dispose: async () => {
       endings.closeMemory();
-      await builtin.dispose();
+      await Promise.all([builtin.dispose(), endings.mcp.close()]);
       await checkpoints?.close();
       await endings.confined.dispose();
     },
   };
+}
+
+/** Tools of servers that the conversation so far has used: they are offered again. */
+function usedTools(journal: Journal): ReadonlySet<string> {
+  const used = new Set<string>();
+  for (const entry of journal.entries())
+    if (entry.type === "tool_intent" && entry.name.startsWith(MCP_PREFIX)) used.add(entry.name);
+  return used;
 }
 
 function promptOf(

@@ -1,3 +1,4 @@
+import { isRecord } from "../core/base/json.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { type CommandEnvironment, commandEnvironment } from "../permission/secrets/command-environment.ts";
 import { secretsOf } from "../permission/secrets/known-values.ts";
@@ -40,12 +41,26 @@ export function shellEnvironment(
   };
 }
 
-/** Values of the config that may be secrets: headers and addresses of providers, those of proxies, variables of commands. */
-function configValues({ providers = {}, network, environment }: ConfigFile): readonly Environment[] {
+/** Values of the config that may be secrets: headers and addresses of providers and MCP servers, those of proxies, variables of commands and servers. */
+function configValues({
+  providers = {},
+  network,
+  environment,
+  mcpServers = {},
+}: ConfigFile): readonly Environment[] {
   const { http, https } = network?.proxy ?? {};
   return [
     ...Object.values(providers).flatMap(({ headers = {}, baseUrl }) => [headers, { baseUrl }]),
     { http, https },
     environment?.set ?? {},
+    ...Object.values(mcpServers).flatMap(serverValues),
   ];
+}
+
+function serverValues(server: unknown): readonly Environment[] {
+  const { headers, env } = isRecord(server) ? server : {};
+  return [headers, env].filter(isRecord).map((values) => {
+    const texts = Object.entries(values).filter(([, text]) => typeof text === "string");
+    return Object.fromEntries(texts as [string, string][]);
+  });
 }

@@ -1,6 +1,7 @@
 import { canonicalJson } from "../../core/base/json.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
 import { PRESETS, standardVariables } from "../../providers/catalog.ts";
+import { mcpServerItem } from "../trust/acting-files.ts";
 import type { ConfigFile, ProviderConfig } from "./config-schema.ts";
 import { parseDuration } from "./duration.ts";
 import { isWiderMode } from "./permission-mode.ts";
@@ -64,7 +65,12 @@ export function splitProjectConfig(path: string, config: ConfigFile, user: Confi
   }
   splitMode(plain, user, { act, never });
   splitRules(plain, act);
-  const { providers = {}, ...withoutProviders } = plain;
+  const { providers = {}, mcpServers = {}, ...withoutProviders } = plain;
+  for (const [name, server] of Object.entries(mcpServers))
+    acting.push({
+      item: mcpServerItem(`${path}#mcpServers.${name}`, server),
+      config: { mcpServers: { [name]: server } },
+    });
   for (const [name, provider] of Object.entries(providers)) {
     const fault = providerFault(name, provider, user);
     if (fault) never.push(`providers.${name}`);

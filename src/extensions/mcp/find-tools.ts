@@ -2,27 +2,24 @@ import { orAborted } from "../../core/base/abort.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import type { McpTool } from "./mcp-tools.ts";
-
-/** Name of the tool that finds others. */
-export const FIND_TOOLS = "find_tools";
+import { FIND_TOOLS } from "./tool-name.ts";
 
 /** Where {@link createFindTools} looks. */
 export interface FindToolsSource {
   /** One line on what there is, for the description: it stays as it is. */
   readonly summary: string;
-  /** Tools that are there and are not offered yet. */
-  readonly hidden: () => readonly McpTool[];
-  /** Names of all tools of servers that are offered. */
-  readonly offered: () => readonly string[];
-  /** Offers tools from the next request on. */
+  /** The tools of all servers, offered already or not. */
+  readonly all: () => readonly McpTool[];
+  /** Offers tools from the next request on, as far as they are not. */
   readonly reveal: (tools: readonly McpTool[]) => void;
-  /** Resolves when a server that is starting is settled; `undefined` when none is. */
-  readonly pending: () => Promise<void> | undefined;
+  /** Starts what is not started. Names of the servers that are starting, and when one of them is settled. */
+  readonly pending: () => { readonly names: readonly string[]; readonly settled: Promise<void> };
   /** Servers that are not there, and why. */
   readonly problems: () => readonly string[];
 }
 
 const MAX_FOUND = 10;
+const MAX_LISTED = 100;
 const MAX_LINE = 160;
 
 /** The tool behind which the schemas of many tools wait: it looks for some by words, and offers them from the next request on. */
@@ -44,32 +41,36 @@ export function createFindTools(source: FindToolsSource): Tool {
     timeoutMs: 0,
     execute: async ({ query }, { signal }) => {
       for (;;) {
-        const found = search(source.hidden(), query);
-        if (found.length > 0) return revealed(source, found);
         const pending = source.pending();
-        if (pending === undefined) return nothing(source, query);
-        await orAborted(pending, signal);
+        const found = search(source.all(), query);
+        if (found.length > 0 || pending.names.length === 0) return answer(source, { query, found });
+        await orAborted(pending.settled, signal);
       }
     },
   });
 }
 
-function revealed(source: FindToolsSource, found: readonly McpTool[]): string {
+function answer(
+  source: FindToolsSource,
+  { query, found }: { readonly query: string; readonly found: readonly McpTool[] },
+): string {
   source.reveal(found);
   const lines = found.map(({ tool }) => `${tool.name}: ${firstLine(tool.description)}`);
-  const more = source.hidden().length;
-  return `These tools can be called from now on:\n${lines.join("\n")}${more === 0 ? "" : `\n(${more} others were not shown.)`}`;
-}
-
-function nothing(source: FindToolsSource, query: string): string {
-  const hidden = source.hidden().map(({ tool }) => tool.name);
-  const offered = source.offered();
+  const all = source.all().map(({ tool }) => tool.name);
+  const { names } = source.pending();
   return [
-    `No tool found for ${JSON.stringify(query.slice(0, 200))}.`,
-    ...(hidden.length === 0 ? [] : [`Tools there are: ${hidden.slice(0, 100).join(", ")}.`]),
-    ...(offered.length === 0 ? [] : [`Already callable: ${offered.slice(0, 50).join(", ")}.`]),
+    ...(found.length === 0
+      ? [`No tool found for ${JSON.stringify(query.slice(0, 200))}.`]
+      : ["These tools can be called from now on:", ...lines]),
+    ...(found.length > 0 || all.length === 0 ? [] : [`Tools there are: ${listed(all)}.`]),
+    ...(names.length === 0 ? [] : [`Still starting, ask again for theirs: ${names.join(", ")}.`]),
     ...source.problems(),
   ].join("\n");
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_LISTED;
+  return `${names.slice(0, MAX_LISTED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function firstLine(text: string): string {

@@ -4,12 +4,12 @@ import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
 import type { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import type { ListedPrompt, ListedResource, ListedTool, McpHost, OpenConnection } from "./connection.ts";
-import { createFindTools, FIND_TOOLS } from "./find-tools.ts";
+import { createFindTools } from "./find-tools.ts";
 import { McpServer } from "./mcp-server.ts";
 import { type DroppedTool, type McpTool, toMcpTools } from "./mcp-tools.ts";
 import { type PromptMessage, promptMessages } from "./prompt-messages.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
-import { mcpNames, serverParts } from "./tool-name.ts";
+import { FIND_TOOLS, MCP_PREFIX, mcpNames, serverParts } from "./tool-name.ts";
 import { resourceBlocks } from "./tool-result.ts";
 
 /** Lists of tools that are remembered from one run to the next, by the hash of a server's configuration. Neither throws. */
@@ -172,7 +172,7 @@ export class McpHub {
     signal: AbortSignal,
   ): Promise<readonly PromptMessage[]> {
     for (const { server, part } of this.#ready()) {
-      if (!name.startsWith(`mcp__${part}__`)) continue;
+      if (!name.startsWith(`${MCP_PREFIX}${part}__`)) continue;
       const answer = await server.use(signal, async (connection) => {
         const prompts = await connection.listPrompts();
         const names = mcpNames(
@@ -267,13 +267,13 @@ export class McpHub {
     );
     return createFindTools({
       summary: `Servers: ${counts.join(", ")}.`,
-      hidden: () => this.#hidden(),
-      offered: () => [...this.#offered.keys()],
-      reveal: (tools) => this.#reveal(tools),
+      all: () => this.#enabled().flatMap(({ tools }) => tools),
+      reveal: (tools) => this.#reveal(tools.filter(({ tool }) => !this.#offered.has(tool.name))),
       pending: () => {
         this.start();
-        const isPending = this.#enabled().some(({ server }) => server.life.state === "starting");
-        return isPending ? this.#changed.promise : undefined;
+        const starting = this.#enabled().filter(({ server }) => server.life.state === "starting");
+        const names = starting.map(({ server }) => server.definition.name);
+        return { names, settled: this.#changed.promise };
       },
       problems: () =>
         this.#enabled().flatMap(({ server: { definition, life } }) =>

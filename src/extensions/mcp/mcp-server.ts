@@ -37,6 +37,8 @@ export class McpServer {
   #life: Lifecycle = { state: "idle" };
   #connection: Connection | undefined;
   #served = false;
+  #toolsChanged = false;
+  #isReading = false;
   /** Ends a wait before its time. */
   #wait: AbortController | undefined;
   /** Settles with the start at work; never rejects. */
@@ -163,14 +165,22 @@ export class McpServer {
     this.#on({ type: "opened" });
   }
 
+  /** However often the server says that its list changed, it is asked one time after the other. */
   async #readTools(): Promise<void> {
+    this.#toolsChanged = true;
     const connection = this.#connection;
-    if (connection === undefined) return;
+    if (this.#isReading || connection === undefined) return;
+    this.#isReading = true;
     try {
-      const tools = await connection.listTools();
-      if (this.#connection === connection) this.#options.onTools(tools);
+      while (this.#toolsChanged && this.#connection === connection) {
+        this.#toolsChanged = false;
+        const tools = await connection.listTools();
+        if (this.#connection === connection) this.#options.onTools(tools);
+      }
     } catch {
       // The tools known so far stay; a connection that broke says so itself.
+    } finally {
+      this.#isReading = false;
     }
   }
 

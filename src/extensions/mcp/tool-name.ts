@@ -6,6 +6,9 @@ const MAX_NAME = 64;
 /** What a name begins with that a server brings. */
 export const MCP_PREFIX = "mcp__";
 
+/** Name of the tool behind which those of servers wait. */
+export const FIND_TOOLS = "find_tools";
+
 /**
  * The names of a server's things (tools, prompts) as the agent calls them: `mcp__server__name`, of letters, digits, `_` and `-`, at most 64
  * characters. A name that had to be changed and then is that of another one, or had to be cut, ends in a hash of what it was. Equal names

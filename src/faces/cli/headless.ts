@@ -204,6 +204,7 @@ class HeadlessRun {
     const settings = await loadSettings({
       environment: this.#context.environment,
       cwd,
+      mcp: this.#flags.mcp,
       flags: {
         ...config,
         ...(systemPrompt === undefined
@@ -299,6 +300,7 @@ class HeadlessRun {
       model: composed?.model ?? null,
       skills: composed?.skills ?? [],
       agents: composed?.agents ?? [],
+      mcp_servers: composed?.mcp.statuses() ?? [],
       permissionMode: composed?.mode ?? this.#flags.config.permissionMode ?? "default",
       sandbox: composed?.sandbox ?? "off",
     });
