@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { Client, ProtocolError, SdkError, SdkErrorCode, type Transport } from "@modelcontextprotocol/client";
+import { abortError } from "../../core/base/abort.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { answerServer } from "./answer-server.ts";
@@ -211,7 +212,7 @@ class SdkConnection implements Connection {
 
   async #request(
     request: { readonly method: string; readonly params: { readonly [key: string]: unknown } },
-    options: object = {},
+    options: { readonly signal?: AbortSignal; readonly [option: string]: unknown } = {},
   ): Promise<unknown> {
     try {
       return await this.#client.request({ ...request, params: { ...request.params } }, ANYTHING, {
@@ -219,6 +220,7 @@ class SdkConnection implements Connection {
         ...options,
       });
     } catch (error) {
+      if (options.signal?.aborted === true) throw abortError(options.signal);
       throw asConnectionError(error, this.#parts.line);
     }
   }

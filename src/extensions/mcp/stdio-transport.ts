@@ -101,9 +101,9 @@ export class StdioTransport implements Transport {
     if (child === undefined) return;
     this.#reason ??= "it was ended";
     child.stdin.end();
-    if (await this.#exits(CLOSE_GRACE_MS)) return;
+    if (await within(CLOSE_GRACE_MS, this.#exited)) return;
     this.#signal("SIGTERM");
-    if (await this.#exits(TERM_GRACE_MS)) return;
+    if (await within(TERM_GRACE_MS, this.#exited)) return;
     this.killNow();
     await this.#exited;
   }
@@ -111,17 +111,6 @@ export class StdioTransport implements Transport {
   /** Kills the group. */
   killNow(): void {
     this.#signal("SIGKILL");
-  }
-
-  async #exits(withinMs: number): Promise<boolean> {
-    const wait = new AbortController();
-    const late = systemClock.sleep(withinMs, wait.signal).then(
-      () => false,
-      () => true,
-    );
-    const inTime = await Promise.race([this.#exited.then(() => true), late]);
-    wait.abort();
-    return inTime;
   }
 
   #signal(name: NodeJS.Signals): void {
@@ -143,9 +132,14 @@ export class StdioTransport implements Transport {
       "data",
       lineReader((line) => this.#line(line)),
     );
-    // Not "close": a process that was left behind may hold the pipes open.
-    child.once("exit", () => setImmediate(() => this.#ended()));
-    child.stdout.once("end", () => this.#ended());
+    const spoken = new Promise<void>((resolve) => child.stdout.once("close", resolve));
+    // Whoever was left behind may hold the pipe open, and a process may live on that closed its own: neither is waited for.
+    const afterExit = this.#exited.then(() => within(CLOSE_GRACE_MS, spoken));
+    const afterSpeech = spoken.then(() => within(CLOSE_GRACE_MS, this.#exited));
+    void Promise.race([afterExit, afterSpeech]).then(() => {
+      this.#reason ??= "it closed its output";
+      this.#ended();
+    });
   }
 
   #ended(): void {
@@ -162,7 +156,7 @@ export class StdioTransport implements Transport {
     const parsed = safeParse(line);
     if (parsed.ok && isRecord(parsed.value) && parsed.value["jsonrpc"] === "2.0") {
       this.#otherLines = 0;
-      this.onmessage?.(parsed.value as unknown as JSONRPCMessage);
+      this.onmessage?.(withResult(parsed.value) as JSONRPCMessage);
     } else if (++this.#otherLines > MAX_OTHER_LINES)
       this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are no messages of the protocol`);
   }
@@ -172,6 +166,25 @@ export class StdioTransport implements Transport {
     this.killNow();
     this.#ended();
   }
+}
+
+/** An answer that is none would be passed over, and its call wait for ever: it counts as an error. */
+function withResult(message: { readonly [key: string]: unknown }): object {
+  const { id, method, result, error } = message;
+  if (id === undefined || method !== undefined || isRecord(result) || isRecord(error)) return message;
+  return { jsonrpc: "2.0", id, error: { code: -32_603, message: "The server's answer is not a result." } };
+}
+
+/** Whether it comes about in time. */
+async function within(ms: number, event: Promise<void>): Promise<boolean> {
+  const wait = new AbortController();
+  const late = systemClock.sleep(ms, wait.signal).then(
+    () => false,
+    () => true,
+  );
+  const inTime = await Promise.race([event.then(() => true), late]);
+  wait.abort();
+  return inTime;
 }
 
 function spawnFault({ command }: StdioServer, error: Error): string {
