@@ -30,7 +30,11 @@ function shown(answer: unknown): string {
 test.each(TRANSPORTS.flatMap((transport) => CALL_FAULTS.map((fault) => ({ transport, fault }))))(
   "over $transport, a server that does this in a call costs that call alone: $fault",
   async ({ transport, fault }) => {
-    const { call } = await serverRoom(transport, {}, { definition: { timeout: fault === "hangs" ? 200 : 20_000 } });
+    const { call } = await serverRoom(
+      transport,
+      {},
+      { definition: { timeout: fault === "hangs" ? 200 : 20_000 } },
+    );
     const bad = await call(fault === "no_object" ? "no_object" : fault);
     const good = await call("echo", { text: "still here" });
     expect([shown(bad), shown(good)]).toEqual([
@@ -44,7 +48,10 @@ const START_ENDS: { readonly [fault in StartFault]: { readonly stdio: RegExp; re
   hangs: { stdio: /did not start within 30 s/, http: /did not start within 30 s/ },
   dies: { stdio: /exit code 7/, http: /cannot be reached|connection broke/ },
   garbage: { stdio: /exit code 7/, http: /cannot be reached|connection broke/ },
-  version: { stdio: /protocol version is not supported: 1999-01-01/, http: /version is not supported: 1999-01-01/ },
+  version: {
+    stdio: /protocol version is not supported: 1999-01-01/,
+    http: /version is not supported: 1999-01-01/,
+  },
   refuses: { stdio: /not today/, http: /not today/ },
   floods: { stdio: /10000 lines that are no messages/, http: /did not start within 30 s/ },
 };
@@ -69,41 +76,56 @@ test.each(TRANSPORTS.flatMap((transport) => STARTS.map((fault) => ({ transport, 
   },
 );
 
-test.each(TRANSPORTS)("over %s, a server is started again with growing waits until it works", async (transport) => {
-  const clock = new FakeClock();
-  const counter = join(tempFolder(), "starts");
-  const { server, reaches, lives } = await serverRoom(
-    transport,
-    { start: "refuses", until: { starts: 3, counter } },
-    { clock },
-  );
-  server.want();
-  for (const waitMs of [500, 1_000, 2_000]) {
-    await reaches("waiting");
-    await clock.advance(waitMs - 1);
-    expect(server.life.state).toBe("waiting");
-    await clock.advance(1);
-  }
-  await reaches("ready");
-  expect(lives).toEqual(["starting", "waiting", "starting", "waiting", "starting", "waiting", "starting", "ready"]);
-});
+test.each(TRANSPORTS)(
+  "over %s, a server is started again with growing waits until it works",
+  async (transport) => {
+    const clock = new FakeClock();
+    const counter = join(tempFolder(), "starts");
+    const { server, reaches, lives } = await serverRoom(
+      transport,
+      { start: "refuses", until: { starts: 3, counter } },
+      { clock },
+    );
+    server.want();
+    for (const waitMs of [500, 1_000, 2_000]) {
+      await reaches("waiting");
+      await clock.advance(waitMs - 1);
+      expect(server.life.state).toBe("waiting");
+      await clock.advance(1);
+    }
+    await reaches("ready");
+    expect(lives).toEqual([
+      "starting",
+      "waiting",
+      "starting",
+      "waiting",
+      "starting",
+      "waiting",
+      "starting",
+      "ready",
+    ]);
+  },
+);
 
-test.each(TRANSPORTS)("over %s, a server that fails five times is left alone until it is called", async (transport) => {
-  const clock = new FakeClock();
-  const counter = join(tempFolder(), "starts");
-  const { server, reaches, call } = await serverRoom(
-    transport,
-    { start: "refuses", until: { starts: 5, counter } },
-    { clock },
-  );
-  server.want();
-  for (let start = 1; start < 5; start++) {
-    await reaches("waiting");
-    await clock.advance(30_000);
-  }
-  await reaches("failed");
-  expect(shown(await call("echo", { text: "now?" }))).toBe('{"text":"now?"}');
-});
+test.each(TRANSPORTS)(
+  "over %s, a server that fails five times is left alone until it is called",
+  async (transport) => {
+    const clock = new FakeClock();
+    const counter = join(tempFolder(), "starts");
+    const { server, reaches, call } = await serverRoom(
+      transport,
+      { start: "refuses", until: { starts: 5, counter } },
+      { clock },
+    );
+    server.want();
+    for (let start = 1; start < 5; start++) {
+      await reaches("waiting");
+      await clock.advance(30_000);
+    }
+    await reaches("failed");
+    expect(shown(await call("echo", { text: "now?" }))).toBe('{"text":"now?"}');
+  },
+);
 
 test("a server at an address that is stopped is lost, and found again when it is back", async () => {
   const { server, reaches, call, http } = await serverRoom("http", {});
@@ -159,7 +181,11 @@ test("a server is told the folders of the run", async () => {
 });
 
 test("a program that is not there is named, with what to check", async () => {
-  const { server } = await serverRoom("stdio", {}, { definition: { command: "no-such-program" }, clock: new FakeClock() });
+  const { server } = await serverRoom(
+    "stdio",
+    {},
+    { definition: { command: "no-such-program" }, clock: new FakeClock() },
+  );
   server.want();
   await server.settled();
   expect(server.life).toMatchObject({

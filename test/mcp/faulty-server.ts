@@ -37,7 +37,11 @@ export interface FaultPlan {
 interface Message {
   readonly id?: number | string;
   readonly method?: string;
-  readonly params?: { readonly name?: string; readonly arguments?: object; readonly _meta?: { readonly progressToken?: number } };
+  readonly params?: {
+    readonly name?: string;
+    readonly arguments?: object;
+    readonly _meta?: { readonly progressToken?: number };
+  };
   readonly result?: object;
 }
 
@@ -94,7 +98,11 @@ function faultOfStart({ start, until }: FaultPlan): StartFault | undefined {
 }
 
 function initialized(protocolVersion: string): object {
-  return { protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo: { name: "scripted", version: "1" } };
+  return {
+    protocolVersion,
+    capabilities: { tools: { listChanged: true } },
+    serverInfo: { name: "scripted", version: "1" },
+  };
 }
 
 function textResult(text: string): object {
@@ -147,12 +155,21 @@ function play(name: ToolName | undefined, { id, voice, params }: Turn): void {
       return answer(textResult("x".repeat(50 * 1024 * 1024)));
     case "floods":
       for (let count = 0; count < 5_000; count++)
-        voice.send({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: count } });
+        voice.send({
+          jsonrpc: "2.0",
+          method: "notifications/message",
+          params: { level: "info", data: count },
+        });
       return answer(WORKS);
     case "refuses":
       return voice.send({ jsonrpc: "2.0", id, error: { code: -32602, message: "wrong arguments" } });
     case "unknown_block":
-      return answer({ content: [{ type: "hologram", beam: 1 }, { type: "text", text: "it works" }] });
+      return answer({
+        content: [
+          { type: "hologram", beam: 1 },
+          { type: "text", text: "it works" },
+        ],
+      });
     case "no_object":
       return answer("nonsense");
     case "no_content":

@@ -20,8 +20,14 @@ export function definitionOf(value: object, name = "scripted"): McpServerDefinit
 }
 
 /** The words that start the scripted server as a process. */
-export function stdioCommand(plan: FaultPlan): { readonly command: string; readonly args: readonly string[] } {
-  return { command: process.execPath, args: [join(import.meta.dirname, "faulty-stdio.ts"), JSON.stringify(plan)] };
+export function stdioCommand(plan: FaultPlan): {
+  readonly command: string;
+  readonly args: readonly string[];
+} {
+  return {
+    command: process.execPath,
+    args: [join(import.meta.dirname, "faulty-stdio.ts"), JSON.stringify(plan)],
+  };
 }
 
 /** A server under test, and what was heard of it. */

@@ -4,6 +4,7 @@ import { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
 import type { Settings } from "../settings.ts";
 import { knownToolsFiles } from "./known-tools.ts";
+import { loginStore } from "./login-store.ts";
 
 /** What {@link createMcpHub} needs. */
 export interface HubParts {
@@ -23,12 +24,21 @@ export function createMcpHub({ servers, host, settings, clock, version, onNotice
     clock,
     onNotice,
     known: knownToolsFiles(settings.paths),
-    loadOpener: () => loadOpener(version),
+    loadOpener: () => loadOpener({ version, clock, settings }),
     ...(settings.config.values.mcp?.defer === false ? { defer: false } : {}),
   });
 }
 
-async function loadOpener(version: string): Promise<OpenConnection> {
-  const { connectionOpener, createProcessWatcher } = await import("./mcp-client.ts");
-  return connectionOpener({ version, watcher: createProcessWatcher() });
+async function loadOpener({
+  version,
+  clock,
+  settings,
+}: Pick<HubParts, "version" | "clock" | "settings">): Promise<OpenConnection> {
+  const { authorizationOf, connectionOpener, createProcessWatcher } = await import("./mcp-client.ts");
+  const open = connectionOpener({ version, watcher: createProcessWatcher() });
+  return (server, host, options) => {
+    const authorization: McpHost["authorization"] = (each) =>
+      authorizationOf(each, { store: loginStore(each, settings.paths), clock });
+    return open(server, { authorization, ...host }, options);
+  };
 }

@@ -4,10 +4,10 @@ import type { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import type { Elicit, McpHost } from "../../extensions/mcp/connection.ts";
 import type { McpHub, McpServerStatus } from "../../extensions/mcp/mcp-hub.ts";
-import { shellEnvironment } from "../secrets.ts";
 import type { Settings } from "../settings.ts";
 import { faultText, findMcpServers, type ServerFault } from "./find-servers.ts";
 import { besideFirstRequest } from "./first-request.ts";
+import { serverEnvironment } from "./server-environment.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -82,14 +82,6 @@ export async function openMcp(settings: Settings, options: OpenMcpOptions): Prom
     },
     killNow: () => hub.killNow(),
   };
-}
-
-/** What commands see, servers see too. */
-function serverEnvironment({ environment, config }: Settings): { readonly [name: string]: string } {
-  const { env } = shellEnvironment(environment, config.values);
-  return Object.fromEntries(
-    Object.entries(env).filter((each): each is [string, string] => each[1] !== undefined),
-  );
 }
 
 function withoutServers(faults: readonly ServerFault[]): OpenMcp {

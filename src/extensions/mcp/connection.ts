@@ -1,4 +1,4 @@
-import type { McpServerDefinition } from "./server-definition.ts";
+import type { HttpServer, McpServerDefinition } from "./server-definition.ts";
 
 /** A tool as its server describes it. Nothing in it can be relied on but its name. */
 export interface ListedTool {
@@ -54,7 +54,7 @@ export interface McpHost {
   readonly elicit?: Elicit | undefined;
   readonly sample?: Sample | undefined;
   /** The tokens of somebody who logged in. */
-  readonly authorization?: ((server: McpServerDefinition) => Authorization) | undefined;
+  readonly authorization?: ((server: HttpServer) => Authorization) | undefined;
 }
 
 /** A question of a server to the person: a form whose fields a JSON Schema describes, or a page to open. */

@@ -36,6 +36,16 @@ export interface HttpServer extends AnyServer {
   readonly type: "http" | "sse";
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
+  readonly oauth: OAuthSettings;
+}
+
+/** What is known beforehand of logging in to a server. What is absent is found out, and a client is registered. */
+export interface OAuthSettings {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly scope?: string;
+  /** Default: any free one. */
+  readonly callbackPort?: number;
 }
 
 /** How a server is reached, checked, with its variables put in. */
@@ -143,7 +153,26 @@ function httpServer(common: AnyServer, value: Fields, expand: Expand): HttpServe
   for (const [header, text] of Object.entries(headers))
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header) || /[\r\n\0]/.test(text))
       throw new DefinitionFault(`has a header ${JSON.stringify(header)} that HTTP does not take`);
-  return { ...common, type: type === "sse" ? "sse" : "http", url: address, headers };
+  const oauth = oauthSettings(value["oauth"], expand);
+  return { ...common, type: type === "sse" ? "sse" : "http", url: address, headers, oauth };
+}
+
+function oauthSettings(value: unknown, expand: Expand): OAuthSettings {
+  if (value === undefined) return {};
+  if (!isRecord(value)) throw new DefinitionFault('has "oauth" that is not an object');
+  const { callbackPort, ...rest } = value;
+  if (callbackPort !== undefined && !(Number.isInteger(callbackPort) && Number(callbackPort) > 0))
+    throw new DefinitionFault('has an "oauth.callbackPort" that is not a port');
+  const entries = ["clientId", "clientSecret", "scope"].flatMap((key) => {
+    const text = rest[key];
+    if (text === undefined) return [];
+    if (typeof text !== "string") throw new DefinitionFault(`has an "oauth.${key}" that is not a text`);
+    return [[key, expand(text, `oauth.${key}`)]];
+  });
+  return {
+    ...(Object.fromEntries(entries) as OAuthSettings),
+    ...(callbackPort === undefined ? {} : { callbackPort: Number(callbackPort) }),
+  };
 }
 
 function texts(value: Fields, key: string, expand: Expand): { readonly [name: string]: string } {
