@@ -201,13 +201,17 @@ export interface FaultyHttp {
   readonly restart: () => Promise<void>;
 }
 
+/** Looks at a request first; true when it has answered it. */
+export type Guard = (request: IncomingMessage, response: ServerResponse, body: string) => boolean;
+
 /** Starts a scripted server that speaks Streamable HTTP. Each answer is a stream of events. */
-export async function startFaultyHttp(plan: FaultPlan): Promise<FaultyHttp> {
+export async function startFaultyHttp(plan: FaultPlan, guard?: Guard): Promise<FaultyHttp> {
   const sessions = new Map<string, ReturnType<typeof scriptedAnswers>>();
   const requests: { method: string; headers: IncomingMessage["headers"] }[] = [];
   let count = 0;
   const answer = (request: IncomingMessage, response: ServerResponse, body: string): void => {
     requests.push({ method: request.method ?? "", headers: request.headers });
+    if (guard?.(request, response, body) === true) return;
     if (request.method !== "POST") return void response.writeHead(405).end();
     const message = JSON.parse(body) as Message;
     const isNew = message.method === "initialize";

@@ -4,8 +4,9 @@
  * for good.
  */
 export type Lifecycle =
-  | { readonly state: "idle" | "ready" | "stopped" }
-  /** `attempt`: starts since it last was ready for a while, this one included. */
+  | { readonly state: "idle" | "stopped" }
+  | { readonly state: "ready"; readonly attempt: number }
+  /** `attempt`: starts since it last answered something, this one included. */
   | { readonly state: "starting"; readonly attempt: number }
   | { readonly state: "waiting"; readonly attempt: number; readonly reason: string }
   | { readonly state: "failed"; readonly reason: string }
@@ -35,12 +36,12 @@ export function afterEvent(life: Lifecycle, event: LifecycleEvent): Lifecycle {
     case "wanted":
       return wanted(life);
     case "opened":
-      return life.state === "starting" ? { state: "ready" } : life;
+      return life.state === "starting" ? { ...life, state: "ready" } : life;
     case "open_failed":
       if (life.state !== "starting") return life;
       return event.login ? { state: "needs_login", reason: event.reason } : again(life.attempt, event.reason);
     case "lost":
-      return life.state === "ready" ? again(event.served ? 0 : 1, event.reason) : life;
+      return life.state === "ready" ? again(event.served ? 0 : life.attempt, event.reason) : life;
     case "due":
       return life.state === "waiting" ? { state: "starting", attempt: life.attempt + 1 } : life;
   }

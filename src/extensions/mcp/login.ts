@@ -6,6 +6,7 @@ import {
   discoverOAuthServerInfo,
   extractWWWAuthenticateParams,
   type OAuthClientProvider,
+  type OAuthDiscoveryState,
   refreshAuthorization,
   selectResourceURL,
 } from "@modelcontextprotocol/client";
@@ -187,6 +188,7 @@ class LoginFlow implements OAuthClientProvider {
   #client: Login["client"] | undefined;
   #tokens: Login["tokens"] | undefined;
   #verifier = "";
+  #discovery: OAuthDiscoveryState | undefined;
 
   constructor(server: HttpServer, options: LogInOptions & { readonly redirectUrl: string }) {
     this.#server = server;
@@ -226,6 +228,12 @@ class LoginFlow implements OAuthClientProvider {
     this.#verifier = verifier;
   };
   readonly codeVerifier = (): string => this.#verifier;
+
+  /** What was found out before the person was sent away counts when they come back. */
+  readonly saveDiscoveryState = (state: OAuthDiscoveryState): void => {
+    this.#discovery = state;
+  };
+  readonly discoveryState = (): OAuthDiscoveryState | undefined => this.#discovery;
 
   /** Keeps what the login brought. */
   async keep(): Promise<void> {
