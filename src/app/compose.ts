@@ -22,6 +22,7 @@ import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
+import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
 import { type OpenMcp, openMcp } from "./mcp/open-mcp.ts";
 import { chooseModel } from "./model-choice.ts";
 import { openMemory } from "./open-memory.ts";
@@ -78,18 +79,22 @@ export interface ComposedAgent {
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
   const { mark, openJournal } = markedJournal(options);
-  const confined = await confine(options);
+  const found = await findMcpServers(options.settings);
+  const confined = await confine({ ...options, servers: found.servers });
   try {
     // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
     Object.assign(confined.shell, { mark });
-    return await composeConfined({ ...options, openJournal }, confined);
+    return await composeConfined({ ...options, openJournal }, { confined, found });
   } catch (error) {
     await confined.dispose();
     throw error;
   }
 }
 
-async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
+async function composeConfined(
+  options: ComposeOptions,
+  { confined, found }: { readonly confined: Confinement; readonly found: FoundServers },
+): Promise<ComposedAgent> {
   const { settings, openJournal, approval, onNotice } = options;
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
@@ -112,7 +117,12 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const { tools, agents, skills, readable } = await composeExtensions(extended);
   const ownNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
   const { workspace } = confined;
-  const mcp = await openMcp(settings, { roots: workspace, elicit: options.elicit, onNotice });
+  const mcp = await openMcp(settings, {
+    found,
+    roots: workspace,
+    elicit: options.elicit,
+    onNotice: (message) => onNotice(confined.redact?.text(message) ?? message),
+  });
   const decides = composePermission(settings, {
     mode,
     known: ownNames,

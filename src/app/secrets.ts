@@ -1,5 +1,5 @@
-import { isRecord } from "../core/base/json.ts";
 import type { Redaction } from "../core/base/redaction.ts";
+import type { McpServerDefinition } from "../extensions/mcp/server-definition.ts";
 import { type CommandEnvironment, commandEnvironment } from "../permission/secrets/command-environment.ts";
 import { secretsOf } from "../permission/secrets/known-values.ts";
 import { createRedaction } from "../permission/secrets/redaction.ts";
@@ -8,15 +8,20 @@ import type { ConfigFile } from "./config/config-schema.ts";
 import type { Environment } from "./config/env.ts";
 
 /**
- * What takes secrets out of results, errors and exports: credentials in the environment and in the config, and what looks like one.
+ * What takes secrets out of results, errors and exports: credentials in the environment, in the config and in
+ * what MCP servers are given, and what looks like one.
  * `undefined` where the user's config says `redact: false`.
  */
-export function redactionFor(environment: Environment, config: ConfigFile): Redaction | undefined {
+export function redactionFor(
+  environment: Environment,
+  config: ConfigFile,
+  servers: readonly McpServerDefinition[] = [],
+): Redaction | undefined {
   if (config.redact === false) return undefined;
   // Made with the first text: a run that shows no results needs none, and making it takes time.
   let made: Redaction | undefined;
   const redaction = (): Redaction => {
-    const named = [environment, ...configValues(config)];
+    const named = [environment, ...configValues(config), ...servers.map(serverValues)];
     made ??= createRedaction({ secrets: named.flatMap((values) => secretsOf(values)) });
     return made;
   };
@@ -41,26 +46,16 @@ export function shellEnvironment(
   };
 }
 
-/** Values of the config that may be secrets: headers and addresses of providers and MCP servers, those of proxies, variables of commands and servers. */
-function configValues({
-  providers = {},
-  network,
-  environment,
-  mcpServers = {},
-}: ConfigFile): readonly Environment[] {
+/** Values of the config that may be secrets: headers and addresses of providers, those of proxies, variables of commands. */
+function configValues({ providers = {}, network, environment }: ConfigFile): readonly Environment[] {
   const { http, https } = network?.proxy ?? {};
   return [
     ...Object.values(providers).flatMap(({ headers = {}, baseUrl }) => [headers, { baseUrl }]),
     { http, https },
     environment?.set ?? {},
-    ...Object.values(mcpServers).flatMap(serverValues),
   ];
 }
 
-function serverValues(server: unknown): readonly Environment[] {
-  const { headers, env } = isRecord(server) ? server : {};
-  return [headers, env].filter(isRecord).map((values) => {
-    const texts = Object.entries(values).filter(([, text]) => typeof text === "string");
-    return Object.fromEntries(texts as [string, string][]);
-  });
+function serverValues(server: McpServerDefinition): Environment {
+  return server.type === "stdio" ? server.env : server.headers;
 }

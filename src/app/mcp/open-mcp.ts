@@ -5,7 +5,7 @@ import type { Tool } from "../../core/tool/tool.ts";
 import type { Elicit, McpHost } from "../../extensions/mcp/connection.ts";
 import type { McpHub, McpServerStatus } from "../../extensions/mcp/mcp-hub.ts";
 import type { Settings } from "../settings.ts";
-import { faultText, findMcpServers, type ServerFault } from "./find-servers.ts";
+import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
 import { besideFirstRequest } from "./first-request.ts";
 import { serverEnvironment } from "./server-environment.ts";
 
@@ -13,6 +13,7 @@ declare const NANO_AGENT_VERSION: string;
 
 /** What {@link openMcp} needs beside the settings. */
 export interface OpenMcpOptions {
+  readonly found: FoundServers;
   /** Folders of the run, the working folder first. */
   readonly roots: readonly string[];
   /** Asks a person what a server wants to know. Absent: it is refused. */
@@ -36,9 +37,9 @@ export interface OpenMcp {
   readonly killNow: () => void;
 }
 
-/** Finds the MCP servers of a run. Starts none, and loads nothing of the client where there are none. */
+/** Makes the MCP servers of a run. Starts none, and loads nothing of the client where there are none. */
 export async function openMcp(settings: Settings, options: OpenMcpOptions): Promise<OpenMcp> {
-  const { servers, faults } = await findMcpServers(settings);
+  const { servers, faults } = options.found;
   for (const fault of faults) options.onNotice(faultText(fault));
   if (servers.length === 0) return withoutServers(faults);
   const { createMcpHub } = await import("./mcp-parts.ts");

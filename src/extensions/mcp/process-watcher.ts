@@ -16,9 +16,9 @@ while read -r sign group; do
   case "$groups" in *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}";; esac
   if [ "$sign" = + ]; then groups="$groups$group "; fi
 done
-for group in $groups; do kill -TERM -- "-$group" 2>/dev/null; done
+for group in $groups; do kill -s TERM -- "-$group" 2>/dev/null; done
 [ "$groups" = ' ' ] || [ -z "\${groups# }" ] || sleep 1
-for group in $groups; do kill -KILL -- "-$group" 2>/dev/null; done
+for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 `;
 
 /**

@@ -104,7 +104,7 @@ async function testServer(place: Place): Promise<number> {
     try {
       const answer = await hub.call(definition.name, tool, input, new AbortController().signal);
       const { content, isError = false } = toMcpResult(answer);
-      const redact = redactionFor(settings.environment, settings.config.values);
+      const redact = redactionFor(settings.environment, settings.config.values, [definition]);
       const text =
         typeof content === "string"
           ? content
