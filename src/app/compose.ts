@@ -96,19 +96,11 @@ async function composeConfined(
   { confined, found }: { readonly confined: Confinement; readonly found: FoundServers },
 ): Promise<ComposedAgent> {
   const { settings, openJournal, approval, onNotice } = options;
-  const { cwd, environment, paths } = settings;
+  const { cwd, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const guard = new FileGuard();
-  const builtin = createBuiltinTools({
-    shell: confined.shell,
-    home: paths.home,
-    workspace: confined.workspace,
-    searchPath: variable(environment, "PATH") ?? "",
-    guard,
-    extra: config.extraTools ?? [],
-    webFetch: webFetchOptions(config, environment),
-  });
+  const builtin = builtinTools(settings, confined, guard);
   const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
   const instructions = readInstructions(settings.folders, onNotice);
   const pauses = new RatePauses();
@@ -117,12 +109,7 @@ async function composeConfined(
   const { tools, agents, skills, readable } = await composeExtensions(extended);
   const ownNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
   const { workspace } = confined;
-  const mcp = await openMcp(settings, {
-    found,
-    roots: workspace,
-    elicit: options.elicit,
-    onNotice: (message) => onNotice(confined.redact?.text(message) ?? message),
-  });
+  const mcp = await mcpOf(options, confined, found);
   const decides = composePermission(settings, {
     mode,
     known: ownNames,
@@ -159,11 +146,37 @@ async function composeConfined(
     sandbox: confined.sandbox,
     ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined, mcp }),
     tidy: () => tidy(cwd),
-    killNow: () => {
-      builtin.killNow();
-      mcp.killNow();
-    },
   };
+}
+
+function mcpOf(
+  { settings, elicit, onNotice }: ComposeOptions,
+  { workspace: roots, redact }: Confinement,
+  found: FoundServers,
+): Promise<OpenMcp> {
+  // What servers say of themselves may hold what they were given.
+  return openMcp(settings, {
+    found,
+    roots,
+    elicit,
+    onNotice: (text) => onNotice(redact?.text(text) ?? text),
+  });
+}
+
+function builtinTools(
+  { config: { values }, environment, paths }: Settings,
+  { shell, workspace }: Confinement,
+  guard: FileGuard,
+): BuiltinTools {
+  return createBuiltinTools({
+    shell,
+    home: paths.home,
+    workspace,
+    searchPath: variable(environment, "PATH") ?? "",
+    guard,
+    extra: values.extraTools ?? [],
+    webFetch: webFetchOptions(values, environment),
+  });
 }
 
 /** What is done before the first calls and after the last. */
@@ -173,9 +186,9 @@ function aroundCalls(
   endings: {
     readonly closeMemory: () => void;
     readonly confined: Confinement;
-    readonly mcp: Pick<OpenMcp, "close">;
+    readonly mcp: Pick<OpenMcp, "close" | "killNow">;
   },
-): Pick<ComposedAgent, "prepare" | "dispose"> {
+): Pick<ComposedAgent, "prepare" | "dispose" | "killNow"> {
   return {
     prepare: async () => {
       await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
@@ -185,6 +198,10 @@ function aroundCalls(
       await Promise.all([builtin.dispose(), endings.mcp.close()]);
       await checkpoints?.close();
       await endings.confined.dispose();
+    },
+    killNow: () => {
+      builtin.killNow();
+      endings.mcp.killNow();
     },
   };
 }

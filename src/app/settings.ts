@@ -5,7 +5,7 @@ import type { Environment } from "./config/env.ts";
 import { loadConfigFile, loadProjectConfig } from "./config/load-config.ts";
 import { type EffectiveConfig, mergeConfig } from "./config/merge-config.ts";
 import { projectFolders, type UserPaths, userPaths } from "./config/paths.ts";
-import type { McpSources } from "./mcp/find-servers.ts";
+import type { McpSources } from "./mcp/mcp-sources.ts";
 import { openTrustedProject } from "./trust/trust-file.ts";
 
 /** Everything that is settled before a model is chosen. */

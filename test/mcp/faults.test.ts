@@ -162,8 +162,8 @@ test.each(TRANSPORTS)("over %s, a list that changes is read again", async (trans
   ]);
 });
 
-test("progress is told, and a call that is stopped is stopped at the server too", async () => {
-  const { server } = await serverRoom("stdio", {});
+test.each(TRANSPORTS)("over %s, progress is told, and a call can be stopped", async (transport) => {
+  const { server } = await serverRoom(transport, {});
   const lines: string[] = [];
   const controller = new AbortController();
   const { signal } = controller;

@@ -135,58 +135,57 @@ function failStart(fault: StartFault, { id, voice }: Turn): void {
 
 const WORKS = textResult("it works");
 
-function play(name: ToolName | undefined, { id, voice, params }: Turn): void {
-  const answer = (result: unknown): void => voice.send({ jsonrpc: "2.0", id, result });
-  switch (name) {
-    case "hangs":
-      return;
-    case "dies":
-      return voice.die();
-    case "garbage":
-      voice.raw("a line that somebody printed\n");
-      return answer(WORKS);
-    case "wrong_id":
-      voice.send({ jsonrpc: "2.0", id: 987_654, result: textResult("not yours") });
-      return answer(WORKS);
-    case "answers_twice":
-      answer(WORKS);
-      return answer(textResult("again"));
-    case "huge":
-      return answer(textResult("x".repeat(50 * 1024 * 1024)));
-    case "floods":
-      for (let count = 0; count < 5_000; count++)
-        voice.send({
-          jsonrpc: "2.0",
-          method: "notifications/message",
-          params: { level: "info", data: count },
-        });
-      return answer(WORKS);
-    case "refuses":
-      return voice.send({ jsonrpc: "2.0", id, error: { code: -32602, message: "wrong arguments" } });
-    case "unknown_block":
-      return answer({
-        content: [
-          { type: "hologram", beam: 1 },
-          { type: "text", text: "it works" },
-        ],
+type Answer = (turn: Turn, answer: (result: unknown) => void) => void;
+
+const PLAYS: { readonly [name in ToolName]?: Answer } = {
+  hangs: () => undefined,
+  dies: ({ voice }) => voice.die(),
+  garbage: ({ voice }, answer) => {
+    voice.raw("a line that somebody printed\n");
+    answer(WORKS);
+  },
+  wrong_id: ({ voice }, answer) => {
+    voice.send({ jsonrpc: "2.0", id: 987_654, result: textResult("not yours") });
+    answer(WORKS);
+  },
+  answers_twice: (_turn, answer) => {
+    answer(WORKS);
+    answer(textResult("again"));
+  },
+  huge: (_turn, answer) => answer(textResult("x".repeat(50 * 1024 * 1024))),
+  floods: ({ voice }, answer) => {
+    for (let data = 0; data < 5_000; data++)
+      voice.send({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data } });
+    answer(WORKS);
+  },
+  refuses: ({ id, voice }) =>
+    voice.send({ jsonrpc: "2.0", id, error: { code: -32602, message: "wrong arguments" } }),
+  unknown_block: (_turn, answer) =>
+    answer({
+      content: [
+        { type: "hologram", beam: 1 },
+        { type: "text", text: "it works" },
+      ],
+    }),
+  no_object: (_turn, answer) => answer("nonsense"),
+  no_content: (_turn, answer) => answer({ structuredContent: { sum: 3 } }),
+  slow: ({ voice, params }, answer) => {
+    const progressToken = params?._meta?.progressToken;
+    for (const progress of [1, 2])
+      voice.send({
+        jsonrpc: "2.0",
+        method: "notifications/progress",
+        params: { progressToken, progress, total: 2, message: `step ${progress}` },
       });
-    case "no_object":
-      return answer("nonsense");
-    case "no_content":
-      return answer({ structuredContent: { sum: 3 } });
-    case "slow": {
-      const progressToken = params?._meta?.progressToken;
-      for (const progress of [1, 2])
-        voice.send({
-          jsonrpc: "2.0",
-          method: "notifications/progress",
-          params: { progressToken, progress, total: 2, message: `step ${progress}` },
-        });
-      return answer(WORKS);
-    }
-    default:
-      return answer(textResult(JSON.stringify(params?.arguments ?? {})));
-  }
+    answer(WORKS);
+  },
+};
+
+function play(name: ToolName, turn: Turn): void {
+  const answer = (result: unknown): void => turn.voice.send({ jsonrpc: "2.0", id: turn.id, result });
+  const own = PLAYS[name];
+  if (own === undefined) answer(textResult(JSON.stringify(turn.params?.arguments ?? {})));
+  else own(turn, answer);
 }
 
 /** A scripted server at an address of this machine. */

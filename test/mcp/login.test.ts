@@ -86,10 +86,10 @@ test("a token that the server refuses is renewed within the call, once for all w
 
 test("a token is renewed before it ends", async () => {
   const guarded = await startGuardedServer();
-  guarded.seconds = 30;
+  guarded.holdFor(30);
   const { definition, parts, server } = room(guarded);
   await logIn(definition, { ...parts, show: browser, signal: NEVER });
-  guarded.seconds = 3_600;
+  guarded.holdFor(3_600);
   const one = server();
   const answer = await echo(one);
   await one.close();

@@ -79,12 +79,19 @@ class Merged {
     }
     for (const action of ["allow", "ask", "deny"] as const)
       this.#addRules(action, permissions?.[action], source);
-    for (const key of Object.keys(network ?? {})) this.sources.set(`network.${key}`, source);
-    if (network !== undefined) this.values.network = { ...this.values.network, ...network };
-    for (const name of Object.keys(providers ?? {})) this.sources.set(`providers.${name}`, source);
-    if (providers !== undefined) this.values.providers = { ...this.values.providers, ...providers };
-    for (const name of Object.keys(mcpServers ?? {})) this.sources.set(`mcpServers.${name}`, source);
-    if (mcpServers !== undefined) this.values.mcpServers = { ...this.values.mcpServers, ...mcpServers };
+    this.#addEntries("network", network, source);
+    this.#addEntries("providers", providers, source);
+    this.#addEntries("mcpServers", mcpServers, source);
+  }
+
+  #addEntries<K extends "network" | "providers" | "mcpServers">(
+    key: K,
+    added: ConfigFile[K],
+    source: string,
+  ): void {
+    if (added === undefined) return;
+    for (const name of Object.keys(added)) this.sources.set(`${key}.${name}`, source);
+    this.values[key] = { ...this.values[key], ...added };
   }
 
   /** Lists add up, everything else is replaced by entry. */

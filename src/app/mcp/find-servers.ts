@@ -6,14 +6,6 @@ import { readPrivateFile } from "../config/private-file.ts";
 import type { Settings } from "../settings.ts";
 import { findProjectServers } from "../trust/acting-files.ts";
 
-/** What the command line says of MCP servers. */
-export interface McpSources {
-  /** JSON itself, or names of files, in the order they were given. */
-  readonly configs: readonly string[];
-  /** Only these count. */
-  readonly strict: boolean;
-}
-
 /** A definition that cannot be used. */
 export interface ServerFault {
   readonly name: string;

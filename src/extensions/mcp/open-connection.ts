@@ -57,12 +57,12 @@ export function connectionOpener(kit: ConnectionKit): OpenConnection {
       reason: () => "the connection ended.",
       unreachable: unreachable.promise,
     });
-    if (server.type === "sse") return connected(opening, line(sseTransport(parts) as Transport));
+    if (server.type === "sse") return connected(opening, line(sseTransport(parts)));
     try {
-      return await connected(opening, line(new HttpTransport(parts) as Transport));
+      return await connected(opening, line(new HttpTransport(parts)));
     } catch (error) {
       if (!knowsNoHttp(error)) throw error;
-      return await connected(opening, line(sseTransport(parts) as Transport));
+      return await connected(opening, line(sseTransport(parts)));
     }
   };
 }
@@ -99,10 +99,11 @@ async function connected({ kit, server, host, options }: Opening, line: Line): P
     roots: host.roots.map((folder) => ({ uri: pathToFileURL(folder).href })),
   }));
   client.setNotificationHandler("notifications/tools/list_changed", () => onToolsChanged());
-  // Slips of a server are its own: what matters ends a request or the connection.
-  client.onerror = () => undefined;
-  const ended = new Promise<string>((resolve) => {
-    client.onclose = () => resolve(line.reason());
+  const ended = Promise.withResolvers<string>();
+  Object.assign(client, {
+    // Slips of a server are its own: what matters ends a request or the connection.
+    onerror: () => undefined,
+    onclose: () => ended.resolve(line.reason()),
   });
   const aborted = (): void => line.kill?.();
   signal.addEventListener("abort", aborted, { once: true });
@@ -114,7 +115,7 @@ async function connected({ kit, server, host, options }: Opening, line: Line): P
   } finally {
     signal.removeEventListener("abort", aborted);
   }
-  return new SdkConnection(client, { server, line, ended });
+  return new SdkConnection(client, { server, line, ended: ended.promise });
 }
 
 /** As long as a timer can wait: what opens and calls is ended by signals, and by silence. */
@@ -150,9 +151,7 @@ class SdkConnection implements Connection {
     );
 
   readonly listTools = async (): Promise<readonly ListedTool[]> =>
-    this.#client.getServerCapabilities()?.tools === undefined
-      ? []
-      : (this.#list("tools") as Promise<ListedTool[]>);
+    this.#client.getServerCapabilities()?.tools === undefined ? [] : this.#list("tools");
 
   readonly listPrompts = async (): Promise<readonly ListedPrompt[]> => {
     if (this.#client.getServerCapabilities()?.prompts === undefined) return [];

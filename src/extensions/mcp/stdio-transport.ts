@@ -40,6 +40,7 @@ export class StdioTransport implements Transport {
   #child: Child | undefined;
   #stderr = "";
   #otherLines = 0;
+  #delivery: Promise<void> = Promise.resolve();
   #exited: Promise<void> = Promise.resolve();
   #reason: string | undefined;
 
@@ -156,9 +157,17 @@ export class StdioTransport implements Transport {
     const parsed = safeParse(line);
     if (parsed.ok && isRecord(parsed.value) && parsed.value["jsonrpc"] === "2.0") {
       this.#otherLines = 0;
-      this.onmessage?.(withResult(parsed.value) as JSONRPCMessage);
+      this.#deliver(withResult(parsed.value));
     } else if (++this.#otherLines > MAX_OTHER_LINES)
       this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are no messages of the protocol`);
+  }
+
+  /** One after the other: what is told of a call before its answer must have been heard when the answer comes. */
+  #deliver(message: object): void {
+    this.#delivery = this.#delivery.then(async () => {
+      this.onmessage?.(message as JSONRPCMessage);
+      if ("method" in message) await new Promise((resolve) => setImmediate(resolve));
+    });
   }
 
   #giveUp(reason: string): void {

@@ -19,7 +19,7 @@ test("names that providers take stay as they are, others are made so", () => {
 test("of two names that become one, the one that was changed gets a hash, whatever the order", () => {
   const [one, other] = [named("s", ["a.b", "a_b", "a/b"]), named("s", ["a/b", "a_b", "a.b"])];
   expect(one[1]).toBe("mcp__s__a_b");
-  expect([...one].sort()).toEqual([...other].sort());
+  expect(new Set(one)).toEqual(new Set(other));
   expect(one[0]).toMatch(/^mcp__s__a_b_[0-9a-f]{8}$/);
 });
 

@@ -300,7 +300,7 @@ class HeadlessRun {
       model: composed?.model ?? null,
       skills: composed?.skills ?? [],
       agents: composed?.agents ?? [],
-      mcp_servers: composed?.mcp.statuses() ?? [],
+      mcp_servers: composed === undefined ? [] : composed.mcp.statuses(),
       permissionMode: composed?.mode ?? this.#flags.config.permissionMode ?? "default",
       sandbox: composed?.sandbox ?? "off",
     });

@@ -4,7 +4,7 @@ import { EXTRA_TOOLS } from "../../app/config/extra-tool.ts";
 import { PATTERN_NAMES } from "../../app/config/pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
 import { SANDBOX_MODES } from "../../app/config/sandbox-mode.ts";
-import type { McpSources } from "../../app/mcp/find-servers.ts";
+import type { McpSources } from "../../app/mcp/mcp-sources.ts";
 import type { SessionChoice } from "../../app/open-session.ts";
 import { nearest } from "../../core/base/text.ts";
 import type { FlagName } from "./flags.ts";
