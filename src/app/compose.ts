@@ -3,6 +3,7 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import { isOffered } from "../core/tool/registry.ts";
 import type { Elicit } from "../extensions/mcp/connection.ts";
 import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
@@ -24,9 +25,10 @@ import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
 import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
 import { type OpenMcp, openMcp } from "./mcp/open-mcp.ts";
-import { chooseModel } from "./model-choice.ts";
+import { chooseModel, type ModelChoiceOptions } from "./model-choice.ts";
+import { offeredTools } from "./offered-tools.ts";
 import { openMemory } from "./open-memory.ts";
-import { type OpenModelOptions, openModel } from "./open-model.ts";
+import { openModel } from "./open-model.ts";
 import type { Settings } from "./settings.ts";
 import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";
@@ -42,6 +44,8 @@ export interface ComposeOptions {
   readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
+  /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
+  readonly acceptServer?: ModelChoiceOptions["accept"];
   /** Asks a person what no rule decides. Default: nobody, and every question is a no. */
   readonly approval?: ApprovalPrompt | undefined;
   /** Asks a person what an MCP server wants to know; without it such questions are refused. */
@@ -54,6 +58,8 @@ export interface ComposedAgent {
   readonly agent: Agent;
   /** `provider/id`. */
   readonly model: string;
+  /** Why it is that one; undefined for one that was passed in. */
+  readonly modelSource: string | undefined;
   readonly toolNames: readonly string[];
   /** Names of the subagents and of the skills. */
   readonly agents: readonly string[];
@@ -99,32 +105,34 @@ async function composeConfined(
   const { cwd, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
+  const pauses = new RatePauses();
+  const { model, modelSource } = await modelOf(options, pauses);
   const guard = new FileGuard();
   const builtin = builtinTools(settings, confined, guard);
   const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
   const instructions = readInstructions(settings.folders, onNotice);
-  const pauses = new RatePauses();
   const sandbox = confined.limits;
   const extended = { settings, instructions, pauses, onNotice, sandbox, tools: builtin.tools };
-  const { tools, agents, skills, readable } = await composeExtensions(extended);
-  const ownNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
+  const { agents, skills, readable, ...composed } = await composeExtensions(extended);
+  const known = [...composed.tools.map((tool) => tool.name), ...memory.toolNames];
   const { workspace } = confined;
   const mcp = await mcpOf(options, confined, found);
-  const decides = composePermission(settings, {
+  const { forbidden, ...decides } = composePermission(settings, {
     mode,
-    known: ownNames,
+    known,
     allowed: memory.toolNames,
     workspace,
     readable,
     guard,
     approval,
   });
-  const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
+  const tools = offeredTools([...composed.tools, ...mcp.tools], { model, forbidden, onNotice });
+  const toolNames = [...tools.filter(isOffered).map((tool) => tool.name), ...memory.toolNames];
   const journal = await openJournal();
   const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
   const agent = await agentOf(config.pattern, {
     model: mcp.modelFor(model),
-    tools: [...tools, ...mcp.tools],
+    tools,
     systemPrompt: promptOf(config, { instructions, cwd, sandbox }),
     ...boundsOf(config),
     ...decides,
@@ -139,7 +147,8 @@ async function composeConfined(
     agent,
     mcp,
     model: `${model.provider}/${model.id}`,
-    toolNames: [...ownNames, ...mcp.tools.map((tool) => tool.name)],
+    modelSource,
+    toolNames,
     agents,
     skills,
     mode,
@@ -164,7 +173,7 @@ function mcpOf(
 }
 
 function builtinTools(
-  { config: { values }, environment, paths }: Settings,
+  { config, environment, paths }: Settings,
   { shell, workspace }: Confinement,
   guard: FileGuard,
 ): BuiltinTools {
@@ -174,8 +183,8 @@ function builtinTools(
     workspace,
     searchPath: variable(environment, "PATH") ?? "",
     guard,
-    extra: values.extraTools ?? [],
-    webFetch: webFetchOptions(values, environment),
+    extra: config.values.extraTools ?? [],
+    webFetch: webFetchOptions(config.values, environment),
   });
 }
 
@@ -234,12 +243,14 @@ async function agentOf(pattern: PatternName | undefined, options: AgentOptions):
 }
 
 async function modelOf(
-  settings: Settings,
-  options: Pick<OpenModelOptions, "onNotice" | "pauses">,
-): Promise<Model> {
+  { settings, model: given, acceptServer, onNotice }: ComposeOptions,
+  pauses: RatePauses,
+): Promise<{ readonly model: Model; readonly modelSource: string | undefined }> {
+  if (given !== undefined) return { model: given, modelSource: undefined };
   const { config, environment } = settings;
-  const { name } = await chooseModel({ config, environment });
-  return openModel(name, { environment, config: config.values, ...options });
+  const { name, source } = await chooseModel({ config, environment, accept: acceptServer, onNotice });
+  const model = await openModel(name, { environment, config: config.values, onNotice, pauses });
+  return { model, modelSource: source };
 }
 
 /** What keeps a run, its cost and its conversation within bounds. */
@@ -249,6 +260,7 @@ function boundsOf(config: ConfigFile): Partial<AgentOptions> {
     onMaxIterations: "last",
     budget: budgetOf(config),
     ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
+    ...(config.maxCallsPerAnswer === undefined ? {} : { maxCallsPerAnswer: config.maxCallsPerAnswer }),
     compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
   };
 }

@@ -72,11 +72,9 @@ export class ToolRegistry {
   /** The tools as the model sees them. The same array until the set changes. */
   specs(): readonly ToolSpec[] {
     this.#follow();
-    this.#specs ??= this.list().map(({ name, description, schema }) => ({
-      name,
-      description,
-      parameters: schema.jsonSchema,
-    }));
+    this.#specs ??= this.list()
+      .filter(isOffered)
+      .map(({ name, description, schema }) => ({ name, description, parameters: schema.jsonSchema }));
     return this.#specs;
   }
 
@@ -99,4 +97,9 @@ export class ToolRegistry {
     base.version = base.registry.#version;
     this.#changed();
   }
+}
+
+/** Whether the model is shown a tool. */
+export function isOffered({ offered }: Tool): boolean {
+  return offered !== false;
 }

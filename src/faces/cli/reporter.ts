@@ -14,7 +14,15 @@ import { terminalText } from "./terminal-text.ts";
 /** What the first line says. */
 export type InitFacts = Pick<
   InitLine,
-  "cwd" | "tools" | "model" | "permissionMode" | "sandbox" | "skills" | "agents" | "mcp_servers"
+  | "cwd"
+  | "tools"
+  | "model"
+  | "model_source"
+  | "permissionMode"
+  | "sandbox"
+  | "skills"
+  | "agents"
+  | "mcp_servers"
 >;
 
 /** Tells the outside what a run does, in one of the output formats. */
