@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
-import { isRecord } from "../../core/base/json.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
 import { type McpServerDefinition, parseServer } from "../../extensions/mcp/server-definition.ts";
 import { readPrivateFile } from "../config/private-file.ts";
 import type { Settings } from "../settings.ts";
@@ -72,12 +72,20 @@ async function given(text: string, cwd: string): Promise<readonly [string, Defin
   const code = isInline ? "invalid_argument" : "invalid_config";
   const wrong = (what: string): NanoAgentError =>
     new NanoAgentError(code, `${source} ${what}. Write {"mcpServers":{"NAME":{"command":"…","args":[…]}}}.`);
-  const { parseConfigText } = await import("../config/parse-config.ts");
-  const parsed = parseConfigText(isInline ? text : readGiven(source));
-  if ("fault" in parsed) throw wrong(`is ${parsed.fault.replace(/\. .*$/s, "")} (line ${parsed.line})`);
-  const servers = isRecord(parsed.value) ? parsed.value["mcpServers"] : undefined;
+  const value = await valueOf(isInline ? text : readGiven(source), wrong);
+  const servers = isRecord(value) ? value["mcpServers"] : undefined;
   if (!isRecord(servers)) throw wrong('has no object "mcpServers"');
   return Object.entries(servers).map(([name, value]) => [name, { source, value }]);
+}
+
+/** Comments and trailing commas are taken too; the parser that knows them is loaded where there are some. */
+async function valueOf(text: string, wrong: (what: string) => NanoAgentError): Promise<unknown> {
+  const plain = safeParse(text);
+  if (plain.ok) return plain.value;
+  const { parseConfigText } = await import("../config/parse-config.ts");
+  const parsed = parseConfigText(text);
+  if ("value" in parsed) return parsed.value;
+  throw wrong(`is ${parsed.fault.replace(/\. .*$/s, "")} (line ${parsed.line})`);
 }
 
 function readGiven(path: string): string {

@@ -55,8 +55,8 @@ function answer(
   { query, found }: { readonly query: string; readonly found: readonly McpTool[] },
 ): string {
   source.reveal(found);
-  const lines = found.map(({ tool }) => `${tool.name}: ${firstLine(tool.description)}`);
-  const all = source.all().map(({ tool }) => tool.name);
+  const lines = found.map(({ as, description }) => `${as}: ${firstLine(description)}`);
+  const all = source.all().map(({ as }) => as);
   const { names } = source.pending();
   return [
     ...(found.length === 0
@@ -81,7 +81,7 @@ function firstLine(text: string): string {
 /** The tools a query means, the likeliest first: named in full, or sharing words with name or description. */
 function search(tools: readonly McpTool[], query: string): readonly McpTool[] {
   const named = new Set(query.split(/[\s,]+/));
-  const exact = tools.filter(({ tool, name }) => named.has(tool.name) || named.has(name));
+  const exact = tools.filter(({ as, name }) => named.has(as) || named.has(name));
   if (exact.length > 0) return exact.slice(0, MAX_FOUND);
   const words = wordsOf(query);
   const scored = tools
@@ -91,9 +91,9 @@ function search(tools: readonly McpTool[], query: string): readonly McpTool[] {
   return scored.slice(0, MAX_FOUND).map(({ each }) => each);
 }
 
-function scoreOf({ tool }: McpTool, words: readonly string[]): number {
-  const name = wordsOf(tool.name);
-  const text = tool.description.toLowerCase();
+function scoreOf({ as, description }: McpTool, words: readonly string[]): number {
+  const name = wordsOf(as);
+  const text = description.toLowerCase();
   return words.reduce((sum, word) => {
     if (name.includes(word)) return sum + 4;
     if (name.some((each) => each.startsWith(word) || word.startsWith(each))) return sum + 2;

@@ -90,17 +90,17 @@ export class McpHub {
       const part = parts.get(definition.name) ?? definition.name;
       const server = this.#newServer(definition);
       const listed = definition.enabled ? options.known.read(definition.hash) : undefined;
-      const { tools, dropped } = toMcpTools(listed ?? [], { server, part });
+      const { tools, dropped } = toMcpTools(listed ?? [], { server, part, isChecked: true });
       const isKnown = listed !== undefined;
       this.#entries.set(definition.name, { server, part, tools, dropped, isKnown, isToldOf: false });
     }
     const all = this.#enabled().flatMap(({ tools }) => tools);
-    if (this.#fits(all)) for (const each of all) this.#offered.set(each.tool.name, each);
+    if (this.#fits(all)) for (const each of all) this.#offered.set(each.as, each);
   }
 
   /** The tools for the first request: what is known of the servers, or `find_tools` where that is much, or not known yet. */
   tools(): readonly Tool[] {
-    const offered = [...this.#offered.values()].map(({ tool }) => tool);
+    const offered = [...this.#offered.values()].map(({ tool }) => tool());
     const isOpen = this.#enabled().some(({ isKnown }) => !isKnown);
     return this.#hidden().length > 0 || isOpen ? [this.#findTools(), ...offered] : offered;
   }
@@ -112,7 +112,7 @@ export class McpHub {
 
   /** Offers tools by name that an earlier part of the conversation has used. */
   revealUsed(names: ReadonlySet<string>): void {
-    this.#reveal(this.#hidden().filter(({ tool }) => names.has(tool.name)));
+    this.#reveal(this.#hidden().filter(({ as }) => names.has(as)));
   }
 
   /** Starts every server that is not started yet. Returns at once. */
@@ -134,7 +134,7 @@ export class McpHub {
         name: definition.name,
         status: definition.enabled ? STATUS[life.state] : "disabled",
         ...("reason" in life ? { reason: life.reason } : {}),
-        tools: tools.map(({ tool, tokens }) => ({ name: tool.name, tokens })),
+        tools: tools.map(({ as, tokens }) => ({ name: as, tokens })),
         dropped,
       };
     });
@@ -249,7 +249,7 @@ export class McpHub {
   #hidden(): readonly McpTool[] {
     return this.#enabled()
       .flatMap(({ tools }) => tools)
-      .filter(({ tool }) => !this.#offered.has(tool.name));
+      .filter(({ as }) => !this.#offered.has(as));
   }
 
   #fits(tools: readonly McpTool[]): boolean {
@@ -268,7 +268,7 @@ export class McpHub {
     return createFindTools({
       summary: `Servers: ${counts.join(", ")}.`,
       all: () => this.#enabled().flatMap(({ tools }) => tools),
-      reveal: (tools) => this.#reveal(tools.filter(({ tool }) => !this.#offered.has(tool.name))),
+      reveal: (tools) => this.#reveal(tools.filter(({ as }) => !this.#offered.has(as))),
       pending: () => {
         this.start();
         const starting = this.#enabled().filter(({ server }) => server.life.state === "starting");
@@ -284,17 +284,21 @@ export class McpHub {
 
   #reveal(tools: readonly McpTool[]): void {
     for (const each of tools) {
-      this.#offered.set(each.tool.name, each);
-      this.#registry?.add(each.tool);
+      this.#offered.set(each.as, each);
+      this.#registry?.add(each.tool());
     }
   }
 
   #onTools(definition: McpServerDefinition, listed: readonly ListedTool[]): void {
     const entry = this.#entries.get(definition.name);
     if (entry === undefined || this.#isClosed) return;
-    this.#options.known.write(definition.hash, listed);
     const before = entry.tools;
     const { tools, dropped } = toMcpTools(listed, entry);
+    const unusable = new Set(dropped.map(({ name }) => name));
+    this.#options.known.write(
+      definition.hash,
+      listed.filter(({ name }) => !unusable.has(name)),
+    );
     entry.tools = tools;
     entry.isKnown = true;
     if (dropped.length > 0 && JSON.stringify(dropped) !== JSON.stringify(entry.dropped))
@@ -306,17 +310,17 @@ export class McpHub {
   /** Takes over what changed: what is the same keeps its place, what is new comes last. */
   #update(before: readonly McpTool[], now: readonly McpTool[]): void {
     const registry = this.#registry;
-    const current = new Map(now.map((each) => [each.tool.name, each]));
-    for (const { tool } of before) {
-      const known = this.#offered.get(tool.name);
-      const next = current.get(tool.name);
-      if (known === undefined || (next !== undefined && isSame(known, next))) continue;
-      registry?.remove(tool.name);
-      this.#offered.delete(tool.name);
+    const current = new Map(now.map((each) => [each.as, each]));
+    for (const { as } of before) {
+      const known = this.#offered.get(as);
+      const next = current.get(as);
+      if (known === undefined || known.text === next?.text) continue;
+      registry?.remove(as);
+      this.#offered.delete(as);
       if (next !== undefined) this.#reveal([next]);
     }
-    const old = new Set(before.map(({ tool }) => tool.name));
-    const added = now.filter(({ tool }) => !old.has(tool.name) && !this.#offered.has(tool.name));
+    const old = new Set(before.map(({ as }) => as));
+    const added = now.filter(({ as }) => !old.has(as) && !this.#offered.has(as));
     if (this.#fits(added)) this.#reveal(added);
     else if (registry !== undefined && registry.get(FIND_TOOLS) === undefined)
       registry.add(this.#findTools());
@@ -354,11 +358,4 @@ function droppedNotice(server: string, dropped: readonly DroppedTool[]): string 
   const more = dropped.length - named.length;
   const rest = more === 0 ? "" : `; ${more} more, see nano-agent mcp get ${server}`;
   return `MCP server ${server}: left out ${counted(dropped.length, "tool")}: ${named.join("; ")}${rest}.`;
-}
-
-function isSame(one: McpTool, other: McpTool): boolean {
-  return (
-    one.tool.description === other.tool.description &&
-    JSON.stringify(one.tool.schema.jsonSchema) === JSON.stringify(other.tool.schema.jsonSchema)
-  );
 }

@@ -1,3 +1,4 @@
+import { compileSchema } from "../../core/base/compile-schema.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { toCleanText } from "../../core/base/text.ts";
@@ -12,11 +13,17 @@ import { toMcpResult } from "./tool-result.ts";
 
 /** A tool of a server, as the model may be offered it. */
 export interface McpTool {
-  readonly tool: Tool;
+  /** `mcp__server__tool`. */
+  readonly as: string;
   /** What its server calls it. */
   readonly name: string;
+  readonly description: string;
   /** Tokens that offering it costs in each request, estimated. */
   readonly tokens: number;
+  /** Equal for equal definitions. */
+  readonly text: string;
+  /** Makes the tool, each time the same one: schemas of tools that nobody is offered are not read. */
+  readonly tool: () => Tool;
 }
 
 /** A tool that cannot be offered, and why. */
@@ -37,11 +44,11 @@ const MAX_DESCRIPTION_CHARS = 8_000;
 
 /**
  * Makes tools of what a server lists: `mcp__server__tool`, judged and recorded as any other. One that cannot be used is left out by name.
- * A hint that it only reads lets a tool run beside others, and allows nothing.
+ * A hint that it only reads lets a tool run beside others, and allows nothing. `isChecked`: the list was gone through before.
  */
 export function toMcpTools(
   listed: readonly ListedTool[],
-  { server, part }: { readonly server: McpServer; readonly part: string },
+  { server, part, isChecked = false }: McpToolsOptions,
 ): McpTools {
   const names = mcpNames(
     part,
@@ -52,43 +59,71 @@ export function toMcpTools(
   const seen = new Set<string>();
   for (const each of listed) {
     const { name } = each;
-    const made = seen.has(name) ? "is listed twice" : toTool(each, { server, as: names.get(name) ?? name });
+    const reason = seen.has(name) ? "is listed twice" : isChecked ? undefined : faultOf(each);
     seen.add(name);
-    if (typeof made === "string") dropped.push({ name, reason: made });
-    else tools.push({ tool: made, name, tokens: tokensOf(made) });
+    if (reason === undefined) tools.push(toMcpTool(each, { server, as: names.get(name) ?? name }));
+    else dropped.push({ name, reason });
   }
   return { tools, dropped };
 }
 
-function tokensOf({ name, description, schema }: Tool): number {
-  return estimateTokens(JSON.stringify({ name, description, parameters: schema.jsonSchema }));
+/** What {@link toMcpTools} works with. */
+export interface McpToolsOptions {
+  readonly server: McpServer;
+  /** Of the server in the names of its tools. */
+  readonly part: string;
+  readonly isChecked?: boolean;
 }
 
-function toTool(
-  listed: ListedTool,
-  { server, as }: { readonly server: McpServer; readonly as: string },
-): Tool | string {
-  const normalised = normaliseSchema(listed["inputSchema"]);
-  if (normalised === undefined) return "has an inputSchema that is not an object";
-  if (JSON.stringify(normalised.schema).length > MAX_SCHEMA_CHARS)
+interface Naming {
+  readonly server: McpServer;
+  readonly as: string;
+}
+
+function toMcpTool(listed: ListedTool, naming: Naming): McpTool {
+  const { name, inputSchema, annotations } = listed;
+  const description = descriptionOf(listed);
+  const text = JSON.stringify({ name: naming.as, description, inputSchema, annotations });
+  let made: Tool | undefined;
+  return {
+    as: naming.as,
+    name,
+    description,
+    tokens: estimateTokens(text),
+    text,
+    tool: () => (made ??= toTool(listed, naming)),
+  };
+}
+
+/** Why a tool cannot be used, if that is so. */
+function faultOf(listed: ListedTool): string | undefined {
+  const { inputSchema } = listed;
+  if (normaliseSchema(inputSchema) === undefined) return "has an inputSchema that is not an object";
+  if (JSON.stringify(inputSchema ?? {}).length > MAX_SCHEMA_CHARS)
     return `has an inputSchema of more than ${MAX_SCHEMA_CHARS} characters`;
-  const { annotations } = listed;
-  const onlyReads = isRecord(annotations) && annotations["readOnlyHint"] === true;
   try {
-    return defineTool({
-      name: as,
-      description: descriptionOf(listed),
-      parameters: usable(normalised).schema as never,
-      // The server's own limit counts, which its progress moves on.
-      timeoutMs: 0,
-      access: onlyReads ? "none" : "exclusive",
-      execute: (input: object, context: ToolContext) =>
-        call(server, { name: listed.name, input: originalNames({ ...input }, normalised), context }),
-    });
+    compileSchema(usableSchema(inputSchema).schema as never);
+    return undefined;
   } catch (error) {
     if (isNanoAgentError(error, "invalid_argument")) return `cannot be used: ${error.message}`;
     throw error;
   }
+}
+
+function toTool(listed: ListedTool, { server, as }: Naming): Tool {
+  const { annotations } = listed;
+  const usable = usableSchema(listed["inputSchema"]);
+  const onlyReads = isRecord(annotations) && annotations["readOnlyHint"] === true;
+  return defineTool({
+    name: as,
+    description: descriptionOf(listed),
+    parameters: usable.schema as never,
+    // The server's own limit counts, which its progress moves on.
+    timeoutMs: 0,
+    access: onlyReads ? "none" : "exclusive",
+    execute: (input: object, context: ToolContext) =>
+      call(server, { name: listed.name, input: originalNames({ ...input }, usable), context }),
+  });
 }
 
 async function call(
@@ -105,8 +140,12 @@ function descriptionOf({ name, description, title }: ListedTool): string {
 }
 
 /** Regular expressions of other languages say nothing here: the server checks them. */
-function usable(normalised: NormalisedSchema): NormalisedSchema {
-  return { ...normalised, schema: withoutForeignPatterns(normalised.schema) as NormalisedSchema["schema"] };
+function usableSchema(inputSchema: unknown): NormalisedSchema {
+  const { schema, renamed } = normaliseSchema(inputSchema) ?? {
+    schema: { type: "object" },
+    renamed: new Map(),
+  };
+  return { renamed, schema: withoutForeignPatterns(schema) as NormalisedSchema["schema"] };
 }
 
 function withoutForeignPatterns(value: unknown): unknown {
