@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -18,6 +18,8 @@ const home = mkdtempSync(join(tmpdir(), "nano-agent-bench-"));
 
 interface FirstRequest {
   readonly ms: number;
+  /** Processor time of the main thread until then; NaN where the system does not tell. */
+  readonly busyMs: number;
   readonly body: { readonly tools?: readonly object[] };
 }
 
@@ -25,12 +27,14 @@ interface FirstRequest {
 async function firstRequest(flags: readonly string[], settings: object = {}): Promise<FirstRequest> {
   const arrived = Promise.withResolvers<FirstRequest>();
   let startedAt = 0;
+  let pid = 0;
   const server = createServer((request, response) => {
     const ms = performance.now() - startedAt;
+    const busyMs = busyMsOf(pid);
     let text = "";
     request.setEncoding("utf8").on("data", (piece: string) => (text += piece));
     request.on("end", () => {
-      arrived.resolve({ ms, body: JSON.parse(text) as FirstRequest["body"] });
+      arrived.resolve({ ms, busyMs, body: JSON.parse(text) as FirstRequest["body"] });
       response.writeHead(200, { "content-type": "text/event-stream" });
       const choice = { index: 0, delta: { content: "done" }, finish_reason: "stop" };
       // Long enough for servers that work to be heard.
@@ -56,6 +60,7 @@ async function firstRequest(flags: readonly string[], settings: object = {}): Pr
       OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
     },
   });
+  pid = child.pid ?? 0;
   const first = await arrived.promise;
   await new Promise((resolve) => child.once("exit", resolve));
   server.close();
@@ -64,6 +69,14 @@ async function firstRequest(flags: readonly string[], settings: object = {}): Pr
 }
 
 const WARM = {};
+
+function busyMsOf(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+  } catch {
+    return Number.NaN;
+  }
+}
 
 function configOf(count: number, plan: (number: number) => object): readonly string[] {
   const servers = Array.from({ length: count }, (_, number) => [
@@ -89,26 +102,30 @@ function tokensOf({ body }: FirstRequest): { readonly tools: number; readonly to
 const slow = configOf(5, () => ({ start: "hangs" }));
 const known = configOf(5, (number) => ({ name: `known${number}` }));
 await firstRequest(known, WARM);
-const times: { readonly none: number[]; readonly slow: number[]; readonly known: number[] } = {
-  none: [],
-  slow: [],
-  known: [],
-};
+const none: FirstRequest[] = [];
+const runs = [
+  { what: "no server, again", flags: [], found: [] as FirstRequest[] },
+  { what: "five that never answer", flags: slow, found: [] as FirstRequest[] },
+  { what: "five whose tools are remembered", flags: known, found: [] as FirstRequest[] },
+];
 for (let pair = 0; pair < pairs; pair++) {
-  times.none.push((await firstRequest([])).ms);
-  times.slow.push((await firstRequest(slow)).ms);
-  times.known.push((await firstRequest(known)).ms);
+  none.push(await firstRequest([]));
+  for (const { flags, found } of runs) found.push(await firstRequest(flags));
 }
-const ratio = (of: readonly number[]): string =>
-  median(of.map((ms, at) => ms / (times.none[at] ?? Number.NaN))).toFixed(3);
-console.log(`start to first request, median of ${pairs}:`);
-console.log(`  no server                           ${median(times.none).toFixed(1)} ms`);
+console.log(`start to first request, ${pairs} rounds in turns, medians:`);
 console.log(
-  `  five that never answer              ${median(times.slow).toFixed(1)} ms, paired ${ratio(times.slow)}`,
+  `  no server: ${of(none, "ms").toFixed(1)} ms, ${of(none, "busyMs").toFixed(1)} ms of the processor`,
 );
-console.log(
-  `  five whose tools are remembered     ${median(times.known).toFixed(1)} ms, paired ${ratio(times.known)}`,
-);
+for (const { what, found } of runs)
+  console.log(`  ${what}: paired ${ratio(found, "ms")}, of the processor ${ratio(found, "busyMs")}`);
+
+function of(requests: readonly FirstRequest[], field: "ms" | "busyMs"): number {
+  return median(requests.map((each) => each[field]));
+}
+
+function ratio(found: readonly FirstRequest[], field: "ms" | "busyMs"): string {
+  return median(found.map((each, at) => each[field] / (none[at]?.[field] ?? Number.NaN))).toFixed(3);
+}
 
 const tools = Array.from({ length: 25 }, (_, number) => ({
   name: `do_something_useful_${number}`,

@@ -104,7 +104,8 @@ async function composeConfined(
   const { settings, openJournal, approval, onNotice } = options;
   const { cwd, paths } = settings;
   const config = settings.config.values;
-  const mode = config.permissionMode ?? "default";
+  // What loads meanwhile is needed last.
+  const opening = mcpOf(options, confined, found);
   const pauses = new RatePauses();
   const { model, modelSource } = await modelOf(options, pauses);
   const guard = new FileGuard();
@@ -115,13 +116,13 @@ async function composeConfined(
   const extended = { settings, instructions, pauses, onNotice, sandbox, tools: builtin.tools };
   const { agents, skills, readable, ...composed } = await composeExtensions(extended);
   const known = [...composed.tools.map((tool) => tool.name), ...memory.toolNames];
-  const { workspace } = confined;
-  const mcp = await mcpOf(options, confined, found);
+  const mcp = await opening;
+  const mode = config.permissionMode ?? "default";
   const { forbidden, ...decides } = composePermission(settings, {
     mode,
     known,
     allowed: memory.toolNames,
-    workspace,
+    workspace: confined.workspace,
     readable,
     guard,
     approval,
@@ -129,7 +130,7 @@ async function composeConfined(
   const tools = offeredTools([...composed.tools, ...mcp.tools], { model, forbidden, onNotice });
   const toolNames = [...tools.filter(isOffered).map((tool) => tool.name), ...memory.toolNames];
   const journal = await openJournal();
-  const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
+  const checkpoints = openCheckpoints({ settings, roots: confined.workspace, journal, onNotice });
   const agent = await agentOf(config.pattern, {
     model: mcp.modelFor(model),
     tools,

@@ -12,7 +12,7 @@ const MAX_BYTES = 5_000_000;
 /** Remembers lists of tools as files of the user's state, one a configuration. What cannot be read or written is not remembered. */
 export function knownToolsFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): KnownTools {
   const folder = join(stateFolder, "mcp", "tools");
-  const pathOf = (hash: string): string => join(folder, `${hash.slice(0, 32)}.json`);
+  const pathOf = (hash: string): string => join(folder, `${hash}.json`);
   return {
     read: (hash) => {
       try {
