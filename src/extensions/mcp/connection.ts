@@ -93,6 +93,8 @@ export interface Authorization {
   readonly token: () => Promise<string | undefined>;
   /** The server refused `token`: another one, or `undefined` where only logging in helps. */
   readonly renew: (token: string | undefined) => Promise<string | undefined>;
+  /** The next login is to ask for these rights too. */
+  readonly want: (scope: string) => Promise<void>;
 }
 
 /** How a connection could not be opened, or was lost: what the state of the server becomes depends on it. */

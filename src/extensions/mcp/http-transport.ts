@@ -1,6 +1,7 @@
 import {
   type AuthProvider,
   type FetchLike,
+  InsufficientScopeError,
   type JSONRPCMessage,
   SdkHttpError,
   SSEClientTransport,
@@ -22,11 +23,11 @@ export interface HttpTransportOptions {
 
 /** Streamable HTTP. A call whose stream ends before its answer came ends with an error, where it would wait for ever. */
 export class HttpTransport extends StreamableHTTPClientTransport {
-  readonly #onUnreachable: (reason: string) => void;
+  readonly #options: HttpTransportOptions;
 
   constructor(options: HttpTransportOptions) {
-    super(new URL(options.server.url), sdkOptions(options));
-    this.#onUnreachable = options.onUnreachable;
+    super(new URL(options.server.url), { ...sdkOptions(options), onInsufficientScope: "throw" });
+    this.#options = options;
   }
 
   override async send(
@@ -37,7 +38,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       const onRequestStreamEnd = (): void => this.#unanswered(message);
       await super.send(message, { ...options, onRequestStreamEnd } as SendOptions);
     } catch (error) {
-      throw this.#explained(error);
+      throw await this.#explained(error);
     }
   }
 
@@ -48,12 +49,21 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     this.onmessage?.({ jsonrpc: "2.0", id, error });
   }
 
-  #explained(error: unknown): unknown {
+  async #explained(error: unknown): Promise<unknown> {
     if (error instanceof ConnectionError || isAbort(error)) return error;
+    if (error instanceof InsufficientScopeError) {
+      const { server, authorization } = this.#options;
+      const { requiredScope = "" } = error;
+      await authorization?.want(requiredScope);
+      return new ConnectionError(
+        `It wants a login with more rights (${requiredScope}): nano-agent mcp login ${server.name}.`,
+        "login",
+      );
+    }
     if (error instanceof SdkHttpError) return ofStatus(error, this.sessionId !== undefined);
     if (!(error instanceof TypeError)) return error;
     const reason = `it cannot be reached (${errorMessage(error.cause ?? error)}).`;
-    this.#onUnreachable(reason);
+    this.#options.onUnreachable(reason);
     return new ConnectionError(reason);
   }
 }

@@ -28,6 +28,8 @@ export interface Login {
   };
   /** Milliseconds since the epoch; absent where the server does not say. */
   readonly expiresAt?: number;
+  /** Rights that a call needed and the tokens do not have. */
+  readonly wanted?: string;
 }
 
 /** Where the login for one server is kept. Changes by several processes come one after the other. */
@@ -65,6 +67,7 @@ export function authorizationOf(server: HttpServer, { store, clock }: LoginParts
       return (await renew(login.tokens.access_token)) ?? login.tokens.access_token;
     },
     renew,
+    want: (wanted) => store.change(async (before) => before && { ...before, wanted }),
   };
 }
 
@@ -135,7 +138,7 @@ export async function logIn(server: HttpServer, options: LogInOptions): Promise<
       ...(challenge.resourceMetadataUrl === undefined
         ? {}
         : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
-      ...scopeOf(server, challenge.scope),
+      ...scopeOf(server, options.store.read()?.wanted ?? challenge.scope),
     };
     if ((await auth(flow, request)) === "AUTHORIZED") return await flow.keep();
     const answer = await callback.answer(signal);

@@ -89,7 +89,7 @@ async function connected({ kit, server, host, options }: Opening, line: Line): P
     {
       capabilities: {
         roots: { listChanged: false },
-        ...(host.elicit === undefined ? {} : { elicitation: { form: {}, url: {} } }),
+        ...(host.elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
         ...(host.sample === undefined || !server.sampling ? {} : { sampling: {} }),
       },
     },
