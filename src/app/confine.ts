@@ -1,6 +1,7 @@
 import type { Redaction } from "../core/base/redaction.ts";
 import type { McpServerDefinition } from "../extensions/mcp/server-definition.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
+import type { OnNotice } from "./coding-session/notice.ts";
 import { existingFolder } from "./config/paths.ts";
 import { sandboxFor } from "./open-sandbox.ts";
 import { redactionFor, shellEnvironment } from "./secrets.ts";
@@ -27,7 +28,7 @@ export interface ConfineOptions {
   readonly addDirs?: readonly string[];
   /** Whose values are secrets too. */
   readonly servers?: readonly McpServerDefinition[];
-  readonly onNotice: (message: string) => void;
+  readonly onNotice: OnNotice;
 }
 
 /** Confines commands as the settings say. Throws for folders that do not exist, and for a sandbox that is on and does not work. */
@@ -37,7 +38,10 @@ export async function confine(options: ConfineOptions): Promise<Confinement> {
   const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
   const redact = redactionFor(environment, config.values, servers);
   const opened = await sandboxFor(settings, workspace);
-  if (opened.state === "unavailable") onNotice(`Commands run without a sandbox. ${opened.problem}`);
+  if (opened.state === "unavailable") {
+    const message = `Commands run without a sandbox. ${opened.problem}`;
+    onNotice({ level: "warning", code: "sandbox", message });
+  }
   const sandbox = opened.state === "on" ? opened.sandbox : undefined;
   return {
     workspace,

@@ -4,6 +4,7 @@ import type { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import type { Elicit, McpHost } from "../../extensions/mcp/connection.ts";
 import type { McpHub, McpServerStatus } from "../../extensions/mcp/mcp-hub.ts";
+import type { McpServerView } from "../coding-session/coding-session.ts";
 import type { Settings } from "../settings.ts";
 import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
 import { besideFirstRequest } from "./first-request.ts";
@@ -23,12 +24,12 @@ export interface OpenMcpOptions {
 
 /** The MCP servers of an agent. */
 export interface OpenMcp {
-  /** Tools for the first request. */
-  readonly tools: readonly Tool[];
+  /** Tools for the next request. */
+  readonly tools: () => readonly Tool[];
   /** Undefined where there is no server to be used. */
   readonly hub: McpHub | undefined;
   /** Every server with its status, those included that cannot be used. */
-  readonly statuses: () => readonly Pick<McpServerStatus, "name" | "status">[];
+  readonly statuses: () => readonly McpServerView[];
   /** The model, beside whose first request the servers start. */
   readonly modelFor: (model: Model) => Model;
   /** The tools of the agent, which get what comes later, and names of those that its conversation has used. */
@@ -64,9 +65,9 @@ export async function openMcp(settings: Settings, options: OpenMcpOptions): Prom
   });
   let cancel = (): void => undefined;
   return {
-    tools: hub.tools(),
+    tools: () => hub.tools(),
     hub,
-    statuses: () => [...faulty(faults), ...hub.statuses().map(({ name, status }) => ({ name, status }))],
+    statuses: () => [...faulty(faults), ...hub.statuses().map(toView)],
     modelFor: (model) => {
       sampled = model;
       const started = besideFirstRequest(model, () => hub.start());
@@ -87,7 +88,7 @@ export async function openMcp(settings: Settings, options: OpenMcpOptions): Prom
 
 function withoutServers(faults: readonly ServerFault[]): OpenMcp {
   return {
-    tools: [],
+    tools: () => [],
     hub: undefined,
     statuses: () => faulty(faults),
     modelFor: (model) => model,
@@ -97,6 +98,12 @@ function withoutServers(faults: readonly ServerFault[]): OpenMcp {
   };
 }
 
-function faulty(faults: readonly ServerFault[]): readonly Pick<McpServerStatus, "name" | "status">[] {
-  return faults.filter(({ name }) => name !== "*").map(({ name }) => ({ name, status: "failed" }));
+function toView({ name, status, reason }: McpServerStatus): McpServerView {
+  return { name, status, ...(reason === undefined ? {} : { error: reason }) };
+}
+
+function faulty(faults: readonly ServerFault[]): readonly McpServerView[] {
+  return faults
+    .filter(({ name }) => name !== "*")
+    .map(({ name, fault }) => ({ name, status: "failed", error: fault }));
 }

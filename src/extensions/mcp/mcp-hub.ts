@@ -41,10 +41,10 @@ export interface McpHubOptions {
   readonly onNotice: (message: string) => void;
 }
 
-/** How a server does, in the words of `system/init`. */
+/** How a server does. One that is not started yet counts as `connecting`. */
 export interface McpServerStatus {
   readonly name: string;
-  readonly status: "pending" | "connected" | "failed" | "needs-auth" | "disabled";
+  readonly status: "connecting" | "connected" | "failed" | "needs_auth" | "disabled";
   /** Why it failed. */
   readonly reason?: string;
   /** Tools it has, with what they cost in each request; known from an earlier run before it is connected. */
@@ -342,12 +342,12 @@ export class McpHub {
 }
 
 const STATUS = {
-  idle: "pending",
-  starting: "pending",
+  idle: "connecting",
+  starting: "connecting",
   ready: "connected",
   waiting: "failed",
   failed: "failed",
-  needs_login: "needs-auth",
+  needs_login: "needs_auth",
   stopped: "disabled",
 } as const;
 

@@ -1,9 +1,11 @@
+import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { type FoundServers, faultText, findMcpServers } from "../../../app/mcp/find-servers.ts";
 import { hubFor } from "../../../app/mcp/probe-servers.ts";
 import { projectServersFile, saveServer, userServersFile } from "../../../app/mcp/saved-servers.ts";
 import { redactionFor } from "../../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
+import { leftOutText } from "../../../app/trust/left-out-text.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../../core/base/json.ts";
 import { counted, nearest } from "../../../core/base/text.ts";
@@ -13,13 +15,11 @@ import { toMcpResult } from "../../../extensions/mcp/tool-result.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { EXIT, SIGNAL_EXITS } from "../exit-code.ts";
 import { mcpLogin, mcpLogout } from "../mcp/login.ts";
 import { definitionFrom } from "../mcp/new-server.ts";
 import { serverLines, serverRow } from "../mcp/server-text.ts";
 import { styleFor } from "../style.ts";
 import { terminalLine, terminalText } from "../terminal-text.ts";
-import { leftOutText } from "../trust-text.ts";
 import { usageError } from "../usage-error.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { loadSettings } from "../../../app/settings.ts";
@@ -13,7 +14,7 @@ import { sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
+
 import { terminalLine } from "../terminal-text.ts";
 import { rollbackJson, rollbackText } from "../undo/rollback-text.ts";
 import { turnsText } from "../undo/turns-text.ts";

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { type Environment, variable } from "../../../app/config/env.ts";
 import { loginStore, removeLogin } from "../../../app/mcp/login-store.ts";
 import type { Settings } from "../../../app/settings.ts";
@@ -7,7 +8,6 @@ import { errorMessage } from "../../../core/base/errors.ts";
 import type { HttpServer, McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { EXIT } from "../exit-code.ts";
 import { usageError } from "../usage-error.ts";
 
 /** `nano-agent mcp login NAME`: sends the person to the login page and keeps the tokens that come of it. */
