@@ -158,19 +158,11 @@ async function composeConfined(
   const tools = offered(model);
   const mcp = await opening;
   const journal = await openJournal();
-  const roots = workspace;
-  const checkpoints = openCheckpoints({ settings, roots, journal, onNotice: about("undo", onNotice) });
+  const undo = { settings, roots: workspace, journal, onNotice: about("undo", onNotice) };
+  const checkpoints = openCheckpoints(undo);
   const prompt = promptOf(config, { instructions, cwd, sandbox });
-  const agentOptions: Omit<AgentOptions, "model"> = {
-    systemPrompt: prompt,
-    ...boundsOf(config),
-    permission,
-    ...memory.agentOptions,
-    cwd,
-    ...(confined.redact === undefined ? {} : { redact: confined.redact }),
-    journal,
-    ...(checkpoints && { checkpointer: checkpoints }),
-  };
+  const fixed = { permission, cwd, journal, systemPrompt: prompt, ...memory.agentOptions };
+  const agentOptions = agentOptionsOf(config, confined, { ...fixed, checkpoints });
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> => {
     const own = choice.model === model ? tools : offered(choice.model);
     return agentWithServers(mcp, choice, { ...config, options: { ...agentOptions, tools: own } });
@@ -194,7 +186,19 @@ async function composeConfined(
     checkpoints,
     ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined, mcp }),
     tidy: () => tidy(cwd),
-    runShell: builtin.runShell,
+  };
+}
+
+function agentOptionsOf(
+  config: ConfigFile,
+  { redact }: Confinement,
+  { checkpoints, ...fixed }: Omit<AgentOptions, "model"> & { readonly checkpoints: Checkpoints | undefined },
+): Omit<AgentOptions, "model"> {
+  return {
+    ...boundsOf(config),
+    ...fixed,
+    ...(redact && { redact }),
+    ...(checkpoints && { checkpointer: checkpoints }),
   };
 }
 
@@ -257,11 +261,12 @@ function aroundCalls(
     readonly confined: Confinement;
     readonly mcp: Pick<OpenMcp, "close" | "killNow">;
   },
-): Pick<ComposedAgent, "prepare" | "dispose" | "killNow"> {
+): Pick<ComposedAgent, "prepare" | "runShell" | "dispose" | "killNow"> {
   return {
     prepare: async () => {
       await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
     },
+    runShell: builtin.runShell,
     dispose: async () => {
       endings.closeMemory();
       await Promise.all([builtin.dispose(), endings.mcp.close()]);
