@@ -1,4 +1,4 @@
-import type { CodingSession, SessionInfo } from "../../app/coding-session/coding-session.ts";
+import type { CodingSession, McpServerView, SessionInfo } from "../../app/coding-session/coding-session.ts";
 import type { Notice } from "../../app/coding-session/notice.ts";
 import { noticeText } from "../../app/coding-session/notice-text.ts";
 import type { Outcome } from "../../app/coding-session/outcome.ts";
@@ -127,12 +127,30 @@ function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, 
 function initFacts(info: SessionInfo | undefined, { config }: RunFlags): Omit<InitFacts, "cwd"> {
   if (info === undefined) {
     const permissionMode = config.permissionMode ?? "default";
-    return { tools: [], model: null, skills: [], agents: [], permissionMode, sandbox: "off" };
+    const none = { tools: [], skills: [], agents: [], mcp_servers: [] };
+    return { ...none, model: null, permissionMode, sandbox: "off" };
   }
-  const { tools, model, skills, agents, mode, sandbox } = info;
-  const source = model.source === undefined ? {} : { model_source: model.source };
-  return { tools, model: model.name, ...source, skills, agents, permissionMode: mode, sandbox };
+  const { tools, model, skills, agents, mcpServers, mode, sandbox } = info;
+  return {
+    tools,
+    model: model.name,
+    ...(model.source === undefined ? {} : { model_source: model.source }),
+    skills,
+    agents,
+    mcp_servers: mcpServers.map(({ name, status }) => ({ name, status: INIT_STATUS[status] })),
+    permissionMode: mode,
+    sandbox,
+  };
 }
+
+/** The words that consumers of the first line know. */
+const INIT_STATUS: { readonly [status in McpServerView["status"]]: string } = {
+  connected: "connected",
+  connecting: "pending",
+  failed: "failed",
+  needs_auth: "needs-auth",
+  disabled: "disabled",
+};
 
 function count(tokens: number): string {
   return tokens < 1_000 ? String(tokens) : `${(tokens / 1_000).toFixed(1)}k`;
