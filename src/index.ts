@@ -1,16 +1,6 @@
+export { Agent } from "./agent/agent.ts";
 export { type AgentLoopOptions, agentLoop } from "./app/agent-loop.ts";
-export { Agent, type AgentOptions } from "./app/library.ts";
-export {
-  PlanAndSolveAgent,
-  type PlanAndSolveAgentOptions,
-  ReActAgent,
-  type ReActAgentOptions,
-  ReflectionAgent,
-  type ReflectionAgentOptions,
-  SimpleAgent,
-  type SimpleAgentOptions,
-} from "./app/named-patterns.ts";
-export type { AgentState } from "./core/agent/agent-state.ts";
+export type { AgentState } from "./core/agent/agent-session.ts";
 export type { AgentStream } from "./core/agent/agent-stream.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
@@ -24,6 +14,7 @@ export type {
 export type {
   ApprovalRequestEntry,
   AssistantEntry,
+  BudgetLimit,
   CheckpointEntry,
   CompactionEntry,
   CompactionReason,
@@ -31,6 +22,7 @@ export type {
   EntryBase,
   HistoryEntry,
   JournalEntry,
+  LoopCircle,
   MemoryEditEntry,
   ModeChangeEntry,
   ModelChangeEntry,
@@ -43,6 +35,7 @@ export type {
   RollbackEndEntry,
   RollbackEntry,
   RunEndEntry,
+  RunResumeEntry,
   RunStartEntry,
   SystemRemark,
   ToolIntentEntry,
@@ -67,6 +60,7 @@ export type {
   ApprovalRequest,
   Approvals,
   Approver,
+  DecisionCode,
   Gate,
   GateDecision,
   GateRequest,
@@ -106,6 +100,7 @@ export type {
 export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {
+  AgentOptions,
   Budget,
   CompactOptions,
   ConversationMemory,
@@ -115,7 +110,7 @@ export type {
   RunOptions,
 } from "./core/agent/options.ts";
 export type { PendingCall } from "./core/agent/pending-call.ts";
-export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
+export { MaxIterationsError, type RunResult } from "./core/agent/result.ts";
 export type { SteeringMessage } from "./core/agent/steering.ts";
 export {
   type ErrorCode,
@@ -196,4 +191,9 @@ export type {
 } from "./core/tool/tool.ts";
 export type { LoopPatternOptions } from "./patterns/conduct-loop.ts";
 export type { AskPerson, LineReader, PersonInput } from "./patterns/person-input.ts";
+export { PlanAndSolveAgent } from "./patterns/plan-and-solve-agent.ts";
+export type { PlanAndSolveAgentOptions } from "./patterns/plan-options.ts";
+export { ReActAgent, type ReActAgentOptions } from "./patterns/react-agent.ts";
+export { ReflectionAgent, type ReflectionAgentOptions } from "./patterns/reflection-agent.ts";
+export { SimpleAgent, type SimpleAgentOptions } from "./patterns/simple-agent.ts";
 export { UserAgent, type UserAgentOptions } from "./patterns/user-agent.ts";

@@ -39,8 +39,10 @@ export interface PermissionGateOptions {
   readonly machinery?: readonly string[];
 }
 
-/** A gate whose mode can be changed while it is at work. */
+/** The gate of the command. Its mode can be changed while it is at work. */
 export interface PermissionGate extends Gate {
+  /** Names of tools whose every call is refused: rules that forbid win over all others. */
+  readonly forbidden: readonly string[];
   /** Counts from the next call on. */
   readonly setMode: (mode: PermissionMode) => void;
 }
@@ -86,13 +88,19 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       home,
       machinery: options.machinery ?? [],
       ...answers,
-      ...(guard === undefined ? {} : { onPlace: (request, place) => guard.note(request, place) }),
+      ...(guard === undefined
+        ? {}
+        : {
+            onPlace: (request, place) => guard.note(request, place),
+            onCommand: (request, isCovered) => guard.covered.note(request, isCovered),
+          }),
     });
     guard?.hide((path) => gate.hides(path));
     loaded = gate;
     return gate;
   };
   return {
+    forbidden: [...denied.names, ...configured.filter(isWholeTool).map(({ tool }) => tool)],
     check: async (request: GateRequest): Promise<GateDecision> => {
       loading ??= load();
       const decision = (await loading).check(request);
@@ -103,6 +111,10 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       loaded?.setMode(next);
     },
   };
+}
+
+function isWholeTool({ action, pattern }: Rule): boolean {
+  return action === "deny" && pattern === undefined;
 }
 
 /** A folder whose name would read as a pattern gets no rule: then reading in it is asked about. */

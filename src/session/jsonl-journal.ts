@@ -37,7 +37,12 @@ export interface NewSession extends JsonlJournalOptions {
 }
 
 /** Record types that acknowledge nothing: they reach the disk with the next record that does. */
-const UNHURRIED: ReadonlySet<string> = new Set(["run_start", "permission_decision", "checkpoint"]);
+const UNHURRIED: ReadonlySet<string> = new Set([
+  "run_start",
+  "run_resume",
+  "permission_decision",
+  "checkpoint",
+]);
 
 /**
  * The journal of a session as a file of JSON lines, written by this one at a time. `append` resolves when the record is on the disk;

@@ -1,4 +1,5 @@
 import type { JournalEntry, ModelUsageEntry } from "../core/agent/entry.ts";
+import { isSpending, isUnpaid } from "../core/agent/spending.ts";
 import { readEntries } from "./read-entries.ts";
 import type { IndexedRecord, JournalScan } from "./scan-journal.ts";
 
@@ -25,10 +26,7 @@ export function* setAsideSpending(
 
 /** What an entry cost that was set aside; `undefined` for one that cost nothing. */
 export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefined {
-  if (entry.type !== "assistant_message" && entry.type !== "model_usage") return undefined;
-  // An answer that was cut and that nobody had to pay for.
-  if (entry.type === "assistant_message" && entry.interrupted === true && entry.usage.estimated !== true)
-    return undefined;
+  if (!isSpending(entry) || isUnpaid(entry)) return undefined;
   const { id, parent, time, model, usage, costUsd, durationMs } = entry;
   return {
     id,

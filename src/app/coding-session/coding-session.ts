@@ -1,21 +1,25 @@
 import type { CompactionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
+import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
+import type { Elicit } from "../../extensions/mcp/connection.ts";
 import type { RollbackReport } from "../../session/checkpoints/rollback.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import type { ShellPort } from "../../tools/shell/shell-port.ts";
 import type { ConfigFile } from "../config/config-schema.ts";
 import type { Environment } from "../config/env.ts";
 import type { PermissionMode } from "../config/permission-mode.ts";
+import type { McpSources } from "../mcp/mcp-sources.ts";
+import type { FoundModel } from "../model-choice.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ModelReason, Notice, OnNotice } from "./notice.ts";
 import type { ModelSpending, Outcome } from "./outcome.ts";
-import type { Question, QuestionListener, QuestionReply } from "./question.ts";
+import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 
 /** How a coding session is opened. */
@@ -43,6 +47,12 @@ export interface CodingSessionOptions {
   readonly tools?: readonly Tool[];
   /** What files and commands go through instead of the system: the buffers and the terminal of an editor. */
   readonly ports?: SessionPorts;
+  /** MCP servers beside those of the settings and the project, or instead of them. */
+  readonly mcp?: McpSources | undefined;
+  /** Asks a person what an MCP server wants to know. Default: that is refused. */
+  readonly elicit?: Elicit | undefined;
+  /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
+  readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** Gets each notice from the first on, while the session is still being opened. */
   readonly onNotice?: OnNotice;
   /** Puts in what a text names, such as files behind `@`, before it is sent. Default: texts go as they are. */
@@ -110,6 +120,8 @@ export interface ModelView {
   /** `provider/id`. */
   readonly name: string;
   readonly why: ModelReason;
+  /** The flag, variable, file or server that speaks for it. */
+  readonly source?: string;
   readonly windowTokens?: number;
 }
 
@@ -124,6 +136,7 @@ export interface CommandView {
 /** A server of tools. */
 export interface McpServerView {
   readonly name: string;
+  /** `connecting`: not started yet, or starting. */
   readonly status: "connected" | "connecting" | "failed" | "needs_auth" | "disabled";
   readonly error?: string;
 }
@@ -240,6 +253,11 @@ export interface CodingSession extends AsyncDisposable {
   onQuestion(listener: QuestionListener): () => void;
   /** Throws `invalid_argument` for a question that is not open, or an answer that it does not offer. */
   answer(id: string, reply: QuestionReply): void;
+  /**
+   * Asks for a value that fits `schema`, or for one of `options`, on behalf of a tool or a server. Resolves to the value; `undefined`: declined, also
+   * where nobody listens. Rejects when it is aborted.
+   */
+  ask(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined>;
 
   /** These count from the next model request, or call, on; each is recorded. */
   setModel(name: string): Promise<void>;

@@ -40,7 +40,8 @@ export class ModelControl {
   get view(): ModelView {
     const { name } = this;
     const windowTokens = this.#model.info?.contextWindow;
-    return { name, why: this.#why, ...(windowTokens === undefined ? {} : { windowTokens }) };
+    const source = this.#source === undefined ? {} : { source: this.#source };
+    return { name, why: this.#why, ...source, ...(windowTokens === undefined ? {} : { windowTokens }) };
   }
 
   get notice(): Notice {

@@ -33,6 +33,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
   const settings = await loadSettings({
     environment,
     cwd: existingFolder(options.cwd ?? currentFolder(), "cwd"),
+    mcp: options.mcp,
     flags: {
       ...options.settings,
       ...(typeof model === "string" ? { model } : {}),
@@ -74,7 +75,7 @@ class Preparation implements PreparedSession {
   readonly open = async (): Promise<CodingSession> => {
     const options = this.#options;
     const { settings } = this;
-    const { keep = true, addDirs = [], remembers = keep, tools, ports, model } = options;
+    const { keep = true, addDirs = [], remembers = keep, tools, ports, model, acceptServer } = options;
     const { paths, cwd } = settings;
     const found = findSession(sessionChoice(options), { paths, cwd, newId: this.#sessionId });
     this.#sessionId = found.sessionId;
@@ -97,6 +98,8 @@ class Preparation implements PreparedSession {
         ...(typeof model === "object" ? { model } : {}),
         ...(tools === undefined ? {} : { tools }),
         ports,
+        acceptServer,
+        elicit: options.elicit,
         openJournal: async () => {
           opened.session = await found.open();
           return opened.session.journal;
@@ -107,7 +110,6 @@ class Preparation implements PreparedSession {
       });
       const { session } = opened;
       if (session === undefined) throw new NanoAgentError("internal", "No journal was opened.");
-      this.#tellFindings(session);
       const live = new LiveSession({
         options,
         settings,
@@ -119,6 +121,7 @@ class Preparation implements PreparedSession {
       });
       opened.live = live;
       await live.begin();
+      this.#tellFindings(session);
       return live;
     } catch (error) {
       await giveBack(opened.session);

@@ -43,7 +43,7 @@ export interface Question {
   readonly parts?: readonly QuestionPart[];
   /** What the call would change, for `write` and `edit`. */
   readonly diff?: FileDiff;
-  /** The answers it takes. Empty where a value is asked for. */
+  /** The answers it takes, of one kind the narrowest rule first. Empty where a value is asked for. */
   readonly choices: readonly OfferedChoice[];
   /** What is chosen from, for `choice`. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];
@@ -59,8 +59,8 @@ export type QuestionReply =
   | { readonly choice: AnswerChoice; readonly reason?: string; readonly rule?: string }
   | { readonly value: Json };
 
-/** A question as it is asked: its id and time are given by the session. */
-export type NewQuestion = Omit<Question, "id" | "time">;
+/** A question for a value or a choice as it is asked: its id and time are given by the session. */
+export type NewQuestion = Omit<Question, "id" | "time" | "choices">;
 
 /** Hears of a question. The signal is aborted when nobody waits for the answer any more. */
 export type QuestionListener = (question: Question, signal: AbortSignal) => void | Promise<void>;

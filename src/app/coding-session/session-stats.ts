@@ -2,9 +2,8 @@ import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { Message } from "../../core/message/message.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import type { ToolSpec } from "../../core/model/model.ts";
+import { sessionUsage } from "../session-page/session-usage.ts";
 import type { ContextStats, SessionStats } from "./coding-session.ts";
-import type { ModelSpending } from "./outcome.ts";
-import { nothingSpent, spentOn, withSpending } from "./run-tally.ts";
 
 /** What the next request would be made of. */
 export interface ContextParts {
@@ -15,29 +14,25 @@ export interface ContextParts {
 }
 
 /** What a session has come to, from its entries. */
-export function sessionStats(entries: Iterable<JournalEntry>, context: ContextParts): SessionStats {
-  const models = new Map<string, ModelSpending>();
-  let runs = 0;
+export function sessionStats(journal: Iterable<JournalEntry>, context: ContextParts): SessionStats {
+  const entries = [...journal];
+  const { runs, models, tools, total } = sessionUsage(entries);
   let turns = 0;
-  let toolCalls = 0;
   let measured: number | undefined;
   for (const entry of entries) {
-    const isOuter = entry.scope === undefined;
-    if (entry.type === "run_start" && isOuter) runs++;
-    else if (entry.type === "tool_result") toolCalls++;
-    else if (entry.type === "compaction" || entry.type === "compaction_undone") measured = undefined;
-    if (entry.type !== "assistant_message" && entry.type !== "model_usage") continue;
-    models.set(entry.model, withSpending(models.get(entry.model) ?? nothingSpent(entry.model), entry));
-    if (entry.type !== "assistant_message" || !isOuter) continue;
+    if (entry.type === "compaction" || entry.type === "compaction_undone") measured = undefined;
+    if (entry.type !== "assistant_message" || entry.scope !== undefined) continue;
     turns++;
     const { inputTokens, outputTokens } = entry.usage;
     if (inputTokens > 0) measured = inputTokens + outputTokens;
   }
   return {
-    ...spentOn([...models.values()]),
+    usage: total.usage,
+    cost: total.costUsd,
+    models: Object.entries(models).map(([model, spending]) => ({ model, ...spending })),
     runs,
     turns,
-    toolCalls,
+    toolCalls: Object.values(tools).reduce((sum, { calls }) => sum + calls, 0),
     context: contextStats(context, measured),
   };
 }

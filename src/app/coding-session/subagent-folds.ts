@@ -1,9 +1,7 @@
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
-import { NO_USAGE } from "../../core/message/usage.ts";
+import { addSpending, NO_SPENDING, type Spending } from "../../core/agent/spending.ts";
 import { ItemFold } from "./fold-items.ts";
-import type { ModelSpending } from "./outcome.ts";
-import { withSpending } from "./run-tally.ts";
 import type { SubagentView, ToolItem } from "./view.ts";
 
 interface Subagent {
@@ -11,7 +9,7 @@ interface Subagent {
   readonly items: ItemFold;
   /** Subagents of its own. */
   readonly inner: SubagentFolds;
-  spent: ModelSpending;
+  spent: Spending;
 }
 
 /** The subagents of one transcript, each shown in the call that started it. */
@@ -83,7 +81,7 @@ export class SubagentFolds {
     if (subagent === undefined) return;
     const told = innermost(event);
     if (told.type === "assistant_message" || told.type === "model_usage")
-      subagent.spent = withSpending(subagent.spent, told);
+      subagent.spent = addSpending(subagent.spent, told);
     const place = this.#around.placeOf(callId);
     if (place === undefined) return;
     const { usage, costUsd } = subagent.spent;
@@ -103,7 +101,7 @@ function newSubagent(name: string): Subagent {
     name,
     items,
     inner: new SubagentFolds(items),
-    spent: { model: "", usage: NO_USAGE, costUsd: 0 },
+    spent: NO_SPENDING,
   };
 }
 

@@ -1,13 +1,18 @@
-import type { RunEndEntry, RunStartEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import type {
+  CompactionEntry,
+  NoteEntry,
+  RunEndEntry,
+  RunStartEntry,
+  ToolResultEntry,
+  UserEntry,
+} from "../../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
+import { addSpending, NO_SPENDING } from "../../core/agent/spending.ts";
 import { textOf } from "../../core/message/message.ts";
-import { NO_USAGE } from "../../core/message/usage.ts";
 import { estimateTokens } from "../../core/model/estimate.ts";
 import type { TodoItem } from "../../tools/todo-tool.ts";
 import { ItemFold } from "./fold-items.ts";
 import type { Notice } from "./notice.ts";
-import type { ModelSpending } from "./outcome.ts";
-import { withSpending } from "./run-tally.ts";
 import { parseShellNote, sharedText } from "./shell-note.ts";
 import { innermost, SubagentFolds } from "./subagent-folds.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
@@ -17,8 +22,6 @@ export type HostView = Pick<
   SessionView,
   "state" | "queue" | "queueHeld" | "steering" | "questions" | "model" | "mode"
 > & { readonly effort: SessionView["effort"] | undefined; readonly windowTokens: number | undefined };
-
-const NO_SPENDING: ModelSpending = { model: "", usage: NO_USAGE, costUsd: 0 };
 
 /**
  * The fold from events to what a screen shows: the same for events as they come and for the entries of a session that is resumed, but for what only
@@ -87,13 +90,12 @@ export class ViewFold {
     this.#progress(event);
     switch (event.type) {
       case "run_start":
+      case "run_resume":
         this.#begin(event);
         return;
-      case "user_message": {
-        if (event.source === "observed" && this.#told.delete(textOf(event.message.content))) return;
-        if (event.scope === undefined) this.#main.apply(event);
+      case "user_message":
+        if (!this.#wasShown(event)) this.#main.apply(event);
         return;
-      }
       case "tool_result":
         this.#main.apply(event);
         this.#facts(event);
@@ -101,27 +103,12 @@ export class ViewFold {
       case "run_end":
         this.#end(event);
         return;
-      case "compaction": {
-        const { id, time, tokensBefore, tokensAfter, method } = event;
-        this.#main.list.add({
-          id,
-          time,
-          type: "compaction",
-          before: tokensBefore,
-          after: tokensAfter,
-          method,
-        });
-        this.#context = contextOf(tokensAfter, this.#host.windowTokens);
-        this.#changed();
+      case "compaction":
+        this.#compaction(event);
         return;
-      }
-      case "note": {
-        const note = parseShellNote(event);
-        if (note === undefined) return;
-        this.#main.list.add({ id: event.id, time: event.time, type: "shell", ...note });
-        if (note.shared) this.#told.add(sharedText(note));
+      case "note":
+        this.#note(event);
         return;
-      }
       case "warning":
         this.notice({ level: "warning", code: "other", message: event.message });
         return;
@@ -134,7 +121,26 @@ export class ViewFold {
     }
   }
 
-  #begin({ time, scope }: RunStartEntry): void {
+  /** What the model is told of a command was shown when it was run; what is said inside a pattern is no message of the user. */
+  #wasShown({ source, message, scope }: UserEntry): boolean {
+    if (scope !== undefined) return true;
+    return source === "observed" && this.#told.delete(textOf(message.content));
+  }
+
+  #compaction({ id, time, tokensBefore, tokensAfter, method }: CompactionEntry): void {
+    this.#main.list.add({ id, time, type: "compaction", before: tokensBefore, after: tokensAfter, method });
+    this.#context = contextOf(tokensAfter, this.#host.windowTokens);
+    this.#changed();
+  }
+
+  #note(entry: NoteEntry): void {
+    const note = parseShellNote(entry);
+    if (note === undefined) return;
+    this.#main.list.add({ id: entry.id, time: entry.time, type: "shell", ...note });
+    if (note.shared) this.#told.add(sharedText(note));
+  }
+
+  #begin({ time, scope }: Pick<RunStartEntry, "time" | "scope">): void {
     if (scope !== undefined) return;
     this.#run = { startedAt: time, turn: 0, outputTokens: 0, phase: "waiting" };
     this.#answeredTokens = 0;
@@ -229,7 +235,7 @@ export class ViewFold {
 
   #spend(event: AgentEvent): void {
     if (event.type !== "assistant_message" && event.type !== "model_usage") return;
-    this.#spent = withSpending(this.#spent, event);
+    this.#spent = addSpending(this.#spent, event);
     this.#changed();
   }
 

@@ -11,9 +11,11 @@ import type { Shape } from "./shape.ts";
 export interface NetworkConfig {
   readonly headerTimeoutMs?: number;
   readonly idleTimeoutMs?: number;
+  readonly firstEventTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly maxRetries?: number;
   readonly maxRetryAfterMs?: number;
+  readonly maxAnswerChars?: number;
   readonly proxy?: { readonly http?: string; readonly https?: string; readonly noProxy?: string };
 }
 
@@ -100,6 +102,12 @@ export interface MemoryConfig {
   readonly longTerm?: LongTermMemoryMode;
 }
 
+/** How MCP servers are used. */
+export interface McpConfig {
+  /** False: every tool of every server is offered in full. Default: many tools wait behind `find_tools`. */
+  readonly defer?: boolean;
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -113,6 +121,9 @@ export interface ConfigFile {
   /** There: runs are told to the OpenTelemetry providers of the process. */
   readonly openTelemetry?: OpenTelemetryConfig;
   readonly memory?: MemoryConfig;
+  /** MCP servers by name, as `.mcp.json` holds them. Each is checked on its own where it is used. */
+  readonly mcpServers?: { readonly [name: string]: unknown };
+  readonly mcp?: McpConfig;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -120,6 +131,10 @@ export interface ConfigFile {
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
   readonly maxWallTime?: string;
+  /** Calls of one answer that are looked at. Default 128. */
+  readonly maxCallsPerAnswer?: number;
+  /** `text`: calls stand in the text of the answer, for models that have no other way. Default `native`. */
+  readonly toolCalls?: "native" | "text";
   /** When a model that repeats itself is stopped. */
   readonly loopGuard?: { readonly stopAt?: number; readonly window?: number };
   readonly systemPrompt?: string;
@@ -208,12 +223,16 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   openTelemetry: { type: "object", fields: { captureContent: { type: "boolean" } } },
   webFetch: { type: "object", fields: { privateHosts: TEXTS } },
   memory: { type: "object", fields: { longTerm: { type: "string", oneOf: ["static", "agent", "both"] } } },
+  mcpServers: { type: "map", of: { type: "any" } },
+  mcp: { type: "object", fields: { defer: { type: "boolean" } } },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,
   permissions: PERMISSIONS,
   maxTurns: { type: "number", minimum: 1, integer: true },
   maxBudgetUsd: { type: "number", above: 0 },
+  maxCallsPerAnswer: { type: "number", minimum: 1, integer: true },
+  toolCalls: { type: "string", oneOf: ["native", "text"] },
   maxWallTime: { type: "duration" },
   loopGuard: {
     type: "object",
@@ -249,9 +268,11 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
     fields: {
       headerTimeoutMs: MILLISECONDS,
       idleTimeoutMs: MILLISECONDS,
+      firstEventTimeoutMs: MILLISECONDS,
       requestTimeoutMs: MILLISECONDS,
       maxRetries: { type: "number", minimum: 0, integer: true },
       maxRetryAfterMs: MILLISECONDS,
+      maxAnswerChars: TOKENS,
       proxy: { type: "object", fields: { http: TEXT, https: TEXT, noProxy: TEXT } },
     },
   },

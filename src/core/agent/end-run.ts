@@ -1,9 +1,10 @@
 import { isNanoAgentError, type NanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import { assistantMessage } from "../message/message.ts";
+import type { BudgetLimit, LoopCircle } from "./entry.ts";
 import { budgetDetail } from "./limits.ts";
 import { pendingCalls } from "./open-calls.ts";
-import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
+import { MaxIterationsError, type RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** How a run came to its end. */
@@ -15,6 +16,7 @@ export interface Ending {
   readonly addsText?: boolean;
   readonly output?: unknown;
   readonly limit?: BudgetLimit;
+  readonly circle?: LoopCircle;
   readonly error?: NanoAgentError;
   /** See {@link RunResult}. */
   readonly detail?: string;
@@ -41,8 +43,10 @@ export async function endRun(run: RunContext, ending: Ending): Promise<RunResult
   await record(run, {
     type: "run_end",
     stopReason: ending.stopReason,
-    iterations: ending.iterations ?? run.state.iterations,
+    iterations: ending.iterations ?? run.state.progress.iterations,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(ending.limit === undefined ? {} : { limit: ending.limit }),
+    ...(ending.circle === undefined ? {} : { circle: ending.circle }),
     ...(ending.detail === undefined ? {} : { detail: ending.detail }),
   });
   const result = resultOf(run, ending);
@@ -56,14 +60,15 @@ export async function endRun(run: RunContext, ending: Ending): Promise<RunResult
 export function resultOf(run: RunContext, ending: Ending): RunResult {
   const { state } = run;
   return {
-    text: ending.text ?? state.lastText,
+    text: ending.text ?? state.progress.lastText,
     ...(ending.output === undefined ? {} : { output: ending.output }),
     stopReason: ending.stopReason,
     ...(ending.limit === undefined ? {} : { limit: ending.limit }),
+    ...(ending.circle === undefined ? {} : { circle: ending.circle }),
     ...(ending.error === undefined ? {} : { error: ending.error }),
     ...(ending.detail === undefined ? {} : { detail: ending.detail }),
     ...(isWaiting(ending.stopReason) ? { pending: pendingCalls(state) } : {}),
-    iterations: ending.iterations ?? Math.min(state.iterations, run.maxIterations),
+    iterations: ending.iterations ?? Math.min(state.progress.iterations, run.maxIterations),
     messages: state.transcript.messages.slice(),
     usage: state.run.usage,
     cost: state.run.costUsd,

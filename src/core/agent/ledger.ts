@@ -1,8 +1,8 @@
 import { orAborted } from "../base/abort.ts";
 import { InputEstimates } from "../model/estimate.ts";
 import type { Model, ModelPrice, ModelRequest } from "../model/model.ts";
+import type { BudgetLimit } from "./entry.ts";
 import type { Budget } from "./options.ts";
-import type { BudgetLimit } from "./result.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Tokens an answer is taken to have at most where nobody knows the limit of the model. */
@@ -64,9 +64,10 @@ export class Ledger {
     return this.#budget.usd !== undefined || this.#budget.tokens !== undefined;
   }
 
-  /** Sets aside what a request may cost. Resolves to the limit that does not pay for it. Rejects when the signal is aborted meanwhile. */
+  /** Sets aside what a request may cost; nothing where there is no limit. Resolves to the limit that does not pay for it. Rejects when the signal is aborted meanwhile. */
   async reserve(asked: Asked): Promise<Grant | BudgetLimit> {
     const { request, model, signal } = asked;
+    if (!this.isLimited) return { request, cappedBy: undefined, release: () => undefined };
     for (;;) {
       const most = request.maxOutputTokens ?? longestAnswer(model);
       const { tokens: room, limit } = this.#room(asked);

@@ -1,4 +1,6 @@
+import type { Clock } from "../base/clock.ts";
 import type { Json } from "../base/errors.ts";
+import type { NewId } from "../base/ids.ts";
 import type { Redaction } from "../base/redaction.ts";
 import type { InferSchema, SchemaInput } from "../base/schema.ts";
 import type { GivenMessage } from "../message/given-message.ts";
@@ -55,7 +57,8 @@ export type ConversationMemory = "full" | "final-only";
 
 /** How an agent is made. */
 export interface AgentOptions {
-  readonly model: Model;
+  /** A model, or the name of one, `provider/id[:effort]`, which the classes of `nano-agent` and `nano-agent/patterns` take. */
+  readonly model: string | Model;
   readonly tools?: readonly Tool[];
   readonly systemPrompt?: string;
   /** Model requests one run may make, from 1; `Infinity` for no limit. Default 20. */
@@ -76,6 +79,11 @@ export interface AgentOptions {
    * later run brings the answer (`approvals`). Default `deny`.
    */
   readonly onAsk?: "deny" | "pause";
+  /**
+   * What becomes of calls without a result when a run goes on that was cut. `close`: the model is told that they were interrupted · `run`: those
+   * that never began run, and of those that began the ones whose tool is `idempotent`. Default `close`.
+   */
+  readonly openCalls?: "close" | "run";
   /** Hooks of this agent; see {@link import("./agent.ts").Agent.hooks}. */
   readonly hooks?: HookOptions;
   /** Default `full`. */
@@ -86,6 +94,8 @@ export interface AgentOptions {
   readonly parallelToolCalls?: boolean;
   /** Calls of one answer at work at the same time. Default 64. */
   readonly maxParallelToolCalls?: number;
+  /** Calls of one answer that are looked at; those beyond get a result that says so. Default 128. */
+  readonly maxCallsPerAnswer?: number;
   /** Milliseconds one tool call may take, unless the tool says otherwise. 0: no limit. Default 600,000. */
   readonly toolTimeoutMs?: number;
   /** Longest text of one tool result; what is longer loses its middle. Default 400,000 characters. */
@@ -99,6 +109,12 @@ export interface AgentOptions {
    * a request that is too long ends the run with the provider's error.
    */
   readonly compaction?: Compactor | false;
+  /** Stands around every model that is asked, those of subagents included: to count, to hold back. Called once for each model. */
+  readonly wrapModel?: (model: Model) => Model;
+  /** What time is measured by: durations, the wall time of a run, entries of a journal in memory. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Where ids come from: of steering messages, and of a journal in memory. */
+  readonly newId?: NewId;
   /** Where everything is recorded. Default: in memory. */
   readonly journal?: Journal;
   /** Conversation to start from; repaired where a call has no result or a result no call. */
@@ -114,6 +130,9 @@ export interface AgentOptions {
   readonly providerOptions?: { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
 }
 
+/** Options whose model is one. */
+export type ResolvedOptions = Omit<AgentOptions, "model"> & { readonly model: Model };
+
 /** How one run is made. Values here win over the agent's. */
 export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly signal?: AbortSignal;
@@ -122,6 +141,7 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly toolChoice?: ToolChoice;
   readonly approve?: Approver;
   readonly onAsk?: "deny" | "pause";
+  readonly openCalls?: "close" | "run";
   /**
    * Answers to calls that wait for approval, by call id; without an input. What is approved runs, what is refused is told to the model,
    * what has no answer waits on. Throws `invalid_argument` for an id that does not wait.

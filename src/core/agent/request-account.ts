@@ -4,9 +4,8 @@ import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import { estimateOutput, estimateTokens, type Measured } from "../model/estimate.ts";
 import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/model.ts";
-import type { AssistantEntry } from "./entry.ts";
+import type { AssistantEntry, BudgetLimit } from "./entry.ts";
 import { type Grant, highestPrice } from "./ledger.ts";
-import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** What a request came to, as an entry says it. */
@@ -35,11 +34,12 @@ export class RequestAccount {
   /** Arguments of calls as they come: the collector has them when they are complete. */
   readonly #arguments: string[] = [];
   #hasBegun = false;
-  readonly #startedAt = performance.now();
+  readonly #startedAt: number;
   #firstPartAt: number | undefined;
 
   private constructor(run: RunContext, grant: Grant, measured: Measured | undefined) {
     this.#run = run;
+    this.#startedAt = run.clock.elapsed();
     this.#measured = measured;
     this.request = grant.request;
     this.cappedBy = grant.cappedBy;
@@ -50,17 +50,10 @@ export class RequestAccount {
   /** Opens the account, or resolves to the limit that does not pay for the request. Rejects when the run is aborted meanwhile. */
   static async open(run: RunContext, request: ModelRequest): Promise<RequestAccount | BudgetLimit> {
     const { ledger, model, state, signal } = run;
-    if (!ledger.isLimited) return RequestAccount.unlimited(run, request);
     const measured = measuredOf(run, request);
-    const inputTokens = ledger.estimates.ofRequest(request, measured);
+    const inputTokens = ledger.isLimited ? ledger.estimates.ofRequest(request, measured) : 0;
     const grant = await ledger.reserve({ model, request, inputTokens, state, signal });
     return typeof grant === "string" ? grant : new RequestAccount(run, grant, measured);
-  }
-
-  /** The account of a request where nothing limits what it may cost. */
-  static unlimited(run: RunContext, request: ModelRequest): RequestAccount {
-    const grant: Grant = { request, cappedBy: undefined, release: nothingReserved };
-    return new RequestAccount(run, grant, measuredOf(run, request));
   }
 
   /** Takes a part of the stream; returns it as it is to be shown. One that says `retry` is for {@link RequestAccount.void} first. */
@@ -68,13 +61,13 @@ export class RequestAccount {
     if (part.type === "tool_call_delta") this.#arguments.push(part.json);
     this.#hasBegun = part.type !== "retry";
     if (part.type === "retry") this.#firstPartAt = undefined;
-    else if (part.type !== "finish") this.#firstPartAt ??= performance.now();
+    else if (part.type !== "finish") this.#firstPartAt ??= this.#run.clock.elapsed();
     return this.collector.add(part);
   }
 
   /** How long the request has taken by now, and how long until the first part of the answer that stands. */
   timing(): Pick<AssistantEntry, "durationMs" | "firstTokenMs"> {
-    const durationMs = Math.round(performance.now() - this.#startedAt);
+    const durationMs = Math.round(this.#run.clock.elapsed() - this.#startedAt);
     if (this.#firstPartAt === undefined) return { durationMs };
     return { durationMs, firstTokenMs: Math.round(this.#firstPartAt - this.#startedAt) };
   }
@@ -142,10 +135,6 @@ export class RequestAccount {
   #inputTokens(): number {
     return this.#run.ledger.estimates.ofRequest(this.request, this.#measured);
   }
-}
-
-function nothingReserved(): void {
-  // Without a limit nothing is set aside.
 }
 
 /** What a provider counted of the beginning of this very request. */

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { Redaction } from "../base/redaction.ts";
 import type { ToolUseBlock } from "../message/block.ts";
@@ -14,7 +15,14 @@ import type { Journal } from "./journal.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LoopGuardSettings } from "./loop-guard.ts";
 import { loopGuardSettings } from "./loop-guard-settings.ts";
-import type { AgentOptions, Budget, ConversationMemory, OnMaxIterations, RunOptions } from "./options.ts";
+import type {
+  AgentOptions,
+  Budget,
+  ConversationMemory,
+  OnMaxIterations,
+  ResolvedOptions,
+  RunOptions,
+} from "./options.ts";
 import type { RequestDefaults } from "./request-defaults.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -32,18 +40,22 @@ export interface RunSettings {
   readonly approve: Approver | undefined;
   readonly checkpointer: Checkpointer | undefined;
   readonly onAsk: "deny" | "pause";
+  readonly openCalls: "close" | "run";
   readonly approvals: Approvals;
   readonly compactor: Compactor | undefined;
   readonly parallel: boolean;
   readonly maxParallel: number;
+  readonly maxCallsPerAnswer: number;
   readonly toolTimeoutMs: number;
   readonly maxToolResultChars: number;
   readonly cwd: string;
   readonly redact: Redaction | undefined;
+  readonly clock: Clock;
+  readonly wrapModel: (model: Model) => Model;
 }
 
 /** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
-export type ModelChoice = Pick<AgentOptions, "model" | "effort">;
+export type ModelChoice = Pick<ResolvedOptions, "model" | "effort">;
 
 /** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
 export interface RunContext extends RunSettings {
@@ -56,6 +68,8 @@ export interface RunContext extends RunSettings {
   readonly ledger: Ledger;
   readonly journal: Journal;
   readonly state: SessionState;
+  /** Whether the run was let go of: nothing more is recorded then. */
+  readonly isReleased: () => boolean;
   readonly signal: AbortSignal;
   /** Runs a subagent for a tool call of this run. */
   readonly delegate: (run: RunContext, delegation: Delegation) => Promise<SubagentOutcome>;
@@ -89,7 +103,7 @@ export interface SubagentPlace {
 }
 
 /** The settings of a run: its own options, else the agent's, else the defaults. */
-export function runSettings(own: AgentOptions, options: RunOptions): RunSettings {
+export function runSettings(own: ResolvedOptions, options: RunOptions): RunSettings {
   return {
     ...callSettings(own),
     model: own.model,
@@ -103,6 +117,7 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     approve: options.approve ?? own.approve,
     checkpointer: own.checkpointer,
     onAsk: options.onAsk ?? own.onAsk ?? "deny",
+    openCalls: options.openCalls ?? own.openCalls ?? "close",
     approvals: options.approvals ?? {},
     compactor: own.compaction === false ? undefined : own.compaction,
   };
@@ -118,45 +133,51 @@ export function withChoice(run: RunContext): RunContext {
 
 function callSettings(
   own: AgentOptions,
-): Pick<RunSettings, "parallel" | "maxParallel" | "toolTimeoutMs" | "maxToolResultChars" | "cwd" | "redact"> {
+): Pick<
+  RunSettings,
+  | "parallel"
+  | "maxParallel"
+  | "maxCallsPerAnswer"
+  | "toolTimeoutMs"
+  | "maxToolResultChars"
+  | "cwd"
+  | "redact"
+  | "clock"
+  | "wrapModel"
+> {
   return {
     parallel: own.parallelToolCalls ?? true,
     maxParallel: own.maxParallelToolCalls ?? 64,
+    maxCallsPerAnswer: own.maxCallsPerAnswer ?? 128,
     toolTimeoutMs: own.toolTimeoutMs ?? 600_000,
     maxToolResultChars: own.maxToolResultChars ?? 400_000,
     cwd: own.cwd ?? "",
     redact: own.redact,
+    clock: own.clock ?? systemClock,
+    wrapModel: own.wrapModel ?? ((model) => model),
   };
 }
 
 /** The part of a run that keeps the record. */
-export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope">;
+export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope"> &
+  Partial<Pick<RunContext, "isReleased">>;
 
 /**
- * Stores an entry, folds it into the state and publishes it, in this order; at once where the journal stores at once, for a run records
- * several entries a turn. Throws or rejects with `journal` when it cannot be stored.
+ * Stores an entry, folds it into the state and publishes it, in this order. Rejects with `journal` when it cannot be stored, and with
+ * `aborted` when the run was let go of.
  */
-export function record(run: Recorder, entry: NewEntry): JournalEntry | Promise<JournalEntry> {
-  let stored: JournalEntry | Promise<JournalEntry>;
+export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
+  if (run.isReleased?.() === true)
+    throw new NanoAgentError("aborted", "The run was let go of: run() without an input goes on with it.");
+  let stored: JournalEntry;
   try {
-    stored = run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
+    stored = await run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
   } catch (error) {
     throw notStored(entry, error);
   }
-  if (!("then" in stored)) return published(run, stored);
-  // A promise of our own, whatever the journal gave: callers look whether it is one.
-  return Promise.resolve(stored).then(
-    (entry) => published(run, entry),
-    (error: unknown) => {
-      throw notStored(entry, error);
-    },
-  );
-}
-
-function published(run: Recorder, entry: JournalEntry): JournalEntry {
-  run.state.apply(entry);
-  run.emit(entry);
-  return entry;
+  run.state.apply(stored);
+  run.emit(stored);
+  return stored;
 }
 
 function notStored({ type }: NewEntry, error: unknown): NanoAgentError {

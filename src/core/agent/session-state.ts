@@ -1,35 +1,25 @@
 import type { ToolUseBlock } from "../message/block.ts";
-import { LONG_TERM_MEMORY, type Message, textOf, toolCallsOf } from "../message/message.ts";
+import { LONG_TERM_MEMORY, type Message, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
-import { addUsage, cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
-import type { Effort } from "../model/model.ts";
 import type {
   ApprovalRequestEntry,
   AssistantEntry,
   CompactionEntry,
   JournalEntry,
   MemoryEditEntry,
-  ModelUsageEntry,
   RunEndEntry,
-  RunStartEntry,
   ToolIntentEntry,
   ToolResultEntry,
 } from "./entry.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { MessageLabels } from "./message-labels.ts";
-
-/** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
-export interface Spending {
-  readonly usage: Usage;
-  readonly costUsd: number | undefined;
-}
+import { RunProgress } from "./run-progress.ts";
+import { addSpending, isSpending, NO_SPENDING, type Spending, type SpendingEntry } from "./spending.ts";
 
 /** Result of a call that waited for approval when something else was said. */
 const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
 
 const NO_APPROVALS: ReadonlyMap<string, ApprovalRequestEntry> = new Map();
-
-const NOTHING: Spending = { usage: NO_USAGE, costUsd: 0 };
 
 /** What the provider counted: `tokens` of the last request and its answer, which are the first `messages` of the conversation. */
 export interface MeasuredContext {
@@ -51,15 +41,15 @@ export class SessionState {
   readonly transcript: Transcript;
   /** Names and marks of the messages in it. */
   readonly labels: MessageLabels = new MessageLabels();
+  /** How far the newest run has come. */
+  readonly progress: RunProgress = new RunProgress();
   readonly #nested: NestedState | undefined;
   /** Calls that run, by id. A list, for they come and go one by one, and there are few at a time. */
   #begun: string[] = [];
   #approvals: Map<string, ApprovalRequestEntry> | undefined;
   #guard: LoopGuard | undefined;
-  #session: Spending = NOTHING;
-  #run: Spending = NOTHING;
-  #iterations = 0;
-  #lastText = "";
+  #session: Spending = NO_SPENDING;
+  #run: Spending = NO_SPENDING;
   #isTouched = false;
   #endedWaiting = false;
   #isStopped = false;
@@ -71,8 +61,6 @@ export class SessionState {
   #isUndone = false;
   #revision = 0;
   #isCut = false;
-  #model: string | undefined;
-  #effort: Effort | undefined;
   #mode: string | undefined;
 
   constructor(nested?: NestedState) {
@@ -103,14 +91,9 @@ export class SessionState {
     return this.#isTouched;
   }
 
-  /** Answers of the newest run. */
-  get iterations(): number {
-    return this.#iterations;
-  }
-
-  /** The last non-empty text the model wrote in the newest run. */
-  get lastText(): string {
-    return this.#lastText;
+  /** Whether the newest run can go on: it has no end, or it waits. */
+  get isUnfinished(): boolean {
+    return this.progress.isOpen || this.isWaiting;
   }
 
   /** Whether the newest run has ended so that somebody outside is to answer calls, and calls are open. */
@@ -131,16 +114,6 @@ export class SessionState {
   /** Whether the last message is an answer that an abort has cut, of which the model was not told. */
   get isInterrupted(): boolean {
     return this.#isCut && this.transcript.messages.at(-1)?.role === "assistant";
-  }
-
-  /** `provider/id` of the model asked last, or chosen since; `undefined` before the first run. */
-  get model(): string | undefined {
-    return this.#model;
-  }
-
-  /** Reasoning asked of it; `undefined` for the provider's default. */
-  get effort(): Effort | undefined {
-    return this.#effort;
   }
 
   /** What the newest `mode_change` says. */
@@ -177,11 +150,12 @@ export class SessionState {
     this.#nested?.parent.apply(entry);
     if (entry.type === "permission_decision" && entry.stop === true) this.#isStopped = true;
     if (entry.scope === this.#nested?.scope) this.#fold(entry);
-    else if (entry.type === "assistant_message" || entry.type === "model_usage") this.#spend(entry);
+    else if (isSpending(entry)) this.#spend(entry);
   }
 
   #fold(entry: JournalEntry): void {
     const { labels, transcript } = this;
+    this.progress.apply(entry, this.isWaiting);
     const before = transcript.messages.length;
     const wasOpen = transcript.hasPending;
     this.#change(entry);
@@ -199,7 +173,13 @@ export class SessionState {
     const { labels } = this;
     switch (entry.type) {
       case "run_start":
-        this.#begin(entry);
+        this.#isTouched = true;
+        this.#isStopped = false;
+        this.#guard?.begin();
+        this.#run = NO_SPENDING;
+        return;
+      case "run_resume":
+        this.#endedWaiting = false;
         return;
       case "history":
         this.transcript.addHistory(this.#named(entry.id, entry.messages));
@@ -229,17 +209,6 @@ export class SessionState {
         // What was decided about calls and done to files is no part of the conversation.
         this.#foldContext(entry);
     }
-  }
-
-  #begin(entry: RunStartEntry): void {
-    this.#isTouched = true;
-    this.#model = entry.model;
-    this.#effort = entry.effort;
-    this.#isStopped = false;
-    this.#guard?.begin();
-    this.#run = NOTHING;
-    this.#iterations = 0;
-    this.#lastText = "";
   }
 
   #end(entry: RunEndEntry): void {
@@ -279,10 +248,6 @@ export class SessionState {
     else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);
     else if (entry.type === "memory_edit") this.#edit(entry);
     else if (entry.type === "mode_change") this.#mode = entry.mode;
-    else if (entry.type === "model_change") {
-      this.#model = entry.model;
-      this.#effort = entry.effort;
-    }
   }
 
   #named(id: string, messages: readonly Message[]): readonly Message[] {
@@ -337,32 +302,12 @@ export class SessionState {
         tokens: inputTokens + outputTokens,
         messages: this.transcript.messages.length,
       };
-    this.#iterations++;
-    const text = textOf(entry.message.content);
-    if (text !== "") this.#lastText = text;
   }
 
-  #spend(entry: AssistantEntry | ModelUsageEntry): void {
+  #spend(entry: SpendingEntry): void {
     const before = this.#session;
-    this.#session = spend(before, entry);
+    this.#session = addSpending(before, entry);
     // In the first run of a session both are the same.
-    this.#run = this.#run === before ? this.#session : spend(this.#run, entry);
+    this.#run = this.#run === before ? this.#session : addSpending(this.#run, entry);
   }
-}
-
-function spend(before: Spending, entry: AssistantEntry | ModelUsageEntry): Spending {
-  const usage = cleanUsage(entry.usage);
-  // An answer that was cut and that nobody had to pay for.
-  if (entry.type === "assistant_message" && entry.interrupted === true && usage.estimated !== true)
-    return before;
-  return {
-    usage: addUsage(before.usage, usage),
-    costUsd:
-      before.costUsd === undefined || !isAmount(entry.costUsd) ? undefined : before.costUsd + entry.costUsd,
-  };
-}
-
-/** A cost that is none, in a journal from elsewhere, is unknown. */
-function isAmount(costUsd: number | undefined): costUsd is number {
-  return typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0;
 }

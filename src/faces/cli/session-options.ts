@@ -34,6 +34,7 @@ export function sessionOptionsOf(
     },
     keep,
     sessionId: newId,
+    mcp: flags.mcp,
     ...(from === undefined
       ? {}
       : {

@@ -1,9 +1,11 @@
 // One module for all: each module that is loaded on its own splits the code it shares with a run into one more file to load.
 export { auth } from "./commands/auth.ts";
+export { completion } from "./commands/completion.ts";
 export { config } from "./commands/config.ts";
 export { demo } from "./commands/demo.ts";
 export { doctor } from "./commands/doctor.ts";
 export { agents, skills } from "./commands/extensions.ts";
+export { mcp } from "./commands/mcp.ts";
 export { memory } from "./commands/memory.ts";
 export { models } from "./commands/models.ts";
 export { permissions } from "./commands/permissions.ts";

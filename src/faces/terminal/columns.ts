@@ -13,7 +13,7 @@ export function columnsOf(text: string): number {
 export function graphemes(text: string): readonly string[] {
   if (NARROW.test(text)) return text.split("");
   if (PLAIN.test(text)) return [...text];
-  return Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
+  return Array.from(LAZY.segmenter.segment(text), ({ segment }) => segment);
 }
 
 /** Cells of one grapheme: wide letters and emoji two, marks alone none. */
@@ -73,13 +73,23 @@ export function fitColumns(text: string, width: number): string {
   return width < 1 ? "" : `${firstColumns(text, width - 1)}…`;
 }
 
+/** Made when it is first needed: that loads more of the runtime than most runs ever need. */
+const LAZY = {
+  get segmenter(): Intl.Segmenter {
+    const value = new Intl.Segmenter("en", { granularity: "grapheme" });
+    Object.defineProperty(this, "segmenter", { value });
+    return value;
+  },
+};
+
 const MAX_CLUSTER = 24;
-const SEGMENTER: Intl.Segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 const NARROW = /^[\x20-\x7e]*$/;
-const NARROW_CHARS = /[\x20-\x7e\u00a1-\u024f\u0410-\u044f\u2500-\u257f]/g;
-/** Characters that stand alone whatever follows: each of a known width. */
+/** Characters that stand alone whatever follows: marks of the screen, letters of Latin and Cyrillic, Chinese, Japanese and Korean. */
 const PLAIN =
-  /^[\x20-\x7e\u00ae-\u024f\u0410-\u044f\u2500-\u257f\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
+  /^[\x20-\x7e\u00ae-\u024f\u0410-\u044f\u2013\u2014\u2018-\u201d\u2022\u2026\u2190-\u2193\u2500-\u259f\u25cb-\u25d3\u2713\u2717\u276f\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
+/** Those of them that are narrow. */
+const NARROW_CHARS =
+  /[\x20-\x7e\u00ae-\u024f\u0410-\u044f\u2013\u2014\u2018-\u201d\u2022\u2026\u2190-\u2193\u2500-\u259f\u25cb-\u25d3\u2713\u2717\u276f]/g;
 const EMOJI =
   /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2}|[#*0-9]\ufe0f?\u20e3|\p{Extended_Pictographic}\p{Emoji_Modifier})/u;
 const NO_CELL = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]/u;

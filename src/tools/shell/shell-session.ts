@@ -3,6 +3,7 @@ import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { CommandSandbox, SandboxedCommand } from "./command-sandbox.ts";
+import { coveredEnvironment } from "./covered-environment.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import { type Job, JobTable } from "./job-table.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
@@ -11,6 +12,7 @@ import { discardPipe, OutputPipes } from "./output-pipe.ts";
 import { findProcessesNow, type ProcessInfo } from "./process-table.ts";
 import { RunningCommand } from "./running-command.ts";
 import { type Environment, findShell, minimalEnvironment, unattendedEnvironment } from "./shell.ts";
+import type { ShellPort } from "./shell-port.ts";
 import { startShell } from "./shell-process.ts";
 import { missedVariables, missedVariablesNote } from "./withheld-variables.ts";
 
@@ -20,10 +22,16 @@ export interface ShellOptions {
   readonly env?: Environment;
   /** Names of variables that were held back from `env`: a command that seems to need one is told so. Default: none. */
   readonly withheld?: readonly string[];
+  /** Variables that the user set for commands, which stand in every environment. Default: none. */
+  readonly own?: Environment | undefined;
+  /** Whether rules alone allowed a call: it runs in the environment of {@link coveredEnvironment}. Default: none is. */
+  readonly isCovered?: (call: CommandCall) => boolean;
   /** Takes secrets out of the output before any of it is cut, shown or kept in a file. Default: it stays as it is. */
   readonly redact?: Redaction | undefined;
   /** Confines every command. Default: commands can do all the user can. */
   readonly sandbox?: CommandSandbox | undefined;
+  /** What commands run in instead of a process of ours; those in the background, and all of them in a sandbox, do not. */
+  readonly port?: ShellPort | undefined;
   /** The shell. Default: bash where the system has it, else `sh`. */
   readonly shell?: string;
   /** Names the session to whoever looks for its processes ({@link findProcesses}), asked for with the first command. Default: a name of its own. */
@@ -36,10 +44,17 @@ export interface ShellOptions {
   readonly maxOutputBytes?: number;
 }
 
+/** The call a command stands in. */
+export interface CommandCall {
+  readonly sessionId: string;
+  readonly callId: string;
+}
+
 /** What one command adds to the session's settings. */
 export interface CommandStart {
   readonly command: string;
   readonly cwd: string;
+  readonly call?: CommandCall;
   /** Gets new text as it comes, cleaned, in whole lines. */
   readonly onText?: (text: string) => void;
   /** Called once when the command wrote more than it may. */
@@ -60,9 +75,11 @@ const TAIL_BYTES = 32_000;
 export class ShellSession {
   readonly jobs: JobTable = new JobTable();
   readonly graceMs: number;
+  /** Where commands run instead, if they do. */
+  readonly port: ShellPort | undefined;
+  readonly redact: Redaction | undefined;
   readonly limits: OutputLimits;
-  readonly #options: Pick<ShellOptions, "env" | "withheld" | "mark">;
-  readonly #redact: Redaction | undefined;
+  readonly #options: Pick<ShellOptions, "env" | "withheld" | "own" | "isCovered" | "mark">;
   readonly #sandbox: CommandSandbox | undefined;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
@@ -70,6 +87,7 @@ export class ShellSession {
   #token: string | undefined;
   readonly #calls = new Set<RunningCommand>();
   #variables: Environment | undefined;
+  #covered: Environment | undefined;
   #shell: string | undefined;
   #count = 0;
   #disposed: Promise<void> | undefined;
@@ -77,8 +95,10 @@ export class ShellSession {
   constructor(options: ShellOptions = {}) {
     // Not read yet: what the variables are may take time to find out, and is only needed by a command.
     this.#options = options;
-    this.#redact = options.redact;
+    this.redact = options.redact;
     this.#sandbox = options.sandbox;
+    // Nothing of ours could keep a command in there to its limits.
+    this.port = options.sandbox === undefined ? options.port : undefined;
     this.#shell = options.shell;
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
@@ -92,9 +112,18 @@ export class ShellSession {
     return this.#token;
   }
 
-  get #env(): Environment {
+  /** The variables that commands see. */
+  get env(): Environment {
     this.#variables ??= unattendedEnvironment(this.#options.env ?? minimalEnvironment());
     return this.#variables;
+  }
+
+  /** The variables that one command sees. */
+  #environmentOf(call: CommandCall | undefined): Environment {
+    const { own, isCovered } = this.#options;
+    if (call === undefined || isCovered?.(call) !== true) return this.env;
+    this.#covered ??= unattendedEnvironment(coveredEnvironment(this.env, own));
+    return this.#covered;
   }
 
   /** Does ahead what the first command would wait for (a few milliseconds). Never rejects. */
@@ -104,7 +133,7 @@ export class ShellSession {
 
   /** The shell that runs commands; throws `invalid_config` when there is none. */
   shell(): string {
-    this.#shell ??= findShell(this.#env);
+    this.#shell ??= findShell(this.env);
     if (this.#shell !== undefined) return this.#shell;
     throw new NanoAgentError(
       "invalid_config",
@@ -131,7 +160,9 @@ export class ShellSession {
     if (this.#sandbox === undefined)
       return { file: shell, args: ["-c", command], notes: () => [], release: () => undefined };
     try {
-      return await this.#sandbox.wrap({ command, shell, cwd });
+      // Later outputs are written there: a command that could change the folder would choose where they go.
+      const protect = [await this.#folder.path()];
+      return await this.#sandbox.wrap({ command, shell, cwd, protect });
     } catch (error) {
       throw new NanoAgentError(
         "internal",
@@ -147,7 +178,7 @@ export class ShellSession {
       if (pipe !== undefined) discardPipe(pipe);
       throw new NanoAgentError("aborted", "The session of this shell is over.");
     }
-    const output = new OutputBuffer(this.limits, () => this.#folder.openFile(), this.#redact?.stream());
+    const output = new OutputBuffer(this.limits, () => this.#folder.openFile(), this.redact?.stream());
     let isFull = false;
     const onOutput = (bytes: Uint8Array): Promise<void> | undefined => {
       const { text, stored } = output.write(bytes);
@@ -163,7 +194,7 @@ export class ShellSession {
       file,
       args,
       cwd: options.cwd,
-      env: this.#env,
+      env: this.#environmentOf(options.call),
       mark: `${this.#mark()}.${++this.#count}.`,
       pipe,
       onOutput,

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ApprovalQuestion } from "../../../permission/approval-prompt.ts";
+import { columnsOf } from "../../terminal/columns.ts";
 import { styleFor } from "../style.ts";
-import { columnsOf } from "./columns.ts";
 import { keyLine, questionLines } from "./question-lines.ts";
 import { TerminalApproval } from "./terminal-approval.ts";
 import type { KeyListener, TerminalKeys } from "./terminal-keys.ts";
@@ -79,6 +79,21 @@ test.each([
   press(key);
   expect(await asked).toEqual(reply);
   expect(log).toEqual(["held", "taken", "given back", "released"]);
+});
+
+test.each([
+  ["w", { choice: "session", wider: true }],
+  ["W", { choice: "always", wider: true }],
+])("the key %j answers with the wider rule, where one is offered", async (key, reply) => {
+  const { prompt, press, written } = terminal();
+  const asked = prompt.ask(question({ wider: "bash(rm *)" }));
+  press(key);
+  expect(await asked).toEqual(reply);
+  expect(written()).toContain("bash(rm *)");
+  const without = terminal();
+  const refused = without.prompt.ask(question());
+  without.press(key, "n");
+  expect(await refused).toEqual({ choice: "no" });
 });
 
 test("a reason is typed, mended and sent, and may be left again", async () => {

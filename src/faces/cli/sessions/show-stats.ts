@@ -1,11 +1,12 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { type SessionUsage, sessionUsage, type ToolStats } from "../../../app/session-page/session-usage.ts";
+import type { Spending } from "../../../core/agent/spending.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import { describeDuration } from "../../../tools/shell/report.ts";
 import type { Output } from "../output.ts";
-import { seconds } from "../progress.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { type ModelStats, type SessionStats, sessionStats, type ToolStats } from "./session-stats.ts";
 
 /** Writes what a session has used up: time, tokens, cache hits and cost, by model and by tool. */
 export function showStats(
@@ -14,12 +15,12 @@ export function showStats(
   { json }: { readonly json: boolean },
 ): number {
   const { sessionId, setAside, entries } = readSession(path);
-  const stats = sessionStats([...setAside, ...entries]);
+  const stats = sessionUsage([...setAside, ...entries]);
   stdout.write(json ? `${JSON.stringify(asJson(sessionId, stats))}\n` : asText(sessionId, stats));
   return EXIT.done;
 }
 
-function asJson(sessionId: string, stats: SessionStats): object {
+function asJson(sessionId: string, stats: SessionUsage): object {
   const { models, tools, total, runs, runMs, toolMs, stopReason } = stats;
   return {
     session_id: sessionId,
@@ -37,16 +38,16 @@ function asJson(sessionId: string, stats: SessionStats): object {
   };
 }
 
-function modelJson(used: ModelStats): object {
+function modelJson(used: Spending): object {
   return {
     requests: used.requests,
     interrupted: used.interrupted,
-    input_tokens: used.inputTokens,
-    cache_read_tokens: used.cacheReadTokens,
-    cache_write_tokens: used.cacheWriteTokens,
+    input_tokens: used.usage.inputTokens,
+    cache_read_tokens: used.usage.cacheReadTokens ?? 0,
+    cache_write_tokens: used.usage.cacheWriteTokens ?? 0,
     cache_hit_rate: hitRate(used),
-    output_tokens: used.outputTokens,
-    cost_usd: used.costUsd,
+    output_tokens: used.usage.outputTokens,
+    cost_usd: used.costUsd ?? null,
     duration_ms: used.durationMs,
   };
 }
@@ -56,15 +57,15 @@ function mapped<T>(values: { readonly [key: string]: T }, map: (value: T) => obj
 }
 
 /** Part of the input that came from the provider's cache; `null` without input. */
-function hitRate({ inputTokens, cacheReadTokens }: ModelStats): number | null {
+function hitRate({ usage: { inputTokens, cacheReadTokens = 0 } }: Spending): number | null {
   return inputTokens === 0 ? null : Math.round((cacheReadTokens / inputTokens) * 1_000) / 1_000;
 }
 
-function asText(sessionId: string, { models, tools, total, runs, runMs, toolMs }: SessionStats): string {
+function asText(sessionId: string, { models, tools, total, runs, runMs, toolMs }: SessionUsage): string {
   const header = ["requests", "input", "cached", "hits", "output", "cost", "time"];
   const rows = [...Object.entries(models), ["all", total] as const];
   return [
-    `${sessionId}: ${counted(runs, "run")}, ${seconds(runMs)} (models ${seconds(total.durationMs)}, tools ${seconds(toolMs)})`,
+    `${sessionId}: ${counted(runs, "run")}, ${describeDuration(runMs)} (models ${describeDuration(total.durationMs)}, tools ${describeDuration(toolMs)})`,
     "",
     ...table([["model", ...header], ...rows.map(([name, used]) => [name, ...modelCells(used)])]),
     ...(Object.keys(tools).length === 0
@@ -80,16 +81,16 @@ function asText(sessionId: string, { models, tools, total, runs, runMs, toolMs }
   ].join("\n");
 }
 
-function modelCells(used: ModelStats): readonly string[] {
+function modelCells(used: Spending): readonly string[] {
   const rate = hitRate(used);
   return [
     String(used.requests),
-    String(used.inputTokens),
-    String(used.cacheReadTokens),
+    String(used.usage.inputTokens),
+    String(used.usage.cacheReadTokens ?? 0),
     rate === null ? "-" : `${Math.round(rate * 100)}%`,
-    String(used.outputTokens),
-    used.costUsd === null ? "unknown" : `$${used.costUsd.toFixed(4)}`,
-    seconds(used.durationMs),
+    String(used.usage.outputTokens),
+    used.costUsd === undefined ? "unknown" : `$${used.costUsd.toFixed(4)}`,
+    describeDuration(used.durationMs),
   ];
 }
 
@@ -102,8 +103,8 @@ function toolCells([name, { calls, failed, refused, durationMs }]: readonly [
     String(calls),
     String(failed),
     String(refused),
-    seconds(durationMs),
-    seconds(durationMs / calls),
+    describeDuration(durationMs),
+    describeDuration(durationMs / calls),
   ];
 }
 

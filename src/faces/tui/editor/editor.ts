@@ -167,13 +167,13 @@ function lineEnd({ text, caret }: Editor): number {
 /** Words of letters and digits; Chinese and its like as the language has them. */
 function wordStart(text: string, caret: number): number {
   let start = 0;
-  for (const { index, isWordLike } of WORDS.segment(text.slice(0, caret)))
+  for (const { index, isWordLike } of LAZY.words.segment(text.slice(0, caret)))
     if (isWordLike === true) start = index;
   return start;
 }
 
 function wordEnd(text: string, caret: number): number {
-  for (const { index, segment, isWordLike } of WORDS.segment(text.slice(caret)))
+  for (const { index, segment, isWordLike } of LAZY.words.segment(text.slice(caret)))
     if (isWordLike === true) return caret + index + segment.length;
   return text.length;
 }
@@ -224,4 +224,12 @@ function travel(editor: Editor, way: "past" | "future"): Editor {
 /** What stands for a paste or an image is one character to the keys. */
 const MARKER_BEFORE = /\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]$/;
 const MARKER_BEHIND = /^\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]/;
-const WORDS: Intl.Segmenter = new Intl.Segmenter("en", { granularity: "word" });
+
+/** Made when it is first needed. */
+const LAZY = {
+  get words(): Intl.Segmenter {
+    const value = new Intl.Segmenter("en", { granularity: "word" });
+    Object.defineProperty(this, "words", { value });
+    return value;
+  },
+};

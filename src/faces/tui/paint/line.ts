@@ -1,5 +1,5 @@
+import { terminalText } from "../../../app/safe-text.ts";
 import { columnsOf, fitColumns, graphemeColumns, graphemes } from "../../terminal/columns.ts";
-import { terminalText } from "../../terminal/safe-text.ts";
 
 /** What a colour means; a theme says how it looks. */
 export type Role =

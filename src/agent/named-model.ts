@@ -1,0 +1,91 @@
+import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
+import { findPreset } from "../providers/catalog.ts";
+import { knownModelInfo } from "../providers/model-info.ts";
+import { parseModelName } from "../providers/model-name.ts";
+
+/**
+ * The model of a name such as `anthropic/claude-sonnet-5`, with credentials and network settings from the environment. The name is checked now
+ * (`invalid_argument`, `unknown_provider`); the code that speaks to the provider is loaded, and the environment read, with the first
+ * request, which fails with `missing_credentials` where there is no key.
+ */
+export function namedModel(name: string): Model {
+  return new NamedModel(name);
+}
+
+class NamedModel implements Model {
+  readonly provider: string;
+  readonly id: string;
+  readonly #known: ModelInfo | undefined;
+  readonly #name: string;
+  #loading: Promise<Model> | undefined;
+  #model: Model | undefined;
+
+  constructor(name: string) {
+    const { provider, id } = parseModelName(name);
+    this.provider = findPreset(provider).name;
+    this.id = id;
+    this.#known = knownModelInfo(this.provider, id);
+    this.#name = name;
+  }
+
+  /** What is known of the model; of a local one more once its server was asked, with the first request. */
+  get info(): ModelInfo | undefined {
+    return this.#model?.info ?? this.#known;
+  }
+
+  stream(request: ModelRequest, options?: ModelCallOptions): AsyncIterable<StreamPart> {
+    if (this.#model !== undefined) return this.#model.stream(request, options);
+    return { [Symbol.asyncIterator]: () => new LateIterator(() => this.#load(), { request, options }) };
+  }
+
+  #load(): Promise<Model> {
+    this.#loading ??= loadModel(this.#name).then(
+      (model) => {
+        this.#model = model;
+        return model;
+      },
+      (error: unknown) => {
+        // A key may be set later: the next request looks again.
+        this.#loading = undefined;
+        throw error;
+      },
+    );
+    return this.#loading;
+  }
+}
+
+async function loadModel(name: string): Promise<Model> {
+  // What reads the environment is no part of the library until a name is asked.
+  const { loadNamedModel } = await import("../app/load-named-model.ts");
+  return loadNamedModel(name);
+}
+
+/** The iterator of a model that is still being loaded. Passes parts on without a step of its own. */
+class LateIterator implements AsyncIterator<StreamPart> {
+  readonly #load: () => Promise<Model>;
+  readonly #call: { readonly request: ModelRequest; readonly options: ModelCallOptions | undefined };
+  #inner: AsyncIterator<StreamPart> | undefined;
+
+  constructor(
+    load: () => Promise<Model>,
+    call: { readonly request: ModelRequest; readonly options: ModelCallOptions | undefined },
+  ) {
+    this.#load = load;
+    this.#call = call;
+  }
+
+  next(): Promise<IteratorResult<StreamPart>> {
+    return this.#inner === undefined ? this.#first() : this.#inner.next();
+  }
+
+  async return(): Promise<IteratorResult<StreamPart>> {
+    await this.#inner?.return?.();
+    return { value: undefined, done: true };
+  }
+
+  async #first(): Promise<IteratorResult<StreamPart>> {
+    const model = await this.#load();
+    this.#inner = model.stream(this.#call.request, this.#call.options)[Symbol.asyncIterator]();
+    return this.#inner.next();
+  }
+}
