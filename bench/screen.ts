@@ -82,10 +82,10 @@ async function streaming(
   const program = open();
   await program.shows(READY);
   let deltas = 0;
-  let isOver = false;
+  const over = new AbortController();
   stream = async (response) => {
     const from = performance.now();
-    while (!isOver) {
+    while (!over.signal.aborted) {
       while (deltas < ((performance.now() - from) / 1_000) * DELTAS_PER_SECOND) {
         deltas++;
         send(response, text());
@@ -115,7 +115,7 @@ async function streaming(
   const bytes =
     (Buffer.byteLength(program.emulator.written.slice(bytesBefore)) - keys.length * 40) /
     (deltas - deltasBefore);
-  isOver = true;
+  over.abort();
   program.close();
   await program.end;
   return { keys, bytes };

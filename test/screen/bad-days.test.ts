@@ -89,6 +89,7 @@ test("the end of a long command is always shown, and v shows all of it", async (
   await program.shows((screen) => screen.includes("rm -rf important") && !screen.includes("step-0\n"));
   program.type("q");
   await program.shows("5. No, and stop");
+  expect(program.emulator.screen.join("\n")).toContain("rm -rf important");
 });
 
 test("without UTF-8 marks are ASCII, NO_COLOR leaves colours out, and without TERM it runs all the same", async () => {

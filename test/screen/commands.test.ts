@@ -15,11 +15,13 @@ test("? lists the keys, / offers commands, and an unknown one stays to be mended
   await program.shows(READY);
   program.type("/mod");
   await program.shows("/model");
-  program.type(`${KEYS.escape}`);
+  program.type(KEYS.escape);
   await program.hides("choose the model");
   program.type("x\r");
   await program.shows("There is no command /modx");
   await program.shows("❯ /modx");
+  program.type(KEYS.ctrl("c"));
+  expect(await leave(program)).toBe(0);
 });
 
 test("a mode is chosen by Shift+Tab and by /mode, and the status says it", async () => {
@@ -28,6 +30,7 @@ test("a mode is chosen by Shift+Tab and by /mode, and the status says it", async
   await program.shows("acceptEdits  ·");
   program.type("/mode plan\r");
   await program.shows("plan  ·");
+  expect(await leave(program)).toBe(0);
 });
 
 test("/model shows what can be used with windows and prices, and takes what is chosen", async () => {
@@ -39,6 +42,7 @@ test("/model shows what can be used with windows and prices, and takes what is c
   await program.shows("openai/gpt-5-mini");
   program.type("\r");
   await program.shows("The model is openai/gpt-5");
+  expect(await leave(program)).toBe(0);
 });
 
 test("a shell line runs and the model sees it with the next message; two marks keep it to oneself; # is remembered", async () => {
@@ -95,7 +99,7 @@ test("a session is gone on with from a list, and what was typed before is there 
   second.type(KEYS.up);
   await second.shows((screen) => screen.lastIndexOf("the first question") > screen.indexOf("First answer."));
   second.type(KEYS.ctrl("c"));
-  second.type(`${KEYS.ctrl("r")}`);
+  second.type(KEYS.ctrl("r"));
   await second.shows("Typed before");
   second.type("first\r");
   await second.shows(
@@ -165,6 +169,8 @@ test("the editor of the environment gets the text and gives it back, and the scr
   await program.shows("❯ draft");
   program.type(KEYS.ctrl("g"));
   await program.shows("❯ edited: draft");
+  program.type(KEYS.ctrl("c"));
+  expect(await leave(program)).toBe(0);
 });
 
 test("Ctrl+Z gives the terminal to the shell, and fg comes back to what was written", async () => {
@@ -187,6 +193,9 @@ test("Ctrl+Z gives the terminal to the shell, and fg comes back to what was writ
   await program.shows((screen) => screen.lastIndexOf("❯ a draft") > screen.indexOf("2nd shell"));
   program.type("\r");
   await program.shows("Hello.");
+  program.type(KEYS.ctrl("d"));
+  await program.shows("To go on:");
+  expect(program.emulator.modes.wraparound).toBe(true);
 });
 
 test("plain mode writes lines only, numbers its choices and takes a refusal with its reason", async () => {

@@ -121,8 +121,9 @@ export class Emulator {
 
 function runsOf(line: ReturnType<Terminal["buffer"]["active"]["getLine"]>): readonly CellRun[] {
   const runs: CellRun[] = [];
-  for (let column = 0; line !== undefined && column < line.length; column++) {
-    const cell = line.getCell(column);
+  const count = line?.length ?? 0;
+  for (let column = 0; column < count; column++) {
+    const cell = line?.getCell(column);
     if (cell === undefined || cell.getWidth() === 0) continue;
     const run: CellRun = {
       text: cell.getChars() || " ",

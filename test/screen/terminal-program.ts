@@ -66,23 +66,20 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     cwd,
     env: { PATH: process.env["PATH"] ?? "", HOME: home, TERM: "xterm-256color", LANG: "C.UTF-8", ...env },
   });
-  const watchers = new Set<() => void>();
-  const look = (): void => {
-    for (const watch of watchers) watch();
-  };
   if (answers) {
     emulator.onReply((text) => child.write(text));
     if (options.background !== undefined) emulator.setBackground(options.background);
   }
   let drawn: Promise<void> = Promise.resolve();
   child.onData((text) => {
-    drawn = emulator.write(text).then(look);
+    drawn = emulator.write(text).then(() => watch.look());
   });
   const end = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
     child.onExit(({ exitCode, signal }) => void drawn.then(() => resolve({ code: exitCode, signal })));
   });
+  const watch = new ScreenWatch(emulator, end);
   const close = (): void => {
-    watchers.clear();
+    watch.close();
     try {
       child.kill("SIGKILL");
     } catch {
@@ -90,20 +87,6 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     }
     emulator.dispose();
   };
-  const when = (holds: (screen: string) => boolean, what: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const watch = (): void => {
-        if (!holds(emulator.screen.join("\n"))) return;
-        watchers.delete(watch);
-        resolve();
-      };
-      watchers.add(watch);
-      watch();
-      void end.then(({ code }) => {
-        if (watchers.delete(watch))
-          reject(new Error(`ended with ${code} without ${what}:\n${emulator.rows.join("\n")}`));
-      });
-    });
   return {
     emulator,
     pid: child.pid,
@@ -111,11 +94,11 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     home,
     type: (text) => child.write(text),
     shows: (wanted) =>
-      when(
+      watch.when(
         typeof wanted === "string" ? (screen) => screen.includes(wanted) : wanted,
         JSON.stringify(String(wanted)),
       ),
-    hides: (text) => when((screen) => !screen.includes(text), `hiding ${JSON.stringify(text)}`),
+    hides: (text) => watch.when((screen) => !screen.includes(text), `hiding ${JSON.stringify(text)}`),
     resize: async (size) => {
       await drawn;
       emulator.resize(size);
@@ -125,4 +108,43 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     end,
     close,
   };
+}
+
+/** Waits for what a screen is to show. */
+class ScreenWatch {
+  readonly #emulator: Emulator;
+  readonly #end: ProgramInTerminal["end"];
+  readonly #watchers = new Set<() => void>();
+
+  constructor(emulator: Emulator, end: ProgramInTerminal["end"]) {
+    this.#emulator = emulator;
+    this.#end = end;
+  }
+
+  /** Something was drawn. */
+  look(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  /** Nobody waits any more. */
+  close(): void {
+    this.#watchers.clear();
+  }
+
+  /** Resolves when the visible rows fit; rejects when the program has ended before. */
+  when(holds: (screen: string) => boolean, what: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const watcher = (): void => {
+        if (!holds(this.#emulator.screen.join("\n"))) return;
+        this.#watchers.delete(watcher);
+        resolve();
+      };
+      this.#watchers.add(watcher);
+      watcher();
+      void this.#end.then(({ code }) => {
+        if (this.#watchers.delete(watcher))
+          reject(new Error(`ended with ${code} without ${what}:\n${this.#emulator.rows.join("\n")}`));
+      });
+    });
+  }
 }

@@ -44,7 +44,7 @@ export async function runInteractive(
       ...(prompt === undefined ? {} : { prompt }),
       picks: flags.picksSession,
       isResumed: flags.session.from !== undefined,
-      openSession: async ({ resume, fresh = false }) => {
+      openSession: async ({ resume, fresh = false, acceptServer }) => {
         const {
           resume: asked,
           sessionId,
@@ -53,6 +53,7 @@ export async function runInteractive(
         const goesOn = resume ?? (fresh ? undefined : asked);
         prepared = await prepareCodingSession({
           ...options,
+          acceptServer,
           // An id that was asked for is that of the first session alone.
           sessionId: prepared === undefined && sessionId !== undefined ? sessionId : newUuid(),
           ...(goesOn === undefined ? {} : { resume: goesOn }),

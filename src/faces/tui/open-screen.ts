@@ -1,9 +1,11 @@
 import { execFile, spawn } from "node:child_process";
 import type { CodingSession, ResumeOptions } from "../../app/coding-session/coding-session.ts";
 import { type Environment, variable } from "../../app/config/env.ts";
+import type { FoundModel } from "../../app/model-choice.ts";
 import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
+import { askForServer } from "./commands/ask-for-server.ts";
 import type { KnownSession } from "./commands/control.ts";
 import { openSessions } from "./commands/sessions.ts";
 import { openSetUp } from "./commands/set-up.ts";
@@ -45,6 +47,14 @@ export interface ScreenSettings {
   readonly keys?: KeyConfig;
 }
 
+/** How a session is opened. */
+export interface OpenHow {
+  readonly resume?: ResumeOptions;
+  readonly fresh?: boolean;
+  /** Asks the person whether a local server that was found gets what they say. */
+  readonly acceptServer: (found: FoundModel) => Promise<boolean>;
+}
+
 /** How a screen is opened. */
 export interface OpenScreenOptions {
   readonly environment: Environment;
@@ -56,10 +66,7 @@ export interface OpenScreenOptions {
   /** Whether the first session is one that goes on. */
   readonly isResumed: boolean;
   /** Opens the session that the options ask for; with `resume` that one, with `fresh` a new one. */
-  readonly openSession: (how: {
-    readonly resume?: ResumeOptions;
-    readonly fresh?: boolean;
-  }) => Promise<CodingSession>;
+  readonly openSession: (how: OpenHow) => Promise<CodingSession>;
   readonly settings: () => Promise<ScreenSettings>;
   /** The sessions of this user. */
   readonly store: SessionStore;
@@ -123,7 +130,7 @@ class ScreenProgram {
     this.#controller = new Controller(this.#screen, keymap, {
       cwd,
       elapsed,
-      openSession: (resume) => this.#options.openSession(resume === undefined ? { fresh: true } : { resume }),
+      openSession: (resume) => this.#openSession(resume === undefined ? { fresh: true } : { resume }),
       lendTerminal: (use) => this.#lend(use),
       suspend: () => this.#suspend(),
       writeInEditor: (text) => writeInEditor(text, environment),
@@ -205,7 +212,7 @@ class ScreenProgram {
 
   async #open(isResumed: boolean): Promise<void> {
     try {
-      const session = await this.#options.openSession(isResumed ? {} : { fresh: !this.#options.isResumed });
+      const session = await this.#openSession(isResumed ? {} : { fresh: !this.#options.isResumed });
       if (this.#isEnding) {
         await session.close();
         return;
@@ -228,6 +235,13 @@ class ScreenProgram {
         throw error;
       }
     }
+  }
+
+  #openSession(how: Omit<OpenHow, "acceptServer">): Promise<CodingSession> {
+    return this.#options.openSession({
+      ...how,
+      acceptServer: (found) => askForServer(this.#controller, found),
+    });
   }
 
   #reply(text: string): void {

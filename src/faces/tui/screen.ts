@@ -2,7 +2,7 @@ import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { SessionView, ViewItem } from "../../app/coding-session/view.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { composeFrame } from "./compose-frame.ts";
-import type { KeyAction, Keymap } from "./editor/keymap.ts";
+import { isEditing, type KeyAction, type Keymap } from "./editor/keymap.ts";
 import { InputLine, type InputLineOptions } from "./input-line.ts";
 import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
 import type { Line, Role } from "./paint/line.ts";
@@ -13,6 +13,7 @@ import { QuestionPanel } from "./panels/question-panel.ts";
 import type { ScreenFace, ScreenTerminal } from "./screen-face.ts";
 import type { Size, TerminalEvent } from "./terminal/key.ts";
 import { type Reflow, Renderer } from "./terminal/renderer.ts";
+import { placeholderOf, roleOf } from "./views/input-look.ts";
 import { isFinal, Scroll } from "./views/scroll.ts";
 import { statusLine } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";
@@ -296,7 +297,7 @@ export class Screen implements ScreenFace {
       drawn === undefined
         ? this.input.draw(context, {
             role: roleOf(view),
-            placeholder: placeholderOf(view, this.#session),
+            placeholder: placeholderOf(view),
             maxRows: Math.max(1, Math.min(12, Math.floor(size.rows / 2))),
           })
         : { rows: drawn.rows, caret: drawn.caret ?? { row: drawn.rows.length - 1, column: 0 } };
@@ -381,51 +382,5 @@ export class Screen implements ScreenFace {
   }
 }
 
-const EDITING: ReadonlySet<KeyAction> = new Set<KeyAction>([
-  "left",
-  "right",
-  "word-left",
-  "word-right",
-  "line-start",
-  "line-end",
-  "up",
-  "down",
-  "delete-left",
-  "delete-right",
-  "delete-word-left",
-  "delete-word-right",
-  "kill-to-end",
-  "kill-to-start",
-  "yank",
-  "undo",
-  "redo",
-  "newline",
-]);
-
 /** Keys that work whatever has the others. */
 const ALWAYS: ReadonlySet<string> = new Set(["suspend", "redraw"]);
-
-function isEditing(action: KeyAction): action is Parameters<InputLine["edit"]>[0] {
-  return EDITING.has(action);
-}
-
-function roleOf(view: SessionView | undefined): Role {
-  switch (view?.mode) {
-    case "plan":
-      return "plan";
-    case "acceptEdits":
-      return "good";
-    case "bypassPermissions":
-      return "bad";
-    default:
-      return "accent";
-  }
-}
-
-function placeholderOf(view: SessionView | undefined, session: CodingSession | undefined): string {
-  if (view === undefined || session === undefined) return "";
-  if (view.run !== undefined) return "enter adds to what is being done, alt+enter queues";
-  return view.items.every(({ type }) => type === "notice")
-    ? "What is to be done? / commands, @ files, ! shell, ? keys"
-    : "";
-}

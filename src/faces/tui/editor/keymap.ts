@@ -140,3 +140,29 @@ export function keymapOf(config: KeyConfig = {}): Keymap {
 function isAction(name: string): name is KeyAction {
   return Object.hasOwn(DEFAULT_KEYS, name);
 }
+
+/** Whether an action changes the text or moves the caret in it. */
+export function isEditing(action: KeyAction): action is EditCommand {
+  return EDITING.has(action);
+}
+
+const EDITING: ReadonlySet<KeyAction> = new Set<KeyAction>([
+  "left",
+  "right",
+  "word-left",
+  "word-right",
+  "line-start",
+  "line-end",
+  "up",
+  "down",
+  "delete-left",
+  "delete-right",
+  "delete-word-left",
+  "delete-word-right",
+  "kill-to-end",
+  "kill-to-start",
+  "yank",
+  "undo",
+  "redo",
+  "newline",
+]);
