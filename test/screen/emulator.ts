@@ -125,17 +125,7 @@ function runsOf(line: ReturnType<Terminal["buffer"]["active"]["getLine"]>): read
   for (let column = 0; column < count; column++) {
     const cell = line?.getCell(column);
     if (cell === undefined || cell.getWidth() === 0) continue;
-    const run: CellRun = {
-      text: cell.getChars() || " ",
-      columns: cell.getWidth(),
-      color: cell.isFgPalette() ? cell.getFgColor() : undefined,
-      background: cell.isBgPalette() ? cell.getBgColor() : undefined,
-      bold: cell.isBold() !== 0,
-      dim: cell.isDim() !== 0,
-      italic: cell.isItalic() !== 0,
-      underline: cell.isUnderline() !== 0,
-      strike: cell.isStrikethrough() !== 0,
-    };
+    const run = lookOf(cell);
     const last = runs.at(-1);
     const { text: _text, columns: _columns, ...look } = run;
     const { text = "", columns = 0, ...lastLook } = last ?? {};
@@ -150,4 +140,22 @@ function runsOf(line: ReturnType<Terminal["buffer"]["active"]["getLine"]>): read
     else runs.push(run);
   }
   return runs;
+}
+
+type Cell = NonNullable<
+  ReturnType<NonNullable<ReturnType<Terminal["buffer"]["active"]["getLine"]>>["getCell"]>
+>;
+
+function lookOf(cell: Cell): CellRun {
+  return {
+    text: cell.getChars() || " ",
+    columns: cell.getWidth(),
+    color: cell.isFgPalette() ? cell.getFgColor() : undefined,
+    background: cell.isBgPalette() ? cell.getBgColor() : undefined,
+    bold: cell.isBold() !== 0,
+    dim: cell.isDim() !== 0,
+    italic: cell.isItalic() !== 0,
+    underline: cell.isUnderline() !== 0,
+    strike: cell.isStrikethrough() !== 0,
+  };
 }

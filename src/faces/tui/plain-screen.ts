@@ -12,6 +12,9 @@ import { questionOptions, wholeQuestion } from "./views/question-lines.ts";
 import { isFinal, Scroll } from "./views/scroll.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
+/** A prompt comes when nothing else has come for so long. */
+const PROMPT_MS = 50;
+
 /**
  * The screen as lines: nothing is drawn twice and the cursor is never moved. Questions and lists are numbered, and the line that is typed next
  * answers them.
@@ -30,6 +33,7 @@ export class PlainScreen implements ScreenFace {
   #isPaused = true;
   #isPrompting = false;
   #isWorking = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ScreenOptions) {
     this.#options = options;
@@ -146,10 +150,19 @@ export class PlainScreen implements ScreenFace {
     const isWorking = session?.view.run !== undefined;
     if (isWorking && !this.#isWorking) this.#write([line("(working; /stop ends it)")]);
     this.#isWorking = isWorking;
-    if (!this.#isPrompting && (!isWorking || this.hasPanel)) {
+    this.#promptSoon();
+  }
+
+  /** Asks for a line once nothing more comes: what was typed last may have begun something. */
+  #promptSoon(): void {
+    clearTimeout(this.#timer);
+    if (this.#isPrompting) return;
+    this.#timer = setTimeout(() => {
+      const isWorking = this.#session?.view.run !== undefined;
+      if (this.#isPaused || this.#session === undefined || (isWorking && !this.hasPanel)) return;
       this.#options.terminal.write("> ");
       this.#isPrompting = true;
-    }
+    }, PROMPT_MS);
   }
 
   later(): void {
@@ -186,6 +199,7 @@ export class PlainScreen implements ScreenFace {
 
   pause(): void {
     this.#isPaused = true;
+    clearTimeout(this.#timer);
   }
 
   finish(lines: readonly Line[]): void {
@@ -197,7 +211,7 @@ export class PlainScreen implements ScreenFace {
     );
     this.#write([...final, ...live, ...lines]);
     if (this.#isPrompting) this.#options.terminal.write("\n");
-    this.#isPaused = true;
+    this.pause();
   }
 
   #take(text: string): void {

@@ -99,7 +99,7 @@ export class MarkdownStream {
   #openStart(width: number): readonly Line[] {
     // Marks of which nobody knows yet what they begin are not shown, to not flicker.
     if (/^[\s>*+_#=`~-]*$/.test(this.#start) && this.#leaf?.type !== "fence") return [];
-    if (this.#leaf?.type === "fence") return [];
+    if (this.#leaf?.type === "fence" || this.#leaf?.type === "table") return [];
     const lead: Lead = { first: [], rest: [] };
     return layOutBlock(
       { type: "paragraph", text: this.#start, lead, heading: false, skip: 0 },
