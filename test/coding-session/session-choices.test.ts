@@ -2,7 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createCodingSession } from "../../src/app/coding-session/create-coding-session.ts";
+import { readSession } from "../../src/session/read-session.ts";
+import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says, waits } from "../../src/testing/script.ts";
+import { fileTools } from "../../src/tools/file-tools.ts";
 import { place } from "./open.ts";
 
 test("a model that is changed is asked next, and again when the session is resumed", async () => {
@@ -162,4 +165,24 @@ test("misuse is refused with what to do instead", async () => {
   await session.close();
   expect([(await run).stopReason, session.view.state]).toEqual(["aborted", "closed"]);
   expect(() => session.send("third")).toThrow("The session is closed");
+});
+
+test("a run with answered questions is replayed the same, though each question is an entry", async () => {
+  const { open } = place();
+  const session = await open([
+    calls("bash", { command: "touch made" }),
+    calls("write", { path: "a.txt", content: "a" }),
+    says("Done."),
+  ]);
+  session.onQuestion(({ id, tool }) => session.answer(id, { choice: tool === "bash" ? "once" : "no" }));
+  await session.send("Work");
+  const { path = "" } = session.info;
+  await session.close();
+  const { entries } = readSession(path);
+  const report = await replaySession(entries, { tools: fileTools() });
+  expect([
+    entries.filter(({ type }) => type === "approval_request").length,
+    report.same,
+    report.differences,
+  ]).toEqual([2, true, []]);
 });
