@@ -5,6 +5,7 @@ import type { Line, Role } from "./paint/line.ts";
 import type { Look } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
 import type { QuestionPanel } from "./panels/question-panel.ts";
+import type { ValuePanel } from "./panels/value-panel.ts";
 import type { Size, TerminalEvent, TerminalListener } from "./terminal/key.ts";
 import type { Reflow } from "./terminal/renderer.ts";
 import type { ViewContext } from "./views/view-context.ts";
@@ -18,7 +19,7 @@ export interface ScreenFace {
   /** Whether something stands in the place of the input. */
   readonly hasPanel: boolean;
   /** The question that is open. */
-  readonly question: QuestionPanel | undefined;
+  readonly question: QuestionPanel | ValuePanel | undefined;
   /** Shows a session; the one before is no longer listened to. */
   attach(session: CodingSession, how: { readonly isResumed: boolean }): void;
   detach(): void;

@@ -1,4 +1,5 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import type { QuestionReply } from "../../app/coding-session/question.ts";
 import type { SessionView, ViewItem } from "../../app/coding-session/view.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { composeFrame } from "./compose-frame.ts";
@@ -10,6 +11,7 @@ import { line, span } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
 import { QuestionPanel } from "./panels/question-panel.ts";
+import { ValuePanel } from "./panels/value-panel.ts";
 import type { ScreenFace, ScreenTerminal } from "./screen-face.ts";
 import type { Size, TerminalEvent } from "./terminal/key.ts";
 import { type Reflow, Renderer } from "./terminal/renderer.ts";
@@ -55,7 +57,7 @@ export class Screen implements ScreenFace {
   #scroll = new Scroll();
   #session: CodingSession | undefined;
   #detach: readonly (() => void)[] = [];
-  #question: QuestionPanel | undefined;
+  #question: QuestionPanel | ValuePanel | undefined;
   #hint: { readonly line: Line; readonly until: number } | undefined;
   #highlight: LoadHighlighter | undefined;
   /** The next frame, if one is due; and the one with the next second. */
@@ -228,7 +230,7 @@ export class Screen implements ScreenFace {
   }
 
   /** A question was shown whole by {@link open} and is back: its quiet begins anew. */
-  get question(): QuestionPanel | undefined {
+  get question(): QuestionPanel | ValuePanel | undefined {
     return this.#question;
   }
 
@@ -341,17 +343,26 @@ export class Screen implements ScreenFace {
     }
     if (this.#question?.question.id === first.id) return;
     const { clock, onAction } = this.#options;
+    if (first.type === "elicitation") {
+      this.#question = new ValuePanel({
+        question: first,
+        answer: (id, reply) => this.#reply(session, id, reply),
+      });
+      return;
+    }
     this.#question = new QuestionPanel({
       question: first,
-      answer: (id, reply) => {
-        session.answer(id, reply);
-        this.#syncQuestion();
-      },
+      answer: (id, reply) => this.#reply(session, id, reply),
       onWhole: () => onAction("details", ""),
       onStop: () => onAction("escape", ""),
       more: () => Math.max(0, session.questions.length - 1),
       now: () => clock.elapsed(),
     });
+  }
+
+  #reply(session: CodingSession, id: string, reply: QuestionReply): void {
+    session.answer(id, reply);
+    this.#syncQuestion();
   }
 
   #edit(event: Exclude<TerminalEvent, { type: "reply" }>): void {

@@ -1,7 +1,8 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
-import { applyEdit, type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
+import { type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
+import { editLine } from "../editor/line-keys.ts";
 import { line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { questionLines, questionOptions } from "../views/question-lines.ts";
@@ -120,31 +121,14 @@ export class QuestionPanel implements Panel {
       return;
     }
     if (event.type !== "key") return;
-    const edit = REASON_KEYS[event.key];
-    if (edit !== undefined) this.#reason = applyEdit(reason, edit);
-    else if (event.key === "escape" || event.key === "ctrl+c") this.#reason = undefined;
+    if (event.key === "escape" || event.key === "ctrl+c") this.#reason = undefined;
     else if (event.key === "enter") {
       const text = reason.text.trim();
       this.#answer({ choice: "no", ...(text === "" ? {} : { reason: text }) });
-    }
+    } else this.#reason = editLine(reason, event.key);
   }
 
   #answer(reply: QuestionReply): void {
     this.#options.answer(this.question.id, reply);
   }
 }
-
-const REASON_KEYS = {
-  backspace: "delete-left",
-  left: "left",
-  right: "right",
-  home: "line-start",
-  end: "line-end",
-  "ctrl+a": "line-start",
-  "ctrl+e": "line-end",
-  "ctrl+u": "kill-to-start",
-  "ctrl+w": "delete-word-left",
-  "ctrl+k": "kill-to-end",
-  "alt+b": "word-left",
-  "alt+f": "word-right",
-} as const as { readonly [key: string]: Parameters<typeof applyEdit>[1] | undefined };
