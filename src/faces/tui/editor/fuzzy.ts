@@ -5,15 +5,22 @@ export interface Candidate {
   readonly folded: string;
   /** Where its last part begins: behind the last `/`. */
   readonly base: number;
+  /** Which letters are in it, one bit for each or for several. */
+  readonly letters: number;
 }
 
 /** A list prepared for {@link fuzzyBest}. */
 export function candidatesOf(texts: readonly string[]): readonly Candidate[] {
-  return texts.map((text) => ({
-    text,
-    folded: text.toLowerCase(),
-    base: text.lastIndexOf("/", text.length - 2) + 1,
-  }));
+  return texts.map((text) => {
+    const folded = text.toLowerCase();
+    return { text, folded, base: text.lastIndexOf("/", text.length - 2) + 1, letters: lettersOf(folded) };
+  });
+}
+
+function lettersOf(text: string): number {
+  let letters = 0;
+  for (let at = 0; at < text.length; at++) letters |= 1 << (text.charCodeAt(at) & 31);
+  return letters;
 }
 
 /** What a search found: the best ones first, and all that fit, in which a longer query can go on. */
@@ -29,10 +36,12 @@ export interface FuzzyResult {
 export function fuzzyBest(query: string, candidates: readonly Candidate[], limit: number): FuzzyResult {
   const wanted = query.toLowerCase().replaceAll(/\s+/g, "");
   if (wanted === "") return { best: candidates.slice(0, limit).map(({ text }) => text), fitting: candidates };
+  const letters = lettersOf(wanted);
   const fitting: Candidate[] = [];
   const best: { readonly text: string; readonly score: number }[] = [];
   let worst = Number.NEGATIVE_INFINITY;
   for (const candidate of candidates) {
+    if ((candidate.letters & letters) !== letters) continue;
     const score = scoreOf(wanted, candidate);
     if (score === undefined) continue;
     fitting.push(candidate);
@@ -52,8 +61,18 @@ function scoreOf(wanted: string, { folded, base }: Candidate): number | undefine
   if (whole >= 0) return 1_000 + (whole === base ? 500 : startsWord(folded, whole) ? 200 : 0) - folded.length;
   const inPath = folded.indexOf(wanted);
   if (inPath >= 0) return 600 + (startsWord(folded, inPath) ? 100 : 0) - folded.length;
-  const inBase = scattered(wanted, folded, base);
-  return inBase ?? scattered(wanted, folded, 0);
+  return holds(wanted, folded)
+    ? (scattered(wanted, folded, base) ?? scattered(wanted, folded, 0))
+    : undefined;
+}
+
+function holds(wanted: string, folded: string): boolean {
+  let at = -1;
+  for (let index = 0; index < wanted.length; index++) {
+    at = folded.indexOf(wanted[index] ?? "", at + 1);
+    if (at < 0) return false;
+  }
+  return true;
 }
 
 function scattered(wanted: string, folded: string, from: number): number | undefined {
