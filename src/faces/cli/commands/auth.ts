@@ -7,8 +7,8 @@ import { userMessage } from "../../../core/message/message.ts";
 import { collect } from "../../../core/model/collect.ts";
 import { findPreset, PRESETS } from "../../../providers/catalog.ts";
 import { knownModelIds } from "../../../providers/model-info.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { commandWords } from "../command-words.ts";
 import { EXIT, exitCodeOfError } from "../exit-code.ts";
 import { explainError } from "../explain-error.ts";
 import { terminalLine } from "../terminal-text.ts";
@@ -18,13 +18,8 @@ import { usageError } from "../usage-error.ts";
  * `nano-agent auth check [PROVIDER]`: makes one request of a few tokens to the model that would be used (or the provider's default)
  * and says whether its key is accepted. Exit 0, or the code of what went wrong.
  */
-export async function auth(context: CommandContext, args: readonly string[]): Promise<number> {
-  const { words, json } = commandWords(args, { name: "auth", max: 2 });
-  const [action, provider] = words;
-  if (action !== "check") {
-    const got = action === undefined ? "" : `${JSON.stringify(action)} is no action of auth. `;
-    throw usageError(`${got}Write nano-agent auth check [PROVIDER].`);
-  }
+export async function auth(context: CommandContext, call: CommandCall): Promise<number> {
+  const [provider] = call.words;
   const { environment, stdout } = context;
   const settings = await loadSettings({ environment, cwd: currentFolder() });
   const config = settings.config;
@@ -33,7 +28,9 @@ export async function auth(context: CommandContext, args: readonly string[]): Pr
   const key = preset === undefined ? undefined : keyVariableOf(preset, environment);
   const report = (ok: boolean, message: string): void => {
     const facts = { model: name, ok, ...(key === undefined ? {} : { key }), message };
-    stdout.write(json ? `${JSON.stringify(facts)}\n` : `${name}: ${terminalLine(message, 2_000)}\n`);
+    stdout.write(
+      call.has("--json") ? `${JSON.stringify(facts)}\n` : `${name}: ${terminalLine(message, 2_000)}\n`,
+    );
   };
   try {
     const values = {

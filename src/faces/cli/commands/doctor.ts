@@ -9,8 +9,8 @@ import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { probeLocalServers } from "../../../providers/local/probe-local.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { commandWords } from "../command-words.ts";
 import { EXIT } from "../exit-code.ts";
 import { styleFor } from "../style.ts";
 import { terminalLine } from "../terminal-text.ts";
@@ -23,8 +23,8 @@ interface Check {
 }
 
 /** `nano-agent doctor`: looks at everything a run needs, without asking a provider. Exit 0 when nothing stands in the way, else 1. */
-export async function doctor(context: CommandContext, args: readonly string[]): Promise<number> {
-  const { json } = commandWords(args, { name: "doctor", max: 0 });
+export async function doctor(context: CommandContext, call: CommandCall): Promise<number> {
+  const json = call.has("--json");
   const { stdout, environment } = context;
   const checks = await runChecks(context);
   const style = styleFor(stdout.isTerminal, environment);
