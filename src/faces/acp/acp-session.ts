@@ -149,7 +149,7 @@ function promptEnd(outcome: Outcome, isCancelled: boolean): PromptResponse {
       return { stopReason: "refusal" };
     case "error": {
       const message = error?.message ?? advice?.text ?? "The run failed.";
-      if (error?.code === "missing_credentials" || error?.code === "auth")
+      if (error?.code === "missing_credentials" || error?.code === "authentication")
         throw RequestError.authRequired({ code: error.code }, message);
       throw RequestError.internalError({ code: error?.code ?? "internal" }, message);
     }

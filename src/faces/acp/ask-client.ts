@@ -58,7 +58,7 @@ async function askPermission(
       },
       options: choices.map(toOption),
     },
-    { cancellationSignal: signal },
+    { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
   if (outcome.outcome !== "selected") return REFUSED;
   const chosen = choices[Number(outcome.optionId)];
@@ -115,7 +115,7 @@ async function askValue(
   const answer = await client.request<{ readonly action: string; readonly content?: Json }>(
     methods.client.elicitation.create,
     { sessionId, mode: "form", message: reason, requestedSchema },
-    { cancellationSignal: signal },
+    { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
   if (answer.action !== "accept" || answer.content === undefined) return REFUSED;
   const { content } = answer;
