@@ -75,8 +75,9 @@ export class ViewPublisher {
   /** Sends what has changed beside the items. */
   rest({ todo, mode, context, costUsd }: SessionView): void {
     const { send } = this.#options;
-    if (todo !== this.#todo) {
-      this.#todo = todo;
+    const isNew = todo !== this.#todo && todo.length + this.#todo.length > 0;
+    this.#todo = todo;
+    if (isNew) {
       const entries = todo.map(({ content, status }) => ({ content, status, priority: "medium" as const }));
       send({ sessionUpdate: "plan", entries });
     }

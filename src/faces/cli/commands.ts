@@ -222,6 +222,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
   },
   {
+    name: "acp",
+    help: "Serve an editor that speaks the Agent Client Protocol, on standard input and output.",
+    actions: [
+      { runOptions: true, help: "The editor starts it. Sessions are the same as everywhere; what is given here holds for all of them." },
+    ],
+  },
+  {
     name: "completion",
     help: "Print a script that completes commands and options in your shell.",
     actions: [
@@ -233,4 +240,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** First words that later versions use. They are refused, so that a script does not start a run by accident. */
-export const LATER_COMMANDS: readonly string[] = ["acp", "serve", "mcp"];
+export const LATER_COMMANDS: readonly string[] = ["serve", "mcp"];
