@@ -19,15 +19,17 @@ export type {
   UndoOptions,
   UndoReport,
 } from "../app/coding-session/coding-session.ts";
+export { createCodingSession } from "../app/coding-session/create-coding-session.ts";
 export type { DiffHunk, FileDiff } from "../app/coding-session/file-diff.ts";
 export type { MessageQueue, QueuedMessage } from "../app/coding-session/message-queue.ts";
-export type { LeftOut, ModelReason, Notice, NoticeTopic } from "../app/coding-session/notice.ts";
+export type { LeftOut, ModelReason, Notice, NoticeTopic, OnNotice } from "../app/coding-session/notice.ts";
 export { noticeText } from "../app/coding-session/notice-text.ts";
 export type { Advice, Denial, ModelSpending, Outcome, OutcomeCode } from "../app/coding-session/outcome.ts";
 export type {
   AnswerChoice,
   OfferedChoice,
   Question,
+  QuestionListener,
   QuestionPart,
   QuestionReply,
 } from "../app/coding-session/question.ts";

@@ -12,10 +12,11 @@ import type { ShellPort } from "../../tools/shell/shell-port.ts";
 import type { ConfigFile } from "../config/config-schema.ts";
 import type { Environment } from "../config/env.ts";
 import type { PermissionMode } from "../config/permission-mode.ts";
+import type { FoundModel } from "../model-choice.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ModelReason, Notice, OnNotice } from "./notice.ts";
 import type { ModelSpending, Outcome } from "./outcome.ts";
-import type { Question, QuestionReply } from "./question.ts";
+import type { Question, QuestionListener, QuestionReply } from "./question.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 
 /** How a coding session is opened. */
@@ -43,8 +44,14 @@ export interface CodingSessionOptions {
   readonly tools?: readonly Tool[];
   /** What files and commands go through instead of the system: the buffers and the terminal of an editor. */
   readonly ports?: SessionPorts;
+  /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
+  readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** Gets each notice from the first on, while the session is still being opened. */
   readonly onNotice?: OnNotice;
+  /** Puts in what a text names, such as files behind `@`, before it is sent. Default: texts go as they are. */
+  readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
+  /** The command that goes on with a session, for advice, from the options that do. Default: `nano-agent -p OPTIONS "…"`. */
+  readonly goOnCommand?: (options: string) => string;
 }
 
 /** The session to go on with. */
@@ -76,8 +83,11 @@ export interface SendOptions {
   readonly schema?: JsonSchema;
 }
 
-/** A run: its events to iterate over, once, and its outcome to await. Works whether or not anybody does either. */
-export type SessionRun = AsyncIterable<AgentEvent> & PromiseLike<Outcome>;
+/**
+ * A run: its events to iterate over, once and from the beginning, and its outcome to await, which never rejects. It works whether or not anybody
+ * does either; leaving the iteration early stops it.
+ */
+export type SessionRun = AsyncIterable<AgentEvent> & Promise<Outcome>;
 
 /** What a session works with. */
 export interface SessionInfo {
@@ -103,6 +113,8 @@ export interface ModelView {
   /** `provider/id`. */
   readonly name: string;
   readonly why: ModelReason;
+  /** The file, variable or server that speaks for it. */
+  readonly source?: string;
   readonly windowTokens?: number;
 }
 
@@ -226,8 +238,11 @@ export interface CodingSession extends AsyncDisposable {
 
   /** The open ones, oldest first. */
   readonly questions: readonly Question[];
-  /** Having a listener is what makes a session attended: without one every question is a no. */
-  onQuestion(listener: (question: Question) => void): () => void;
+  /**
+   * Having a listener is what makes a session attended: without one when a run begins, every question of it is a no. What a listener throws, or
+   * rejects with, refuses the question.
+   */
+  onQuestion(listener: QuestionListener): () => void;
   /** Throws `invalid_argument` for a question that is not open, or an answer that it does not offer. */
   answer(id: string, reply: QuestionReply): void;
 

@@ -46,7 +46,14 @@ export type NoticeTopic =
   | "instructions"
   | "extension"
   | "mcp"
+  | "permission"
+  | "plugin"
   | "other";
 
 /** Takes a notice. */
 export type OnNotice = (notice: Notice) => void;
+
+/** Makes warnings about a topic from messages. */
+export function about(code: NoticeTopic | "setting", onNotice: OnNotice): (message: string) => void {
+  return (message) => onNotice({ level: "warning", code, message });
+}

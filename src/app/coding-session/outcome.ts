@@ -1,4 +1,5 @@
-import type { BudgetLimit } from "../../core/agent/result.ts";
+import type { BudgetLimit } from "../../core/agent/entry.ts";
+import type { Spending } from "../../core/agent/spending.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import type { ToolInput } from "../../core/message/block.ts";
@@ -64,8 +65,7 @@ export interface Outcome {
 }
 
 /** What a model was used for. */
-export interface ModelSpending {
+export interface ModelSpending extends Spending {
+  /** `provider/id`. */
   readonly model: string;
-  readonly usage: Usage;
-  readonly costUsd: number | undefined;
 }

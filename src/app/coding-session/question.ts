@@ -61,3 +61,6 @@ export type QuestionReply =
 
 /** A question as it is asked: its id and time are given by the session. */
 export type NewQuestion = Omit<Question, "id" | "time">;
+
+/** Hears of a question. The signal is aborted when nobody waits for the answer any more. */
+export type QuestionListener = (question: Question, signal: AbortSignal) => void | Promise<void>;

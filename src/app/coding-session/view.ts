@@ -65,6 +65,8 @@ export interface ItemBase {
   readonly version: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
+  /** True for what an attempt wrote that failed: not to be shown. The next attempt may use the place. */
+  readonly isVoid?: boolean;
 }
 
 /** What a person said, or what was said for them. */

@@ -1,3 +1,4 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { variable } from "../../../app/config/env.ts";
 import { existingFolder, userPaths } from "../../../app/config/paths.ts";
 import { findTrustItems, type ProjectItems } from "../../../app/trust/find-trust-items.ts";
@@ -9,7 +10,6 @@ import type { TrustedProject } from "../../../permission/trust/trusted-project.t
 import { askYes } from "../approval/ask-yes.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { isTerminal } from "../output.ts";
 import { styleFor } from "../style.ts";
 import { terminalLine } from "../terminal-text.ts";
