@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { Readable, Writable } from "node:stream";
+import { PassThrough, Readable, Writable } from "node:stream";
 import {
   type ClientCapabilities,
   type ClientContext,
@@ -88,7 +88,7 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
     });
   const stream = ndJsonStream(
     Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
-    Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+    Readable.toWeb(child.stdout.pipe(new PassThrough())) as ReadableStream<Uint8Array>,
   );
   const connection = app.connect(stream);
   onTestFinished(() => connection.close());

@@ -21,7 +21,7 @@ import { sessionStore } from "../../app/open-session.ts";
 import { loadSettings } from "../../app/settings.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { sessionTitle } from "../../session/read-session.ts";
+import { summarizeSession } from "../../session/read-session.ts";
 import { AcpSession } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";
 import { changeOption, configOptions, modeState, toMode } from "./session-options.ts";
@@ -185,12 +185,11 @@ export class AcpAgent {
       throw RequestError.invalidParams({ cursor }, "The cursor is not one of a list.");
     const page = all.slice(from, from + PAGE);
     return {
-      sessions: page.map(({ sessionId, path, changedAt, cwd: folder }) => ({
-        sessionId,
-        cwd: folder,
-        title: sessionTitle(path) ?? null,
-        updatedAt: new Date(changedAt).toISOString(),
-      })),
+      sessions: page.map(({ sessionId, path, changedAt }) => {
+        const { cwd: folder, title } = summarizeSession(path);
+        const updatedAt = new Date(changedAt).toISOString();
+        return { sessionId, cwd: folder ?? cwd ?? "/", title: title ?? null, updatedAt };
+      }),
       ...(from + PAGE < all.length ? { nextCursor: String(from + PAGE) } : {}),
     };
   }

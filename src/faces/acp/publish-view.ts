@@ -33,6 +33,8 @@ export class ViewPublisher {
 
   /** Sends a whole conversation again, what the person said included. */
   replay(view: SessionView): void {
+    this.#sent.clear();
+    this.#todo = [];
     for (const item of view.items) this.item(item, { isReplay: true });
     this.rest(view);
   }

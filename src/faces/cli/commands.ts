@@ -225,7 +225,10 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "acp",
     help: "Serve an editor that speaks the Agent Client Protocol, on standard input and output.",
     actions: [
-      { runOptions: true, help: "The editor starts it. Sessions are the same as everywhere; what is given here holds for all of them." },
+      {
+        runOptions: true,
+        help: "The editor starts it. Sessions are the same as everywhere; what is given here holds for all of them.",
+      },
     ],
   },
   {

@@ -1,8 +1,8 @@
+import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { EXIT, SIGNAL_EXITS } from "../exit-code.ts";
 import { terminalLine } from "../terminal-text.ts";
 
 declare const NANO_AGENT_VERSION: string;
