@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { methods, type SessionUpdate } from "@agentclientprotocol/sdk";
+import { type McpServer, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
-import { replies } from "../../src/testing/server-step.ts";
+import { type RecordedRequest, replies } from "../../src/testing/server-step.ts";
 import { modelServer } from "../e2e/command.ts";
+import { stdioCommand } from "../mcp/server-room.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { type Editor, startEditor } from "./editor.ts";
 
@@ -234,4 +235,24 @@ test("what is no message does not end the agent, and an unknown method gets an a
     code: -32602,
   });
   expect(await prompt(editor, await newSession(editor), "Hi")).toEqual({ stopReason: "end_turn" });
+});
+
+test("an MCP server of the editor brings its tools, judged like any other", async () => {
+  const command = stdioCommand({ tools: [{ name: "ping", inputSchema: { type: "object" } }] });
+  // The first requests leave without the tools of a server that was never met: the model uses them once it has them.
+  const isOffered = (request: RecordedRequest): boolean =>
+    JSON.stringify(request.body).includes("mcp__own__ping");
+  const looks = Array.from(
+    { length: 200 },
+    () => (request: RecordedRequest) => (isOffered(request) ? calls("mcp__own__ping", {}) : says("Not yet.")),
+  );
+  const server = await modelServer(looks);
+  const editor = await startEditor({
+    server,
+    answer: ({ options }) => options.find(({ kind }) => kind === "reject_always")?.optionId ?? "",
+  });
+  const mcpServers: McpServer[] = [{ name: "own", env: [], ...command, args: [...command.args] }];
+  const { sessionId } = await editor.agent.request(session.new, { cwd: editor.cwd, mcpServers });
+  while (editor.questions.length === 0) await prompt(editor, sessionId, "Ping it");
+  expect([editor.questions[0]?.toolCall.title, editor.problems]).toEqual(["mcp__own__ping {}", []]);
 });

@@ -25,10 +25,10 @@ export interface EditorOptions {
   readonly state?: string;
   readonly args?: readonly string[];
   readonly capabilities?: ClientCapabilities;
-  /** Answers a question; default: the first option that rejects. */
+  /** Answers a question with the id of an option, or `cancelled`; default: the first option that rejects. */
   readonly answer?: (
     request: RequestPermissionRequest,
-  ) => string | "cancelled" | Promise<string | "cancelled">;
+  ) => string | Promise<string>;
   readonly files?: Map<string, string>;
 }
 

@@ -24,6 +24,7 @@ import { newUuid } from "../../core/base/ids.ts";
 import { summarizeSession } from "../../session/read-session.ts";
 import { AcpSession } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";
+import { mcpConfigs } from "./mcp-configs.ts";
 import { changeOption, configOptions, modeState, toMode } from "./session-options.ts";
 
 /** What an editor's sessions have in common. */
@@ -35,6 +36,10 @@ export interface AcpAgentOptions {
   /** Hears what a session notices, as a line for a person. */
   readonly onNotice: NonNullable<CodingSessionOptions["onNotice"]>;
 }
+
+/** What all requests that open a session have. */
+type OpenRequest = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> &
+  Partial<Pick<NewSessionRequest, "mcpServers">>;
 
 /** Sessions a list shows at once. */
 const PAGE = 50;
@@ -120,7 +125,7 @@ export class AcpAgent {
   }
 
   async #resume(
-    params: Pick<LoadSessionRequest, "sessionId" | "cwd" | "additionalDirectories">,
+    params: OpenRequest & Pick<LoadSessionRequest, "sessionId">,
     client: AgentContext,
   ): Promise<AcpSession> {
     const id = params.sessionId;
@@ -128,7 +133,7 @@ export class AcpAgent {
   }
 
   async #open(
-    { cwd, additionalDirectories = [] }: Pick<NewSessionRequest, "cwd" | "additionalDirectories">,
+    { cwd, additionalDirectories = [], mcpServers = [] }: OpenRequest,
     client: AgentContext,
     { id, options }: { readonly id: string; readonly options: CodingSessionOptions },
   ): Promise<AcpSession> {
@@ -144,6 +149,7 @@ export class AcpAgent {
         cwd,
         environment,
         addDirs: [...(common.addDirs ?? []), ...additionalDirectories],
+        mcp: { configs: mcpConfigs(mcpServers), strict: false },
         ports: clientPorts(client, id, this.#capabilities),
         onNotice,
       }),

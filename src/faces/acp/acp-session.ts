@@ -12,6 +12,7 @@ import type { Outcome } from "../../app/coding-session/outcome.ts";
 import type { Question } from "../../app/coding-session/question.ts";
 import type { ToolItem, ViewItem } from "../../app/coding-session/view.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
+import type { StopReason } from "../../core/base/stop-reason.ts";
 import { askClient } from "./ask-client.ts";
 import { promptInput } from "./prompt-input.ts";
 import { ViewPublisher } from "./publish-view.ts";
@@ -53,7 +54,7 @@ export class AcpSession {
       }
       if (rest) this.#publisher.rest(view);
     });
-    session.onQuestion((question) => this.#ask(question));
+    session.onQuestion((question, signal) => this.#ask(question, signal));
   }
 
   /** Sends an update to the editor. Never throws: an editor that is gone hears nothing. */
@@ -107,9 +108,8 @@ export class AcpSession {
     await this.session.close();
   }
 
-  async #ask(question: Question): Promise<void> {
+  async #ask(question: Question, signal: AbortSignal): Promise<void> {
     const { client, capabilities, session } = this.#options;
-    const signal = this.#running?.signal ?? new AbortController().signal;
     const { callId } = question;
     // The editor must know a call before it is asked about it.
     const item = callId === undefined ? undefined : findCall(session.view.items, callId);
@@ -134,26 +134,26 @@ function findCall(items: readonly ViewItem[], callId: string): ToolItem | undefi
   return undefined;
 }
 
+const ENDS: { readonly [reason in StopReason]?: PromptResponse["stopReason"] } = {
+  aborted: "cancelled",
+  output_limit: "max_tokens",
+  max_iterations: "max_turn_requests",
+  budget: "max_turn_requests",
+  loop_detected: "max_turn_requests",
+  refusal: "refusal",
+};
+
 /** How a run ended in the words of the protocol. Throws its error for a run that failed. */
 function promptEnd(outcome: Outcome, isCancelled: boolean): PromptResponse {
-  const { stopReason, error, advice } = outcome;
-  if (isCancelled || stopReason === "aborted") return { stopReason: "cancelled" };
-  switch (stopReason) {
-    case "output_limit":
-      return { stopReason: "max_tokens" };
-    case "max_iterations":
-    case "budget":
-    case "loop_detected":
-      return { stopReason: "max_turn_requests" };
-    case "refusal":
-      return { stopReason: "refusal" };
-    case "error": {
-      const message = error?.message ?? advice?.text ?? "The run failed.";
-      if (error?.code === "missing_credentials" || error?.code === "authentication")
-        throw RequestError.authRequired({ code: error.code }, message);
-      throw RequestError.internalError({ code: error?.code ?? "internal" }, message);
-    }
-    default:
-      return { stopReason: "end_turn" };
-  }
+  if (isCancelled) return { stopReason: "cancelled" };
+  if (outcome.stopReason === "error") throw runError(outcome);
+  return { stopReason: ENDS[outcome.stopReason] ?? "end_turn" };
+}
+
+function runError({ error, advice }: Outcome): RequestError {
+  const { code = "internal", message = advice?.text ?? "The run failed." } = error ?? {};
+  const isRefusedKey = code === "missing_credentials" || code === "authentication";
+  return isRefusedKey
+    ? RequestError.authRequired({ code }, message)
+    : RequestError.internalError({ code }, message);
 }

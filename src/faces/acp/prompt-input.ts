@@ -22,7 +22,7 @@ function toBlock(block: ContentBlock): UserBlock {
       return {
         type: "image",
         source: { type: "base64", media_type: block.mimeType, data: block.data },
-      } as UserBlock;
+      };
     case "resource_link":
       return { type: "text", text: `@${localPath(block.uri)}` };
     case "resource": {

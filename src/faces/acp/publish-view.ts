@@ -11,6 +11,12 @@ interface Sent {
   begin: string;
 }
 
+const CHUNKS = {
+  user: "user_message_chunk",
+  answer: "agent_message_chunk",
+  thinking: "agent_thought_chunk",
+} as const;
+
 /** What a {@link ViewPublisher} works with. */
 export interface ViewPublisherOptions {
   readonly cwd: string;
@@ -46,32 +52,23 @@ export class ViewPublisher {
     this.#mode = view.mode;
   }
 
-  /** Sends what is new in an item. */
+  /** Sends what is new in an item. What a person typed is known to the editor, unless the conversation is replayed. */
   item(
     item: ViewItem,
     { isReplay = false, agent }: { readonly isReplay?: boolean; readonly agent?: string } = {},
   ): void {
     if (this.#sent.get(item.id)?.version === item.version) return;
-    switch (item.type) {
-      case "user":
-        // The editor shows what was typed into it.
-        if (isReplay) this.#chunk("user_message_chunk", item);
-        else this.#note(item, item.text);
-        return;
-      case "answer":
-        if (agent === undefined) this.#chunk("agent_message_chunk", item);
-        return;
-      case "thinking":
-        if (agent === undefined) this.#chunk("agent_thought_chunk", item);
-        return;
-      case "tool":
-        this.#tool(item, agent);
-        for (const inner of item.agent?.items ?? [])
-          if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
-        return;
-      default:
-        this.#note(item, "");
-    }
+    if (item.type === "tool") this.#call(item, agent);
+    else if (!("text" in item)) this.#note(item, "");
+    else if (item.type === "user" && !isReplay) this.#note(item, item.text);
+    else if (agent === undefined) this.#chunk(CHUNKS[item.type], item);
+  }
+
+  /** A call, and those of the subagent that it started. */
+  #call(item: ToolItem, agent: string | undefined): void {
+    this.#tool(item, agent);
+    for (const inner of item.agent?.items ?? [])
+      if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
   }
 
   /** Sends what has changed beside the items. */
@@ -101,7 +98,7 @@ export class ViewPublisher {
   }
 
   #chunk(
-    sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk",
+    sessionUpdate: (typeof CHUNKS)[keyof typeof CHUNKS],
     item: ViewItem & { readonly text: string },
   ): void {
     const sent = this.#sent.get(item.id);
