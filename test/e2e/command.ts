@@ -13,6 +13,11 @@ const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
 /** The key tests use; must never be printed. */
 export const TEST_KEY = "sk-test-0123456789abcdef";
 
+/** Local servers are looked for where none is: those of the machine are none of the tests' business. */
+const NO_SERVERS = Object.fromEntries(
+  ["OLLAMA", "LMSTUDIO", "LLAMACPP", "VLLM"].map((name) => [`${name}_BASE_URL`, "http://127.0.0.1:1/v1"]),
+);
+
 /** How a command is started. */
 export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -48,7 +53,7 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
   const [program, ...words] = within(shellOf(options), [process.execPath, BIN, ...args]);
   const child = spawn(program, words, {
     cwd: options.cwd ?? tempFolder(),
-    env: { PATH: process.env["PATH"] ?? "", HOME: home, ...options.env },
+    env: { PATH: process.env["PATH"] ?? "", HOME: home, ...NO_SERVERS, ...options.env },
     stdio: [options.stdin === undefined && options.holdStdin !== true ? "ignore" : "pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
