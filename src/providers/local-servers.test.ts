@@ -152,9 +152,8 @@ test("the Messages wire fits the window too, and a model of somebody else is lef
     const providers = { [name]: { wire, baseUrl: `${server.url}/v1`, apiKey: "k" } };
     const model = resolveModel(`${name}/m`, { providers, transport, facts: { contextWindow: 4_096 } });
     const messages = [{ role: "user", content: [{ type: "text", text: "Hi" }] }] as const;
-    await model
-      .stream({ messages })
-      [Symbol.asyncIterator]()
+    const parts = model.stream({ messages });
+    await parts[Symbol.asyncIterator]()
       .next()
       .catch(() => undefined);
     return (JSON.parse(server.requests[0]?.body ?? "{}") as { max_tokens?: number }).max_tokens;

@@ -72,11 +72,11 @@ function branchesOf(schemas: unknown, root: JsonSchema): readonly JsonSchema[] {
 function resolved(schema: JsonSchema, root: JsonSchema): JsonSchema {
   const [, list = "", name = ""] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String(schema["$ref"])) ?? [];
   const found = isRecord(root[list]) ? root[list][name] : undefined;
-  return isRecord(found) ? (found as JsonSchema) : schema;
+  return isRecord(found) ? found : schema;
 }
 
 function propertiesOf({ properties }: JsonSchema): Properties {
-  return isRecord(properties) ? (properties as Properties) : {};
+  return isRecord(properties) ? properties : {};
 }
 
 function requiredOf({ required }: JsonSchema): readonly string[] {

@@ -30,13 +30,15 @@ function checkSampling(body: Fields, found: Violations): void {
   if (top_k !== undefined) found.add("top_k", "is not allowed while the model thinks");
   if (top_p !== undefined && !(Number(top_p) >= 0.95 && Number(top_p) <= 1))
     found.add("top_p", "must be from 0.95 to 1 while the model thinks");
-  if (isRecord(tool_choice) && (tool_choice["type"] === "any" || tool_choice["type"] === "tool"))
+  if (isRecord(tool_choice) && /^(?:any|tool)$/.test(String(tool_choice["type"])))
     found.add("tool_choice", "forces a tool, which is not allowed while the model thinks");
-  const budget = isRecord(thinking) ? thinking["budget_tokens"] : undefined;
-  if (type !== "enabled") return;
+  if (type === "enabled" && isRecord(thinking)) checkBudget(thinking["budget_tokens"], max_tokens, found);
+}
+
+function checkBudget(budget: unknown, maxTokens: unknown, found: Violations): void {
   if (!Number.isInteger(budget) || Number(budget) < 1_024)
     found.add("thinking.budget_tokens", "must be a whole number from 1024");
-  else if (Number(budget) >= Number(max_tokens))
+  else if (Number(budget) >= Number(maxTokens))
     found.add("thinking.budget_tokens", "must be less than max_tokens");
 }
 

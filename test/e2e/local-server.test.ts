@@ -63,7 +63,8 @@ interface Sent {
 }
 
 function sentBy(script: ScriptedServer, at = 0): Sent {
-  return (script.requests[at]?.body ?? {}) as Sent;
+  const { body = {} } = script.requests[at] ?? {};
+  return body as Sent;
 }
 
 function toolsOf(sent: Sent): readonly string[] {
