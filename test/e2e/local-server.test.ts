@@ -93,7 +93,9 @@ test.each([
     model: "llamacpp/tiny",
     model_source: expect.stringContaining(`the server at ${env["LLAMACPP_BASE_URL"]}`),
   });
-  expect(end.stderr).toMatch(/^nano-agent: model llamacpp\/tiny, because of /);
+  expect(end.stderr).toBe(
+    `nano-agent: The model is llamacpp/tiny: the server at ${env["LLAMACPP_BASE_URL"]} offers it.\n`,
+  );
   expect(sentBy(script).max_tokens).toBeLessThan(32_768);
   expect(sentBy(script).max_tokens).toBeGreaterThan(16_384);
 });
@@ -103,7 +105,7 @@ test("a model that was named is not told again where nobody looks, and one that 
   const { NANO_AGENT_MODEL: _model, ...keyed } = serverEnv(server);
   expect(await runCommand(["-p", "go"], { env: serverEnv(server) })).toMatchObject({ code: 0, stderr: "" });
   expect((await runCommand(["-p", "go"], { env: keyed })).stderr).toBe(
-    "nano-agent: model openai/gpt-5.5, because of OPENAI_API_KEY\n",
+    "nano-agent: The model is openai/gpt-5.5: OPENAI_API_KEY is set.\n",
   );
 });
 
