@@ -6,17 +6,13 @@ import {
   type ScriptedServerOptions,
   startScriptedServer,
 } from "../../src/testing/scripted-server.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
 
 /** The key tests use; must never be printed. */
 export const TEST_KEY = "sk-test-0123456789abcdef";
-
-/** Local servers are looked for where none is: those of the machine are none of the tests' business. */
-const NO_SERVERS = Object.fromEntries(
-  ["OLLAMA", "LMSTUDIO", "LLAMACPP", "VLLM"].map((name) => [`${name}_BASE_URL`, "http://127.0.0.1:1/v1"]),
-);
 
 /** How a command is started. */
 export interface CommandOptions {
@@ -49,11 +45,10 @@ export interface RunningCommand {
 
 /** Starts the built command in an environment that holds nothing of this one; it is killed with the test. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
-  const home = tempFolder();
   const [program, ...words] = within(shellOf(options), [process.execPath, BIN, ...args]);
   const child = spawn(program, words, {
     cwd: options.cwd ?? tempFolder(),
-    env: { PATH: process.env["PATH"] ?? "", HOME: home, ...NO_SERVERS, ...options.env },
+    env: withVariables(options.env ?? {}),
     stdio: [options.stdin === undefined && options.holdStdin !== true ? "ignore" : "pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
