@@ -11,9 +11,14 @@ function terminal(key: string): {
 } {
   const shown: string[] = [];
   const keys: TerminalKeys = {
-    open: ({ onKeys }) => ({ start: () => onKeys(key), close: () => undefined }) as never,
+    open: ({ onKeys }) => ({ start: () => onKeys(key), close: () => undefined }),
   };
-  const output = { isTerminal: true, write: (text: string) => void shown.push(text) } as unknown as Output;
+  const output: Output = {
+    isTerminal: true,
+    write: (text) => void shown.push(text),
+    drain: () => Promise.resolve(),
+    onBroken: () => undefined,
+  };
   return { keys, output, shown };
 }
 
