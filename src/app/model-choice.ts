@@ -50,10 +50,8 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
       model === undefined ? nothingFound(environment) : NO_SERVER,
     );
   const { name, baseUrl } = found;
-  if (model === LOCAL_MODEL)
-    return { name, why: "local", source: `${said.source}: the server at ${baseUrl}` };
-  if ((await options.accept?.(found)) === true)
-    return { name, why: "local", source: `your yes to the server at ${baseUrl}` };
+  if (model === LOCAL_MODEL || (await options.accept?.(found)) === true)
+    return { name, why: "local", source: `the server at ${baseUrl}` };
   throw new NanoAgentError("missing_credentials", notChosen(found), { details: { found: name, baseUrl } });
 }
 
