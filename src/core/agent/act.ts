@@ -1,4 +1,4 @@
-import { orAbortedBy } from "../base/abort.ts";
+import { orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
@@ -162,7 +162,7 @@ async function execute(
   const context = toolContext(run, call, { abort, updates });
   try {
     const work = toToolResult(tool.execute?.(input as never, context), context.update, () => abort.hasEnded);
-    const result = await orAbortedBy(work, abort, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
+    const result = await orAborted(work, abort.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
     if (abort.timedOut) return { status: "error", result: timeoutResult(timeoutMs, result) };
     if (run.signal.aborted) return { status: "aborted", result: { ...result, isError: true } };
     return { status: result.isError === true ? "error" : "ok", result };
