@@ -3,6 +3,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/base/clock.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
@@ -14,12 +15,26 @@ import { type Answers, startFaultyHttp, type Voice } from "./faulty-server.ts";
 import { definitionOf } from "./server-room.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const PACKAGES = join(ROOT, "node_modules/@modelcontextprotocol");
+/** Where the programs of others lie. */
+const PROGRAMS = {
+  everything: import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"),
+  filesystem: import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"),
+  memory: import.meta.resolve("@modelcontextprotocol/server-memory/dist/index.js"),
+  "sequential-thinking": import.meta.resolve(
+    "@modelcontextprotocol/server-sequential-thinking/dist/index.js",
+  ),
+  conformance: import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"),
+  inspector: import.meta.resolve("@modelcontextprotocol/inspector/clients/launcher/build/index.js"),
+};
+
+type ProgramName = keyof typeof PROGRAMS;
+
+const pathOf = (name: ProgramName): string => fileURLToPath(PROGRAMS[name]);
 const NEVER = new AbortController().signal;
 
 /** Programs of others, with a call that each can answer. */
 const SERVERS: readonly {
-  readonly name: string;
+  readonly name: ProgramName;
   readonly args: (folder: string) => readonly string[];
   readonly tools: number;
   readonly call: readonly [tool: string, input: (folder: string) => object, answer: RegExp];
@@ -82,7 +97,7 @@ test.each(["stdio", "http"].flatMap((transport) => SERVERS.map((judge) => ({ tra
   "server-$name works over $transport",
   async ({ transport, name, args, tools, call: [tool, input, answer] }) => {
     const folder = tempFolder({ "a.txt": "inside" });
-    const words = [join(PACKAGES, `server-${name}/dist/index.js`), ...args(folder)];
+    const words = [pathOf(name), ...args(folder)];
     const env = {
       PATH: process.env["PATH"] ?? "",
       HOME: folder,
@@ -109,7 +124,7 @@ test.each([
 ])("server-everything works over its own %s, asked as an http server", async (mode, path, type) => {
   const folder = tempFolder();
   const port = await freePort();
-  const child = spawn(process.execPath, [join(PACKAGES, "server-everything/dist/index.js"), mode], {
+  const child = spawn(process.execPath, [pathOf("everything"), mode], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"] ?? "", PORT: String(port) },
   });
@@ -137,19 +152,14 @@ interface Judgement {
   readonly output: string;
 }
 
-function judged(program: string, args: readonly string[], home = tempFolder()): Promise<Judgement> {
+function judged(program: ProgramName, args: readonly string[], home = tempFolder()): Promise<Judgement> {
   return new Promise((resolve) => {
     const env = { PATH: `${join(ROOT, "node_modules/.bin")}:${process.env["PATH"] ?? ""}`, HOME: home };
-    execFile(
-      process.execPath,
-      [join(PACKAGES, program), ...args],
-      { env, cwd: home },
-      (error, stdout, stderr) => resolve({ failed: error !== null, output: stdout + stderr }),
+    execFile(process.execPath, [pathOf(program), ...args], { env, cwd: home }, (error, stdout, stderr) =>
+      resolve({ failed: error !== null, output: stdout + stderr }),
     );
   });
 }
-
-const CONFORMANCE = "conformance/dist/index.js";
 
 test.each([
   "initialize",
@@ -164,7 +174,7 @@ test.each([
   "auth/resource-mismatch",
 ])("the client passes the conformance scenario %s", async (scenario) => {
   const command = `"${process.execPath}" "${join(import.meta.dirname, "conformance-client.ts")}"`;
-  const { output } = await judged(CONFORMANCE, ["client", "--command", command, "--scenario", scenario]);
+  const { output } = await judged("conformance", ["client", "--command", command, "--scenario", scenario]);
   expect(output).toContain("OVERALL: PASSED");
 });
 
@@ -184,7 +194,7 @@ test("the server passes the conformance scenarios that need no tools of the suit
   ];
   const failed: string[] = [];
   for (const scenario of scenarios) {
-    const { output } = await judged(CONFORMANCE, ["server", "--url", proxy, "--scenario", scenario]);
+    const { output } = await judged("conformance", ["server", "--url", proxy, "--scenario", scenario]);
     if (!/Passed: [1-9]\d*\/\d+, 0 failed/.test(output)) failed.push(`${scenario}: ${output}`);
   }
   expect(failed).toEqual([]);
@@ -218,9 +228,8 @@ async function withToken(target: URL, token: string): Promise<string> {
 
 test("the inspector lists and calls the tools of the server", async () => {
   const serve = ["--cli", process.execPath, join(ROOT, "dist/bin.mjs"), "mcp", "serve"];
-  const launcher = "inspector/clients/launcher/build/index.js";
-  const list = await judged(launcher, [...serve, "--method", "tools/list"]);
-  const call = await judged(launcher, [...serve, "--method", "tools/call", "--tool-name", "sessions"]);
+  const list = await judged("inspector", [...serve, "--method", "tools/list"]);
+  const call = await judged("inspector", [...serve, "--method", "tools/call", "--tool-name", "sessions"]);
   expect([list.failed, list.output.match(/"name": "\w+"/g), call.output]).toEqual([
     false,
     ['"name": "run"', '"name": "resume"', '"name": "sessions"'],
