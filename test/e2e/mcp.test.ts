@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
@@ -131,10 +131,13 @@ test("many tools wait behind find_tools, unless the settings say otherwise", asy
   };
   const cwd = tempFolder({});
   await run(cwd);
-  expect([
-    await run(cwd),
-    (await run(tempFolder({ "nano-agent.json": '{"mcp":{"defer":false}}' })))[0]?.length,
-  ]).toEqual([[["find_tools"], ["find_tools", "mcp__s__tool_7"]], 55]);
+  const deferred = await run(cwd);
+  mkdirSync(join(home, ".config/nano-agent"), { recursive: true });
+  writeFileSync(join(home, ".config/nano-agent/config.json"), '{"mcp":{"defer":false}}');
+  expect([deferred, (await run(cwd))[0]?.length]).toEqual([
+    [["find_tools"], ["find_tools", "mcp__s__tool_7"]],
+    55,
+  ]);
 });
 
 test("secrets that a server was given do not come back through its results", async () => {

@@ -208,9 +208,7 @@ export class McpServer {
     const wait = new AbortController();
     this.#wait = wait;
     try {
-      // Half of the wait is certain, so that a server that dies at once is not started over and over.
-      const longest = 2 * backoffDelayMs(attempt + 1, { baseMs: 500, random: () => 0.5 });
-      await clock.sleep(longest / 2 + (random() * longest) / 2, wait.signal);
+      await clock.sleep(backoffDelayMs(attempt + 1, { baseMs: 500, random }), wait.signal);
       this.#on({ type: "due" });
     } catch {
       // Somebody wanted the server before the time, or it was ended.
