@@ -34,7 +34,8 @@ export interface FaultPlan {
   readonly stubborn?: boolean;
 }
 
-interface Message {
+/** A message of the protocol. */
+export interface Message {
   readonly id?: number | string;
   readonly method?: string;
   readonly params?: {
@@ -58,8 +59,11 @@ const TOOLS = [...CALL_FAULTS, "echo", "slow", "new_tool", "ask_roots"].map((nam
   inputSchema: { type: "object", properties: { text: { type: "string" } } },
 }));
 
+/** What one connection to a server does with each message. */
+export type Answers = (message: Message, voice: Voice) => void;
+
 /** One connection to a scripted server: answers messages after its plan. */
-export function scriptedAnswers(plan: FaultPlan): (message: Message, voice: Voice) => void {
+export function scriptedAnswers(plan: FaultPlan): Answers {
   const fault = faultOfStart(plan);
   let hasNewTool = false;
   let asked: { readonly id: number | string; readonly voice: Voice } | undefined;
@@ -204,8 +208,9 @@ export interface FaultyHttp {
 export type Guard = (request: IncomingMessage, response: ServerResponse, body: string) => boolean;
 
 /** Starts a scripted server that speaks Streamable HTTP. Each answer is a stream of events. */
-export async function startFaultyHttp(plan: FaultPlan, guard?: Guard): Promise<FaultyHttp> {
-  const sessions = new Map<string, ReturnType<typeof scriptedAnswers>>();
+export async function startFaultyHttp(plan: FaultPlan | (() => Answers), guard?: Guard): Promise<FaultyHttp> {
+  const newAnswers = typeof plan === "function" ? plan : () => scriptedAnswers(plan);
+  const sessions = new Map<string, Answers>();
   const requests: { method: string; headers: IncomingMessage["headers"] }[] = [];
   let count = 0;
   const answer = (request: IncomingMessage, response: ServerResponse, body: string): void => {
@@ -215,7 +220,7 @@ export async function startFaultyHttp(plan: FaultPlan, guard?: Guard): Promise<F
     const message = JSON.parse(body) as Message;
     const isNew = message.method === "initialize";
     const session = isNew ? `session-${++count}` : String(request.headers["mcp-session-id"]);
-    if (isNew) sessions.set(session, scriptedAnswers(plan));
+    if (isNew) sessions.set(session, newAnswers());
     const answers = sessions.get(session);
     if (answers === undefined) return void response.writeHead(404).end();
     if (message.method === undefined || message.id === undefined) {

@@ -245,6 +245,19 @@ export const COMMANDS: readonly CommandSpec[] = [
       },
       { name: "login", words: "NAME", help: "Log in to a server that wants OAuth, in your browser." },
       { name: "logout", words: "NAME", help: "Forget that login." },
+      {
+        name: "serve",
+        runOptions: true,
+        options: [
+          {
+            name: "--http",
+            value: "PORT",
+            help: "At /mcp of this port of 127.0.0.1 (0: a free one), with a token that is printed.",
+          },
+          { name: "--tools", help: "Offer the built-in tools too." },
+        ],
+        help: "Be an MCP server: tools run, resume and sessions. Default: on standard input and output. What no rule allows is refused.",
+      },
     ],
   },
   {
