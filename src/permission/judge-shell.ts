@@ -1,10 +1,12 @@
 import type { CommandRules } from "./command-rules.ts";
+import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
 import { isReadOnlyProgram, type ReadOnlyContext, readOnlyRule, secretOf } from "./read-only.ts";
 import type { OriginRule } from "./rule.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
+import { printPlan } from "./shell/print-plan.ts";
 import type { ShellRedirect } from "./shell/shell-command.ts";
 import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
 import type { ShellRules } from "./shell-rules.ts";
@@ -18,8 +20,10 @@ export interface ShellJudgement {
   readonly defaults: boolean;
   /** True in plan mode: what may change something is denied. */
   readonly onlyReads: boolean;
-  /** Tools a person trusts as a whole: redirections and what cannot be read included. */
-  readonly trusted: ReadonlySet<string>;
+  /** A person trusts the tool as a whole: redirections and what cannot be read included. */
+  readonly trusted: boolean;
+  /** Whatever no rule speaks against is allowed. */
+  readonly bypassed: boolean;
 }
 
 const TOOL = "bash";
@@ -32,9 +36,11 @@ export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
   if (!judgement.onlyReads || verdict.decision === "deny" || judge.onlyReads()) return verdict;
   const part = verdict.part ?? line;
+  const parts = verdict.parts === undefined ? {} : { parts: verdict.parts };
   return {
     decision: "deny",
     part,
+    ...parts,
     reason: `Plan mode only reads, and ${shown(part)} may change things.`,
     by: "mode",
   };
@@ -66,29 +72,55 @@ class ShellJudge {
     return this.#against("deny");
   }
 
-  /** Why the line has to be asked about, in the order a person would want to know. */
+  /** Why the line has to be asked about: every part that needs a yes. */
   asked(): Verdict | undefined {
-    const hidden = hiddenCharacter(this.#line);
-    if (hidden !== undefined)
-      return ask(this.#line, `the command has a character in it that does not show (${hidden})`);
     const rule = this.#against("ask");
-    if (rule !== undefined) return rule;
-    const secret = this.#judgement.defaults ? this.#secret() : undefined;
-    if (secret !== undefined) return secret;
-    if (this.#judgement.trusted.has(TOOL)) return undefined;
-    const obstacle = this.#plan.obstacles[0];
-    if (obstacle !== undefined) return ask(obstacle.part, obstacle.reason);
-    const redirect = this.#plan.redirects.find((each) => !isHarmless(each));
-    if (redirect !== undefined) return ask(redirect.source, redirectReason(redirect));
-    if (this.#plan.units.every(({ judged }) => !judged)) return ask(this.#line, "there is no command in it");
-    for (const unit of this.#plan.units) {
-      const verdict = unit.judged ? this.#unit(unit) : undefined;
-      if (verdict !== undefined) return verdict;
+    if (this.#judgement.bypassed) return rule;
+    const open: OpenPart[] = [];
+    const hidden = hiddenCharacter(this.#line);
+    if (hidden !== undefined) {
+      const why = `the command has a character in it that does not show (${hidden})`;
+      open.push({ danger: DANGER.hidden, verdict: ask(this.#line, why) });
     }
-    return this.#outsideInput();
+    if (rule !== undefined) open.push({ danger: DANGER.rule, verdict: rule });
+    const secret = this.#judgement.defaults ? this.#secret() : undefined;
+    if (secret !== undefined) open.push({ danger: DANGER.secret, verdict: secret });
+    if (!this.#judgement.trusted) this.#openParts(open);
+    return oneQuestion(open, this.#line);
   }
 
+  #openParts(open: OpenPart[]): void {
+    for (const { part, reason } of this.#plan.obstacles)
+      open.push({ danger: DANGER.unread, verdict: ask(part, reason) });
+    for (const each of this.#plan.redirects)
+      if (!isHarmless(each))
+        open.push({ danger: DANGER.write, verdict: ask(each.source, redirectReason(each)) });
+    let judged = 0;
+    for (const unit of this.#plan.units) {
+      if (!unit.judged) continue;
+      judged++;
+      const verdict = this.#unit(unit);
+      if (verdict !== undefined) open.push({ danger: dangerOf(unit), verdict });
+    }
+    if (judged === 0 && open.length === 0)
+      open.push({ danger: DANGER.input, verdict: ask(this.#line, "there is no command in it") });
+    const outside = this.#outsideInput();
+    if (outside !== undefined) open.push({ danger: DANGER.input, verdict: outside });
+  }
+
+  /** Nothing is left to ask about: the line may run in the form it was judged in, or as it is where all of it is trusted. */
   allowed(): Verdict {
+    const { bypassed, trusted, rules } = this.#judgement;
+    const isTrusted = bypassed || trusted || this.#whole !== undefined;
+    const verdict = bypassed ? BYPASSED : this.#covered();
+    if (isTrusted && !rules.refuses) return { ...verdict, runs: this.#line };
+    const printed = printPlan(this.#plan);
+    if (printed.text !== undefined) return { ...verdict, runs: printed.text };
+    const part = printed.part.trim() === "" ? this.#line : printed.part;
+    return { ...ask(part, printed.reason), parts: [part], by: "form" };
+  }
+
+  #covered(): Verdict {
     const last = this.#last === undefined ? undefined : allowedVerdict(this.#last);
     if (last !== undefined && this.#plan.units.filter(({ judged }) => judged).length === 1) return last;
     const rule = last?.rule === undefined ? {} : { rule: last.rule };
@@ -233,6 +265,12 @@ class ShellJudge {
       : ask(outside.source, "the file it reads is not in the workspace");
   }
 }
+
+const BYPASSED: Verdict = {
+  decision: "allow",
+  reason: "Permissions are bypassed, and no rule denies it.",
+  by: "mode",
+};
 
 /** A command that was allowed, and by what. */
 type Allowed = { readonly unit: ShellUnit } & ({ readonly rule: OriginRule } | { readonly known: string });

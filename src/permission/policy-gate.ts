@@ -1,5 +1,6 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
-import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
+import type { ToolInput } from "../core/message/block.ts";
+import { createPolicy, type Policy, type PolicyDecision, type PolicyOptions } from "./policy.ts";
 
 /** What a {@link PolicyGate} decides by, and tells. */
 export interface PolicyGateOptions extends PolicyOptions {
@@ -27,10 +28,10 @@ export class PolicyGate implements Gate {
       cwd === "" ? this.#options.cwd : cwd,
       tool.readOnly === true && !isBuiltIn ? name : undefined,
     );
-    const { decision, ...rest } = policy.check({ tool: name, input });
+    const decision = policy.check({ tool: name, input });
     const place = this.#options.onPlace === undefined ? undefined : policy.placeOf({ tool: name, input });
     if (place !== undefined) this.#options.onPlace?.(request, place);
-    return { action: decision, ...rest };
+    return toGateDecision(decision, input);
   }
 
   /** {@link Policy.hides}, for paths of the working folder. */
@@ -52,6 +53,12 @@ export class PolicyGate implements Gate {
     this.#policies.set(key, policy);
     return policy;
   }
+}
+
+/** A decision as the agent loop takes it: a command line that was judged in another form runs in that form. */
+export function toGateDecision({ decision, runs, ...rest }: PolicyDecision, input: ToolInput): GateDecision {
+  const isOther = decision === "allow" && runs !== undefined && runs !== input["command"];
+  return { action: decision, ...rest, ...(isOther ? { input: { ...input, command: runs } } : {}) };
 }
 
 const NAMED = new Set(["bash", "read", "write", "edit", "glob", "grep", "batch", "web_fetch"]);

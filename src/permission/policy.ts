@@ -66,6 +66,8 @@ export function createPolicy(options: PolicyOptions): Policy {
 }
 
 const MAX_CALLS = 100;
+/** What a mode that bypasses questions asks about all the same: rules of the user, and what rules cannot be sure of. */
+const MODE_CANNOT_ALLOW: ReadonlySet<Verdict["by"]> = new Set(["user", "session", "form"]);
 
 class RulePolicy implements Policy {
   readonly #options: PolicyOptions;
@@ -163,7 +165,8 @@ class RulePolicy implements Policy {
         ? { decision: "ask", reason: "The call of bash has no command.", by: "guard" }
         : byRule(rule, "bash");
     }
-    const trusted = new Set((this.#options.trusted ?? []).map(toToolName));
+    const trusted = (this.#options.trusted ?? []).some((tool) => toToolName(tool) === "bash");
+    const bypassed = this.#mode === "bypassPermissions";
     const onlyReads = this.#mode === "plan";
     this.#shellRules ??= new ShellRules(this.#rules, this.#space);
     return judgeShell(command, {
@@ -171,6 +174,7 @@ class RulePolicy implements Policy {
       space: this.#space,
       defaults: this.#defaults,
       trusted,
+      bypassed,
       onlyReads,
     });
   }
@@ -240,8 +244,7 @@ class RulePolicy implements Policy {
     if (verdict.decision !== "ask") return verdict;
     if (this.#mode === "dontAsk")
       return { ...verdict, decision: "deny", reason: `${verdict.reason} Nothing is asked in this mode.` };
-    if (this.#mode !== "bypassPermissions" || verdict.by === "user" || verdict.by === "session")
-      return verdict;
+    if (this.#mode !== "bypassPermissions" || MODE_CANNOT_ALLOW.has(verdict.by)) return verdict;
     if (verdict.by === "guard" && isEditTool(tool)) return verdict;
     const part = verdict.part === undefined ? {} : { part: verdict.part };
     return {

@@ -85,11 +85,11 @@ async function admitBeside(
     if ("refused" in hooked) return refuse(await refusedByHook(run, hooked, { call: made, parentCallId }));
     call = hooked.call;
   }
-  const prepared = await prepare(run, call);
+  let prepared = await prepare(run, call);
   const { gate } = run;
   if (gate !== undefined && !run.signal.aborted && !("error" in prepared)) {
     const { tool, input } = prepared;
-    const refusal = await refusalOf(run, gate, {
+    const answer = await answerOf(run, gate, {
       callId: call.id,
       tool,
       name: tool.name,
@@ -99,9 +99,9 @@ async function admitBeside(
       ...callerOf(run, parentCallId),
       signal: run.signal,
     });
-    if (refusal === "waits") return { type: "waiting", call };
-    if (refusal !== undefined)
-      return refuse({ status: refusal.status, result: errorResult(refusal.message) });
+    if (answer === "waits") return { type: "waiting", call };
+    if ("message" in answer) return refuse({ status: answer.status, result: errorResult(answer.message) });
+    prepared = { tool, input: answer.input };
   }
   return admitted(run, call, prepared);
 }
@@ -195,14 +195,19 @@ interface Refusal {
   readonly message: string;
 }
 
+/** What a call may run: its own input, or the form of it that was judged. */
+interface Permit {
+  readonly input: ToolInput;
+}
+
 const NO_DECISION: GateDecision = { action: "deny", reason: "the permission check gave no answer" };
 
-/** Undefined for a call that may run; `waits` for one that waits for approval. */
-async function refusalOf(
+/** What a gate, and whoever it has asked, make of a call; `waits` for one that waits for approval. */
+async function answerOf(
   run: RunContext,
   gate: Gate,
   request: GateRequest,
-): Promise<Refusal | "waits" | undefined> {
+): Promise<Refusal | "waits" | Permit> {
   let decision: GateDecision;
   try {
     const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), run.signal);
@@ -211,19 +216,23 @@ async function refusalOf(
     if (run.signal.aborted) return { status: "aborted", message: NEVER_RAN };
     decision = { action: "deny", reason: `the permission check failed: ${errorMessage(error)}` };
   }
-  if (decision.action === "allow") return undefined;
-  if (decision.action === "ask") return askedRefusal(run, request, decision);
+  if (decision.action === "allow") return permit(request, decision.input);
+  if (decision.action === "ask") return askedAnswer(run, request, decision);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
   const reason = decision.reason ?? "a rule forbids it";
   await recordDecision(run, request, { ...decision, decided: "deny", by: "rule", reason });
   return { status: "denied", message: `Tool call was not approved: ${reason}` };
 }
 
-async function askedRefusal(
+function permit(request: GateRequest, input: ToolInput | undefined): Permit {
+  return { input: isRecord(input) ? input : request.input };
+}
+
+async function askedAnswer(
   run: RunContext,
   request: GateRequest,
   decision: GateDecision,
-): Promise<Refusal | "waits" | undefined> {
+): Promise<Refusal | "waits" | Permit> {
   const why = decision.reason ?? "it needs approval";
   if (run.state.isStopped) return refuseByPerson(run, request, { ...decision, reason: RUN_IS_TO_END });
   if (run.approve === undefined) {
@@ -244,7 +253,7 @@ async function askedRefusal(
   const full = typeof answer === "object" && answer !== null ? answer : { approved: answer };
   if (full.approved === true) {
     await recordDecision(run, request, { ...decision, decided: "allow", by: "person", reason: why });
-    return undefined;
+    return permit(request, full.input);
   }
   return refuseByPerson(run, request, {
     ...decision,

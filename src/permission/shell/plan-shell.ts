@@ -1,4 +1,6 @@
+import type { ParsedScript } from "unbash";
 import { evaluates } from "./evaluating-builtins.ts";
+import type { PrintShellOptions } from "./print-shell.ts";
 import { readShell } from "./read-shell.ts";
 import {
   isAsWritten,
@@ -23,8 +25,16 @@ export interface ShellPlan {
   readonly units: readonly ShellUnit[];
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
+  /** The line itself, and those that its commands hand to a shell: what is allowed to run has to be printed anew. */
+  readonly lines: readonly JudgedLine[];
   /** Variables of the line itself, with their values where they are known. */
   readonly variables: KnownVariables;
+}
+
+/** A command line with its tree. */
+export interface JudgedLine extends PrintShellOptions {
+  readonly source: string;
+  readonly script: ParsedScript;
 }
 
 /** Works out what a command line runs, wrappers and nested command lines included. Never throws. */
@@ -47,6 +57,8 @@ export interface PlanShellOptions {
 interface Level {
   readonly judged: boolean;
   readonly depth: number;
+  /** Another shell than Bash reads it. */
+  readonly posix?: boolean;
 }
 
 const MAX_DEPTH = 10;
@@ -62,6 +74,7 @@ class Planner {
   readonly #units: ShellUnit[] = [];
   readonly #redirects: ShellRedirect[] = [];
   readonly #obstacles: ShellObstacle[] = [];
+  readonly #lines: JudgedLine[] = [];
   readonly #guessed = new Set<string>();
   #guessCount = 0;
   #guessedChars = 0;
@@ -79,6 +92,7 @@ class Planner {
       units: this.#units,
       redirects: this.#redirects,
       obstacles: this.#obstacles,
+      lines: this.#lines,
       variables: this.#variables,
     };
   }
@@ -89,6 +103,9 @@ class Planner {
       return;
     }
     const reading = readShell(line);
+    const { script } = reading;
+    if (level.judged && script !== undefined)
+      this.#lines.push({ source: line, script, posix: level.posix === true });
     for (const redirect of reading.redirects)
       if (level.judged || redirect.writes) this.#redirects.push(redirect);
     if (level.judged) for (const obstacle of reading.obstacles) this.#obstacles.push(obstacle);
@@ -169,11 +186,13 @@ class Planner {
 
   /** What a command runs that runs others. */
   #inside(command: SimpleCommand, { words, file, scripts = [], unseen }: Unwrapped, level: Level): void {
-    const inner = { judged: level.judged, depth: level.depth + 1 };
+    const name = command.words[0]?.text ?? "";
+    const posix = level.posix === true || !READ_BY_BASH.has(name.slice(name.lastIndexOf("/") + 1));
+    const inner = { judged: level.judged, depth: level.depth + 1, posix: level.posix === true };
     if (words !== undefined && file === undefined)
       this.#words({ ...command, words, assignments: NOTHING.assignments }, inner);
     for (const script of scripts) {
-      if (unseen === undefined) this.line(script, inner);
+      if (unseen === undefined) this.line(script, { ...inner, posix });
       else this.#guess(script, level);
     }
   }
@@ -275,6 +294,9 @@ class Planner {
     );
   }
 }
+
+/** What hands a line to Bash itself; whatever else runs one may take another shell. */
+const READ_BY_BASH: ReadonlySet<string> = new Set(["bash", "eval", "trap", "alias"]);
 
 const isLiteral = ({ literal }: ShellWord): boolean => literal;
 

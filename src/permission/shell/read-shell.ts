@@ -35,8 +35,10 @@ export function readShell(source: string): ShellReading {
     if (parsed.script === undefined) found.leaveUnread(source, obstacle);
     else found.obstacle(obstacle);
   }
-  if (parsed.script !== undefined) new ShellReader(source, found).script(parsed.script, source);
-  return found.reading();
+  const { script } = parsed;
+  if (script === undefined) return found.reading();
+  new ShellReader(source, found).script(script, source);
+  return { ...found.reading(), script };
 }
 
 const MAX_DEPTH = 200;

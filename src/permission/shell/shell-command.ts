@@ -1,3 +1,5 @@
+import type { ParsedScript } from "unbash";
+
 /** One word of a command after quote removal. */
 export interface ShellWord {
   /** Quotes and escapes taken away; expansions stay as they were written. */
@@ -64,6 +66,8 @@ export interface ShellReading {
   readonly unread: readonly string[];
   /** Variables the line sets. */
   readonly variables: ReadonlyMap<string, VariableValues>;
+  /** The tree it was read from; absent where there is none. */
+  readonly script?: ParsedScript;
 }
 
 /** A word that is only text. */
