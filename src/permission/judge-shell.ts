@@ -2,13 +2,15 @@ import type { CommandRules } from "./command-rules.ts";
 import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
-import { isReadOnlyProgram, type ReadOnlyContext, readOnlyRule, secretOf } from "./read-only.ts";
+import { repositoryFrom } from "./paths/repository.ts";
+import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import type { OriginRule } from "./rule.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import { printPlan } from "./shell/print-plan.ts";
 import type { ShellRedirect } from "./shell/shell-command.ts";
 import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
+import { pathFrom, START, targetOf } from "./shell/work-folders.ts";
 import type { ShellRules } from "./shell-rules.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
 
@@ -27,6 +29,7 @@ export interface ShellJudgement {
 }
 
 const TOOL = "bash";
+const MOVES = "cd (inside the workspace)";
 
 /** Judges a command line: every command in it, and every file the shell opens for it. */
 export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
@@ -133,7 +136,6 @@ class ShellJudge {
   }
 
   onlyReads(): boolean {
-    const context = this.#context();
     let words = 0;
     for (const unit of this.#plan.units) words += unit.words.length;
     if (words > MAX_LOOKED) return false;
@@ -141,12 +143,14 @@ class ShellJudge {
     const reads = (unit: ShellUnit): boolean => {
       const programs = unit.guards.flatMap(({ program }) => program ?? []);
       const guards = unit.guards.filter(({ program }) => program === undefined || program.length === 0);
-      return (
-        !unit.judged ||
-        (programs.every(reads) && readOnlyRule(withoutPrograms(unit, guards), context) !== undefined)
-      );
+      return !unit.judged || (programs.every(reads) && this.#onlyReads(withoutPrograms(unit, guards)));
     };
     return this.#plan.obstacles.length === 0 && this.#plan.units.every(reads);
+  }
+
+  #onlyReads(unit: ShellUnit): boolean {
+    const places = this.#placesOf(unit);
+    return typeof places !== "string" && this.#reads(unit, places) !== undefined;
   }
 
   /** Generous: any spelling of a command, and names that only a glob spells. */
@@ -179,6 +183,8 @@ class ShellJudge {
     if (machinery !== undefined) return machinery;
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
+    const places = this.#placesOf(unit);
+    if (typeof places === "string") return ask(unit.text, places);
     const guards =
       unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
@@ -186,8 +192,7 @@ class ShellJudge {
     if (this.#judgement.defaults) this.#looked += unit.words.length;
     if (this.#looked > MAX_LOOKED)
       return ask(unit.text, "the line names more than the built-in rules look up");
-    const context = this.#context();
-    const known = this.#judgement.defaults ? readOnlyRule(withoutPrograms(unit, guards), context) : undefined;
+    const known = this.#judgement.defaults ? this.#reads(withoutPrograms(unit, guards), places) : undefined;
     if (known !== undefined) {
       this.#builtIn = true;
       this.#last = { known, unit };
@@ -196,8 +201,37 @@ class ShellJudge {
     return this.#notAllowed(unit, guards);
   }
 
-  #context(): ReadOnlyContext {
-    return { space: this.#judgement.space, variables: this.#plan.variables };
+  /** The built-in rule that covers a command, wherever it may run. */
+  #reads(unit: ShellUnit, places: readonly PathSpace[]): string | undefined {
+    const target = unit.name === "cd" || unit.name === "pushd" ? targetOf(unit.words) : undefined;
+    if (target !== undefined && unit.guards.length === 1)
+      return places.every((space) => this.#isInside(target, space)) ? MOVES : undefined;
+    const { variables } = this.#plan;
+    const found = places.map((space) => readOnlyRule(unit, { space, variables }));
+    if (unit.name === "git" && !places.every((space) => this.#isOwnRepository(space))) return undefined;
+    return found.includes(undefined) ? undefined : found[0];
+  }
+
+  #isInside(folder: string, space: PathSpace): boolean {
+    return space.isUnambiguous(folder) && space.isInside(space.path(folder).resolved);
+  }
+
+  /** What git finds in a folder can run programs: only the repository of the folder that the line starts in is known. */
+  #isOwnRepository(space: PathSpace): boolean {
+    const { space: start } = this.#judgement;
+    return (
+      space === start || repositoryFrom(space.path(".").resolved) === repositoryFrom(start.path(".").resolved)
+    );
+  }
+
+  /** The workspace as a command sees it from wherever it may run, or why that cannot be told. */
+  #placesOf({ folders }: ShellUnit): readonly PathSpace[] | string {
+    const { space } = this.#judgement;
+    if (folders === START) return [space];
+    if (folders === undefined) return "nobody can tell which folder it runs in";
+    const outside = folders.find((folder) => folder !== "" && !this.#isInside(folder, space));
+    if (outside !== undefined) return `it runs in ${shown(outside)}, which is not a folder of the workspace`;
+    return folders.map((folder) => (folder === "" ? space : space.from(folder)));
   }
 
   #allowedBy(rule: OriginRule, unit: ShellUnit): undefined {
@@ -237,11 +271,18 @@ class ShellJudge {
   /** Programs that may write and are given something below `.git` or our own folder. */
   #machineryOf(unit: ShellUnit): Verdict | undefined {
     if (isReadOnlyProgram(unit.name) && unit.guards.length === 0) return undefined;
+    const { space } = this.#judgement;
+    const within = unit.folders?.find((folder) => folder !== "" && space.isMachinery(space.path(folder)));
+    if (within !== undefined)
+      return ask(
+        unit.text,
+        `it runs in ${shown(within)}, which is part of a repository's or nano-agent's own machinery`,
+      );
     for (const { text } of unit.words.slice(1)) {
       if (!/\.git|nano-agent/i.test(text) || text.startsWith("-")) continue;
       const path = text.replace(/^\w+=/, "");
-      if (!isMachinery(path) && !this.#judgement.space.isMachinery(this.#judgement.space.path(path)))
-        continue;
+      const places = (unit.folders ?? START).map((folder) => space.path(pathFrom(folder, path)));
+      if (!isMachinery(path) && !places.some((place) => space.isMachinery(place))) continue;
       return ask(
         unit.text,
         `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`,
@@ -254,11 +295,11 @@ class ShellJudge {
   #outsideInput(): Verdict | undefined {
     if (!this.#builtIn) return undefined;
     const { space } = this.#judgement;
+    const isInside = ({ target, folders }: ShellRedirect): boolean =>
+      target.literal &&
+      folders?.every((folder) => space.isInside(space.path(pathFrom(folder, target.text)).resolved)) === true;
     const outside = this.#plan.redirects.find(
-      ({ target, writes }) =>
-        !writes &&
-        target.text !== "/dev/null" &&
-        !(target.literal && space.isInside(space.path(target.text).resolved)),
+      (each) => !each.writes && each.target.text !== "/dev/null" && !isInside(each),
     );
     return outside === undefined
       ? undefined

@@ -50,6 +50,8 @@ export class PathSpace {
   /** Paths from the working folder and folders judged so far: long lines name them again and again. */
   readonly #judged = new Map<string, JudgedPath>();
   readonly #folders = new Map<string, string>();
+  /** This space as seen from other folders. */
+  readonly #views = new Map<string, PathSpace>();
   readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
 
@@ -71,6 +73,23 @@ export class PathSpace {
     this.#links = linkReader(this.#options);
     this.#judged.clear();
     this.#folders.clear();
+    this.#views.clear();
+  }
+
+  /** The same space for paths that start in another folder, until the next {@link refresh}. */
+  from(folder: string): PathSpace {
+    const known = this.#views.get(folder);
+    if (known !== undefined) return known;
+    const cwd = this.path(folder).resolved;
+    const view = new PathSpace({ ...this.#options, cwd, workspace: this.#roots });
+    this.#views.set(folder, view);
+    return view;
+  }
+
+  /** Whether the shell's own path for a folder and the system's are the same: no `..` leads back through a link. */
+  isUnambiguous(folder: string): boolean {
+    const { written, resolved } = this.path(folder);
+    return written.every((form) => this.path(form).resolved === resolved);
   }
 
   /** The forms of a path. `base` replaces the working folder. */

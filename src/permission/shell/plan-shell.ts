@@ -18,6 +18,7 @@ import { assignmentGuards, textGuards } from "./text-guards.ts";
 import { unwrap } from "./unwrap.ts";
 import type { Unwrapped } from "./unwrapped.ts";
 import { type KnownVariables, VariableScope } from "./variable-scope.ts";
+import { foldersFrom, START, type WorkFolders } from "./work-folders.ts";
 import { PASSING_PROGRAMS } from "./wrappers.ts";
 
 /** Everything a command line runs or opens. */
@@ -41,7 +42,7 @@ export interface JudgedLine extends PrintShellOptions {
 export function planShell(line: string, options: PlanShellOptions = {}): ShellPlan {
   const planner = new Planner(options);
   try {
-    planner.line(line, { judged: true, depth: 0 });
+    planner.line(line, { judged: true, depth: 0, folders: START });
   } catch {
     planner.giveUp(line);
   }
@@ -59,6 +60,8 @@ interface Level {
   readonly depth: number;
   /** Another shell than Bash reads it. */
   readonly posix?: boolean;
+  /** Where it begins. */
+  readonly folders: WorkFolders;
 }
 
 const MAX_DEPTH = 10;
@@ -106,8 +109,9 @@ class Planner {
     const { script } = reading;
     if (level.judged && script !== undefined)
       this.#lines.push({ source: line, script, posix: level.posix === true });
-    for (const redirect of reading.redirects)
-      if (level.judged || redirect.writes) this.#redirects.push(redirect);
+    for (const each of reading.redirects)
+      if (level.judged || each.writes)
+        this.#redirects.push({ ...each, folders: foldersFrom(level.folders, each.folders) });
     if (level.judged) for (const obstacle of reading.obstacles) this.#obstacles.push(obstacle);
     for (const { part, reason } of reading.changes) this.#change(part, reason, level);
     if (reading.obstacles.length > 0) this.#roughly(line.slice(0, MAX_BROKEN), level);
@@ -121,23 +125,23 @@ class Planner {
   /** The line is more than can be judged: only deny rules look at it any more. */
   giveUp(line: string): void {
     this.#obstacles.unshift({ part: line, reason: "it is too complex to be judged" });
-    this.#roughly(line, { judged: false, depth: 0 });
+    this.#roughly(line, { judged: false, depth: 0, folders: START });
   }
 
   #change(part: string, reason: string, { judged }: Level): void {
     const text = part.replaceAll(/\s+/g, " ").trim();
     const guards = [{ from: 0, to: text.length, reason }];
-    this.#sink.push({ text, name: "", words: [], guards, judged, aliases: [] });
+    this.#sink.push({ text, name: "", words: [], guards, judged, aliases: [], folders: START });
   }
 
   /** What could be commands in a text that was not read, for deny and ask rules. */
-  #roughly(text: string, { depth }: Level): void {
+  #roughly(text: string, { depth, folders }: Level): void {
     if (!this.#guesses) return;
     for (const source of roughCommands(text.slice(0, this.#roughLeft))) {
       if (this.#guessed.has(source)) continue;
       this.#guessed.add(source);
       const words = source.split(" ").map(literalWord);
-      this.#words({ ...NOTHING, words, source }, { judged: false, depth: depth + 1 });
+      this.#words({ ...NOTHING, words, source }, { judged: false, depth: depth + 1, folders });
     }
     this.#roughLeft = Math.max(0, this.#roughLeft - text.length);
   }
@@ -152,7 +156,7 @@ class Planner {
       return;
     }
     this.#guessed.add(text);
-    this.line(text, { judged: false, depth: level.depth + 1 });
+    this.line(text, { judged: false, depth: level.depth + 1, folders: level.folders });
   }
 
   #commands({ commands, repeated }: ShellReading, level: Level): void {
@@ -188,12 +192,13 @@ class Planner {
   #inside(command: SimpleCommand, { words, file, scripts = [], unseen }: Unwrapped, level: Level): void {
     const name = command.words[0]?.text ?? "";
     const posix = level.posix === true || !READ_BY_BASH.has(name.slice(name.lastIndexOf("/") + 1));
-    const inner = { judged: level.judged, depth: level.depth + 1, posix: level.posix === true };
+    const folders = foldersFrom(level.folders, command.folders);
+    const inner = { judged: level.judged, depth: level.depth + 1, posix: level.posix === true, folders };
     if (words !== undefined && file === undefined)
-      this.#words({ ...command, words, assignments: NOTHING.assignments }, inner);
+      this.#words({ ...command, words, assignments: NOTHING.assignments, folders: START }, inner);
     for (const script of scripts) {
       if (unseen === undefined) this.line(script, { ...inner, posix });
-      else this.#guess(script, level);
+      else this.#guess(script, { ...level, folders });
     }
   }
 
@@ -221,9 +226,11 @@ class Planner {
         name,
         unwrapped,
         isChosen: (word) => this.#isChosen(word),
-        plan: (program) => this.#separately(program, level),
+        plan: (program) =>
+          this.#separately(program, { ...level, folders: foldersFrom(level.folders, command.folders) }),
       }),
       judged: level.judged,
+      folders: foldersFrom(level.folders, command.folders),
       aliases: aliasesOf(words, bare, assignments.length > 0),
     };
     const unseen = unwrapped?.unseen ?? evaluates(name, words);
@@ -277,7 +284,7 @@ class Planner {
   }
 
   /** Deny rules see a command with its expansions resolved as far as the line tells. */
-  #guessResolved({ words }: SimpleCommand, level: Level): void {
+  #guessResolved({ words, folders }: SimpleCommand, level: Level): void {
     if (!this.#guesses || words.length > 2000 || level.depth > MAX_DEPTH || words.every(isAsWritten)) return;
     const texts: string[] = [];
     for (const { resolved, literal } of words) {
@@ -290,7 +297,7 @@ class Planner {
     this.#guessed.add(key);
     this.#words(
       { ...NOTHING, words: texts.map(literalWord), source },
-      { judged: false, depth: level.depth + 1 },
+      { judged: false, depth: level.depth + 1, folders: foldersFrom(level.folders, folders) },
     );
   }
 }
@@ -309,6 +316,7 @@ function assignmentUnit(assignments: readonly ShellWord[], judged: boolean): She
     guards: assignmentGuards(assignments),
     judged,
     aliases: NO_ALIASES,
+    folders: START,
   };
 }
 
@@ -332,7 +340,13 @@ function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean)
 
 const NO_ALIASES: readonly string[] = [];
 
-const NOTHING = { words: [], assignments: [], input: [], piped: [] } satisfies Partial<SimpleCommand>;
+const NOTHING = {
+  words: [],
+  assignments: [],
+  input: [],
+  piped: [],
+  folders: START,
+} satisfies Partial<SimpleCommand>;
 
 /** What could be commands in a text that does not parse: cut at every operator, quotes taken away. */
 function roughCommands(text: string): ReadonlySet<string> {

@@ -56,6 +56,8 @@ class ShellPrinter implements CommandPrinter {
   readonly posix: boolean;
   readonly #words: WordPrinter;
   #depth = 0;
+  /** Conditions around this place: Bash loses its way in a here-document in one. */
+  #tests = 0;
 
   constructor(source: string, posix: boolean) {
     this.cursor = new SourceCursor(source);
@@ -76,7 +78,7 @@ class ShellPrinter implements CommandPrinter {
     if (script === undefined || script.source !== undefined || (script.errors?.length ?? 0) > 0)
       return cursor.fail("a substitution cannot be read");
     const isBacktick = cursor.slice(cursor.at - 1, cursor.at) === "`";
-    const text = cursor.within(() => this.#open(script.commands));
+    const text = cursor.within(() => this.#open(script.commands), isBacktick);
     cursor.expect(isBacktick ? "`" : ")");
     return text;
   }
@@ -213,8 +215,10 @@ class ShellPrinter implements CommandPrinter {
         return this.#countingFor(node);
       case "TestCommand": {
         const open = this.#keyword("[[");
+        this.#tests++;
         const text = printTest(node.expression, cursor, this.#words);
-        cursor.breaks();
+        this.#tests--;
+        cursor.blank();
         return `${open}${text} ${this.#end("]]")}`;
       }
       default:
@@ -374,7 +378,7 @@ class ShellPrinter implements CommandPrinter {
   #heredoc(node: Extract<Redirection, { readonly type: "HereDoc" }>, number: string): string {
     const { cursor } = this;
     const { delimiter } = node;
-    if (this.posix) cursor.fail("a here-document is printed for Bash alone");
+    if (this.posix || this.#tests > 0) cursor.fail("a here-document stands where not everybody reads one");
     cursor.blank();
     if (delimiter === undefined || !DELIMITER.test(delimiter.text))
       return cursor.fail("the end of its here-document is read in several ways");

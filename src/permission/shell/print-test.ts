@@ -39,7 +39,7 @@ class TestPrinter {
       case "TestLogical":
         return expression.operands
           .map((operand, index) => {
-            cursor.breaks();
+            cursor.blank();
             if (index > 0) cursor.expect(expression.operator);
             return this.test(operand);
           })
@@ -50,7 +50,7 @@ class TestPrinter {
       case "TestGroup": {
         cursor.expect("(");
         const text = this.test(expression.expression);
-        cursor.breaks();
+        cursor.blank();
         cursor.expect(")");
         return `( ${text} )`;
       }

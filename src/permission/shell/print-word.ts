@@ -86,6 +86,8 @@ export class WordPrinter {
 
   #parts(parts: readonly WordPart[], pieces: Piece[], place: WordPlace): void {
     for (const [index, part] of parts.entries()) {
+      if (part.type === "BraceExpansion" && parts[index - 1]?.type === "SimpleExpansion")
+        this.#cursor.fail("its braces could be part of a variable's name");
       const isGlued = part.type === "Literal" && index < parts.length - 1;
       // What follows could make more of these than they are by themselves.
       if (isGlued && (part.text.endsWith("$") || (index === 0 && part.text === "~")))

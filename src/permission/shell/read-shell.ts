@@ -21,6 +21,14 @@ import {
 } from "./shell-command.ts";
 import { ShellFindings } from "./shell-findings.ts";
 import { hidesCommand, type ScriptHolder, type WordContext, WordReader } from "./word-reader.ts";
+import {
+  anyOf,
+  type FoldersBehind,
+  foldersBehind,
+  mayMove,
+  START,
+  type WorkFolders,
+} from "./work-folders.ts";
 
 /**
  * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops, conditions, functions,
@@ -52,6 +60,10 @@ class ShellReader implements WordContext {
   readonly #words = new WordReader(this);
   #source: string;
   #depth = 0;
+  /** Where the shell may be. */
+  #folders: WorkFolders = START;
+  /** What the last simple command left of that. */
+  #last: FoldersBehind | undefined;
   /** Characters of nested scripts that may still be read: each level reads those below it once more. */
   #nestedLeft: number;
 
@@ -101,7 +113,7 @@ class ShellReader implements WordContext {
       return [];
     }
     const before = this.#found.commands.length;
-    this.script(script, text);
+    this.#apart(() => this.script(script, text));
     return this.#found.commands.slice(before);
   }
 
@@ -114,11 +126,47 @@ class ShellReader implements WordContext {
       return;
     }
     this.#depth++;
-    for (const { command } of statements) {
-      if (command.type === "AndOr") for (const each of command.commands) this.#pipeline(each);
-      else this.#pipeline(command);
+    for (const { command, background } of statements) {
+      const run = (): void => {
+        if (command.type === "AndOr") this.#chain(command.commands, command.operators);
+        else this.#pipeline(command);
+      };
+      if (background === true) this.#apart(run);
+      else run();
     }
     this.#depth--;
+  }
+
+  /** What runs in a shell of its own changes no folder for what follows. */
+  #apart(run: () => void): void {
+    const [folders, last] = [this.#folders, this.#last];
+    run();
+    [this.#folders, this.#last] = [folders, last];
+  }
+
+  /** Each command behind `&&` runs where success of what stands before it leads, behind `||` where failure does. */
+  #chain(nodes: readonly PipelineNode[], operators: readonly string[]): void {
+    let behind: FoldersBehind = { yes: this.#folders, no: this.#folders };
+    for (const [index, node] of nodes.entries()) {
+      const isElse = operators[index - 1] === "||";
+      const [from, skipped] = isElse ? [behind.no, behind.yes] : [behind.yes, behind.no];
+      this.#folders = from;
+      const { yes, no } = this.#outcome(node);
+      behind =
+        index === 0
+          ? { yes, no }
+          : isElse
+            ? { yes: anyOf(skipped, yes), no }
+            : { yes, no: anyOf(skipped, no) };
+    }
+    this.#folders = anyOf(behind.yes, behind.no);
+  }
+
+  #outcome(node: PipelineNode): FoldersBehind {
+    this.#last = undefined;
+    this.#pipeline(node);
+    const last = this.#last;
+    return node.type === "Command" && last !== undefined ? last : { yes: this.#folders, no: this.#folders };
   }
 
   #list(list: CompoundList | undefined): void {
@@ -138,7 +186,8 @@ class ShellReader implements WordContext {
     let piped: readonly SimpleCommand[] = NONE;
     for (const command of node.commands) {
       if (piped.length < MAX_PIPED) piped = this.#found.commands.slice(before, before + MAX_PIPED);
-      this.#node(command, piped);
+      if (node.commands.length === 1) this.#node(command, piped);
+      else this.#apart(() => this.#node(command, piped));
     }
   }
 
@@ -146,7 +195,14 @@ class ShellReader implements WordContext {
   #timed(source: string): void {
     const [keyword = "time", ...rest] = source.trim().split(/\s+/);
     const words = [keyword, ...rest].map((text) => literalWord(text));
-    this.#found.commands.push({ words, assignments: [], input: [], piped: [], source });
+    this.#found.commands.push({
+      words,
+      assignments: [],
+      input: [],
+      piped: [],
+      folders: this.#folders,
+      source,
+    });
   }
 
   #node(node: CommandNode, piped: readonly SimpleCommand[]): void {
@@ -159,24 +215,27 @@ class ShellReader implements WordContext {
         this.#node(node.command, piped);
         return;
       case "Subshell":
+        this.#apart(() => this.#list(node.body));
+        return;
       case "BraceGroup":
         this.#list(node.body);
         return;
       case "If":
         this.#list(node.clause);
-        this.#list(node.then);
-        for (const each of node.elif) {
-          this.#list(each.clause);
-          this.#list(each.then);
-        }
-        this.#list(node.else);
+        this.#branches([
+          () => this.#list(node.then),
+          ...node.elif.flatMap(({ clause, then }) => [() => this.#list(clause), () => this.#list(then)]),
+          () => this.#list(node.else),
+        ]);
         return;
       case "While":
+        this.#again(node);
         this.#list(node.clause);
         this.#list(node.body);
         return;
       case "For":
       case "Select":
+        this.#again(node);
         this.#loop(node.name.value, node.wordlist, node.type === "For" ? this.#slice(node) : undefined);
         this.#list(node.body);
         return;
@@ -189,12 +248,17 @@ class ShellReader implements WordContext {
     switch (node.type) {
       case "Case":
         this.#words.word(node.word);
-        for (const item of node.items) {
-          for (const pattern of item.pattern) this.#words.word(pattern);
-          this.#list(item.body);
-        }
+        for (const { pattern } of node.items) for (const each of pattern) this.#words.word(each);
+        this.#branches(
+          node.items.map(
+            ({ body }) =>
+              () =>
+                this.#list(body),
+          ),
+        );
         return;
       case "ArithmeticFor":
+        this.#again(node);
         for (const each of [node.initialize, node.test, node.update]) this.#counter(each, this.#slice(node));
         this.#list(node.body);
         return;
@@ -218,6 +282,22 @@ class ShellReader implements WordContext {
       default:
         this.#unknown(node);
     }
+  }
+
+  /** Any of these may run, after any other or not at all. */
+  #branches(branches: readonly (() => void)[]): void {
+    let behind = this.#folders;
+    for (const branch of branches) {
+      this.#folders = behind;
+      branch();
+      behind = anyOf(behind, this.#folders);
+    }
+    this.#folders = behind;
+  }
+
+  /** What runs again and again may begin in another folder each time. */
+  #again(node: { readonly pos: number; readonly end: number }): void {
+    if (mayMove(this.#slice(node))) this.#folders = undefined;
   }
 
   #unknown(node: { readonly pos: number; readonly end: number }): void {
@@ -264,7 +344,7 @@ class ShellReader implements WordContext {
 
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
-    if (piped.length === 0 && this.#found.again(source)) return;
+    if (piped.length === 0 && this.#folders === START && this.#found.again(source)) return;
     const before = { from: this.#found.commands.length, count: this.#found.count };
     const assignments: ShellWord[] = [];
     const input: string[] = [];
@@ -287,10 +367,14 @@ class ShellReader implements WordContext {
       assignments: assignments.length === 0 ? NONE : assignments,
       input: input.length === 0 ? NONE : input,
       piped,
+      folders: this.#folders,
       source,
     };
     this.#found.commands.push(command);
-    this.#found.remember(source, before);
+    const isMoved = assignments.some(({ assigns = "" }) => LEADS_CD.test(assigns));
+    this.#last = foldersBehind(words, isMoved ? undefined : this.#folders);
+    this.#folders = anyOf(this.#last.yes, this.#last.no);
+    if (this.#folders === START) this.#found.remember(source, before);
   }
 
   #add(word: Word, words: ShellWord[]): void {
@@ -340,7 +424,7 @@ class ShellReader implements WordContext {
     const copies = operator === "<&" || operator === ">&";
     if (copies && target.literal && /^(?:\d+-?|-)$/.test(target.text)) return [];
     const writes = operator !== "<" && operator !== "<&";
-    this.#found.redirect({ target, writes, source });
+    this.#found.redirect({ target, writes, folders: this.#folders, source });
     return [];
   }
 
@@ -360,6 +444,8 @@ class ShellReader implements WordContext {
 }
 
 const NONE: readonly never[] = [];
+/** Variables that say where `cd` leads. */
+const LEADS_CD = /^(?:CDPATH|HOME|PWD|OLDPWD)$/;
 /** Blanks are looked through up to a bound: a line of them must not be looked through for each command. */
 const STRAY_BRACKET = /(?:[ \t]|\\\n){0,200}\(/y;
 const ORDINARY_NAME = /^(?!(?:https?|ftp|all|no)_proxy$|npm_|_$)[a-z_]*[a-z]\w*$/;

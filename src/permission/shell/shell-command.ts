@@ -1,4 +1,5 @@
 import type { ParsedScript } from "unbash";
+import type { WorkFolders } from "./work-folders.ts";
 
 /** One word of a command after quote removal. */
 export interface ShellWord {
@@ -32,6 +33,8 @@ export interface SimpleCommand {
   readonly input: readonly string[];
   /** The commands before it in its pipeline. */
   readonly piped: readonly SimpleCommand[];
+  /** Where it may run. */
+  readonly folders: WorkFolders;
   /** As written, for people. */
   readonly source: string;
 }
@@ -40,6 +43,8 @@ export interface SimpleCommand {
 export interface ShellRedirect {
   readonly target: ShellWord;
   readonly writes: boolean;
+  /** Where its path may start. */
+  readonly folders: WorkFolders;
   /** As written, for people. */
   readonly source: string;
 }

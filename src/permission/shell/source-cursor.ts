@@ -25,6 +25,7 @@ export class SourceCursor {
   /** Levels of substitutions around this place: there a comment could hold what ends them. */
   nesting = 0;
   #pending: PendingText[] = [];
+  #isInBackticks = false;
 
   constructor(source: string) {
     this.#source = source;
@@ -70,7 +71,8 @@ export class SourceCursor {
 
   /** Whatever was read last has to end here. */
   endOfWord(): void {
-    if (!this.isAtEnd && !DELIMITERS.includes(this.#source.charAt(this.at)))
+    const char = this.#source.charAt(this.at);
+    if (!DELIMITERS.includes(char) && !(this.#isInBackticks && char === "`"))
       this.fail("it goes on where a word should end");
   }
 
@@ -108,13 +110,16 @@ export class SourceCursor {
     this.#pending.push(text);
   }
 
-  /** Reads something with here-documents of its own, which have to end within it. */
-  within<T>(read: () => T): T {
+  /** Reads a substitution: its here-documents have to end within it. */
+  within<T>(read: () => T, isInBackticks: boolean): T {
     const outer = this.#pending;
+    const outside = this.#isInBackticks;
+    this.#isInBackticks = isInBackticks;
     this.#pending = [];
     this.nesting++;
     const result = read();
     this.nesting--;
+    this.#isInBackticks = outside;
     this.allRead();
     this.#pending = outer;
     return result;
@@ -143,7 +148,7 @@ export class SourceCursor {
   }
 }
 
-const DELIMITERS = " \t\n;&|()<>`";
+const DELIMITERS = " \t\n;&|()<>";
 const BLANK = /(?:[ \t]|\\\n)*/y;
 /** A blank, or the end of a line that is not continued. */
 const COMMENT_MAY_FOLLOW = /(?:[ \t]|(?:^|[^\\])\n)$/;
