@@ -1,4 +1,4 @@
-import { isReadOnlyProgram } from "./read-only.ts";
+import { READ_ONLY_BY_PROGRAM } from "./read-only-commands.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -19,7 +19,7 @@ export function dangerOf({ name, text, blocked, unseen, guards }: ShellUnit): nu
   if (REACHES_OUT.test(name)) return 4;
   if (guards.length > 0) return 3;
   if (name === "cd" || name === "") return 1;
-  return isReadOnlyProgram(name) ? 2 : 3;
+  return READ_ONLY_BY_PROGRAM.has(name) ? 2 : 3;
 }
 
 /** Takes away, overwrites, or acts as somebody else. */

@@ -4,6 +4,7 @@ import { hiddenCharacter } from "./hidden-characters.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
 import { repositoryFrom } from "./paths/repository.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
+import { isHarmless, redirectReason } from "./redirect-targets.ts";
 import type { OriginRule } from "./rule.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
@@ -96,7 +97,7 @@ class ShellJudge {
     for (const { part, reason } of this.#plan.obstacles)
       open.push({ danger: DANGER.unread, verdict: ask(part, reason) });
     for (const each of this.#plan.redirects)
-      if (!isHarmless(each))
+      if (!isHarmless(each, this.#plan.variables))
         open.push({ danger: DANGER.write, verdict: ask(each.source, redirectReason(each)) });
     let judged = 0;
     for (const unit of this.#plan.units) {
@@ -139,7 +140,8 @@ class ShellJudge {
     let words = 0;
     for (const unit of this.#plan.units) words += unit.words.length;
     if (words > MAX_LOOKED) return false;
-    if (this.#plan.redirects.some((each) => each.writes && !isHarmless(each))) return false;
+    if (this.#plan.redirects.some((each) => each.writes && !isHarmless(each, this.#plan.variables)))
+      return false;
     const reads = (unit: ShellUnit): boolean => {
       const programs = unit.guards.flatMap(({ program }) => program ?? []);
       const guards = unit.guards.filter(({ program }) => program === undefined || program.length === 0);
@@ -386,22 +388,4 @@ function secretVerdict(part: string, pattern: string): Verdict {
     reason: `${shown(part)} names a file that may hold keys (${pattern}).`,
     by: "built-in",
   };
-}
-
-/** Nothing is written, and nothing but a file is opened. */
-function isHarmless({ target, writes }: ShellRedirect): boolean {
-  if (target.literal && target.text === "/dev/null") return true;
-  return (
-    !writes &&
-    !/^\/dev\/(?:tcp|udp)\b/.test(target.resolved) &&
-    !target.text.includes("/dev/tcp") &&
-    !target.text.includes("/dev/udp")
-  );
-}
-
-function redirectReason({ target, writes }: ShellRedirect): string {
-  if (!writes) return "it opens a network connection";
-  return isMachinery(target.text)
-    ? "it writes to the machinery of a repository or of nano-agent"
-    : `the shell would write to ${shown(target.text)}`;
 }

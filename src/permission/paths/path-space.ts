@@ -104,8 +104,8 @@ export class PathSpace {
     if (!this.#windows && PLAIN_PATH.test(given)) {
       const from = base ?? this.#options.cwd;
       const path = given.startsWith("/") ? given : `${from}/${given}`;
-      if (given.startsWith("/") || PLAIN_PATH.test(from))
-        return { given, written: [path], resolved: path.length > MAX_PATH ? path : this.#placeOf(path) };
+      if (path.length <= MAX_PATH && (given.startsWith("/") || PLAIN_PATH.test(from)))
+        return { given, written: [path], resolved: this.#placeOf(path) };
     }
     const system = this.#windows ? win32 : posix;
     const expanded = this.#expandHome(given);
@@ -116,12 +116,14 @@ export class PathSpace {
         : expanded;
     const absolute = system.isAbsolute(rooted) ? rooted : `${cwd}${system.sep}${rooted}`;
     const lexical = system.resolve(cwd, expanded);
-    const odd = this.#oddness(expanded);
+    const isTooLong = absolute.length > MAX_PATH;
+    const odd = isTooLong ? "it is longer than any path" : this.#oddness(expanded);
     const written = [...new Set([lexical, absolute].map((path) => this.#spell(path)))];
     return {
       given,
       written,
-      resolved: this.#spell(absolute.length > MAX_PATH ? lexical : this.#placeOf(absolute)),
+      // Where its links lead is not looked up: then it is nowhere that a rule for a folder describes.
+      resolved: isTooLong ? "/" : this.#spell(this.#placeOf(absolute)),
       ...(odd === undefined ? {} : { odd }),
     };
   }
@@ -278,7 +280,7 @@ export function isMachinery(path: string): boolean {
 }
 
 /** Characters that some file systems ignore in names. */
-const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g;
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 function prefixOf(folder: string): string {
   return folder.endsWith("/") ? folder : `${folder}/`;

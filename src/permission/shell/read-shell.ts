@@ -21,14 +21,7 @@ import {
 } from "./shell-command.ts";
 import { ShellFindings } from "./shell-findings.ts";
 import { hidesCommand, type ScriptHolder, type WordContext, WordReader } from "./word-reader.ts";
-import {
-  anyOf,
-  type FoldersBehind,
-  foldersBehind,
-  mayMove,
-  START,
-  type WorkFolders,
-} from "./work-folders.ts";
+import { FolderWalk, START } from "./work-folders.ts";
 
 /**
  * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops, conditions, functions,
@@ -60,10 +53,7 @@ class ShellReader implements WordContext {
   readonly #words = new WordReader(this);
   #source: string;
   #depth = 0;
-  /** Where the shell may be. */
-  #folders: WorkFolders = START;
-  /** What the last simple command left of that. */
-  #last: FoldersBehind | undefined;
+  readonly #walk = new FolderWalk();
   /** Characters of nested scripts that may still be read: each level reads those below it once more. */
   #nestedLeft: number;
 
@@ -113,7 +103,7 @@ class ShellReader implements WordContext {
       return [];
     }
     const before = this.#found.commands.length;
-    this.#apart(() => this.script(script, text));
+    this.#walk.apart(() => this.script(script, text));
     return this.#found.commands.slice(before);
   }
 
@@ -128,45 +118,13 @@ class ShellReader implements WordContext {
     this.#depth++;
     for (const { command, background } of statements) {
       const run = (): void => {
-        if (command.type === "AndOr") this.#chain(command.commands, command.operators);
-        else this.#pipeline(command);
+        if (command.type !== "AndOr") this.#pipeline(command);
+        else this.#walk.chain(command.commands, command.operators, (node) => this.#pipeline(node));
       };
-      if (background === true) this.#apart(run);
+      if (background === true) this.#walk.apart(run);
       else run();
     }
     this.#depth--;
-  }
-
-  /** What runs in a shell of its own changes no folder for what follows. */
-  #apart(run: () => void): void {
-    const [folders, last] = [this.#folders, this.#last];
-    run();
-    [this.#folders, this.#last] = [folders, last];
-  }
-
-  /** Each command behind `&&` runs where success of what stands before it leads, behind `||` where failure does. */
-  #chain(nodes: readonly PipelineNode[], operators: readonly string[]): void {
-    let behind: FoldersBehind = { yes: this.#folders, no: this.#folders };
-    for (const [index, node] of nodes.entries()) {
-      const isElse = operators[index - 1] === "||";
-      const [from, skipped] = isElse ? [behind.no, behind.yes] : [behind.yes, behind.no];
-      this.#folders = from;
-      const { yes, no } = this.#outcome(node);
-      behind =
-        index === 0
-          ? { yes, no }
-          : isElse
-            ? { yes: anyOf(skipped, yes), no }
-            : { yes, no: anyOf(skipped, no) };
-    }
-    this.#folders = anyOf(behind.yes, behind.no);
-  }
-
-  #outcome(node: PipelineNode): FoldersBehind {
-    this.#last = undefined;
-    this.#pipeline(node);
-    const last = this.#last;
-    return node.type === "Command" && last !== undefined ? last : { yes: this.#folders, no: this.#folders };
   }
 
   #list(list: CompoundList | undefined): void {
@@ -187,7 +145,7 @@ class ShellReader implements WordContext {
     for (const command of node.commands) {
       if (piped.length < MAX_PIPED) piped = this.#found.commands.slice(before, before + MAX_PIPED);
       if (node.commands.length === 1) this.#node(command, piped);
-      else this.#apart(() => this.#node(command, piped));
+      else this.#walk.apart(() => this.#node(command, piped));
     }
   }
 
@@ -200,7 +158,7 @@ class ShellReader implements WordContext {
       assignments: [],
       input: [],
       piped: [],
-      folders: this.#folders,
+      folders: this.#walk.folders,
       source,
     });
   }
@@ -215,27 +173,27 @@ class ShellReader implements WordContext {
         this.#node(node.command, piped);
         return;
       case "Subshell":
-        this.#apart(() => this.#list(node.body));
+        this.#walk.apart(() => this.#list(node.body));
         return;
       case "BraceGroup":
         this.#list(node.body);
         return;
       case "If":
         this.#list(node.clause);
-        this.#branches([
+        this.#walk.branches([
           () => this.#list(node.then),
           ...node.elif.flatMap(({ clause, then }) => [() => this.#list(clause), () => this.#list(then)]),
           () => this.#list(node.else),
         ]);
         return;
       case "While":
-        this.#again(node);
+        this.#walk.again(this.#slice(node));
         this.#list(node.clause);
         this.#list(node.body);
         return;
       case "For":
       case "Select":
-        this.#again(node);
+        this.#walk.again(this.#slice(node));
         this.#loop(node.name.value, node.wordlist, node.type === "For" ? this.#slice(node) : undefined);
         this.#list(node.body);
         return;
@@ -249,7 +207,7 @@ class ShellReader implements WordContext {
       case "Case":
         this.#words.word(node.word);
         for (const { pattern } of node.items) for (const each of pattern) this.#words.word(each);
-        this.#branches(
+        this.#walk.branches(
           node.items.map(
             ({ body }) =>
               () =>
@@ -258,7 +216,7 @@ class ShellReader implements WordContext {
         );
         return;
       case "ArithmeticFor":
-        this.#again(node);
+        this.#walk.again(this.#slice(node));
         for (const each of [node.initialize, node.test, node.update]) this.#counter(each, this.#slice(node));
         this.#list(node.body);
         return;
@@ -282,22 +240,6 @@ class ShellReader implements WordContext {
       default:
         this.#unknown(node);
     }
-  }
-
-  /** Any of these may run, after any other or not at all. */
-  #branches(branches: readonly (() => void)[]): void {
-    let behind = this.#folders;
-    for (const branch of branches) {
-      this.#folders = behind;
-      branch();
-      behind = anyOf(behind, this.#folders);
-    }
-    this.#folders = behind;
-  }
-
-  /** What runs again and again may begin in another folder each time. */
-  #again(node: { readonly pos: number; readonly end: number }): void {
-    if (mayMove(this.#slice(node))) this.#folders = undefined;
   }
 
   #unknown(node: { readonly pos: number; readonly end: number }): void {
@@ -344,7 +286,7 @@ class ShellReader implements WordContext {
 
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
-    if (piped.length === 0 && this.#folders === START && this.#found.again(source)) return;
+    if (piped.length === 0 && this.#walk.folders === START && this.#found.again(source)) return;
     const before = { from: this.#found.commands.length, count: this.#found.count };
     const assignments: ShellWord[] = [];
     const input: string[] = [];
@@ -354,41 +296,34 @@ class ShellReader implements WordContext {
     }
     const words: ShellWord[] = [];
     if (node.name !== undefined) this.#add(node.name, words);
+    // A name that braces spell is none that a person reads.
+    if (words[0] !== undefined && node.name?.parts?.some(({ type }) => type === "BraceExpansion") === true)
+      words[0] = { ...words[0], literal: false };
     for (const each of node.suffix) {
       if (each.type === "Word") this.#add(each, words);
       else if (each.type === "Assignment") words.push(this.#assignment(each));
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
-    this.#strayBracket(node);
     const command = {
       // As a copy it takes no more room than it needs.
       words: words.slice(),
       assignments: assignments.length === 0 ? NONE : assignments,
       input: input.length === 0 ? NONE : input,
       piped,
-      folders: this.#folders,
+      folders: this.#walk.folders,
       source,
     };
     this.#found.commands.push(command);
-    const isMoved = assignments.some(({ assigns = "" }) => LEADS_CD.test(assigns));
-    this.#last = foldersBehind(words, isMoved ? undefined : this.#folders);
-    this.#folders = anyOf(this.#last.yes, this.#last.no);
-    if (this.#folders === START) this.#found.remember(source, before);
+    const isLed = assignments.some(({ assigns = "" }) => LEADS_CD.test(assigns));
+    this.#walk.command(words, { isLed });
+    if (this.#walk.folders === START) this.#found.remember(source, before);
   }
 
   #add(word: Word, words: ShellWord[]): void {
     const read = this.#words.words(word);
     if ("text" in read) words.push(read);
     else words.push(...read);
-  }
-
-  /** `ls (`: the parser lets it pass, the shell does not. */
-  #strayBracket(node: Command): void {
-    if (node.name === undefined) return;
-    STRAY_BRACKET.lastIndex = node.name.end;
-    if (STRAY_BRACKET.test(this.#source))
-      this.obstacle({ part: this.#slice(node), reason: "a bracket stands where none can" });
   }
 
   #assignment(node: Assignment): ShellWord {
@@ -424,7 +359,7 @@ class ShellReader implements WordContext {
     const copies = operator === "<&" || operator === ">&";
     if (copies && target.literal && /^(?:\d+-?|-)$/.test(target.text)) return [];
     const writes = operator !== "<" && operator !== "<&";
-    this.#found.redirect({ target, writes, folders: this.#folders, source });
+    this.#found.redirect({ target, writes, folders: this.#walk.folders, source });
     return [];
   }
 
@@ -446,8 +381,6 @@ class ShellReader implements WordContext {
 const NONE: readonly never[] = [];
 /** Variables that say where `cd` leads. */
 const LEADS_CD = /^(?:CDPATH|HOME|PWD|OLDPWD)$/;
-/** Blanks are looked through up to a bound: a line of them must not be looked through for each command. */
-const STRAY_BRACKET = /(?:[ \t]|\\\n){0,200}\(/y;
 const ORDINARY_NAME = /^(?!(?:https?|ftp|all|no)_proxy$|npm_|_$)[a-z_]*[a-z]\w*$/;
 const ORDINARY_CAPITALS = new Set(
   ["FILE", "FILES", "DIR", "LINE", "NAME", "ITEM", "ARG", "PKG", "MODULE", "HOST", "TEST"].concat(

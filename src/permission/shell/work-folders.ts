@@ -10,7 +10,7 @@ export type WorkFolders = readonly string[] | undefined;
 export const START: readonly string[] = [""];
 
 /** Where the shell may be behind a command: if that succeeded, and if it did not. */
-export interface FoldersBehind {
+interface FoldersBehind {
   readonly yes: WorkFolders;
   readonly no: WorkFolders;
 }
@@ -18,7 +18,7 @@ export interface FoldersBehind {
 const MAX_FOLDERS = 16;
 
 /** Either of two. */
-export function anyOf(one: WorkFolders, other: WorkFolders): WorkFolders {
+function anyOf(one: WorkFolders, other: WorkFolders): WorkFolders {
   if (one === other) return one;
   if (one === undefined || other === undefined) return undefined;
   const all = [...new Set([...one, ...other])];
@@ -39,12 +39,12 @@ export function foldersFrom(outer: WorkFolders, inner: WorkFolders): WorkFolders
 }
 
 /** Whether a text has a word in it that could change the folder of the shell. */
-export function mayMove(text: string): boolean {
+function mayMove(text: string): boolean {
   return /\b(?:cd|pushd|popd|chdir)\b/.test(text);
 }
 
 /** Where the shell may be behind a simple command that ran in `folders`. */
-export function foldersBehind(words: readonly ShellWord[], folders: WorkFolders): FoldersBehind {
+function foldersBehind(words: readonly ShellWord[], folders: WorkFolders): FoldersBehind {
   const name = words[0];
   if (name === undefined) return { yes: folders, no: folders };
   if (!name.literal) return UNKNOWN;
@@ -85,4 +85,61 @@ export function targetOf(words: readonly ShellWord[]): string | undefined {
   if (isHome && !target.glob && !target.braces) return target.text;
   if (!target.literal) return undefined;
   return target.text.startsWith("~") ? `./${target.text}` : target.text;
+}
+
+/** Follows the folder of the shell through a line. */
+export class FolderWalk {
+  /** Where the next command may run. */
+  folders: WorkFolders = START;
+  /** What the last simple command left of that. */
+  #last: FoldersBehind | undefined;
+
+  /** A simple command. `isLed`: it sets a variable that says where `cd` leads. */
+  command(words: readonly ShellWord[], { isLed }: { readonly isLed: boolean }): void {
+    this.#last = foldersBehind(words, isLed ? undefined : this.folders);
+    this.folders = anyOf(this.#last.yes, this.#last.no);
+  }
+
+  /** What runs in a shell of its own changes no folder for what follows. */
+  apart(run: () => void): void {
+    const [folders, last] = [this.folders, this.#last];
+    run();
+    [this.folders, this.#last] = [folders, last];
+  }
+
+  /** What stands behind `&&` runs where the success of what is before it leads, behind `||` where failure does. */
+  chain<Node extends { readonly type: string }>(
+    nodes: readonly Node[],
+    operators: readonly string[],
+    run: (node: Node) => void,
+  ): void {
+    let { yes, no }: FoldersBehind = { yes: this.folders, no: this.folders };
+    for (const [index, node] of nodes.entries()) {
+      const isElse = operators[index - 1] === "||";
+      this.folders = isElse ? no : yes;
+      this.#last = undefined;
+      run(node);
+      const behind = (node.type === "Command" ? this.#last : undefined) ?? {
+        yes: this.folders,
+        no: this.folders,
+      };
+      yes = isElse ? anyOf(yes, behind.yes) : behind.yes;
+      no = isElse || index === 0 ? behind.no : anyOf(no, behind.no);
+    }
+    this.folders = anyOf(yes, no);
+  }
+
+  /** Any of these may run, after any other or not at all. */
+  branches(branches: readonly (() => void)[]): void {
+    for (const branch of branches) {
+      const before = this.folders;
+      branch();
+      this.folders = anyOf(before, this.folders);
+    }
+  }
+
+  /** What runs again and again may begin in another folder each time. */
+  again(text: string): void {
+    if (mayMove(text)) this.folders = undefined;
+  }
 }
