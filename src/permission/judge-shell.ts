@@ -120,8 +120,8 @@ class ShellJudge {
     if (isTrusted && !rules.refuses) return { ...verdict, runs: this.#line };
     const printed = printPlan(this.#plan);
     if (printed.text !== undefined) return { ...verdict, runs: printed.text };
-    const part = printed.part.trim() === "" ? this.#line : printed.part;
-    return { ...ask(part, printed.reason), parts: [part], by: "form" };
+    const reason = `${shown(printed.part)}: ${printed.reason}, so the line cannot run in the form that was judged.`;
+    return { ...ask(this.#line, ""), reason, parts: [this.#line], by: "form" };
   }
 
   #covered(): Verdict {

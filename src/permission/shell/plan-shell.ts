@@ -71,6 +71,8 @@ const MAX_GUESSED_CHARS = 200_000;
 /** Characters of a line with an obstacle, and of everything that was not read, that are cut roughly. */
 const MAX_BROKEN = 20_000;
 const MAX_ROUGH = 1_000_000;
+/** Values of variables that commands are tried with, for deny rules. */
+const MAX_VALUES = 20_000;
 const TOO_MUCH = "it may run more than can be looked into";
 
 class Planner {
@@ -81,6 +83,8 @@ class Planner {
   readonly #guessed = new Set<string>();
   #guessCount = 0;
   #guessedChars = 0;
+  /** Commands that were looked at with each value of a variable. */
+  #valueCount = 0;
   #variables: KnownVariables = new VariableScope(new Map());
   readonly #guesses: boolean;
   #roughLeft = MAX_ROUGH;
@@ -151,8 +155,7 @@ class Planner {
     if (!this.#guesses || text.trim() === "" || this.#guessed.has(text)) return;
     this.#guessedChars += text.length;
     if (++this.#guessCount > MAX_GUESSES || this.#guessedChars > MAX_GUESSED_CHARS) {
-      // A deny rule could have fitted what is not read any more.
-      if (this.#obstacles.at(-1)?.reason !== TOO_MUCH) this.#obstacles.push({ part: text, reason: TOO_MUCH });
+      this.#tooMuch(text);
       return;
     }
     this.#guessed.add(text);
@@ -283,14 +286,29 @@ class Planner {
     if (run !== -1) this.#guess(resolvedText(words.slice(run + 1)), level);
   }
 
-  /** Deny rules see a command with its expansions resolved as far as the line tells. */
-  #guessResolved({ words, folders }: SimpleCommand, level: Level): void {
+  /** Deny rules see a command with its expansions resolved as far as the line tells, with every value that a variable may have. */
+  #guessResolved(command: SimpleCommand, level: Level): void {
+    const { words } = command;
     if (!this.#guesses || words.length > 2000 || level.depth > MAX_DEPTH || words.every(isAsWritten)) return;
-    const texts: string[] = [];
-    for (const { resolved, literal } of words) {
-      const pieces = literal || !/\s/.test(resolved) ? [resolved] : resolved.split(/\s+/);
-      for (const piece of pieces) if (piece !== "") texts.push(piece);
+    this.#guessWords(words.flatMap(piecesOf), command, level);
+    for (const name of new Set(words.flatMap(({ names }) => names))) {
+      const values = this.#variables.get(name) ?? [];
+      if (values.length < 2) continue;
+      if (++this.#valueCount * values.length > MAX_VALUES) return this.#tooMuch(command.source);
+      const reference = new RegExp(`\\$(?:${name}(?!\\w)|\\{${name}\\})`, "g");
+      for (const { resolved } of values)
+        this.#guessWords(
+          words.flatMap((word) => {
+            if (!word.names.includes(name)) return piecesOf(word);
+            return piecesOf({ ...word, resolved: word.text.replaceAll(reference, () => resolved) });
+          }),
+          command,
+          level,
+        );
     }
+  }
+
+  #guessWords(texts: readonly string[], { folders }: SimpleCommand, level: Level): void {
     const source = texts.join(" ");
     const key = `= ${source}`;
     if (texts.length === 0 || this.#guessed.has(key)) return;
@@ -300,6 +318,17 @@ class Planner {
       { judged: false, depth: level.depth + 1, folders: foldersFrom(level.folders, folders) },
     );
   }
+
+  /** A deny rule could fit what is not looked at any more. */
+  #tooMuch(part: string): void {
+    if (this.#obstacles.at(-1)?.reason !== TOO_MUCH) this.#obstacles.push({ part, reason: TOO_MUCH });
+  }
+}
+
+/** What a word comes to, taken apart at blanks where the shell does so. */
+function piecesOf({ resolved, literal }: ShellWord): readonly string[] {
+  const pieces = literal || !/\s/.test(resolved) ? [resolved] : resolved.split(/\s+/);
+  return pieces.filter((piece) => piece !== "");
 }
 
 /** What hands a line to Bash itself; whatever else runs one may take another shell. */
