@@ -89,7 +89,7 @@ function traceIn(folder: string): BashTrace {
   for (const name of readdirSync(work, { recursive: true, encoding: "utf8" }).toSorted(byText))
     if (!statSync(join(work, name)).isDirectory()) files[name] = clean(readIfThere(join(work, name)));
   return {
-    ran: text("ran").split("\n").toSorted(byText),
+    ran: clean(text("ran")).split("\n").toSorted(byText),
     output: clean(text("output")),
     errors: clean(text("errors")).split("\n").toSorted(byText).join("\n"),
     exitCode: text("code"),

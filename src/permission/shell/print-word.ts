@@ -164,7 +164,8 @@ export class WordPrinter {
   #tilde(text: string, { before, place }: { readonly before: boolean; readonly place: WordPlace }): void {
     if (before && /^~(?!$|\/)/.test(text)) this.#cursor.fail("it names the home of somebody");
     const isValue = place.isValue === true || ASSIGNMENT.test(text);
-    if (text.includes("\\") || (isValue && /.~/s.test(before ? text : ` ${text}`)))
+    const isOpen = !before && text.startsWith("~\\");
+    if (isOpen || (isValue && /.~/s.test(before ? text : ` ${text}`)))
       this.#cursor.fail("a tilde stands where some take it for a home");
   }
 
@@ -247,8 +248,8 @@ export class WordPrinter {
     if (delimiter === undefined || closing === undefined)
       return cursor.fail("its here-document does not end");
     const strips = operator === "<<-";
-    const end = cursor.slice(closing.pos, closing.end);
-    if (body.end !== closing.pos || (strips ? end.replace(/^\t+/, "") : end) !== delimiter.value)
+    const end = cursor.slice(body.end, closing.end);
+    if ((strips ? end.replace(/^\t+/, "") : end) !== delimiter.value)
       cursor.fail("its here-document does not end where it seems to");
     const lines = body.text.split("\n");
     if (lines.some((line) => (strips ? line.replace(/^\t+/, "") : line) === delimiter.value))
