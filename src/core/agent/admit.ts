@@ -23,7 +23,14 @@ export interface SettledCall {
  * waits for approval (`waiting`).
  */
 export type Admission =
-  | { readonly type: "ready"; readonly call: ToolUseBlock; readonly tool: Tool; readonly input: ToolInput }
+  | {
+      readonly type: "ready";
+      readonly call: ToolUseBlock;
+      readonly tool: Tool;
+      readonly input: ToolInput;
+      /** The input is one that the gate or a person gave. */
+      readonly judged?: true;
+    }
   | { readonly type: "refused"; readonly call: ToolUseBlock; readonly settled: SettledCall }
   | { readonly type: "external"; readonly call: ToolUseBlock }
   | { readonly type: "waiting"; readonly call: ToolUseBlock };
@@ -63,8 +70,9 @@ function admitted(run: RunContext, call: ToolUseBlock, prepared: Prepared): Admi
   if (run.signal.aborted) return neverRan(call);
   if ("error" in prepared)
     return { type: "refused", call, settled: { status: "error", result: errorResult(prepared.error) } };
-  const { tool, input } = prepared;
-  return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
+  return prepared.tool.execute === undefined
+    ? { type: "external", call }
+    : { type: "ready", call, ...prepared };
 }
 
 function neverRan(call: ToolUseBlock): Admission {
@@ -101,7 +109,7 @@ async function admitBeside(
     });
     if (answer === "waits") return { type: "waiting", call };
     if ("message" in answer) return refuse({ status: answer.status, result: errorResult(answer.message) });
-    prepared = { tool, input: answer.input };
+    if (answer.input !== undefined) prepared = { tool, input: answer.input, judged: true };
   }
   return admitted(run, call, prepared);
 }
@@ -135,7 +143,9 @@ async function refusedByHook(
   return { status: "denied", result: errorResult(`Tool call was not approved: ${refused}`) };
 }
 
-type Prepared = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };
+type Prepared =
+  | { readonly tool: Tool; readonly input: ToolInput; readonly judged?: true }
+  | { readonly error: string };
 
 function prepare(run: RunContext, call: ToolUseBlock): Prepared | Promise<Prepared> {
   const tool = run.tools.get(call.name);
@@ -195,9 +205,9 @@ interface Refusal {
   readonly message: string;
 }
 
-/** What a call may run: its own input, or the form of it that was judged. */
+/** A call may run: with its own input, or with the one that was judged. */
 interface Permit {
-  readonly input: ToolInput;
+  readonly input: ToolInput | undefined;
 }
 
 const NO_DECISION: GateDecision = { action: "deny", reason: "the permission check gave no answer" };
@@ -216,16 +226,12 @@ async function answerOf(
     if (run.signal.aborted) return { status: "aborted", message: NEVER_RAN };
     decision = { action: "deny", reason: `the permission check failed: ${errorMessage(error)}` };
   }
-  if (decision.action === "allow") return permit(request, decision.input);
+  if (decision.action === "allow") return { input: decision.input };
   if (decision.action === "ask") return askedAnswer(run, request, decision);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
   const reason = decision.reason ?? "a rule forbids it";
   await recordDecision(run, request, { ...decision, decided: "deny", by: "rule", reason });
   return { status: "denied", message: `Tool call was not approved: ${reason}` };
-}
-
-function permit(request: GateRequest, input: ToolInput | undefined): Permit {
-  return { input: isRecord(input) ? input : request.input };
 }
 
 async function askedAnswer(
@@ -253,7 +259,7 @@ async function askedAnswer(
   const full = typeof answer === "object" && answer !== null ? answer : { approved: answer };
   if (full.approved === true) {
     await recordDecision(run, request, { ...decision, decided: "allow", by: "person", reason: why });
-    return permit(request, full.input);
+    return { input: full.input };
   }
   return refuseByPerson(run, request, {
     ...decision,
