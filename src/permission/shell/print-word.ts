@@ -108,8 +108,7 @@ export class WordPrinter {
         return;
       case "AnsiCQuoted":
         this.#bashOnly(part.text);
-        if (!ANSI_C.test(part.text) || part.value.includes("\0"))
-          cursor.fail("its escapes are read in several ways");
+        if (!ANSI_C.test(part.text)) cursor.fail("its escapes are read in several ways");
         cursor.expect(part.text);
         pieces.push({ text: part.value, isQuoted: true });
         return;

@@ -271,7 +271,7 @@ class ShellReader implements WordContext {
   }
 
   #loop(name: string, list: readonly Word[] | undefined, part: string | undefined): void {
-    const words = list?.map((word) => this.#words.word(word));
+    const words = list?.flatMap((word) => this.#words.words(word));
     const hiding = words?.find(({ text, substitutions }) => substitutions.length === 0 && hidesCommand(text));
     if (hiding !== undefined && !hiding.names.length) this.#set(name, undefined);
     this.#set(name, part === undefined ? undefined : words);

@@ -31,12 +31,14 @@ describe("the shell", () => {
   });
 
   test("editors, pagers and prompts of the caller are replaced, the rest stays", () => {
-    const { HOME, EDITOR, PAGER, AI_AGENT, CI } = unattendedEnvironment({
+    const { HOME, EDITOR, PAGER, AI_AGENT, CI, CDPATH } = unattendedEnvironment({
+      CDPATH: "/",
       HOME: "/h",
       EDITOR: "vi",
       PAGER: "less",
     });
-    expect({ HOME, EDITOR, PAGER, AI_AGENT, CI }).toEqual({
+    expect({ HOME, EDITOR, PAGER, AI_AGENT, CI, CDPATH }).toEqual({
+      CDPATH: undefined,
       HOME: "/h",
       EDITOR: "true",
       PAGER: "cat",

@@ -9,7 +9,7 @@ import { usageError } from "../usage-error.ts";
 
 /**
  * `nano-agent permissions check`: reads JSON lines `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode? }` and answers each with one line
- * `{ decision, part?, rule?, reason, suggestion? }` as soon as it is read. A malformed line is answered with `{ error }`, and the exit code is 2
+ * `{ decision, part?, parts?, rule?, reason, suggestion?, runs? }` as soon as it is read. A malformed line is answered with `{ error }`, and the exit code is 2
  * once all are answered. `nano-agent permissions defaults` lists the built-in rules.
  */
 export async function permissions(context: CommandContext, args: readonly string[]): Promise<number> {
