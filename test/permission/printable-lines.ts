@@ -89,6 +89,15 @@ const EXPANSIONS = [
 
 const OPERATORS = [";", "; ", " && ", " || ", " | ", "\n", " & ", " |& ", "\n\n", " # c\n", " #'\"\n", ";;"];
 
+const ODD = [
+  "((1 < 2))",
+  "((x++))",
+  "for ((i=0;i<2;i++)); do echo $i; done",
+  "f() { echo; }",
+  "((1)(2))",
+  "((echo) )",
+];
+
 interface Grammar {
   readonly word: string;
   readonly simple: string;
@@ -223,14 +232,7 @@ function lists(
     },
     {
       weight: 1,
-      arbitrary: fc.constantFrom(
-        "((1 < 2))",
-        "((x++))",
-        "for ((i=0;i<2;i++)); do echo $i; done",
-        "f() { echo; }",
-        "((1)(2))",
-        "((echo) )",
-      ),
+      arbitrary: fc.constantFrom(...ODD),
     },
   );
 }

@@ -101,12 +101,8 @@ export class PathSpace {
   }
 
   #judge(given: string, base: string | undefined): JudgedPath {
-    if (!this.#windows && PLAIN_PATH.test(given)) {
-      const from = base ?? this.#options.cwd;
-      const path = given.startsWith("/") ? given : `${from}/${given}`;
-      if (path.length <= MAX_PATH && (given.startsWith("/") || PLAIN_PATH.test(from)))
-        return { given, written: [path], resolved: this.#placeOf(path) };
-    }
+    const plain = this.#plainPath(given, base ?? this.#options.cwd);
+    if (plain !== undefined) return { given, written: [plain], resolved: this.#placeOf(plain) };
     const system = this.#windows ? win32 : posix;
     const expanded = this.#expandHome(given);
     const cwd = base ?? this.#options.cwd;
@@ -126,6 +122,14 @@ export class PathSpace {
       resolved: isTooLong ? "/" : this.#spell(this.#placeOf(absolute)),
       ...(odd === undefined ? {} : { odd }),
     };
+  }
+
+  /** The absolute form of a path that is spelled in the only way it can be. */
+  #plainPath(given: string, from: string): string | undefined {
+    if (this.#windows || !PLAIN_PATH.test(given)) return undefined;
+    if (!given.startsWith("/") && !PLAIN_PATH.test(from)) return undefined;
+    const path = given.startsWith("/") ? given : `${from}/${given}`;
+    return path.length > MAX_PATH ? undefined : path;
   }
 
   /** Whether a resolved path is a folder of the workspace or below one. */

@@ -12,13 +12,14 @@ import {
   type ShellWord,
   type SimpleCommand,
   textOf,
+  type WorkFolders,
 } from "./shell-command.ts";
 import type { ShellUnit } from "./shell-unit.ts";
 import { assignmentGuards, textGuards } from "./text-guards.ts";
 import { unwrap } from "./unwrap.ts";
 import type { Unwrapped } from "./unwrapped.ts";
 import { type KnownVariables, VariableScope } from "./variable-scope.ts";
-import { foldersFrom, START, type WorkFolders } from "./work-folders.ts";
+import { foldersFrom, START } from "./work-folders.ts";
 import { PASSING_PROGRAMS } from "./wrappers.ts";
 
 /** Everything a command line runs or opens. */

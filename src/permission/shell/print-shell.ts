@@ -227,8 +227,7 @@ class ShellPrinter implements CommandPrinter {
   }
 
   #end(word: string): string {
-    this.cursor.keyword(word);
-    return word;
+    return this.#keyword(word).trimEnd();
   }
 
   #group(body: CompoundList): string {

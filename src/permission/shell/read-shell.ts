@@ -295,10 +295,7 @@ class ShellReader implements WordContext {
       else input.push(...this.#redirection(each));
     }
     const words: ShellWord[] = [];
-    if (node.name !== undefined) this.#add(node.name, words);
-    // A name that braces spell is none that a person reads.
-    if (words[0] !== undefined && node.name?.parts?.some(({ type }) => type === "BraceExpansion") === true)
-      words[0] = { ...words[0], literal: false };
+    if (node.name !== undefined) this.#name(node.name, words);
     for (const each of node.suffix) {
       if (each.type === "Word") this.#add(each, words);
       else if (each.type === "Assignment") words.push(this.#assignment(each));
@@ -315,9 +312,16 @@ class ShellReader implements WordContext {
       source,
     };
     this.#found.commands.push(command);
-    const isLed = assignments.some(({ assigns = "" }) => LEADS_CD.test(assigns));
-    this.#walk.command(words, { isLed });
+    this.#walk.command(command);
     if (this.#walk.folders === START) this.#found.remember(source, before);
+  }
+
+  #name(name: Word, words: ShellWord[]): void {
+    this.#add(name, words);
+    const [first] = words;
+    // A name that braces spell is none that a person reads.
+    if (first !== undefined && name.parts?.some(({ type }) => type === "BraceExpansion") === true)
+      words[0] = { ...first, literal: false };
   }
 
   #add(word: Word, words: ShellWord[]): void {
@@ -379,8 +383,6 @@ class ShellReader implements WordContext {
 }
 
 const NONE: readonly never[] = [];
-/** Variables that say where `cd` leads. */
-const LEADS_CD = /^(?:CDPATH|HOME|PWD|OLDPWD)$/;
 const ORDINARY_NAME = /^(?!(?:https?|ftp|all|no)_proxy$|npm_|_$)[a-z_]*[a-z]\w*$/;
 const ORDINARY_CAPITALS = new Set(
   ["FILE", "FILES", "DIR", "LINE", "NAME", "ITEM", "ARG", "PKG", "MODULE", "HOST", "TEST"].concat(

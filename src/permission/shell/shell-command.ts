@@ -1,5 +1,4 @@
 import type { ParsedScript } from "unbash";
-import type { WorkFolders } from "./work-folders.ts";
 
 /** One word of a command after quote removal. */
 export interface ShellWord {
@@ -24,6 +23,12 @@ export interface ShellWord {
   /** What it could be when resolved as far as the line itself tells: for deny rules only. */
   readonly resolved: string;
 }
+
+/**
+ * Folders a command may run in, as paths from where the line starts (`""` is that place); `undefined` when they cannot be told. More than
+ * one where `cd` may have failed, or only one branch has it.
+ */
+export type WorkFolders = readonly string[] | undefined;
 
 /** A simple command: words, and what stands before them. */
 export interface SimpleCommand {

@@ -1,5 +1,4 @@
-import type { ShellWord } from "./shell-command.ts";
-import type { WorkFolders } from "./work-folders.ts";
+import type { ShellWord, WorkFolders } from "./shell-command.ts";
 
 /** Characters of a command's text that only literal characters of an allow rule cover. */
 export interface TextGuard {

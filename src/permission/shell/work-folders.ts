@@ -1,10 +1,4 @@
-import type { ShellWord } from "./shell-command.ts";
-
-/**
- * Folders a command may run in, as paths from where the line starts (`""` is that place); `undefined` when they cannot be told. More than
- * one where `cd` may have failed, or only one branch has it.
- */
-export type WorkFolders = readonly string[] | undefined;
+import type { ShellWord, SimpleCommand, WorkFolders } from "./shell-command.ts";
 
 /** Where a line starts. */
 export const START: readonly string[] = [""];
@@ -16,6 +10,8 @@ interface FoldersBehind {
 }
 
 const MAX_FOLDERS = 16;
+/** Variables that say where `cd` leads. */
+const LEADS_CD = /^(?:CDPATH|HOME|PWD|OLDPWD)$/;
 
 /** Either of two. */
 function anyOf(one: WorkFolders, other: WorkFolders): WorkFolders {
@@ -80,11 +76,12 @@ export function targetOf(words: readonly ShellWord[]): string | undefined {
   while (/^-(?:[LPe@]+|-)$/.test(words[at]?.text ?? "") && words[at - 1]?.text !== "--") at++;
   const target = words[at];
   if (target === undefined || words.length > at + 1 || /^(?:$|[-+])/.test(target.text)) return undefined;
-  const isHome =
-    target.tilde && /^~(?:$|\/)/.test(target.text) && target.names.length + target.substitutions.length === 0;
-  if (isHome && !target.glob && !target.braces) return target.text;
-  if (!target.literal) return undefined;
-  return target.text.startsWith("~") ? `./${target.text}` : target.text;
+  if (target.literal) return target.text.startsWith("~") ? `./${target.text}` : target.text;
+  return isHome(target) ? target.text : undefined;
+}
+
+function isHome({ text, tilde, glob, braces, names, substitutions }: ShellWord): boolean {
+  return tilde && /^~(?:$|\/)/.test(text) && !glob && !braces && names.length + substitutions.length === 0;
 }
 
 /** Follows the folder of the shell through a line. */
@@ -94,8 +91,8 @@ export class FolderWalk {
   /** What the last simple command left of that. */
   #last: FoldersBehind | undefined;
 
-  /** A simple command. `isLed`: it sets a variable that says where `cd` leads. */
-  command(words: readonly ShellWord[], { isLed }: { readonly isLed: boolean }): void {
+  command({ words, assignments }: SimpleCommand): void {
+    const isLed = assignments.some(({ assigns = "" }) => LEADS_CD.test(assigns));
     this.#last = foldersBehind(words, isLed ? undefined : this.folders);
     this.folders = anyOf(this.#last.yes, this.#last.no);
   }
