@@ -1,12 +1,18 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { EXIT_MEANINGS } from "../src/app/coding-session/exit-code.ts";
+import { actionForm, optionForm } from "../src/faces/cli/command-spec.ts";
 import { COMMANDS } from "../src/faces/cli/commands.ts";
-import { EXIT_MEANINGS } from "../src/faces/cli/exit-code.ts";
 import { FLAGS } from "../src/faces/cli/flags.ts";
 import { flagForm, groups } from "../src/faces/cli/help.ts";
 
 /** Where the reference is kept. */
 export const CLI_REFERENCE = "docs/cli.md";
+/** Where the manual page is kept. */
+export const MANUAL_PAGE = "docs/nano-agent.1";
+
+const STDIN =
+  "Text that is piped in stands before the prompt, between <stdin> marks; without a prompt it is the prompt. A prompt of one word @FILE is read from the file, - alone reads it from standard input, -- ends the options.";
 
 /** The reference of the command line as Markdown, made from the tables the program itself uses. */
 export function cliReference(): string {
@@ -20,20 +26,70 @@ export function cliReference(): string {
     "nano-agent <command> [options]",
     "```",
     "",
-    "Text that is piped in stands before the prompt, between `<stdin>` marks; without a prompt it is the prompt. A prompt of one word",
-    "`@FILE` is read from the file, `-` alone reads it from standard input, `--` ends the options.",
+    STDIN.replaceAll(/<stdin>|@FILE|(?<= )-{1,2}(?= )/g, "`$&`"),
   ];
   for (const group of groups()) {
     lines.push("", `## ${group}`, "", "| option | |", "|---|---|");
     for (const flag of FLAGS.filter((each) => each.group === group))
       lines.push(`| \`${escaped(flagForm(flag))}\` | ${escaped(flag.help)} |`);
   }
-  lines.push("", "## Commands", "", "| command | |", "|---|---|");
-  for (const { name, usage, help } of COMMANDS)
-    lines.push(`| \`nano-agent ${escaped(`${name} ${usage}`.trim())}\` | ${escaped(help)} |`);
+  lines.push("", "## Commands");
+  for (const command of COMMANDS) {
+    lines.push("", `### ${command.name}`, "", command.help);
+    for (const action of command.actions) {
+      lines.push("", "```text", `nano-agent ${actionForm(command, action)}`, "```", "", action.help);
+      if (action.options === undefined) continue;
+      lines.push("", "| option | |", "|---|---|");
+      for (const option of action.options) {
+        const short = option.short === undefined ? "" : `${option.short}, `;
+        lines.push(`| \`${short}${escaped(optionForm(option))}\` | ${escaped(option.help)} |`);
+      }
+    }
+  }
   lines.push("", "## Exit codes", "", "| code | meaning |", "|---|---|");
   for (const [code, meaning] of EXIT_MEANINGS) lines.push(`| ${code} | ${meaning} |`);
   return `${lines.join("\n")}\n`;
+}
+
+/** The same as a manual page for `man`. */
+export function manualPage(): string {
+  const lines = [
+    '.\\" Made by scripts/gen-cli-docs.ts from the tables of the program: change those.',
+    '.TH NANO-AGENT 1 "" "nano-agent" "User Commands"',
+    ".SH NAME",
+    "nano-agent \\- an agent that reads, edits and runs what a task needs",
+    ".SH SYNOPSIS",
+    ".B nano-agent",
+    "[options] [prompt...]",
+    ".br",
+    ".B nano-agent",
+    "<command> [options]",
+    ".SH DESCRIPTION",
+    roff(STDIN),
+  ];
+  for (const group of groups()) {
+    lines.push(`.SH ${group.toUpperCase()}`);
+    for (const flag of FLAGS.filter((each) => each.group === group))
+      lines.push(".TP", `.B ${roff(flagForm(flag))}`, roff(flag.help));
+  }
+  lines.push(".SH COMMANDS");
+  for (const command of COMMANDS) {
+    lines.push(`.SS ${command.name}`, roff(command.help));
+    for (const action of command.actions) {
+      lines.push(".TP", `.B nano\\-agent ${roff(actionForm(command, action))}`, roff(action.help));
+      for (const option of action.options ?? [])
+        lines.push(".RS", ".TP", `.B ${roff(optionForm(option))}`, roff(option.help), ".RE");
+    }
+  }
+  lines.push(".SH EXIT STATUS");
+  for (const [code, meaning] of EXIT_MEANINGS) lines.push(".TP", `.B ${code}`, roff(meaning));
+  return `${lines.join("\n")}\n`;
+}
+
+/** Text without what `man` would take for a request or an escape. */
+function roff(text: string): string {
+  const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
+  return /^[.']/.test(plain) ? `\\&${plain}` : plain;
 }
 
 function escaped(text: string): string {
@@ -50,13 +106,15 @@ function readOrEmpty(path: string): string {
 }
 
 if (import.meta.main) {
-  const path = join(process.cwd(), CLI_REFERENCE);
-  const text = cliReference();
-  if (!process.argv.includes("--check")) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  } else if (readOrEmpty(path) !== text) {
-    console.error(`${CLI_REFERENCE} is stale: run node scripts/gen-cli-docs.ts`);
-    process.exitCode = 1;
+  const files = { [CLI_REFERENCE]: cliReference(), [MANUAL_PAGE]: manualPage() };
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(process.cwd(), name);
+    if (!process.argv.includes("--check")) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    } else if (readOrEmpty(path) !== text) {
+      console.error(`${name} is stale: run node scripts/gen-cli-docs.ts`);
+      process.exitCode = 1;
+    }
   }
 }

@@ -10,7 +10,8 @@ export {
   SimpleAgent,
   type SimpleAgentOptions,
 } from "./app/named-patterns.ts";
-export type { AgentState, AgentStream } from "./core/agent/agent.ts";
+export type { AgentState } from "./core/agent/agent-session.ts";
+export type { AgentStream } from "./core/agent/agent-stream.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
 export type {
@@ -23,6 +24,7 @@ export type {
 export type {
   ApprovalRequestEntry,
   AssistantEntry,
+  BudgetLimit,
   CheckpointEntry,
   CompactionEntry,
   CompactionReason,
@@ -30,14 +32,22 @@ export type {
   EntryBase,
   HistoryEntry,
   JournalEntry,
+  LoopCircle,
   MemoryEditEntry,
+  ModeChangeEntry,
+  ModelChangeEntry,
   ModelUsageEntry,
   NewEntry,
+  NoteEntry,
   PermissionEntry,
+  RecordedError,
+  RetryEntry,
   RollbackEndEntry,
   RollbackEntry,
   RunEndEntry,
+  RunResumeEntry,
   RunStartEntry,
+  SystemRemark,
   ToolIntentEntry,
   ToolResultEntry,
   ToolStatus,
@@ -60,6 +70,7 @@ export type {
   ApprovalRequest,
   Approvals,
   Approver,
+  DecisionCode,
   Gate,
   GateDecision,
   GateRequest,
@@ -108,7 +119,8 @@ export type {
   RunOptions,
 } from "./core/agent/options.ts";
 export type { PendingCall } from "./core/agent/pending-call.ts";
-export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
+export { MaxIterationsError, type RunResult } from "./core/agent/result.ts";
+export type { SteeringMessage } from "./core/agent/steering.ts";
 export {
   type ErrorCode,
   isNanoAgentError,

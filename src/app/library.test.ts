@@ -27,7 +27,9 @@ test("an agent takes a model or the name of one", async () => {
 });
 
 test("a name that cannot be is refused when the agent is made", () => {
-  expect(() => new Agent({ model: "gpt-5" })).toThrow('"gpt-5" is no model name');
+  expect(() => new Agent({ model: "gpt-5" })).toThrow(
+    '"gpt-5" is not a model name. Did you mean openai/gpt-5, ',
+  );
   expect(() => new Agent({ model: "nowhere/x" })).toThrow('There is no provider "nowhere"');
   expect(() => new Agent({ model: "openai/gpt-5", maxIterations: 0 })).toThrow("maxIterations is 0");
 });

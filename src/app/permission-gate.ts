@@ -24,8 +24,8 @@ export interface PermissionGateOptions {
   readonly session?: SessionRules;
   /** Told what the file tools must know. */
   readonly guard?: FileGuard;
-  /** True when a person is asked: then a question needs no advice how to start the run. Default false. */
-  readonly isAttended?: boolean;
+  /** Whether a person is asked: then a question needs no advice how to start the run. Default: nobody is. */
+  readonly isAttended?: () => boolean;
   /** Names of all tools, for messages. */
   readonly known: readonly string[];
   /** Folders tools may work in, the working folder first. */
@@ -39,11 +39,19 @@ export interface PermissionGateOptions {
   readonly machinery?: readonly string[];
 }
 
+/** A gate whose mode can be changed while it is at work. */
+export interface PermissionGate extends Gate {
+  /** Counts from the next call on. */
+  readonly setMode: (mode: PermissionMode) => void;
+  /** Names of tools whose every call is refused: rules that forbid win over all others. */
+  readonly forbidden: readonly string[];
+}
+
 /**
  * The permission policy as the command uses it. Names and rules are read now (`invalid_argument`, `invalid_config`); the policy with its
  * shell parser is loaded with the first call that is judged, for a start pays for everything it loads.
  */
-export function createPermissionGate(options: PermissionGateOptions): Gate {
+export function createPermissionGate(options: PermissionGateOptions): PermissionGate {
   const allowed = readList(options.allowed, {
     action: "allow",
     from: options.listsFrom?.allowed,
@@ -57,8 +65,10 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
     option: "disallowed tool",
   });
   const configured = parseRules(options.permissions ?? {}, "permissions");
-  const { mode, workspace, cwd, home, session, guard, isAttended = false } = options;
+  const { workspace, cwd, home, session, guard, isAttended = () => false } = options;
+  let { mode } = options;
   let loading: Promise<PolicyGate> | undefined;
+  let loaded: PolicyGate | undefined;
   const load = async (): Promise<PolicyGate> => {
     const { PolicyGate: Loaded } = await import("../permission/policy-gate.ts");
     const rules = [
@@ -81,15 +91,25 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
       ...(guard === undefined ? {} : { onPlace: (request, place) => guard.note(request, place) }),
     });
     guard?.hide((path) => gate.hides(path));
+    loaded = gate;
     return gate;
   };
   return {
+    forbidden: [...denied.names, ...configured.filter(isWholeTool).map(({ tool }) => tool)],
     check: async (request: GateRequest): Promise<GateDecision> => {
       loading ??= load();
       const decision = (await loading).check(request);
-      return isAttended ? decision : withHint(decision, request.name, mode);
+      return isAttended() ? decision : withHint(decision, request.name, mode);
+    },
+    setMode: (next) => {
+      mode = next;
+      loaded?.setMode(next);
     },
   };
+}
+
+function isWholeTool({ action, pattern }: Rule): boolean {
+  return action === "deny" && pattern === undefined;
 }
 
 /** A folder whose name would read as a pattern gets no rule: then reading in it is asked about. */

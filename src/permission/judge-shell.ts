@@ -47,6 +47,7 @@ export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
     ...parts,
     reason: `Plan mode only reads, and ${shown(part)} may change things.`,
     by: "mode",
+    mode: "plan",
   };
 }
 

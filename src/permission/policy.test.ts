@@ -264,6 +264,7 @@ test("every decision names the part, the rule and the narrowest rule that would 
   ]).toEqual([
     {
       decision: "ask",
+      code: "no_rule",
       part: "npm test -- a",
       parts: ["npm test -- a"],
       reason: "npm test -- a: no rule allows it.",
@@ -271,6 +272,7 @@ test("every decision names the part, the rule and the narrowest rule that would 
     },
     {
       decision: "ask",
+      code: "no_rule",
       part: "git -c a=b log",
       parts: ["git -c a=b log"],
       reason:
@@ -279,13 +281,21 @@ test("every decision names the part, the rule and the narrowest rule that would 
     },
     {
       decision: "deny",
+      code: "deny_rule",
       part: "/bin/rm -r x",
       rule: "bash(rm *)",
       reason: "The rule bash(rm *) forbids /bin/rm -r x.",
     },
-    { decision: "ask", part: "> f", parts: ["> f"], reason: "> f: the shell would write to f." },
     {
       decision: "ask",
+      code: "no_rule",
+      part: "> f",
+      parts: ["> f"],
+      reason: "> f: the shell would write to f.",
+    },
+    {
+      decision: "ask",
+      code: "no_rule",
       part: "src/b.ts",
       reason: "No rule allows edit on src/b.ts.",
       suggestion: "edit(src/b.ts)",

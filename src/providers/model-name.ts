@@ -1,5 +1,9 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Effort } from "../core/model/model.ts";
+import { knownModelIds } from "./model-info.ts";
+
+/** Every {@link Effort}, from the least. */
+export const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
 /** The parts of a model name. */
 export interface ModelName {
@@ -22,9 +26,22 @@ export function parseModelName(name: string): ModelName {
   if (provider === "" || id === "") {
     throw new NanoAgentError(
       "invalid_argument",
-      `"${name}" is no model name. Write provider/id, e.g. anthropic/claude-sonnet-5 or ollama/qwen3-coder, with :low, :medium or :high behind it to set the effort.`,
+      `"${name}" is not a model name.${didYouMean(text)} Write provider/id, e.g. anthropic/claude-sonnet-5 or ollama/qwen3-coder, with :low, :medium or :high behind it to set the effort.`,
       { details: { name } },
     );
   }
   return { provider, id, ...(ending === null ? {} : { effort: ending[1] as Effort }) };
+}
+
+/** The full names of known models that an id without its provider may mean: those that begin so, at most three. */
+function didYouMean(id: string): string {
+  const bare = id.replace(/^\/+|[/:].*$/g, "").toLowerCase();
+  if (bare === "") return "";
+  const names = ["anthropic", "openai", "google"].flatMap((provider) =>
+    knownModelIds(provider)
+      .filter((known) => known.startsWith(bare))
+      .sort((left, right) => Number(right === bare) - Number(left === bare))
+      .map((known) => `${provider}/${known}`),
+  );
+  return names.length === 0 ? "" : ` Did you mean ${names.slice(0, 3).join(", ")}?`;
 }

@@ -84,5 +84,8 @@ test("a memory of a newer version costs a warning and not the run; looking at it
   const list = await runCommand(["memory", "list"], place);
   expect([list.code === 0, list.stderr.includes("version 9")]).toEqual([false, true]);
   const wrong = await runCommand(["memory", "remember", "x"], place);
-  expect([wrong.code, wrong.stderr.includes("Usage: nano-agent memory list")]).toEqual([2, true]);
+  expect([wrong.code, wrong.stderr.includes("Write nano-agent memory list|search|forget")]).toEqual([
+    2,
+    true,
+  ]);
 });

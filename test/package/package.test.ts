@@ -29,9 +29,11 @@ describe("the packed package", () => {
     expect(files).toEqual(
       expect.arrayContaining(["LICENSE", "package.json", "dist/bin.mjs", "dist/lib/index.js"]),
     );
-    expect(files.filter((path) => !/^(dist\/|LICENSE$|package\.json$|[A-Z][\w.-]*\.md$)/.test(path))).toEqual(
-      [],
-    );
+    expect(
+      files.filter(
+        (path) => !/^(dist\/|docs\/nano-agent\.1$|LICENSE$|package\.json$|[A-Z][\w.-]*\.md$)/.test(path),
+      ),
+    ).toEqual([]);
     expect(files.filter((path) => /\.(test|contract)\.|(?<!\.d)\.ts$/.test(path))).toEqual([]);
   });
 

@@ -1,89 +1,70 @@
 import { type LinkedController, linkController } from "../base/abort.ts";
 import { compileSchema } from "../base/compile-schema.ts";
-import { NanoAgentError } from "../base/errors.ts";
-import { EventStream } from "../base/event-stream.ts";
+import { type Json, NanoAgentError } from "../base/errors.ts";
 import type { CompiledSchema, SchemaInput } from "../base/schema.ts";
-import type { UserBlock } from "../message/block.ts";
+import type { ToolInput, UserBlock } from "../message/block.ts";
 import type { Input } from "../message/given-message.ts";
-import type { Message, UserMessage } from "../message/message.ts";
-import { repairTranscript } from "../message/transcript.ts";
+import type { Message } from "../message/message.ts";
+import type { Effort, Model } from "../model/model.ts";
 import { ToolRegistry } from "../tool/registry.ts";
-import type { Tool } from "../tool/tool.ts";
-import { assertResumable, hasBegun, recordHistory, saysSomething } from "./begin-run.ts";
+import type { Tool, ToolResult } from "../tool/tool.ts";
+import { ActiveRun } from "./active-run.ts";
+import { AgentSession, type AgentState } from "./agent-session.ts";
+import { type AgentStream, streamRun } from "./agent-stream.ts";
+import { assertRunnable, goesOn } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
 import { assertOptions, assertPriced, assertRunOptions } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
-import type { CompactionEntry, NewEntry } from "./entry.ts";
+import { DirectCalls } from "./direct-calls.ts";
+import type { CompactionEntry, NoteEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
 import { HookRegistry } from "./hook-registry.ts";
 import { Hooks } from "./hooks.ts";
 import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages, runMessages } from "./input-messages.ts";
-import type { Journal } from "./journal.ts";
-import { Ledger } from "./ledger.ts";
-import { wallTimer } from "./limits.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
-import { MemoryJournal } from "./memory-journal.ts";
-import { assertAnswered, assertApprovals } from "./open-calls.ts";
-import type { AgentOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
+import { makeRun } from "./make-run.ts";
+import type { AgentOptions, CallToolOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
-import { type Recorder, type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
-import { runTools } from "./run-tools.ts";
-import { SessionState } from "./session-state.ts";
-import { runSubagent } from "./subagent.ts";
-
-/** What {@link Agent.getState} tells. */
-export interface AgentState {
-  readonly messages: readonly Message[];
-  readonly totalTokens: { readonly input: number; readonly output: number };
-  /** USD over all runs; `undefined` when a price is unknown. */
-  readonly totalCost: number | undefined;
-}
-
-/** The events of one run. Iterate it once; leaving early stops the run and waits until it has stopped. */
-export type AgentStream<Output = unknown> = AsyncIterableIterator<AgentEvent> & {
-  /** The result, for code that needs it after the iteration. Rejects when the run threw or was never read to its end. */
-  readonly result: Promise<RunResult<Output>>;
-};
+import { type ModelChoice, type Recorder, type RunContext, record } from "./run-context.ts";
+import { type SteeringMessage, SteeringQueue } from "./steering.ts";
 
 /**
  * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer; they are the same loop.
  * One run at a time; any number of agents side by side.
  */
 export class Agent {
-  readonly #options: AgentOptions;
+  #options: AgentOptions;
   readonly #tools: ToolRegistry;
   readonly #hooks: HookRegistry;
   readonly #longTerm: LongTermControl | undefined;
-  #journal: Journal;
-  #state: SessionState;
-  /** What the conversation begins with, as long as the journal has nothing. */
-  #history: readonly Message[];
-  #steering: NewEntry[] = [];
-  #observed: NewEntry[] = [];
+  readonly #session: AgentSession;
+  readonly #steering: SteeringQueue;
+  /** The models that are asked, each wrapped once. */
+  #choice: ModelChoice;
   /** What is to be told to the reader of the next run. */
   readonly #warnings: string[] = [];
-  #running: AbortController | undefined;
+  #running: ActiveRun | undefined;
   #conversation: InMemoryMemory | undefined;
+  readonly #calls = new DirectCalls((...parts) => this.#context(...parts));
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
   constructor(options: AgentOptions) {
     assertOptions(options);
     this.#options = options;
-    const { longTermMemory, messages } = options;
-    this.#history = messages === undefined ? [] : repairTranscript(messages);
+    const { longTermMemory } = options;
     this.#longTerm = longTermMemory === undefined ? undefined : new LongTermControl(longTermMemory);
     this.#tools = new ToolRegistry([...(options.tools ?? []), ...(this.#longTerm?.tools() ?? [])]);
     this.#hooks = new HookRegistry(options.hooks);
-    this.#journal = options.journal ?? newMemoryJournal(options.sessionId);
-    this.#state = new SessionState();
-    for (const entry of this.#journal.entries()) this.#state.apply(entry);
+    this.#steering = new SteeringQueue(options.newId);
+    this.#choice = wrapped(options);
+    this.#session = new AgentSession(options);
   }
 
   static readonly #classHooks = new ClassHooks();
@@ -100,7 +81,7 @@ export class Agent {
 
   /** Name of the conversation. */
   get sessionId(): string {
-    return this.#journal.sessionId;
+    return this.#session.journal.sessionId;
   }
 
   /** The agent's tools; what is added or removed counts from the next model request on. */
@@ -141,49 +122,88 @@ export class Agent {
   ): AgentStream<OutputOf<S>> {
     assertRunOptions(options);
     const messages = runMessages(input);
-    let linked: LinkedController | undefined;
-    const settled = Promise.withResolvers<RunResult<OutputOf<S>>>();
-    // Whoever only iterates never looks at it.
-    settled.promise.catch(() => undefined);
-    const work = async (): Promise<void> => {
-      linked = linkController(options.signal);
-      try {
-        const result = await this.#perform(messages, options, {
-          linked,
-          push: (event) => stream.push(event),
-        });
-        settled.resolve(result as RunResult<OutputOf<S>>);
-        stream.end();
-      } catch (error) {
-        settled.reject(error);
-        stream.fail(error);
-      }
-    };
-    let finished: Promise<void> = Promise.resolve();
-    const stream = new EventStream<AgentEvent>({
-      onStart: () => {
-        finished = work();
-      },
-      onCancel: () => {
-        linked?.controller.abort(new NanoAgentError("aborted", "The reader of the run left."));
-        return finished;
-      },
-    });
-    return Object.assign(stream, { result: settled.promise });
+    return streamRun(options.signal, (linked, push) => this.#perform(messages, options, { linked, push }));
   }
 
   /**
    * A message that reaches the model at its next request, while a run is at work; between runs, with the next run. Text that
-   * arrives when the model is about to end makes it go on.
+   * arrives when the model is about to end makes it go on. Returns an id, which the entry bears that is written when the message is
+   * taken in.
    */
-  steer(message: string | readonly UserBlock[]): void {
-    for (const { content } of inputMessages(message)) {
-      this.#steering.push({
-        type: "user_message",
-        message: { role: "user", content } as UserMessage,
-        source: "steering",
-      });
-    }
+  steer(message: string | readonly UserBlock[]): string {
+    return this.#steering.add(
+      inputMessages(message).flatMap(({ content }) => content as readonly UserBlock[]),
+    );
+  }
+
+  /** Messages of {@link Agent.steer} that no run has taken in yet, in order. */
+  get pendingSteering(): readonly SteeringMessage[] {
+    return this.#steering.messages;
+  }
+
+  /** Takes a message of {@link Agent.steer} back. False when a run has taken it in, or there was none of that id. */
+  unsteer(id: string): boolean {
+    return this.#steering.remove(id);
+  }
+
+  /** The model that is asked. */
+  get model(): Model {
+    return this.#options.model;
+  }
+
+  /** How much reasoning it is asked for; `undefined` for the provider's default. */
+  get effort(): Effort | undefined {
+    return this.#options.effort;
+  }
+
+  /**
+   * Another model, effort or both, from the next model request on: also while a run is at work. Without `effort` it is the provider's
+   * default; `setModel(agent.model, { effort })` changes the effort alone. A run records what it begins with; a change after the first run
+   * began is an entry, stored when the promise resolves. Rejects with `invalid_argument` for what is no model or effort and for a model
+   * of unknown price under a budget in money, and for the journal.
+   */
+  async setModel(model: Model, { effort }: { readonly effort?: Effort | undefined } = {}): Promise<void> {
+    const { effort: _before, ...others } = this.#options;
+    const chosen = effort === undefined ? {} : { effort };
+    const options: AgentOptions = { ...others, model, ...chosen };
+    assertOptions(options);
+    assertPriced(options);
+    this.#options = options;
+    this.#choice = wrapped(options);
+    if (!this.#session.state.isTouched) return;
+    await record(this.#recorder(), {
+      type: "model_change",
+      model: `${model.provider}/${model.id}`,
+      ...chosen,
+    });
+  }
+
+  /** What the newest `mode_change` of the conversation says. */
+  get mode(): string | undefined {
+    return this.#session.state.mode;
+  }
+
+  /** Records that the host works in another mode. The loop does not depend on it. Rejects for the journal. */
+  async setMode(mode: string): Promise<void> {
+    await record(this.#recorder(), { type: "mode_change", mode });
+  }
+
+  /**
+   * Keeps something of the host's own in the journal, at any time: `kind` names what `data` is. Resolves to the entry once it is stored; a
+   * run at work publishes it. Rejects for the journal.
+   */
+  async note(kind: string, data: Json): Promise<NoteEntry> {
+    return (await record(this.#recorder(), { type: "note", kind, data })) as NoteEntry;
+  }
+
+  /**
+   * Makes one call of a tool without a model, as a server of tools does: known?, valid?, hooks, permission, checkpoints and journal are those of
+   * any call; the conversation does not change. Calls that are made side by side overlap unless they conflict. What goes wrong in the call is
+   * an error result. Rejects with `invalid_argument` while a run is at work, and for the journal.
+   */
+  async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
+    this.#assertIdle("callTool()");
+    return this.#calls.call(name, input, options);
   }
 
   /**
@@ -199,15 +219,23 @@ export class Agent {
       const args = hooks.has("pre_observe")
         ? await hooks.pre("observe", { message: each })
         : { message: each };
-      this.#observed.push({ type: "user_message", message: args.message, source: "observed" });
+      this.#session.observe({ type: "user_message", message: args.message, source: "observed" });
       if (hooks.has("post_observe")) await hooks.post("observe", args, undefined);
     }
-    if (this.#running === undefined) await this.#storeObserved();
+    if (!this.isRunning) await this.#session.storeObserved(false);
   }
 
   /** Stops the run at work: model request and tools are aborted, the run ends with `aborted`. Nothing to do between runs. */
   stop(reason = "The run was stopped."): void {
-    this.#running?.abort(new NanoAgentError("aborted", reason));
+    this.#running?.stop(reason);
+  }
+
+  /**
+   * Lets go of the run at work without an ending: request and tools are aborted, nothing more is recorded, and the run rejects with
+   * `aborted`. Its journal is that of a run that was cut: `run()` without an input goes on with it, here or elsewhere.
+   */
+  release(): void {
+    this.#running?.release();
   }
 
   /** Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. Throws what made the run fail. */
@@ -219,18 +247,14 @@ export class Agent {
 
   /** The conversation and what it has used up so far. */
   getState(): AgentState {
-    const { usage, costUsd } = this.#state.session;
-    return {
-      messages: (hasBegun(this.#state) ? this.#state.transcript.messages : this.#history).slice(),
-      totalTokens: { input: usage.inputTokens, output: usage.outputTokens },
-      totalCost: costUsd,
-    };
+    return this.#session.summary;
   }
 
   /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
   async previewCompaction(): Promise<CompactionPreview> {
-    await recordHistory(this.#recorder(), this.#history);
-    return previewCompaction(this.#context({}, new AbortController().signal, () => undefined));
+    await this.#session.begin();
+    const idle = new ActiveRun(linkController(undefined));
+    return previewCompaction(this.#context({}, idle, NOBODY));
   }
 
   /**
@@ -239,15 +263,14 @@ export class Agent {
    */
   async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
     this.#assertIdle("compact()");
-    const { controller, unlink } = linkController(options.signal);
-    this.#running = controller;
+    const active = new ActiveRun(linkController(options.signal));
+    this.#running = active;
     try {
-      await recordHistory(this.#recorder(), this.#history);
-      const publish = publisher(options, () => undefined);
-      const run = this.#context({}, controller.signal, publish);
+      await this.#session.begin();
+      const run = this.#context({}, active, publisher(options, NOBODY));
       return await compactOnRequest(run, options.instructions);
     } finally {
-      unlink();
+      active.end();
       this.#running = undefined;
     }
   }
@@ -264,17 +287,8 @@ export class Agent {
   /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
   reset(): void {
     this.#assertIdle("reset()");
-    if (this.#options.journal !== undefined) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        "reset() would split the journal that was passed in: make a new agent instead.",
-      );
-    }
-    this.#journal = newMemoryJournal(undefined);
-    this.#state = new SessionState();
-    this.#history = [];
-    this.#steering = [];
-    this.#observed = [];
+    this.#session.reset();
+    this.#steering.take();
   }
 
   /**
@@ -296,94 +310,79 @@ export class Agent {
     options: RunOptions,
     { linked, push }: { readonly linked: LinkedController; readonly push: (event: AgentEvent) => void },
   ): Promise<RunResult> {
-    const { controller, unlink } = linked;
+    const active = new ActiveRun(linked);
     const publish = publisher(options, push);
+    const workedMs = goesOn(this.#session.state, messages) ? this.#session.state.activeMs : 0;
     let run: RunContext;
     try {
-      this.#assertRunnable(messages, options);
-      run = this.#context(options, controller.signal, publish);
+      assertRunnable(this.#session.state, {
+        messages,
+        approvals: options.approvals,
+        tools: this.#tools,
+        history: this.#session.history,
+        hasSteering: !this.#steering.isEmpty,
+        isRunning: this.isRunning,
+      });
+      run = this.#context(options, active, publish, workedMs);
     } catch (error) {
-      unlink();
+      active.end();
       throw error;
     }
-    this.#running = controller;
-    const wall = wallTimer(this.#options.budget?.wallTimeMs, controller);
+    this.#running = active;
+    const { wallTimeMs } = run.budget;
+    if (wallTimeMs !== undefined) active.limitWallTime(wallTimeMs, workedMs, run.clock);
     for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
     return reply(run, {
       messages,
-      history: this.#history,
+      history: this.#session.history,
       longTerm: this.#longTerm,
-      storeObserved: (closing) => (this.#observed.length > 0 ? this.#storeObserved(closing) : undefined),
+      storeObserved: (closing) => this.#session.storeObserved(closing),
       conduct: (context) => this.conduct(context),
       publish,
       ended: () => {
-        clearTimeout(wall);
-        unlink();
+        active.end();
         this.#running = undefined;
       },
     });
   }
 
-  #assertRunnable(messages: readonly Message[], { approvals }: RunOptions): void {
-    if (this.#running !== undefined) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        "This agent is already running: steer() it, wait, or use a second agent.",
-      );
-    }
-    assertApprovals(this.#state, approvals, saysSomething(messages));
-    if (messages.length === 0) assertAnswered(this.#state, this.#tools, approvals);
-    if (messages.length === 0 && this.#steering.length === 0) assertResumable(this.#state, this.#history);
-  }
-
   #assertIdle(what: string): void {
-    if (this.#running !== undefined)
-      throw new NanoAgentError("invalid_argument", `${what} while a run is at work: stop() it first.`);
+    if (!this.isRunning) return;
+    throw new NanoAgentError("invalid_argument", `${what} while a run is at work: stop() it first.`);
   }
 
   #recorder(): Recorder {
-    return { journal: this.#journal, state: this.#state, scope: undefined, emit: () => undefined };
+    return this.#session.recorder(this.#running?.emit);
   }
 
   async #beforeEdit(): Promise<void> {
     this.#assertIdle("Editing the conversation");
-    await recordHistory(this.#recorder(), this.#history);
+    await this.#session.begin();
   }
 
-  /** A message would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
-  async #storeObserved(closing = false): Promise<void> {
-    if (!closing && this.#state.isWaiting) return;
-    const recorder = this.#recorder();
-    const observed = this.#observed.splice(0);
-    await recordHistory(recorder, this.#history);
-    for (const entry of observed) await record(recorder, entry);
-  }
-
-  #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {
-    const own = this.#options;
-    assertPriced(own);
-    const finish = this.finishToolFor(
-      options.schema === undefined ? undefined : compileSchema(options.schema),
-    );
-    const settings = runSettings(own, options);
-    const tools = runTools(this.#tools, { finish, choice: settings.toolChoice });
-    const hooks = this.#hooksOf(signal, (message) => emit({ type: "warning", message }));
-    return {
-      ...settings,
-      request: requestDefaults(own, this.sessionId),
-      tools,
-      finishTool: finish?.name,
-      startedAt: performance.now(),
-      ledger: new Ledger(own.budget ?? {}),
-      delegate: runSubagent,
-      journal: this.#journal,
-      state: this.#state,
+  #context(
+    options: RunOptions,
+    active: ActiveRun,
+    publish: (event: AgentEvent) => void,
+    workedMs = 0,
+  ): RunContext {
+    const { signal } = active;
+    const schema = options.schema === undefined ? undefined : compileSchema(options.schema);
+    const hooks = this.#hooksOf(signal, (message) => publish({ type: "warning", message }));
+    active.emit = (event) => hooks.print(event, publish);
+    return makeRun({ ...this.#options, ...this.#choice }, options, {
+      finish: this.finishToolFor(schema),
+      workedMs,
+      isReleased: () => active.isReleased,
+      tools: this.#tools,
+      choice: () => this.#choice,
+      journal: this.#session.journal,
+      state: this.#session.state,
       signal,
-      scope: undefined,
       hooks,
-      takeSteering: () => (this.#steering.length === 0 ? NONE : this.#steering.splice(0)),
-      emit: (event) => hooks.print(event, emit),
-    };
+      takeSteering: () => this.#steering.take(),
+      emit: active.emit,
+    });
   }
 
   #hooksOf(signal: AbortSignal, warn: (message: string) => void): Hooks {
@@ -392,9 +391,9 @@ export class Agent {
   }
 }
 
-const NONE: readonly NewEntry[] = [];
-const NOBODY = (): void => undefined;
-
-function newMemoryJournal(sessionId: string | undefined): Journal {
-  return new MemoryJournal(sessionId === undefined ? {} : { sessionId });
+function wrapped({ model, effort, wrapModel }: AgentOptions): ModelChoice {
+  const asked = wrapModel === undefined ? model : wrapModel(model);
+  return { model: asked, ...(effort === undefined ? {} : { effort }) };
 }
+
+const NOBODY = (): void => undefined;

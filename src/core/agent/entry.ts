@@ -1,10 +1,11 @@
-import type { Json } from "../base/errors.ts";
+import type { ErrorCode, Json, NanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import type { ToolInput, ToolResultBlock } from "../message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
-import type { FinishReason } from "../model/model.ts";
+import type { Effort, FinishReason } from "../model/model.ts";
 import type { FileChange, Omission } from "./file-change.ts";
+import type { DecisionCode } from "./gate.ts";
 
 /**
  * Fields of every journal entry. `parent` is the id of the entry it follows (`null` for the first), which makes a journal a tree:
@@ -27,9 +28,19 @@ export interface RunStartEntry extends EntryBase {
   readonly sessionId: string;
   /** `provider/id`. */
   readonly model: string;
+  /** Reasoning asked for; absent: the provider's default. */
+  readonly effort?: Effort;
   readonly tools: readonly string[];
   /** Name of the subagent whose run begins; absent for the run of the conversation. */
   readonly agent?: string;
+}
+
+/**
+ * The newest run goes on, after it was cut or with the answers it waited for: what it has spent, its model requests and its time count on.
+ * The fields say what it goes on with.
+ */
+export interface RunResumeEntry extends Omit<RunStartEntry, "type" | "agent"> {
+  readonly type: "run_resume";
 }
 
 /**
@@ -49,6 +60,67 @@ export interface UserEntry extends EntryBase {
   readonly type: "user_message";
   readonly message: UserMessage;
   readonly source: "input" | "steering" | "observed" | "system" | "memory";
+  /** For `steering`: what {@link import("./agent.ts").Agent.steer} returned. The entry is written when the run takes the message in. */
+  readonly steeringId?: string;
+  /** For `system`: what the loop says. Absent for the words of a pattern or of a tool. */
+  readonly code?: SystemRemark;
+  /** For `loop_warning`: the circle the model is in. */
+  readonly circle?: LoopCircle;
+}
+
+/**
+ * What the loop says to the model. `interrupted`: the answer before was cut · `nudge`: the run ends by a tool, and the model answered in
+ * text · `unreadable`: what it wrote could not be read · `summarize`: its requests are used up · `loop_warning`: it goes in circles.
+ */
+export type SystemRemark = "interrupted" | "nudge" | "unreadable" | "summarize" | "loop_warning";
+
+/** Tool calls that repeat: the names in the circle, in order, and how many calls have gone round so far. */
+export interface LoopCircle {
+  readonly tools: readonly string[];
+  readonly calls: number;
+}
+
+/** Another model, or another effort: it holds from the next model request on. */
+export interface ModelChangeEntry extends EntryBase {
+  readonly type: "model_change";
+  /** `provider/id`. */
+  readonly model: string;
+  /** Reasoning asked for from here on; absent: the provider's default. */
+  readonly effort?: Effort;
+}
+
+/** Another mode of the host, such as a permission mode. Nothing in the loop depends on it. */
+export interface ModeChangeEntry extends EntryBase {
+  readonly type: "mode_change";
+  readonly mode: string;
+}
+
+/** What a host keeps in the journal beside the run, such as a question to a person. Nothing in the loop depends on it. */
+export interface NoteEntry extends EntryBase {
+  readonly type: "note";
+  /** Names what `data` is, e.g. `question`. */
+  readonly kind: string;
+  readonly data: Json;
+}
+
+/**
+ * An attempt at a model request failed and another follows after `delayMs`. What streamed of the answer so far is void. `time` is when
+ * it failed.
+ */
+export interface RetryEntry extends EntryBase {
+  readonly type: "retry";
+  /** Number of the attempt that follows, from 2. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly error: RecordedError;
+}
+
+/** An error as an entry holds it: the fields of a {@link import("../base/errors.ts").NanoAgentError} that are data. */
+export interface RecordedError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly details: { readonly [key: string]: Json | undefined };
 }
 
 /**
@@ -72,7 +144,10 @@ export interface AssistantEntry extends EntryBase {
   readonly usage: Usage;
   readonly costUsd?: number;
   readonly responseId?: string;
+  /** From the request to the end of the answer, with the retries between them. */
   readonly durationMs: number;
+  /** From the request to the first part of this answer, with the retries between them. */
+  readonly firstTokenMs?: number;
   /** True when the answer was cut by an abort: the text stands as far as it had come, tool calls are left out. */
   readonly interrupted?: boolean;
 }
@@ -99,6 +174,10 @@ export interface PermissionEntry extends EntryBase {
   /** `rule`: settled without a question. `person`: somebody was asked. `nobody`: an ask with nobody to answer. */
   readonly by: "rule" | "person" | "nobody";
   readonly reason: string;
+  /** What the gate asks, where somebody answered or nobody could. */
+  readonly question?: string;
+  /** Why, for programs. */
+  readonly code?: DecisionCode;
   readonly rule?: string;
   readonly suggestion?: string;
   /** The person wants the whole run to end, wherever in it the call was made. */
@@ -113,6 +192,8 @@ export interface ApprovalRequestEntry extends EntryBase {
   readonly name: string;
   readonly input: ToolInput;
   readonly reason: string;
+  /** Why it is asked, for programs: the code of the gate. */
+  readonly code?: DecisionCode;
   readonly rule?: string;
   readonly part?: string;
   readonly suggestion?: string;
@@ -176,15 +257,22 @@ export interface CompactionUndoneEntry extends EntryBase {
   readonly target: string;
 }
 
-/** A run ended. */
+/** A run ended, or waits for somebody. */
 export interface RunEndEntry extends EntryBase {
   readonly type: "run_end";
   readonly stopReason: StopReason;
   readonly iterations: number;
   readonly error?: { readonly code: string; readonly message: string };
+  /** Which limit, for `budget`. */
+  readonly limit?: BudgetLimit;
+  /** Which calls, for `loop_detected`. */
+  readonly circle?: LoopCircle;
   /** One sentence for people about what ended it, where there is more to say than the reason. */
   readonly detail?: string;
 }
+
+/** The limits of a {@link import("./options.ts").Budget}. */
+export type BudgetLimit = "usd" | "tokens" | "wall_time";
 
 /** What a tool call did to files, as far as it is kept to be put back. A call that changed many files has several. */
 export interface CheckpointEntry extends EntryBase {
@@ -228,8 +316,13 @@ export interface RollbackEndEntry extends EntryBase {
 /** Everything a journal holds. Readers skip types they do not know. */
 export type JournalEntry =
   | RunStartEntry
+  | RunResumeEntry
   | HistoryEntry
   | UserEntry
+  | ModelChangeEntry
+  | ModeChangeEntry
+  | NoteEntry
+  | RetryEntry
   | MemoryEditEntry
   | AssistantEntry
   | ToolIntentEntry
@@ -250,3 +343,8 @@ export type NewEntry = JournalEntry extends infer E
     ? Omit<E, "id" | "parent" | "time">
     : never
   : never;
+
+/** The data of an error. */
+export function recordedError({ code, message, retryable, details }: NanoAgentError): RecordedError {
+  return { code, message, retryable, details };
+}

@@ -6,6 +6,7 @@ import { type HookedAnswer, hookedAnswer, hookedRequest } from "./reason-hooks.t
 import type { Reasoned } from "./reasoned.ts";
 import { receiveParts } from "./receive-parts.ts";
 import { redactError } from "./redact-call.ts";
+import { EndlessRepetition } from "./repeated-text.ts";
 import { RequestAccount } from "./request-account.ts";
 import { type RunContext, record } from "./run-context.ts";
 
@@ -17,15 +18,15 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
   const opened = openAccount(run, toolChoice);
   const account = opened instanceof Promise ? await opened : opened;
   if (!(account instanceof RequestAccount)) return account;
-  const startedAt = performance.now();
   try {
     await receiveParts(run, { account, show: (part) => publish(run, part) });
-    return await recordAnswer(run, account.collector.result(), { account, startedAt });
+    return await recordAnswer(run, account.collector.result(), account);
   } catch (error) {
+    if (error instanceof EndlessRepetition) return await recordRepeated(run, error, account);
     const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
     if (run.signal.aborted) {
-      await recordPartial(run, account.collector.partial(), { account, startedAt });
+      await recordPartial(run, account, { message: account.collector.partial(), raw: "aborted" });
       return { type: "aborted" };
     }
     await account.void("failed");
@@ -58,20 +59,13 @@ async function openLimited(run: RunContext, request: ModelRequest): Promise<Requ
 }
 
 function publish(run: RunContext, part: StreamPart): void {
-  if (part.type === "retry") run.emit({ ...part, error: redactError(run.redact, part.error) });
-  else if (part.type !== "block" && part.type !== "finish") run.emit(part);
-}
-
-/** What an exchange with the model is recorded with. */
-interface Exchange {
-  readonly account: RequestAccount;
-  readonly startedAt: number;
+  if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
 }
 
 async function recordAnswer(
   run: RunContext,
   { message, finish }: CollectedAnswer,
-  { account, startedAt }: Exchange,
+  account: RequestAccount,
 ): Promise<Reasoned> {
   const own: HookedAnswer = { message, finishReason: finish.finishReason };
   const hooked = run.hooks.has("post_reasoning") ? await hookedAnswer(run, account.request, own) : own;
@@ -80,7 +74,7 @@ async function recordAnswer(
     type: "assistant_message",
     ...answer,
     ...account.answered(finish, message),
-    durationMs: Math.round(performance.now() - startedAt),
+    ...account.timing(),
     ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
   });
   if (stored instanceof Promise) await stored;
@@ -101,10 +95,26 @@ function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRe
   };
 }
 
+/** What was written up to the repetition: the rest would only invite the model to go on. */
+async function recordRepeated(
+  run: RunContext,
+  error: EndlessRepetition,
+  account: RequestAccount,
+): Promise<Reasoned> {
+  const { role, content } = account.collector.partial();
+  const kept = content.map((block, at) =>
+    block.type === "text" && at === content.length - 1
+      ? { ...block, text: `${block.text.slice(0, -error.repetition.surplus).toWellFormed()} …` }
+      : block,
+  );
+  await recordPartial(run, account, { message: { role, content: kept }, raw: "repetition" });
+  return { type: "failed", error };
+}
+
 async function recordPartial(
   run: RunContext,
-  message: AssistantMessage,
-  { account, startedAt }: Exchange,
+  account: RequestAccount,
+  { message, raw }: { readonly message: AssistantMessage; readonly raw: string },
 ): Promise<void> {
   if (message.content.length === 0) {
     await account.void("aborted");
@@ -113,9 +123,9 @@ async function recordPartial(
   await record(run, {
     type: "assistant_message",
     message,
-    finishReason: { unified: "other", raw: "aborted" },
+    finishReason: { unified: "other", raw },
     ...account.cut(),
-    durationMs: Math.round(performance.now() - startedAt),
+    ...account.timing(),
     interrupted: true,
   });
 }

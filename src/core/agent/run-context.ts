@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { Redaction } from "../base/redaction.ts";
 import type { ToolUseBlock } from "../message/block.ts";
@@ -32,25 +33,36 @@ export interface RunSettings {
   readonly approve: Approver | undefined;
   readonly checkpointer: Checkpointer | undefined;
   readonly onAsk: "deny" | "pause";
+  readonly openCalls: "close" | "run";
   readonly approvals: Approvals;
   readonly compactor: Compactor | undefined;
   readonly parallel: boolean;
   readonly maxParallel: number;
+  readonly maxCallsPerAnswer: number;
   readonly toolTimeoutMs: number;
   readonly maxToolResultChars: number;
   readonly cwd: string;
   readonly redact: Redaction | undefined;
+  readonly clock: Clock;
+  readonly wrapModel: (model: Model) => Model;
 }
+
+/** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
+export type ModelChoice = Pick<AgentOptions, "model" | "effort">;
 
 /** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
 export interface RunContext extends RunSettings {
   readonly tools: ToolRegistry;
   readonly request: RequestDefaults;
+  /** What the next request of the conversation is to be made with; {@link RunContext.model} is what this one is made with. */
+  readonly choice: () => ModelChoice;
   readonly startedAt: number;
   /** Shared with the nested runs inside. */
   readonly ledger: Ledger;
   readonly journal: Journal;
   readonly state: SessionState;
+  /** Whether the run was let go of: nothing more is recorded then. */
+  readonly isReleased: () => boolean;
   readonly signal: AbortSignal;
   /** Runs a subagent for a tool call of this run. */
   readonly delegate: (run: RunContext, delegation: Delegation) => Promise<SubagentOutcome>;
@@ -98,32 +110,58 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     approve: options.approve ?? own.approve,
     checkpointer: own.checkpointer,
     onAsk: options.onAsk ?? own.onAsk ?? "deny",
+    openCalls: options.openCalls ?? own.openCalls ?? "close",
     approvals: options.approvals ?? {},
     compactor: own.compaction === false ? undefined : own.compaction,
   };
 }
 
+/** The run as its next request is to be made: the model or its effort may have been changed meanwhile. */
+export function withChoice(run: RunContext): RunContext {
+  const { model, effort } = run.choice();
+  if (model === run.model && effort === run.request.effort) return run;
+  const { effort: _before, ...request } = run.request;
+  return { ...run, model, request: effort === undefined ? request : { ...request, effort } };
+}
+
 function callSettings(
   own: AgentOptions,
-): Pick<RunSettings, "parallel" | "maxParallel" | "toolTimeoutMs" | "maxToolResultChars" | "cwd" | "redact"> {
+): Pick<
+  RunSettings,
+  | "parallel"
+  | "maxParallel"
+  | "maxCallsPerAnswer"
+  | "toolTimeoutMs"
+  | "maxToolResultChars"
+  | "cwd"
+  | "redact"
+  | "clock"
+  | "wrapModel"
+> {
   return {
     parallel: own.parallelToolCalls ?? true,
     maxParallel: own.maxParallelToolCalls ?? 64,
+    maxCallsPerAnswer: own.maxCallsPerAnswer ?? 128,
     toolTimeoutMs: own.toolTimeoutMs ?? 600_000,
     maxToolResultChars: own.maxToolResultChars ?? 400_000,
     cwd: own.cwd ?? "",
     redact: own.redact,
+    clock: own.clock ?? systemClock,
+    wrapModel: own.wrapModel ?? ((model) => model),
   };
 }
 
 /** The part of a run that keeps the record. */
-export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope">;
+export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope"> &
+  Partial<Pick<RunContext, "isReleased">>;
 
 /**
  * Stores an entry, folds it into the state and publishes it, in this order; at once where the journal stores at once, for a run records
- * several entries a turn. Throws or rejects with `journal` when it cannot be stored.
+ * several entries a turn. Throws or rejects with `journal` when it cannot be stored, and with `aborted` when the run was let go of.
  */
 export function record(run: Recorder, entry: NewEntry): JournalEntry | Promise<JournalEntry> {
+  if (run.isReleased?.() === true)
+    throw new NanoAgentError("aborted", "The run was let go of: run() without an input goes on with it.");
   let stored: JournalEntry | Promise<JournalEntry>;
   try {
     stored = run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });

@@ -19,9 +19,10 @@ const DEFAULT_MAX_DEPTH = 2;
 export async function runSubagent(run: RunContext, delegation: Delegation): Promise<SubagentOutcome> {
   const { call, task, number } = delegation;
   const depth = (run.subagent?.depth ?? 0) + 1;
-  const model = task.model ?? run.model;
+  const choice = choiceOf(run, task);
+  const { model, effort } = choice();
   assertTask(run, task, depth);
-  const startedAt = performance.now();
+  const startedAt = run.clock.elapsed();
   let toolCalls = 0;
   const emit: RunContext["emit"] = (event) => {
     if (event.type === "tool_intent") toolCalls++;
@@ -45,18 +46,15 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
     type: "run_start",
     sessionId: run.journal.sessionId,
     model: `${model.provider}/${model.id}`,
+    ...(effort === undefined ? {} : { effort }),
     tools: tools.names(),
     agent: task.agent,
   });
   const { system: _parents, ...request } = run.request;
   const around: RunContext = {
     ...run,
-    model,
-    request: {
-      ...request,
-      ...(task.systemPrompt === undefined ? {} : { system: task.systemPrompt }),
-      ...(task.effort === undefined ? {} : { effort: task.effort }),
-    },
+    choice,
+    request: { ...request, ...(task.systemPrompt === undefined ? {} : { system: task.systemPrompt }) },
     subagent: { agent: task.agent, callId: call.id, depth },
     takeSteering: () => [],
     emit,
@@ -69,7 +67,15 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
     onMaxIterations: task.onMaxIterations ?? "summarize",
   });
   await recordEnd(recorder, result);
-  return outcomeOf(result, toolCalls, startedAt);
+  return outcomeOf(result, toolCalls, run.clock.elapsed() - startedAt);
+}
+
+/** What a task does not say is that of the run around it, also when it changes there. */
+function choiceOf({ choice, wrapModel }: RunContext, task: SubagentTask): RunContext["choice"] {
+  const { effort } = task;
+  const model = task.model && wrapModel(task.model);
+  if (model === undefined && effort === undefined) return choice;
+  return () => ({ ...choice(), ...(model && { model }), ...(effort && { effort }) });
 }
 
 function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
@@ -83,7 +89,7 @@ function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
   if (task.prompt.trim() === "")
     throw new NanoAgentError("invalid_argument", `The subagent ${task.agent} was given no task: write one.`);
   assertLimits({ maxIterations: task.maxIterations });
-  assertPriced({ budget: run.budget, model: task.model ?? run.model });
+  assertPriced({ budget: run.budget, model: task.model ?? run.choice().model });
 }
 
 /** A registry of its own. The tool that ends the run around it is left out, and at the deepest level the one that started it: it could only fail. */
@@ -97,18 +103,20 @@ function toolsOf(run: RunContext, { call, task }: Delegation, depth: number): To
 
 async function recordEnd(
   recorder: Recorder,
-  { stopReason, iterations, error, detail }: RunResult,
+  { stopReason, iterations, limit, circle, error, detail }: RunResult,
 ): Promise<void> {
   await record(recorder, {
     type: "run_end",
     stopReason,
     iterations,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(circle === undefined ? {} : { circle }),
     ...(detail === undefined ? {} : { detail }),
   });
 }
 
-function outcomeOf(result: RunResult, toolCalls: number, startedAt: number): SubagentOutcome {
+function outcomeOf(result: RunResult, toolCalls: number, tookMs: number): SubagentOutcome {
   const { text, stopReason, limit, error, detail, iterations, usage, cost } = result;
   return {
     text,
@@ -120,6 +128,6 @@ function outcomeOf(result: RunResult, toolCalls: number, startedAt: number): Sub
     toolCalls,
     usage,
     cost,
-    durationMs: Math.round(performance.now() - startedAt),
+    durationMs: Math.round(tookMs),
   };
 }

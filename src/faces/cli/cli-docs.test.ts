@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { CLI_REFERENCE, cliReference } from "../../../scripts/gen-cli-docs.ts";
+import { CLI_REFERENCE, cliReference, MANUAL_PAGE, manualPage } from "../../../scripts/gen-cli-docs.ts";
 import { FLAGS } from "./flags.ts";
 import { helpText } from "./help.ts";
 
 test("the command reference is what the program's own tables say", () => {
   expect(readFileSync(CLI_REFERENCE, "utf8")).toBe(cliReference());
+  expect(readFileSync(MANUAL_PAGE, "utf8")).toBe(manualPage());
 });
 
 test("the help names every option and fits a terminal", () => {

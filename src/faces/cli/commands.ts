@@ -1,96 +1,234 @@
-import type { CommandContext } from "./command-context.ts";
+import type { CommandOption, CommandSpec } from "./command-spec.ts";
 
-/** A sub-command: the first word of the command line. */
-export interface CommandSpec {
-  readonly name: string;
-  /** What follows the name. */
-  readonly usage: string;
-  readonly help: string;
-  readonly load: () => Promise<Command>;
-}
-
-/** Does the work of a sub-command; `args` are the words after its name. Resolves to the exit code. */
-export type Command = (context: CommandContext, args: readonly string[]) => Promise<number>;
+const JSON_OPTION: CommandOption = { name: "--json", help: "One JSON value for programs." };
+const ALL: CommandOption = { name: "--all", help: "The sessions of every folder." };
+const FORCE: CommandOption = {
+  name: "--force",
+  help: "Also where files were changed since by somebody else.",
+};
+const DRY_RUN: CommandOption = { name: "--dry-run", help: "Say what would be done, and do nothing." };
+const SESSION: CommandOption = {
+  name: "--session",
+  value: "ID",
+  help: "The session to work on. Default: the newest of this folder.",
+};
 
 /** The sub-commands, in the order the help shows them. */
 export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "demo",
-    usage: "[--keep] [--model PROVIDER/ID]",
-    help: "Watch the agent mend a small project in a scratch folder. Needs no key: its model is scripted, unless one is named.",
-    load: async () => (await import("./small-commands.ts")).demo,
+    help: "Watch the agent repair a small project in a scratch folder. Needs no key.",
+    actions: [
+      {
+        options: [
+          { name: "--keep", help: "Keep the scratch folder." },
+          {
+            name: "--model",
+            short: "-m",
+            value: "PROVIDER/ID",
+            help: "A real model instead of the scripted one.",
+          },
+        ],
+        help: "The model is scripted, unless one is named; everything else is what a run has.",
+      },
+    ],
   },
   {
     name: "models",
-    usage: "[PROVIDER] [--json]",
     help: "List the providers, which of them have a key, and the models known of them.",
-    load: async () => (await import("./small-commands.ts")).models,
+    actions: [{ words: "[PROVIDER]", options: [JSON_OPTION], help: "All providers, or one." }],
   },
   {
     name: "sessions",
-    usage: "list|find|show|export|replay|import|compact|verify|rm …",
-    help: "List the sessions of this folder (--all: of every folder) or find them by text, show or export one, run one again without a model, import one of another program, make room in one, check session files, remove one.",
-    load: async () => (await import("./small-commands.ts")).sessions,
+    help: "List, search, show, export, replay, import, compact, verify or remove sessions.",
+    actions: [
+      {
+        name: "list",
+        options: [
+          ALL,
+          { name: "--search", value: "TEXT", help: "Only those in which this is said." },
+          JSON_OPTION,
+        ],
+        help: "The sessions of this folder, the newest first.",
+      },
+      {
+        name: "find",
+        words: "TEXT…",
+        options: [ALL, JSON_OPTION],
+        help: "The sessions in which a text is said.",
+      },
+      {
+        name: "show",
+        words: "[ID]",
+        options: [{ name: "--stats", help: "Tokens, cost and time instead." }, JSON_OPTION],
+        help: "What happened in a session, step by step. Default: the newest of this folder.",
+      },
+      {
+        name: "export",
+        words: "[ID]",
+        options: [
+          {
+            name: "--format",
+            value: "FORMAT",
+            choices: ["markdown", "json", "html"],
+            help: "Default: markdown.",
+          },
+          { name: "--markdown", help: "The same as --format markdown." },
+          { name: "--json", help: "The same as --format json." },
+          { name: "--output", short: "-o", value: "FILE", help: "Write to a file, readable by you alone." },
+        ],
+        help: "Write a conversation as Markdown or JSON, or all that happened as one HTML page. Secrets are taken out.",
+      },
+      {
+        name: "replay",
+        words: "[ID]",
+        options: [
+          { name: "--from", value: "N", help: "Go on from step N with a model." },
+          { name: "--model", short: "-m", value: "PROVIDER/ID", help: "The model for --from." },
+          { name: "--live-tools", help: "Run the tools again instead of taking their stored results." },
+          {
+            name: "--workspace",
+            value: "FOLDER",
+            help: "Where live tools work. Default: a copy that is thrown away.",
+          },
+          { name: "--allowed-tools", value: "NAMES", help: "Tools that may run without being asked about." },
+          { name: "--yolo", help: "Every live tool call runs." },
+          JSON_OPTION,
+        ],
+        help: "Run a session again from its journal, without a model, and say what differs.",
+      },
+      {
+        name: "import",
+        words: "FILE…",
+        options: [JSON_OPTION],
+        help: "Take over sessions of Claude Code, Codex or pi.",
+      },
+      {
+        name: "compact",
+        words: "[ID]",
+        options: [
+          { name: "--preview", help: "Say what would happen." },
+          { name: "--undo", help: "Take the newest compaction back." },
+          JSON_OPTION,
+        ],
+        help: "Make room in the conversation of a session.",
+      },
+      {
+        name: "verify",
+        words: "FILE…",
+        options: [JSON_OPTION],
+        help: "Check session files and write one JSON line each. Exit 1 where damage is found.",
+      },
+      { name: "rm", words: "ID", help: "Remove a session, and the files kept for its undo." },
+    ],
   },
   {
     name: "undo",
-    usage: "[TURN] [--list] [--force] [--dry-run] [--json] [--session ID] [-- PATH…]",
-    help: "Put files back to how they were before a turn (default: the newest that changed files), or list the turns.",
-    load: async () => (await import("./small-commands.ts")).undo,
+    help: "Put files back to how they were before a turn, or list the turns that changed files.",
+    actions: [
+      {
+        words: "[TURN]",
+        behind: "PATH…",
+        options: [{ name: "--list", help: "List the turns." }, FORCE, DRY_RUN, JSON_OPTION, SESSION],
+        help: "TURN is a number such as 2 or 2.3 from --list. Default: the newest turn that changed files.",
+      },
+    ],
   },
   {
     name: "redo",
-    usage: "[--force] [--dry-run] [--json] [--session ID]",
     help: "Take the newest undo back.",
-    load: async () => (await import("./small-commands.ts")).redo,
+    actions: [{ options: [FORCE, DRY_RUN, JSON_OPTION, SESSION], help: "As a whole." }],
   },
   {
     name: "memory",
-    usage: "list|search|forget … [--json]",
-    help: "List what is remembered across sessions, search it, or forget records by their ids.",
-    load: async () => (await import("./small-commands.ts")).memory,
+    help: "List, search or forget what is remembered across sessions.",
+    actions: [
+      { name: "list", options: [JSON_OPTION], help: "The newest records." },
+      { name: "search", words: "WORD…", options: [JSON_OPTION], help: "The records that fit best." },
+      {
+        name: "forget",
+        words: "ID…",
+        options: [JSON_OPTION],
+        help: "Remove records by the ids that list prints.",
+      },
+    ],
   },
   {
     name: "auth",
-    usage: "check [PROVIDER] [--json]",
     help: "Ask the provider whether the key in use is accepted.",
-    load: async () => (await import("./small-commands.ts")).auth,
+    actions: [
+      {
+        name: "check",
+        words: "[PROVIDER]",
+        options: [JSON_OPTION],
+        help: "One request of a few tokens to the model in use, or to the default model of a provider.",
+      },
+    ],
   },
   {
     name: "config",
-    usage: "[--json]",
     help: "Show the settings in force and where each comes from.",
-    load: async () => (await import("./small-commands.ts")).config,
+    actions: [{ options: [JSON_OPTION], help: "What may be a secret is masked." }],
   },
   {
     name: "agents",
-    usage: "list [--json]",
     help: "List the subagents of this folder, where each comes from, and definitions that cannot be used.",
-    load: async () => (await import("./small-commands.ts")).agents,
+    actions: [
+      { name: "list", options: [JSON_OPTION], help: "Built-in ones, your own and those of the project." },
+    ],
   },
   {
     name: "skills",
-    usage: "list [--json]",
     help: "List the skills of this folder, where each comes from, and those that cannot be used.",
-    load: async () => (await import("./small-commands.ts")).skills,
+    actions: [{ name: "list", options: [JSON_OPTION], help: "Your own and those of the project." }],
   },
   {
     name: "permissions",
-    usage: "check|defaults [--json]",
-    help: "Answer JSON lines { tool, input, rules? } with what the permission rules say, or list the built-in rules.",
-    load: async () => (await import("./small-commands.ts")).permissions,
+    help: "Say what the permission rules decide about a command, or list the built-in rules.",
+    actions: [
+      {
+        name: "check",
+        words: "[COMMAND]",
+        options: [JSON_OPTION],
+        help: "With a COMMAND in quotes: what your rules say about it in this folder. Without: answers JSON lines { tool, input, rules?, … } on standard input, one line each.",
+      },
+      { name: "defaults", options: [JSON_OPTION], help: "The built-in rules." },
+    ],
   },
   {
     name: "trust",
-    usage: "[FOLDER] [--yes|--list|--remove] [--json]",
-    help: "Show what this project brings that can act (rules that allow, providers, MCP servers, skills with scripts, …), and approve it.",
-    load: async () => (await import("./small-commands.ts")).trust,
+    help: "Show what this project brings that can act, and approve it.",
+    actions: [
+      {
+        words: "[FOLDER]",
+        options: [
+          { name: "--yes", help: "Approve at once." },
+          { name: "--list", help: "List the folders in which something was approved." },
+          { name: "--remove", help: "Take the approval of a folder back." },
+          JSON_OPTION,
+        ],
+        help: "Rules that allow, providers, MCP servers, skills with scripts and the like. What changes later is asked about again.",
+      },
+    ],
   },
   {
     name: "doctor",
-    usage: "[--json]",
     help: "Check what a run needs: Node, tools, settings, keys, local model servers.",
-    load: async () => (await import("./small-commands.ts")).doctor,
+    actions: [
+      {
+        options: [JSON_OPTION],
+        help: "Asks no provider. Exit 1 where something stands in the way of a run.",
+      },
+    ],
+  },
+  {
+    name: "completion",
+    help: "Print a script that completes commands and options in your shell.",
+    actions: [
+      { name: "bash", help: 'Add to ~/.bashrc: eval "$(nano-agent completion bash)"' },
+      { name: "zsh", help: 'Add to ~/.zshrc, behind compinit: eval "$(nano-agent completion zsh)"' },
+      { name: "fish", help: "nano-agent completion fish > ~/.config/fish/completions/nano-agent.fish" },
+    ],
   },
 ];
 

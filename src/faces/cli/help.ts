@@ -1,5 +1,6 @@
+import { EXIT_MEANINGS } from "../../app/coding-session/exit-code.ts";
+import { actionForm, type CommandSpec, optionForm } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
-import { EXIT_MEANINGS } from "./exit-code.ts";
 import { FLAGS, type FlagSpec } from "./flags.ts";
 
 /** What `--help` shows, made from the tables of options, commands and exit codes. */
@@ -16,10 +17,30 @@ export function helpText(): string {
     for (const flag of FLAGS.filter((each) => each.group === group))
       lines.push(...row(flagForm(flag), flag.help));
   }
-  lines.push("", "Commands:");
-  for (const { name, usage, help } of COMMANDS) lines.push(...row(`${name} ${usage}`, help));
+  lines.push("", "Commands (nano-agent <command> --help says more):");
+  for (const { name, help } of COMMANDS) lines.push(...row(name, help));
   lines.push("", "Exit codes:");
   for (const [code, meaning] of EXIT_MEANINGS) lines.push(`  ${String(code).padStart(3)}  ${meaning}`);
+  return `${lines.join("\n")}\n`;
+}
+
+/** What `nano-agent <command> --help` shows: every action with its options; `action` leaves the others out. */
+export function commandHelp(command: CommandSpec, action?: string): string {
+  const named = command.actions.filter(({ name }) => name === action);
+  const lines = [`nano-agent ${command.name}: ${command.help}`];
+  for (const each of named.length > 0 ? named : command.actions) {
+    lines.push(
+      "",
+      `nano-agent ${actionForm(command, each)}`,
+      ...wrap(each.help, WIDTH - INDENT).map(indented),
+    );
+    for (const option of each.options ?? []) {
+      const short = option.short === undefined ? "" : `${option.short}, `;
+      lines.push(...row(`${short}${optionForm(option)}`, option.help));
+    }
+    if (each.runOptions === true)
+      lines.push(...row("options of a run", "See nano-agent --help: Run, Permission, Limits."));
+  }
   return `${lines.join("\n")}\n`;
 }
 
@@ -36,6 +57,10 @@ export function flagForm({ name, short, value }: FlagSpec): string {
 
 const INDENT = 4;
 const WIDTH = 100;
+
+function indented(line: string): string {
+  return `${" ".repeat(INDENT)}${line}`;
+}
 
 function row(form: string, help: string): readonly string[] {
   return [`  ${form}`, ...wrap(help, WIDTH - 8).map((line) => `${" ".repeat(INDENT + 4)}${line}`)];

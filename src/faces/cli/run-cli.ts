@@ -1,11 +1,14 @@
+import { EXIT, exitCodeOfError } from "../../app/coding-session/exit-code.ts";
 import { readEnvironment } from "../../app/config/env.ts";
 import { withGoneFolder } from "../../app/config/paths.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
+import { type Command, readCommandCall } from "./command-call.ts";
 import type { CommandContext } from "./command-context.ts";
-import { COMMANDS, type CommandSpec, LATER_COMMANDS } from "./commands.ts";
-import { EXIT, exitCodeOfError } from "./exit-code.ts";
+import type { CommandSpec } from "./command-spec.ts";
+import { COMMANDS, LATER_COMMANDS } from "./commands.ts";
 import { explainError } from "./explain-error.ts";
 import { runHeadless } from "./headless.ts";
+import { assertNoCommand } from "./near-command.ts";
 import { standardOutput } from "./output.ts";
 import { parseFlags } from "./parse-flags.ts";
 import { stdinKind } from "./read-stdin.ts";
@@ -36,9 +39,9 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
   const [first = ""] = args;
   const command = COMMANDS.find(({ name }) => name === first);
   if (command !== undefined) return runCommand(context, command, args.slice(1));
-  if (first === "help" && args.length <= 2) {
+  if (first === "help" && args.length <= 3) {
     const named = COMMANDS.find(({ name }) => name === args[1]);
-    if (named !== undefined) return runCommand(context, named, ["--help"]);
+    if (named !== undefined) return runCommand(context, named, [...args.slice(2), "--help"]);
     if (args.length === 1) return showHelp(context);
   }
   if (LATER_COMMANDS.includes(first)) {
@@ -53,6 +56,7 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
     return EXIT.done;
   }
   const run = readRunFlags(flags);
+  assertNoCommand(run.words, args.includes("--"));
   if (run.words.length === 0 && run.session.fromStep === undefined && stdinKind() === "terminal") {
     throw usageError(
       'There is no prompt, and the interactive screen is not in this version. Say what to do: nano-agent "…". See nano-agent --help, or try nano-agent demo.',
@@ -67,11 +71,15 @@ async function runCommand(
   args: readonly string[],
 ): Promise<number> {
   if (args.includes("--help") || args.includes("-h")) {
-    context.stdout.write(`nano-agent ${command.name} ${command.usage}\n\n${command.help}\n`);
+    const { commandHelp } = await import("./help.ts");
+    context.stdout.write(commandHelp(command, args[0]));
     return EXIT.done;
   }
-  const run = await command.load();
-  return run(context, args);
+  const call = readCommandCall(command, args);
+  const commands: { readonly [name: string]: Command | undefined } = await import("./small-commands.ts");
+  const run = commands[command.name];
+  if (run === undefined) throw toNanoAgentError(`The command ${command.name} cannot be loaded.`, "internal");
+  return run(context, call);
 }
 
 async function showHelp({ stdout }: CommandContext): Promise<number> {

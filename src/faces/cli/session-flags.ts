@@ -11,7 +11,7 @@ export function readSessionFlags(flags: ParsedFlags): SessionChoice {
   if (id !== undefined) assertSessionId(id, "--resume");
   if (sessionId !== undefined) assertSessionId(sessionId, "--session-id");
   assertAgreement(flags);
-  const fromStep = stepOf(flags);
+  const fromStep = readStep(flags.text("from"));
   return {
     keep: !flags.has("no-session"),
     fork: flags.has("fork-session"),
@@ -22,8 +22,8 @@ export function readSessionFlags(flags: ParsedFlags): SessionChoice {
   };
 }
 
-function stepOf(flags: ParsedFlags): number | undefined {
-  const text = flags.text("from");
+/** A step number of the command line. Throws `invalid_argument` for what is not a whole number from 1. */
+export function readStep(text: string | undefined): number | undefined {
   if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text);
   throw usageError(
     `--from ${JSON.stringify(text)}: write the number of a step, from 1. nano-agent sessions show prints them.`,

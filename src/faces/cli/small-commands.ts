@@ -1,5 +1,6 @@
 // One module for all: each module that is loaded on its own splits the code it shares with a run into one more file to load.
 export { auth } from "./commands/auth.ts";
+export { completion } from "./commands/completion.ts";
 export { config } from "./commands/config.ts";
 export { demo } from "./commands/demo.ts";
 export { doctor } from "./commands/doctor.ts";

@@ -1,15 +1,17 @@
+import { EXIT, exitCodeOfError } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
+import { onlyModelOf } from "../../../app/local-servers.ts";
 import { chooseModel, keyVariableOf } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
-import { loadSettings } from "../../../app/settings.ts";
+import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
 import { userMessage } from "../../../core/message/message.ts";
 import { collect } from "../../../core/model/collect.ts";
 import { findPreset, PRESETS } from "../../../providers/catalog.ts";
+import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";
 import { knownModelIds } from "../../../providers/model-info.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { commandWords } from "../command-words.ts";
-import { EXIT, exitCodeOfError } from "../exit-code.ts";
 import { explainError } from "../explain-error.ts";
 import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
@@ -18,22 +20,22 @@ import { usageError } from "../usage-error.ts";
  * `nano-agent auth check [PROVIDER]`: makes one request of a few tokens to the model that would be used (or the provider's default)
  * and says whether its key is accepted. Exit 0, or the code of what went wrong.
  */
-export async function auth(context: CommandContext, args: readonly string[]): Promise<number> {
-  const { words, json } = commandWords(args, { name: "auth", max: 2 });
-  const [action, provider] = words;
-  if (action !== "check") {
-    const got = action === undefined ? "" : `${JSON.stringify(action)} is no action of auth. `;
-    throw usageError(`${got}Write nano-agent auth check [PROVIDER].`);
-  }
+export async function auth(context: CommandContext, call: CommandCall): Promise<number> {
+  const [provider] = call.words;
   const { environment, stdout } = context;
   const settings = await loadSettings({ environment, cwd: currentFolder() });
   const config = settings.config;
-  const name = provider === undefined ? (await chooseModel({ config, environment })).name : modelOf(provider);
+  const name =
+    provider === undefined
+      ? (await chooseModel({ config, environment })).name
+      : await modelOf(provider, settings);
   const preset = PRESETS.find((each) => each.name === name.split("/", 1)[0]);
   const key = preset === undefined ? undefined : keyVariableOf(preset, environment);
   const report = (ok: boolean, message: string): void => {
     const facts = { model: name, ok, ...(key === undefined ? {} : { key }), message };
-    stdout.write(json ? `${JSON.stringify(facts)}\n` : `${name}: ${terminalLine(message, 2_000)}\n`);
+    stdout.write(
+      call.has("--json") ? `${JSON.stringify(facts)}\n` : `${name}: ${terminalLine(message, 2_000)}\n`,
+    );
   };
   try {
     const values = {
@@ -52,10 +54,11 @@ export async function auth(context: CommandContext, args: readonly string[]): Pr
   }
 }
 
-function modelOf(provider: string): string {
+async function modelOf(provider: string, { environment, config }: Settings): Promise<string> {
   if (provider.includes("/")) return provider;
   const preset = findPreset(provider);
   const id = preset.defaultModel ?? knownModelIds(preset.name)[0];
   if (id !== undefined) return `${preset.name}/${id}`;
+  if (preset.name in LOCAL_BASE_URLS) return onlyModelOf(preset.name, { environment, config: config.values });
   throw usageError(`${preset.name} has no default model. Name one: nano-agent auth check ${preset.name}/ID.`);
 }

@@ -1,4 +1,6 @@
 import { delimiter, dirname } from "node:path";
+import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
+import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { type ComposedAgent, composeAgent } from "../../../app/compose.ts";
 import type { ConfigFile } from "../../../app/config/config-schema.ts";
 import type { Environment } from "../../../app/config/env.ts";
@@ -10,8 +12,8 @@ import type { RunResult } from "../../../core/agent/result.ts";
 import { systemClock } from "../../../core/base/clock.ts";
 import { TrustedProject } from "../../../permission/trust/trusted-project.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { type DemoOptions, parseDemoOptions } from "../demo/demo-options.ts";
 import { DEMO_PROJECT, DEMO_PROMPT } from "../demo/demo-project.ts";
 import { DemoScreen } from "../demo/demo-screen.ts";
 import { DEMO_SCRIPT } from "../demo/demo-script.ts";
@@ -19,7 +21,6 @@ import { PacedModel } from "../demo/paced-model.ts";
 import { runProjectTests } from "../demo/project-tests.ts";
 import { ScratchProject } from "../demo/scratch-project.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { EXIT, SIGNAL_EXITS } from "../exit-code.ts";
 import type { Output } from "../output.ts";
 import { Progress } from "../progress.ts";
 import { styleFor } from "../style.ts";
@@ -33,8 +34,8 @@ const DELAY_MS = 25;
  * `nano-agent demo`: lets the agent mend a small project in a scratch folder, then runs the project's tests and shows what changed.
  * The model is scripted unless one is named; everything else is what a run has. Exit 0 only when the tests pass at the end.
  */
-export async function demo(context: CommandContext, args: readonly string[]): Promise<number> {
-  const options = parseDemoOptions(args);
+export async function demo(context: CommandContext, call: CommandCall): Promise<number> {
+  const options: DemoOptions = { keep: call.has("--keep"), model: call.text("--model") };
   const environment = demoEnvironment(context.environment);
   const project = new ScratchProject(DEMO_PROJECT);
   const show = new DemoRun({ context: { ...context, environment }, options, project });
@@ -51,6 +52,14 @@ function demoEnvironment(environment: Environment): Environment {
   const own = dirname(process.execPath);
   const path = rest["PATH"];
   return { ...rest, PATH: path === undefined || path === "" ? own : `${path}${delimiter}${own}` };
+}
+
+/** What `nano-agent demo` was told. */
+interface DemoOptions {
+  /** True: the scratch folder stays. */
+  readonly keep: boolean;
+  /** A real model, `provider/id`, in place of the scripted one. */
+  readonly model: string | undefined;
 }
 
 interface DemoParts {
@@ -96,7 +105,7 @@ class DemoRun {
       settings: await this.#settings(),
       openJournal: async () => new MemoryJournal(),
       ...(this.#options.model === undefined ? { model: scriptedModel(stdout.isTerminal) } : {}),
-      onNotice: (message) => stderr.write(`nano-agent: ${message}\n`),
+      onNotice: (notice) => stderr.write(`nano-agent: ${noticeText(notice)}\n`),
     });
     this.#composed = composed;
     this.#signals.allowGrace();

@@ -1,6 +1,8 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
+import { findLocalServers } from "../../../app/local-servers.ts";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { tryOpen } from "../../../app/open-sandbox.ts";
@@ -8,10 +10,8 @@ import { shellEnvironment } from "../../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
-import { probeLocalServers } from "../../../providers/local/probe-local.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { commandWords } from "../command-words.ts";
-import { EXIT } from "../exit-code.ts";
 import { styleFor } from "../style.ts";
 import { terminalLine } from "../terminal-text.ts";
 
@@ -23,8 +23,8 @@ interface Check {
 }
 
 /** `nano-agent doctor`: looks at everything a run needs, without asking a provider. Exit 0 when nothing stands in the way, else 1. */
-export async function doctor(context: CommandContext, args: readonly string[]): Promise<number> {
-  const { json } = commandWords(args, { name: "doctor", max: 0 });
+export async function doctor(context: CommandContext, call: CommandCall): Promise<number> {
+  const json = call.has("--json");
   const { stdout, environment } = context;
   const checks = await runChecks(context);
   const style = styleFor(stdout.isTerminal, environment);
@@ -59,12 +59,14 @@ async function runChecks({ environment }: CommandContext): Promise<readonly Chec
   checks.push(environmentCheck(settings));
   checks.push(await sandboxCheck(settings));
   for (const message of notices) checks.push({ name: "Settings", state: "warn", message });
-  const servers = await probeLocalServers();
-  for (const { provider, baseUrl, models } of servers)
+  for (const { provider, baseUrl, models, isLoading } of await findLocalServers({
+    environment,
+    config: settings.config.values,
+  }))
     checks.push({
       name: provider,
       state: "ok",
-      message: `answers at ${baseUrl}, ${counted(models.length, "model")}`,
+      message: `answers at ${baseUrl}, ${isLoading === true ? "and is loading its model" : counted(models.length, "model")}`,
     });
   checks.push(await modelCheck(settings));
   return checks;

@@ -1,4 +1,5 @@
 import { describedTools } from "../../../app/builtin-tools.ts";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { type Extensions, findExtensions } from "../../../app/extensions.ts";
 import { loadSettings } from "../../../app/settings.ts";
@@ -6,17 +7,15 @@ import { extensionTrust } from "../../../app/trust/extension-trust.ts";
 import type { IsTrusted } from "../../../extensions/markdown/origin.ts";
 import type { Skill } from "../../../extensions/skills/skill.ts";
 import type { LoadedSubagent } from "../../../extensions/subagents/subagent.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { commandWords } from "../command-words.ts";
-import { EXIT } from "../exit-code.ts";
 import { type Style, styleFor } from "../style.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { usageError } from "../usage-error.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 
 /** `nano-agent agents list`: the subagents of this folder, where each comes from, and what stands in the way of others. */
-export async function agents(context: CommandContext, args: readonly string[]): Promise<number> {
-  return list(context, args, {
+export async function agents(context: CommandContext, call: CommandCall): Promise<number> {
+  return list(context, call, {
     name: "agents",
     rows: (found) =>
       found.agents.map((agent) => ({
@@ -34,8 +33,8 @@ export async function agents(context: CommandContext, args: readonly string[]): 
 }
 
 /** `nano-agent skills list`: the skills of this folder, where each comes from, and what stands in the way of others. */
-export async function skills(context: CommandContext, args: readonly string[]): Promise<number> {
-  return list(context, args, {
+export async function skills(context: CommandContext, call: CommandCall): Promise<number> {
+  return list(context, call, {
     name: "skills",
     rows: ({ skills: found }, isTrusted) => Promise.all(found.map((skill) => skillRow(skill, isTrusted))),
     none: "There are no skills. A skill is a folder with a SKILL.md below .agents/skills, .claude/skills or .nano-agent/skills, here or in your home folder.",
@@ -76,17 +75,14 @@ interface Listing {
   readonly none: string;
 }
 
-async function list(context: CommandContext, args: readonly string[], listing: Listing): Promise<number> {
-  const { words, json } = commandWords(args, { name: listing.name, max: 1 });
-  if (words[0] !== undefined && words[0] !== "list")
-    throw usageError(`Write nano-agent ${listing.name} list [--json].`);
+async function list(context: CommandContext, call: CommandCall, listing: Listing): Promise<number> {
   const { environment, stdout, stderr } = context;
   const settings = await loadSettings({ environment, cwd: currentFolder() });
   const isTrusted = extensionTrust(settings.trust);
   const found = await findExtensions(settings, { tools: describedTools(settings), isTrusted });
   const rows = await listing.rows(found, isTrusted);
   const findings = found.findings[listing.name];
-  if (json) {
+  if (call.has("--json")) {
     stdout.write(`${JSON.stringify({ [listing.name]: rows, findings })}\n`);
     return EXIT.done;
   }

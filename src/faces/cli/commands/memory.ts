@@ -1,42 +1,34 @@
 import { existsSync } from "node:fs";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { userPaths } from "../../../app/config/paths.ts";
 import { memoryPath } from "../../../app/open-memory.ts";
 import { SqliteLongTermMemory } from "../../../memory/sqlite-long-term-memory.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { usageError } from "../usage-error.ts";
-
-const USAGE =
-  "Usage: nano-agent memory list [--json] · nano-agent memory search WORD… [--json] · nano-agent memory forget ID…";
 
 /** Records `list` and `search` show. */
 const MOST = 50;
 
 /** `nano-agent memory …`: what the long-term memory holds. */
-export async function memory(context: CommandContext, args: readonly string[]): Promise<number> {
-  const json = args.includes("--json");
-  const [action = "list", ...words] = args.filter((word) => word !== "--json");
-  const option = [action, ...words].find((word) => word.startsWith("-"));
-  if (option !== undefined) throw usageError(`memory does not know ${option}. ${USAGE}`);
+export async function memory(context: CommandContext, call: CommandCall): Promise<number> {
+  const { action, words } = call;
+  const json = call.has("--json");
   const path = memoryPath(userPaths(context.environment));
-  const isLook = (action === "list" && words.length === 0) || (action === "search" && words.length > 0);
   // A look makes no file, and needs no place for one.
-  if (isLook && !existsSync(path)) return show(context, [], json);
+  if (action !== "forget" && !existsSync(path)) return show(context, [], json);
   const store = new SqliteLongTermMemory({
     path,
     onNotice: (message) => context.stderr.write(`nano-agent: ${terminalLine(message, 2_000)}\n`),
   });
   try {
     if (action === "forget") return await forget(context, { store, words });
-    if (action === "list" && words.length === 0)
-      return show(context, await store.list({ limit: MOST }), json);
-    if (action === "search" && words.length > 0)
-      return show(context, await store.retrieve(words.join(" "), { limit: MOST }), json);
+    const query = words.join(" ");
+    const found = await (query === "" ? store.list({ limit: MOST }) : store.retrieve(query, { limit: MOST }));
+    return show(context, found, json);
   } finally {
     store.close();
   }
-  throw usageError(`memory ${args.join(" ")}: that is no way to ask it. ${USAGE}`);
 }
 
 interface ShownMemory {
@@ -62,7 +54,6 @@ async function forget(
   { stdout }: CommandContext,
   { store, words }: { readonly store: SqliteLongTermMemory; readonly words: readonly string[] },
 ): Promise<number> {
-  if (words.length === 0) throw usageError(`memory forget needs the ids of records. ${USAGE}`);
   const count = await store.forget(...words);
   stdout.write(`Forgot ${count} of ${words.length}.\n`);
   return count === words.length ? EXIT.done : EXIT.failed;

@@ -1,13 +1,14 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
+import { findLocalServers } from "../../../app/local-servers.ts";
 import { keyVariableOf } from "../../../app/model-choice.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
-import { type LocalServer, probeLocalServers } from "../../../providers/local/probe-local.ts";
+import type { LocalServer } from "../../../providers/local/probe-local.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { commandWords } from "../command-words.ts";
-import { EXIT } from "../exit-code.ts";
 
 interface ProviderRow {
   readonly provider: string;
@@ -21,14 +22,13 @@ interface ProviderRow {
 }
 
 /** `nano-agent models [PROVIDER]`: what can be named with `-m`, and what is missing for it. */
-export async function models(context: CommandContext, args: readonly string[]): Promise<number> {
-  const { words, json } = commandWords(args, { name: "models", max: 1 });
+export async function models(context: CommandContext, call: CommandCall): Promise<number> {
   const { environment, stdout } = context;
   const settings = await loadSettings({ environment, cwd: currentFolder() });
   const custom = Object.entries(settings.config.values.providers ?? {});
-  const [only] = words;
+  const [only] = call.words;
   const chosen = only === undefined || custom.some(([name]) => name === only) ? only : findPreset(only).name;
-  const servers = await probeLocalServers();
+  const servers = await findLocalServers({ environment, config: settings.config.values });
   const rows = [
     ...custom.map(
       ([provider, { apiKeyEnv, models = {} }]): ProviderRow => ({
@@ -41,7 +41,7 @@ export async function models(context: CommandContext, args: readonly string[]): 
     ),
     ...PRESETS.map((preset) => rowOf(preset, { variable: keyVariableOf(preset, environment), servers })),
   ].filter(({ provider }) => chosen === undefined || provider === chosen);
-  stdout.write(json ? `${JSON.stringify(rows)}\n` : rows.map(describe).join(""));
+  stdout.write(call.has("--json") ? `${JSON.stringify(rows)}\n` : rows.map(describe).join(""));
   return EXIT.done;
 }
 

@@ -1,33 +1,76 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
+import { loadSettings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { checkLine } from "../../../permission/check-lines.ts";
+import type { PolicyDecision } from "../../../permission/policy.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { commandWords } from "../command-words.ts";
-import { EXIT } from "../exit-code.ts";
+import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 
 /**
- * `nano-agent permissions check`: reads JSON lines `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode? }` and answers each with one line
- * `{ decision, part?, parts?, rule?, reason, suggestion?, runs? }` as soon as it is read. A malformed line is answered with `{ error }`, and the exit code is 2
- * once all are answered. `nano-agent permissions defaults` lists the built-in rules.
+ * `nano-agent permissions check COMMAND`: what the rules in force in this folder decide about a command line, in words. Exit 3 where it would
+ * not simply run. Without a command: reads JSON lines `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode? }` and answers each
+ * with one line `{ decision, part?, parts?, rule?, reason, suggestion?, runs? }` as soon as it is read; a malformed line is answered with `{ error }`, and the exit code is 2 once all are answered.
+ * `nano-agent permissions defaults` lists the built-in rules.
  */
-export async function permissions(context: CommandContext, args: readonly string[]): Promise<number> {
-  const { words, json } = commandWords(args, { name: "permissions", max: 1 });
+export async function permissions(context: CommandContext, call: CommandCall): Promise<number> {
   const { stdout } = context;
-  switch (words[0]) {
-    case "check":
-      return checkInput(context);
-    case "defaults": {
-      const rules = describeDefaults();
-      stdout.write(json ? `${JSON.stringify(rules)}\n` : `${rules.join("\n")}\n`);
-      return EXIT.done;
-    }
-    default:
-      throw usageError(
-        "Write nano-agent permissions check (JSON lines on standard input) or nano-agent permissions defaults.",
-      );
+  const json = call.has("--json");
+  if (call.action === "defaults") {
+    const rules = describeDefaults();
+    stdout.write(json ? `${JSON.stringify(rules)}\n` : `${rules.join("\n")}\n`);
+    return EXIT.done;
   }
+  const [command] = call.words;
+  return command === undefined ? checkInput(context) : checkCommand(context, command, json);
+}
+
+async function checkCommand(
+  { stdout, environment }: CommandContext,
+  command: string,
+  json: boolean,
+): Promise<number> {
+  const cwd = currentFolder();
+  const { config, paths } = await loadSettings({ environment, cwd });
+  const { permissions: own = {}, allowedTools = [], disallowedTools = [], permissionMode } = config.values;
+  const line = JSON.stringify({
+    tool: "bash",
+    input: { command },
+    rules: {
+      allow: [...(own.allow ?? []), ...allowedTools],
+      ask: own.ask ?? [],
+      deny: [...(own.deny ?? []), ...disallowedTools],
+    },
+    mode: permissionMode,
+  });
+  const answer = checkLine(line, { cwd, home: paths.home });
+  if ("error" in answer) throw usageError(answer.error);
+  stdout.write(json ? `${JSON.stringify(answer)}\n` : `${decisionLines(command, answer).join("\n")}\n`);
+  return answer.decision === "allow" ? EXIT.done : EXIT.refused;
+}
+
+const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
+
+/** A decision in words, one fact a line. */
+function decisionLines(command: string, answer: PolicyDecision): readonly string[] {
+  const { decision, part, parts = [], rule, reason, suggestion, runs } = answer;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ["command", command],
+    ["decision", DECISIONS[decision]],
+    ...(parts.length > 1 ? parts : [part]).map(
+      (each, index) => [index === 0 ? "because of" : "and", each === command ? undefined : each] as const,
+    ),
+    ["rule", rule],
+    ["reason", reason],
+    ["runs as", runs === command ? undefined : runs],
+    ["would allow it", decision === "ask" ? suggestion : undefined],
+  ];
+  return facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${`${name}:`.padEnd(16)}${terminalLine(value, 2_000)}`],
+  );
 }
 
 async function checkInput({ stdout, stderr, environment }: CommandContext): Promise<number> {

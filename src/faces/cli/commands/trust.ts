@@ -1,18 +1,18 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { variable } from "../../../app/config/env.ts";
 import { existingFolder, userPaths } from "../../../app/config/paths.ts";
 import { findTrustItems, type ProjectItems } from "../../../app/trust/find-trust-items.ts";
+import { itemName } from "../../../app/trust/left-out-text.ts";
 import { changeTrust, openTrustedProject, readTrust } from "../../../app/trust/trust-file.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { TrustItem } from "../../../permission/trust/trust-item.ts";
 import type { TrustedProject } from "../../../permission/trust/trusted-project.ts";
 import { askYes } from "../approval/ask-yes.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { isTerminal } from "../output.ts";
 import { styleFor } from "../style.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { itemName } from "../trust-text.ts";
-import { type TrustWords, trustWords } from "../trust-words.ts";
 import { usageError } from "../usage-error.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 
@@ -21,22 +21,17 @@ import { widthOf, wrapText } from "../wrap-text.ts";
  * person agrees (`--yes`: at once). `--list` names the folders something was approved in, `--remove [FOLDER]` takes approval back. Approval
  * holds for exactly this content in exactly this folder. Exit 3 when there was something to approve and nobody did.
  */
-export async function trust(context: CommandContext, args: readonly string[]): Promise<number> {
-  const words = trustWords(args);
-  switch (words.action) {
-    case "list":
-      return list(context, words);
-    case "remove":
-      return remove(context, words);
-    case "approve":
-      return approve(context, words);
-  }
+export async function trust(context: CommandContext, call: CommandCall): Promise<number> {
+  const given = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));
+  if (given.length > 1) throw usageError(`${given.join(" and ")} exclude each other. Leave one out.`);
+  if (call.has("--list")) return list(context, call);
+  return call.has("--remove") ? remove(context, call) : approve(context, call);
 }
 
-function list({ stdout, environment }: CommandContext, { json }: TrustWords): number {
+function list({ stdout, environment }: CommandContext, call: CommandCall): number {
   const record = readTrust(userPaths(environment));
   const rows = record.folders.map((folder) => ({ folder, items: [...record.contentsOf(folder).keys()] }));
-  if (json) stdout.write(`${JSON.stringify(rows)}\n`);
+  if (call.has("--json")) stdout.write(`${JSON.stringify(rows)}\n`);
   else if (rows.length === 0) stdout.write("No project is trusted with anything.\n");
   else
     for (const { folder, items } of rows)
@@ -46,7 +41,8 @@ function list({ stdout, environment }: CommandContext, { json }: TrustWords): nu
   return EXIT.done;
 }
 
-async function remove({ stdout, environment }: CommandContext, { folder }: TrustWords): Promise<number> {
+async function remove({ stdout, environment }: CommandContext, { words }: CommandCall): Promise<number> {
+  const [folder] = words;
   const paths = userPaths(environment);
   // A folder that is gone can still be named as it is listed.
   const known = readTrust(paths).folders;
@@ -63,13 +59,14 @@ async function remove({ stdout, environment }: CommandContext, { folder }: Trust
   return EXIT.done;
 }
 
-async function approve(context: CommandContext, words: TrustWords): Promise<number> {
+async function approve(context: CommandContext, call: CommandCall): Promise<number> {
   const { stdout, stderr, environment } = context;
-  const { json, yes } = words;
+  const json = call.has("--json");
+  const yes = call.has("--yes");
   if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
     throw usageError("nano-agent trust --yes is for people: an agent cannot approve for its user.");
   const paths = userPaths(environment);
-  const project = await findTrustItems(existingFolder(words.folder ?? ".", "trust"), paths);
+  const project = await findTrustItems(existingFolder(call.words[0] ?? ".", "trust"), paths);
   const { folder, items } = project;
   const isOpen = openIn(openTrustedProject(folder, paths));
   const count = items.filter(isOpen).length;

@@ -1,69 +1,82 @@
 import { resolve } from "node:path";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../app/undo.ts";
-import { nearest } from "../../../core/base/text.ts";
 import type { TurnPlace } from "../../../session/checkpoints/checkpoint-history.ts";
 import {
   type RollbackReport,
   redo as redoFiles,
   undo as undoFiles,
 } from "../../../session/checkpoints/rollback.ts";
+import { sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
+import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
+
+import { terminalLine } from "../terminal-text.ts";
 import { rollbackJson, rollbackText } from "../undo/rollback-text.ts";
 import { turnsText } from "../undo/turns-text.ts";
 import { usageError } from "../usage-error.ts";
 
 /** `nano-agent undo …`: puts files back to how they were before a turn, or lists the turns that changed files. */
-export async function undo(context: CommandContext, args: readonly string[]): Promise<number> {
-  const words = undoWords(args, {
-    name: "undo",
-    options: ["--list", "--force", "--dry-run", "--json", "--session"],
-  });
-  const { store, session } = chosenSession(context, words);
-  if (words.has("--list")) {
-    if (words.turn !== undefined || words.paths.length > 0)
+export async function undo(context: CommandContext, call: CommandCall): Promise<number> {
+  const [turn] = call.words;
+  const { store, session } = chosenSession(context, call);
+  if (call.has("--list")) {
+    if (turn !== undefined || call.behind.length > 0)
       throw usageError("undo --list takes no turn and no path. Leave them out.");
     const runs = changedRuns(session);
     context.stdout.write(
-      words.has("--json") ? `${JSON.stringify(runs)}\n` : turnsText(runs, session.sessionId),
+      call.has("--json") ? `${JSON.stringify(runs)}\n` : turnsText(runs, session.sessionId),
     );
     return EXIT.done;
   }
-  const to = words.turn === undefined ? undefined : turnPlace(words.turn);
+  const to = turn === undefined ? undefined : turnPlace(turn);
   const report = await withRollbackPlace(await undoPlace(context, store), session, (place) =>
     undoFiles(place, {
       ...(to === undefined ? {} : { to }),
-      paths: words.paths.map((path) => resolve(path)),
-      force: words.has("--force"),
-      dryRun: words.has("--dry-run"),
+      paths: call.behind.map((path) => resolve(path)),
+      force: call.has("--force"),
+      dryRun: call.has("--dry-run"),
     }),
   );
-  return tell(context, report, words);
+  const code = tell(context, report, call);
+  const isDefault = turn === undefined && call.text("--session") === undefined;
+  if (report.status === "nothing" && isDefault && !call.has("--json")) tellOther(context, store, session);
+  return code;
+}
+
+/** Sessions that are looked through for changes when the newest one has none. */
+const MAX_LOOKED_AT = 20;
+
+/** Names the newest other session of the folder that changed files: it is most likely the one that was meant. */
+function tellOther({ stdout }: CommandContext, store: SessionStore, newest: SessionFile): void {
+  const other = store
+    .list(currentFolder())
+    .filter(({ path }) => path !== newest.path)
+    .slice(0, MAX_LOOKED_AT)
+    .find((session) => changedRuns(session).length > 0);
+  if (other === undefined) return;
+  const title = terminalLine(sessionTitle(other.path) ?? "no text", 60);
+  stdout.write(`An earlier one changed files (${title}): nano-agent undo --session ${other.sessionId}\n`);
 }
 
 /** `nano-agent redo …`: takes the newest undo back. */
-export async function redo(context: CommandContext, args: readonly string[]): Promise<number> {
-  const words = undoWords(args, { name: "redo", options: ["--force", "--dry-run", "--json", "--session"] });
-  if (words.turn !== undefined || words.paths.length > 0)
-    throw usageError(
-      "nano-agent redo takes back the newest undo as a whole. Leave the turn and the paths out.",
-    );
-  const { store, session } = chosenSession(context, words);
+export async function redo(context: CommandContext, call: CommandCall): Promise<number> {
+  const { store, session } = chosenSession(context, call);
   const report = await withRollbackPlace(await undoPlace(context, store), session, (place) =>
-    redoFiles(place, { force: words.has("--force"), dryRun: words.has("--dry-run") }),
+    redoFiles(place, { force: call.has("--force"), dryRun: call.has("--dry-run") }),
   );
-  return tell(context, report, words);
+  return tell(context, report, call);
 }
 
-function tell({ stdout, stderr }: CommandContext, report: RollbackReport, words: UndoWords): number {
-  const isDry = words.has("--dry-run");
+function tell({ stdout, stderr }: CommandContext, report: RollbackReport, call: CommandCall): number {
+  const isDry = call.has("--dry-run");
   const isGood =
     report.status !== "refused" && report.failed.every(({ isKeptFolder }) => isKeptFolder === true);
-  if (words.has("--json")) stdout.write(`${JSON.stringify(rollbackJson(report, isDry))}\n`);
+  if (call.has("--json")) stdout.write(`${JSON.stringify(rollbackJson(report, isDry))}\n`);
   else (isGood ? stdout : stderr).write(rollbackText(report, isDry));
   return isGood ? EXIT.done : EXIT.failed;
 }
@@ -71,46 +84,6 @@ function tell({ stdout, stderr }: CommandContext, report: RollbackReport, words:
 async function undoPlace({ environment }: CommandContext, store: SessionStore): Promise<UndoPlace> {
   const { config } = await loadSettings({ environment, cwd: currentFolder() });
   return { paths: userPaths(environment), store, limits: config.values.undoLimits };
-}
-
-interface UndoWords {
-  readonly turn: string | undefined;
-  readonly paths: readonly string[];
-  readonly session: string | undefined;
-  readonly has: (option: string) => boolean;
-}
-
-function undoWords(
-  args: readonly string[],
-  { name, options }: { readonly name: string; readonly options: readonly string[] },
-): UndoWords {
-  const end = args.indexOf("--");
-  const before = [...(end === -1 ? args : args.slice(0, end))];
-  const given = new Set<string>();
-  const words: string[] = [];
-  let session: string | undefined;
-  for (let word = before.shift(); word !== undefined; word = before.shift()) {
-    const [option = "", value] = word.split(/=(.*)/s);
-    if (!word.startsWith("-")) words.push(word);
-    else if (option === "--session") {
-      session = value ?? before.shift();
-      if (session === undefined)
-        throw usageError("--session needs the id of a session. See nano-agent sessions list.");
-    } else if (options.includes(word)) given.add(word);
-    else throw unknownOption(name, word, options);
-  }
-  const [turn, more] = words;
-  if (more !== undefined)
-    throw usageError(
-      `nano-agent ${name}: ${JSON.stringify(more)} is one word too many. Write paths behind --: nano-agent ${name} ${turn} -- PATH…`,
-    );
-  return { turn, paths: end === -1 ? [] : args.slice(end + 1), session, has: (option) => given.has(option) };
-}
-
-function unknownOption(name: string, word: string, options: readonly string[]): Error {
-  const guess = nearest(word, options);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
-  return usageError(`nano-agent ${name} does not know ${word}.${hint} Options: ${options.join(", ")}.`);
 }
 
 function turnPlace(word: string): TurnPlace {
@@ -124,9 +97,10 @@ function turnPlace(word: string): TurnPlace {
 
 function chosenSession(
   { environment }: CommandContext,
-  { session }: UndoWords,
+  call: CommandCall,
 ): { readonly store: SessionStore; readonly session: SessionFile } {
   const store = sessionStore(userPaths(environment));
   const cwd = currentFolder();
+  const session = call.text("--session");
   return { store, session: session === undefined ? store.newest(cwd) : store.find(session, cwd) };
 }

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readCommandCall, runFlagsOf } from "./command-call.ts";
+import type { CommandSpec } from "./command-spec.ts";
+import { COMMANDS } from "./commands.ts";
+
+const command: CommandSpec = {
+  name: "box",
+  help: "",
+  actions: [
+    { name: "list", help: "", options: [{ name: "--all", help: "" }] },
+    {
+      name: "put",
+      words: "ID [FILE…]",
+      behind: "PATH…",
+      help: "",
+      options: [
+        { name: "--to", short: "-t", value: "PLACE", help: "" },
+        { name: "--kind", value: "KIND", choices: ["red", "blue"], help: "" },
+      ],
+    },
+  ],
+};
+
+const read = (...args: string[]): object => {
+  const { action, words, behind, has, list } = readCommandCall(command, args);
+  return { action, words, behind, all: has("--all"), to: list("--to"), kind: list("--kind") };
+};
+
+test("words, options in every spelling and what stands behind -- are told apart", () => {
+  const nothing = { words: [], behind: [], all: false, to: [], kind: [] };
+  expect([
+    read(),
+    read("--all"),
+    read("put", "a", "-t", "x", "b", "--to=y=z", "--kind", "red", "--", "-c", "d"),
+  ]).toEqual([
+    { ...nothing, action: "list" },
+    { ...nothing, action: "list", all: true },
+    { action: "put", words: ["a", "b"], behind: ["-c", "d"], all: false, to: ["x", "y=z"], kind: ["red"] },
+  ]);
+});
+
+test.each([
+  [["pot"], 'box has no "pot". Did you mean put?'],
+  [["list", "x"], 'box list got "x", which is one word too many.'],
+  [["put"], "box put needs ID [FILE]."],
+  [["put", "a", "--too", "x"], "box put does not know --too. Did you mean --to?"],
+  [["put", "a", "--to"], "box put needs a value for --to."],
+  [["put", "a", "--to="], "box put needs a value for --to."],
+  [["put", "a", "--kind", "rad"], 'box put does not know --kind "rad". Did you mean red?'],
+  [["list", "--all=1"], "box list takes no value for --all."],
+])("%j is refused", (args, message) => {
+  expect(() => readCommandCall(command, args)).toThrow(message);
+});
+
+test("whatever is typed behind a command is read or refused with its usage", () => {
+  const word = fc.oneof(fc.constantFrom("--json", "--", "-", "list", "--format=html", "-o"), fc.string());
+  fc.assert(
+    fc.property(fc.constantFrom(...COMMANDS), fc.array(word, { maxLength: 5 }), (spec, args) => {
+      try {
+        const { words, behind } = readCommandCall(spec, args);
+        expect(args).toEqual(expect.arrayContaining([...words, ...behind]));
+      } catch (error) {
+        expect(error).toMatchObject({
+          code: "invalid_argument",
+          message: expect.stringContaining("nano-agent "),
+        });
+      }
+    }),
+  );
+});
+
+test("an action that runs the agent takes the options of a run", () => {
+  const spec: CommandSpec = { name: "serve", help: "", actions: [{ runOptions: true, help: "" }] };
+  const call = readCommandCall(spec, ["-m", "openai/gpt-5", "--yolo", "--add-dir", "/a", "--add-dir=/b"]);
+  const { config, addDirs } = runFlagsOf(call);
+  expect([config, addDirs]).toEqual([
+    { model: "openai/gpt-5", permissionMode: "bypassPermissions" },
+    ["/a", "/b"],
+  ]);
+});

@@ -1,0 +1,104 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import type { CommandCall } from "../command-call.ts";
+import type { CommandContext } from "../command-context.ts";
+import { type CommandAction, RUN_OPTIONS } from "../command-spec.ts";
+import { COMMANDS } from "../commands.ts";
+import { FLAGS } from "../flags.ts";
+
+/** `nano-agent completion bash|zsh|fish`: a script that completes what the tables of commands and options name. */
+export async function completion({ stdout }: CommandContext, call: CommandCall): Promise<number> {
+  const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[call.action];
+  stdout.write(script?.() ?? "");
+  return EXIT.done;
+}
+
+/** The words that may follow some others. */
+interface Place {
+  /** The words before: a command, and an action of it. */
+  readonly after: readonly string[];
+  readonly words: readonly string[];
+}
+
+function places(): readonly Place[] {
+  const flags = FLAGS.map(({ name }) => `--${name}`);
+  const top: Place = { after: [], words: [...COMMANDS.map(({ name }) => name), ...flags] };
+  const below = COMMANDS.flatMap(({ name, actions }): Place[] => {
+    const named = actions.filter((action) => action.name !== undefined);
+    const [first] = actions;
+    const own = { after: [name], words: [...named.map((action) => action.name ?? ""), ...optionsOf(first)] };
+    return [own, ...named.map((action) => ({ after: [name, action.name ?? ""], words: optionsOf(action) }))];
+  });
+  return [top, ...below];
+}
+
+function optionsOf({ options = [], runOptions }: CommandAction): readonly string[] {
+  const all = runOptions === true ? [...options, ...RUN_OPTIONS] : options;
+  return [...all.map(({ name }) => name), "--help"];
+}
+
+function bashScript(): string {
+  const cases = places().map(({ after, words }) => `    '${after.join(" ")}') words='${words.join(" ")}' ;;`);
+  return `_nano_agent() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" words='' place='' index
+  for ((index = 1; index < COMP_CWORD && index < 3; index++)); do
+    case "\${COMP_WORDS[index]}" in -*) break ;; esac
+    place="\${place:+$place }\${COMP_WORDS[index]}"
+  done
+  case "$place" in
+${cases.join("\n")}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _nano_agent nano-agent
+`;
+}
+
+function zshScript(): string {
+  const cases = places().map(
+    ({ after, words }) => `    '${after.join(" ")}') options=(${words.join(" ")}) ;;`,
+  );
+  return `#compdef nano-agent
+_nano_agent() {
+  local -a options
+  local place='' index
+  for ((index = 2; index < CURRENT && index < 4; index++)); do
+    case "$words[index]" in -*) break ;; esac
+    place="\${place:+$place }$words[index]"
+  done
+  case "$place" in
+${cases.join("\n")}
+  esac
+  compadd -- $options
+  _files
+}
+compdef _nano_agent nano-agent
+`;
+}
+
+function fishScript(): string {
+  const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+  const line = (condition: string, rest: string): string =>
+    `complete -c nano-agent -n ${quoted(condition)} ${rest}`;
+  const top = [
+    ...COMMANDS.map(({ name, help }) => line("__fish_use_subcommand", `-f -a ${name} -d ${quoted(help)}`)),
+    ...FLAGS.map(({ name, help, type }) => {
+      const value = type === "boolean" || type === "optional" ? "" : " -r";
+      return line("__fish_use_subcommand", `-l ${name}${value} -d ${quoted(help)}`);
+    }),
+  ];
+  const below = COMMANDS.flatMap(({ name, actions }) =>
+    actions.flatMap((action) => {
+      const seen = `__fish_seen_subcommand_from ${name}`;
+      const own =
+        action.name === undefined ? seen : `${seen}; and __fish_seen_subcommand_from ${action.name}`;
+      return [
+        ...(action.name === undefined ? [] : [line(seen, `-f -a ${action.name} -d ${quoted(action.help)}`)]),
+        ...(action.options ?? []).map((option) => {
+          const value = option.value === undefined ? "" : " -r";
+          return line(own, `-l ${option.name.slice(2)}${value} -d ${quoted(option.help)}`);
+        }),
+      ];
+    }),
+  );
+  return `${[...top, ...below].join("\n")}\n`;
+}
