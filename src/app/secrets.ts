@@ -26,11 +26,12 @@ export function redactionFor(environment: Environment, config: ConfigFile): Reda
 export function shellEnvironment(
   environment: Environment,
   config: ConfigFile,
-): Required<Pick<ShellOptions, "env" | "withheld">> {
+): Required<Pick<ShellOptions, "env" | "withheld" | "own">> {
   const { pass, set } = config.environment ?? {};
   let found: CommandEnvironment | undefined;
   const variables = (): CommandEnvironment => (found ??= commandEnvironment(environment, { pass, set }));
   return {
+    own: set,
     get env() {
       return variables().variables;
     },

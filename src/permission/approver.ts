@@ -56,7 +56,8 @@ async function askPerson(
     // The person may have taken longer than the run.
     request.signal.throwIfAborted();
     if (reply.choice === "once") return true;
-    const { rule } = question;
+    const isWider = "wider" in reply && reply.wider === true;
+    const rule = isWider ? question.wider : question.rule;
     const widens = reply.choice === "session" || (reply.choice === "always" && question.canAlways);
     if (!widens || rule === undefined) return refusalOf(reply);
     given.add(rule);
@@ -79,7 +80,7 @@ function refusalOf(reply: ApprovalReply): ApprovalAnswer {
 
 function questionOf(
   { callId, parentCallId, name, agent, input, signal }: ApprovalRequest,
-  { part, parts, reason, suggestion }: GateDecision,
+  { part, parts, reason, suggestion, wider }: GateDecision,
   { given, canAlways }: { readonly given: ReadonlySet<string>; readonly canAlways: boolean },
 ): ApprovalQuestion {
   // A rule that was accepted and did not help is not offered again.
@@ -95,6 +96,7 @@ function questionOf(
     ...(parts === undefined ? {} : { parts }),
     reason: reason ?? "It needs approval.",
     ...(rule === undefined ? {} : { rule }),
+    ...(rule === undefined || wider === undefined || !isRule(wider) ? {} : { wider }),
     canAlways: canAlways && rule !== undefined,
     signal,
   };

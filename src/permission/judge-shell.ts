@@ -1,7 +1,8 @@
 import type { CommandRules } from "./command-rules.ts";
 import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
-import { isMachinery, type PathSpace } from "./paths/path-space.ts";
+import { openPlace } from "./open-places.ts";
+import type { PathSpace } from "./paths/path-space.ts";
 import { repositoryFrom } from "./paths/repository.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import { isHarmless, redirectReason } from "./redirect-targets.ts";
@@ -13,6 +14,7 @@ import type { ShellRedirect } from "./shell/shell-command.ts";
 import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
 import { pathFrom, START, targetOf } from "./shell/work-folders.ts";
 import type { ShellRules } from "./shell-rules.ts";
+import { suggestRules } from "./suggest-rules.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
 
 /** What a command line is judged by. */
@@ -23,6 +25,8 @@ export interface ShellJudgement {
   readonly defaults: boolean;
   /** True in plan mode: what may change something is denied. */
   readonly onlyReads: boolean;
+  /** True where edits inside the workspace are accepted. */
+  readonly edits: boolean;
   /** A person trusts the tool as a whole: redirections and what cannot be read included. */
   readonly trusted: boolean;
   /** Whatever no rule speaks against is allowed. */
@@ -107,7 +111,7 @@ class ShellJudge {
       const verdict = this.#unit(unit);
       if (verdict !== undefined) open.push({ danger: dangerOf(unit), verdict });
     }
-    if (judged === 0 && open.length === 0)
+    if (judged + this.#plan.redirects.length === 0 && open.length === 0)
       open.push({ danger: DANGER.input, verdict: ask(this.#line, "there is no command in it") });
     const outside = this.#outsideInput();
     if (outside !== undefined) open.push({ danger: DANGER.input, verdict: outside });
@@ -182,8 +186,8 @@ class ShellJudge {
 
   #unit(unit: ShellUnit): Verdict | undefined {
     if (unit.blocked !== undefined) return ask(unit.text, unit.blocked);
-    const machinery = this.#machineryOf(unit);
-    if (machinery !== undefined) return machinery;
+    const place = this.#openPlace(unit);
+    if (place !== undefined) return ask(unit.text, place);
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
     const places = this.#placesOf(unit);
@@ -210,7 +214,8 @@ class ShellJudge {
     if (target !== undefined && unit.guards.length === 1)
       return places.every((space) => this.#isInside(target, space)) ? MOVES : undefined;
     const { variables } = this.#plan;
-    const found = places.map((space) => readOnlyRule(unit, { space, variables }));
+    const { edits } = this.#judgement;
+    const found = places.map((space) => readOnlyRule(unit, { space, variables, edits }));
     if (unit.name === "git" && !places.every((space) => this.#isOwnRepository(space))) return undefined;
     return found.includes(undefined) ? undefined : found[0];
   }
@@ -242,7 +247,7 @@ class ShellJudge {
   }
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
-    const offer = suggestionFor(unit, guards);
+    const offer = suggestRules(unit, guards);
     const nearly = this.#allow.find(unit.text);
     const guard = guards[0];
     const inner = guard?.program?.find((each) => this.#unit(each) !== undefined);
@@ -271,25 +276,15 @@ class ShellJudge {
     );
   }
 
-  /** Programs that may write and are given something below `.git` or our own folder. */
-  #machineryOf(unit: ShellUnit): Verdict | undefined {
-    if (isReadOnlyProgram(unit.name) && unit.guards.length === 0) return undefined;
+  /** Why a command asks whatever a pattern covers, because of a place it names or runs in. */
+  #openPlace(unit: ShellUnit): string | undefined {
     const { space } = this.#judgement;
-    const within = unit.folders?.find((folder) => folder !== "" && space.isMachinery(space.path(folder)));
-    if (within !== undefined)
-      return ask(
-        unit.text,
-        `it runs in ${shown(within)}, which is part of a repository's or nano-agent's own machinery`,
-      );
-    for (const { text } of unit.words.slice(1)) {
-      if (!/\.git|nano-agent/i.test(text) || text.startsWith("-")) continue;
-      const path = text.replace(/^\w+=/, "");
-      const places = (unit.folders ?? START).map((folder) => space.path(pathFrom(folder, path)));
-      if (!isMachinery(path) && !places.some((place) => space.isMachinery(place))) continue;
-      return ask(
-        unit.text,
-        `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`,
-      );
+    for (const folder of unit.folders ?? START) {
+      const isMachinery = folder !== "" && space.isMachinery(space.path(folder));
+      if (isMachinery && !isReadOnlyProgram(unit.name))
+        return `it runs in ${shown(folder)}, which is part of a repository's or nano-agent's own machinery`;
+      const found = openPlace(unit, folder === "" ? space : space.from(folder));
+      if (found !== undefined) return found;
     }
     return undefined;
   }
@@ -323,7 +318,8 @@ function allowedVerdict(allowed: Allowed): Verdict {
   const part = allowed.unit.text;
   if ("rule" in allowed) return byRule(allowed.rule, part);
   const { known } = allowed;
-  const reason = `${shown(part)} only looks at files of the workspace (built-in rule: ${known}).`;
+  const does = known.endsWith("(accepting edits)") ? "only changes" : "only looks at";
+  const reason = `${shown(part)} ${does} files of the workspace (built-in rule: ${known}).`;
   return { decision: "allow", part, rule: `built-in: ${known}`, reason, by: "built-in" };
 }
 
@@ -363,13 +359,6 @@ function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUn
   for (const [from, to] of gone) isGone.fill(1, from, to);
   const words = unit.words.filter((_, index) => isGone[index] === 0);
   return { ...unit, words, guards };
-}
-
-/** The narrowest rule for a command; none where it gets arguments that could be anything, options included. */
-function suggestionFor(unit: ShellUnit, guards: readonly TextGuard[]): { readonly suggestion?: string } {
-  if (guards.some(({ from, to }) => from === to)) return {};
-  const last = unit.words.at(-1);
-  return { suggestion: `${TOOL}(${last?.text === "" && !last.literal ? `${unit.text}*` : unit.text})` };
 }
 
 function ask(part: string, why: string): Verdict {

@@ -7,6 +7,8 @@ import { createPolicy, type Policy, type PolicyDecision, type PolicyOptions } fr
 export interface PolicyGateOptions extends PolicyOptions {
   /** Told the place that a call of a file tool was judged by, links resolved: what is opened must be there. */
   readonly onPlace?: (request: GateRequest, place: string) => void;
+  /** Told of every command line whether rules alone allow it, without a person and without trust in the whole tool. */
+  readonly onCommand?: (request: GateRequest, isCovered: boolean) => void;
 }
 
 /**
@@ -37,6 +39,7 @@ export class PolicyGate implements Gate {
       tool.readOnly === true && !isBuiltIn ? name : undefined,
     );
     const decision = policy.check({ tool: name, input });
+    if (name === "bash") this.#options.onCommand?.(request, decision.isCovered === true);
     const place = this.#options.onPlace === undefined ? undefined : policy.placeOf({ tool: name, input });
     if (place !== undefined) this.#options.onPlace?.(request, place);
     return toGateDecision(decision, input);
@@ -64,7 +67,10 @@ export class PolicyGate implements Gate {
 }
 
 /** A decision as the agent loop takes it: a command line that was judged in another form runs in that form. */
-export function toGateDecision({ decision, runs, ...rest }: PolicyDecision, input: ToolInput): GateDecision {
+export function toGateDecision(
+  { decision, runs, isCovered: _, ...rest }: PolicyDecision,
+  input: ToolInput,
+): GateDecision {
   const isOther = decision === "allow" && runs !== undefined && runs !== input["command"];
   return { action: decision, ...rest, ...(isOther ? { input: { ...input, command: runs } } : {}) };
 }

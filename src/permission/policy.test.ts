@@ -269,6 +269,7 @@ test("every decision names the part, the rule and the narrowest rule that would 
       parts: ["npm test -- a"],
       reason: "npm test -- a: no rule allows it.",
       suggestion: "bash(npm test -- a)",
+      wider: "bash(npm test *)",
     },
     {
       decision: "ask",

@@ -18,6 +18,8 @@ export interface Verdict {
   readonly mode?: "plan" | "dontAsk";
   /** The narrowest rule that would allow the part. Absent where no rule can. */
   readonly suggestion?: string;
+  /** One wider rule, where it is harmless: program and sub-command with any arguments. */
+  readonly wider?: string;
   /** Who decided: a rule of the user or this session, a built-in one, the mode with no rule at all, or that there is no form to run it in. */
   readonly by: "user" | "session" | "built-in" | "mode" | "guard" | "form";
 }

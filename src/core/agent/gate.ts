@@ -34,6 +34,8 @@ export interface GateDecision {
   readonly input?: ToolInput;
   /** The narrowest rule that would allow the call. */
   readonly suggestion?: string;
+  /** One wider rule that would allow it too, where that is harmless. */
+  readonly wider?: string;
 }
 
 /**

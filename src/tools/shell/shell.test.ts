@@ -31,14 +31,12 @@ describe("the shell", () => {
   });
 
   test("editors, pagers and prompts of the caller are replaced, the rest stays", () => {
-    const { HOME, EDITOR, PAGER, AI_AGENT, CI, CDPATH } = unattendedEnvironment({
-      CDPATH: "/",
+    const { HOME, EDITOR, PAGER, AI_AGENT, CI } = unattendedEnvironment({
       HOME: "/h",
       EDITOR: "vi",
       PAGER: "less",
     });
-    expect({ HOME, EDITOR, PAGER, AI_AGENT, CI, CDPATH }).toEqual({
-      CDPATH: undefined,
+    expect({ HOME, EDITOR, PAGER, AI_AGENT, CI }).toEqual({
       HOME: "/h",
       EDITOR: "true",
       PAGER: "cat",

@@ -46,16 +46,11 @@ const UNATTENDED: Environment = {
   GIT_MERGE_AUTOEDIT: "no",
   GIT_TERMINAL_PROMPT: "0",
   SSH_ASKPASS_REQUIRE: "never",
-  // These change what the shell makes of a command line that was judged: where `cd` leads, and how words are read.
-  CDPATH: undefined,
-  BASHOPTS: undefined,
-  SHELLOPTS: undefined,
-  POSIXLY_CORRECT: undefined,
 };
 
 /**
  * The environment of a command nobody sits in front of: pagers print, editors leave the text as it is, password prompts fail, the
- * terminal is `dumb`, and what changes how the shell reads a line is left out. `CI` and `NO_COLOR` stay as they are, because programs under test behave differently with them.
+ * terminal is `dumb`. `CI` and `NO_COLOR` stay as they are, because programs under test behave differently with them.
  */
 export function unattendedEnvironment(env: Environment): Environment {
   return { ...env, ...UNATTENDED };

@@ -27,10 +27,12 @@ const MAX_PARTS = 12;
  */
 export function questionLines(question: ApprovalQuestion, look: QuestionLook): readonly string[] {
   const { style } = look;
-  const { input, reason, rule } = question;
+  const { input, reason, rule, wider } = question;
   const subject = subjectOf(question.tool, input);
   const parts = partsOf(question, subject);
-  const shows = [subject, ...parts, rule ?? ""].some((text) => hiddenCharacter(text) !== undefined);
+  const shows = [subject, ...parts, rule ?? "", wider ?? ""].some(
+    (text) => hiddenCharacter(text) !== undefined,
+  );
   return [
     style.yellow(style.bold(`? ${askerOf(question)} wants to run:`)),
     ...barred(subject, look),
@@ -38,7 +40,10 @@ export function questionLines(question: ApprovalQuestion, look: QuestionLook): r
     ...partLines(parts, look),
     ...labelled("why", reason, look),
     ...(rule === undefined ? [] : labelled("rule", rule, look)),
-    ...(rule?.includes("*") === true ? [style.dim("        (each * stands for any text)")] : []),
+    ...(wider === undefined ? [] : labelled("wider", wider, look)),
+    ...(`${rule ?? ""}${wider ?? ""}`.includes("*")
+      ? [style.dim("        (each * stands for any text)")]
+      : []),
   ];
 }
 
@@ -63,13 +68,15 @@ function partLines(parts: readonly string[], look: QuestionLook): readonly strin
 
 /** What the keys do, in one line, or in as many as a narrow terminal takes. `whole`: nothing is left out that a key could show. */
 export function keyLine(
-  { rule, canAlways }: ApprovalQuestion,
+  { rule, wider, canAlways }: ApprovalQuestion,
   { style, width, whole }: QuestionLook,
 ): string {
   const keys: readonly (readonly [key: string, meaning: string])[] = [
     ["y", "once"],
     ...(rule === undefined ? [] : [["s", "this session"] as const]),
     ...(canAlways ? [["a", "always here"] as const] : []),
+    ...(wider === undefined ? [] : [["w", "wider, this session"] as const]),
+    ...(wider === undefined || !canAlways ? [] : [["W", "wider, always here"] as const]),
     ["n", "no"],
     ["r", "no, with a reason"],
     ...(whole ? [] : [["v", "all of it"] as const]),
