@@ -1,6 +1,6 @@
 import type { GateRequest } from "../core/agent/gate.ts";
-import { CoveredCalls } from "./covered-calls.ts";
 import type { PermittedCall, PermittedPlaces } from "../tools/files/permitted-places.ts";
+import { CoveredCalls } from "./covered-calls.ts";
 
 /** Calls whose place is kept until they run; the oldest go first. A call that lost its place is refused, not run. */
 const MAX_PLACES = 50_000;

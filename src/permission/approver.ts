@@ -45,12 +45,14 @@ async function askPerson(
 ): Promise<ApprovalAnswer> {
   const { prompt, session, remember, recheck } = options;
   const given = new Set<string>();
+  let wasShown = false;
   // An answer to an earlier question may have answered this one.
   let decision = isFresh ? request.decision : await recheck(request);
   while (decision.action === "ask") {
     request.signal.throwIfAborted();
     const question = questionOf(request, decision, { given, canAlways: remember !== undefined });
     const reply: ApprovalReply = await prompt.ask(question);
+    wasShown = true;
     // The person may have taken longer than the run.
     request.signal.throwIfAborted();
     if (reply.choice === "once") return true;
@@ -63,7 +65,10 @@ async function askPerson(
     if (kept !== undefined && remember !== undefined) await writeDown(kept, remember, prompt);
     decision = await recheck(request);
   }
-  if (decision.action === "allow") return true;
+  if (decision.action === "allow") {
+    // What nobody was shown runs in the form that the rules allow.
+    return wasShown || decision.input === undefined ? true : { approved: true, input: decision.input };
+  }
   return { approved: false, ...(decision.reason === undefined ? {} : { reason: decision.reason }) };
 }
 
@@ -75,7 +80,7 @@ function refusalOf(reply: ApprovalReply): ApprovalAnswer {
 
 function questionOf(
   { callId, parentCallId, name, agent, input, signal }: ApprovalRequest,
-  { part, reason, suggestion, wider }: GateDecision,
+  { part, parts, reason, suggestion, wider }: GateDecision,
   { given, canAlways }: { readonly given: ReadonlySet<string>; readonly canAlways: boolean },
 ): ApprovalQuestion {
   // A rule that was accepted and did not help is not offered again.
@@ -88,6 +93,7 @@ function questionOf(
     ...(agent === undefined ? {} : { agent }),
     input,
     ...(part === undefined ? {} : { part }),
+    ...(parts === undefined ? {} : { parts }),
     reason: reason ?? "It needs approval.",
     ...(rule === undefined ? {} : { rule }),
     ...(rule === undefined || wider === undefined || !isRule(wider) ? {} : { wider }),

@@ -162,7 +162,10 @@ function mayBecomeOption(operands: readonly ShellWord[], words: readonly ShellWo
 }
 
 /** A text that shows nothing secret: no variable that may hold a key, no value that nobody knows beyond that. */
-function isHarmlessText(word: ShellWord, { variables }: ReadOnlyContext): boolean {
+function isHarmlessText(word: ShellWord, context: ReadOnlyContext): boolean {
+  const { variables } = context;
+  // A glob lists names of files.
+  if (word.glob && word.names.length === 0 && !staysInside(word, context)) return false;
   return word.names.every(
     (name) =>
       variables.has(name) || name === "#" || (/^(?:[?$#@*!0-9]|\w+)$/.test(name) && !SECRET_NAME.test(name)),
@@ -186,12 +189,21 @@ function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
 }
 
 /** A word that is one variable of the line, with values that all stay inside; or a substitution the shell hands over as a file. */
-function expandsInside({ names, text }: ShellWord, context: ReadOnlyContext): boolean {
+function expandsInside({ names, text, splits }: ShellWord, context: ReadOnlyContext): boolean {
   if (names.length !== 1) return false;
   const name = names[0] ?? "";
   if (name === "/dev/fd") return true;
   const values = text === `$${name}` || text === `\${${name}}` ? context.variables.get(name) : undefined;
-  return values?.every((value) => value.names.length === 0 && staysInside(value, context)) === true;
+  return (
+    values?.every(
+      (value) => value.names.length === 0 && (!splits || isOneWord(value)) && staysInside(value, context),
+    ) === true
+  );
+}
+
+/** A value that stays one word, and no option, where an unquoted variable stands for it. */
+function isOneWord({ text, literal }: ShellWord): boolean {
+  return literal && /^[\w./:@%+,^=][\w./:@%+,^=-]*$/.test(text);
 }
 
 /** `sed -n '1,20p' file`, `awk '{print $1}' file`: scripts that neither run, write nor read other files, nor look at the environment. */

@@ -158,11 +158,14 @@ async function afterHooks(
 /** Records that a call begins, and runs it. */
 async function execute(
   run: RunContext,
-  { call, tool, input }: ReadyCall,
+  { call, tool, input, judged }: ReadyCall,
   parentCallId: string | undefined,
 ): Promise<SettledCall> {
-  const nested = parentCallId === undefined ? {} : { parentCallId };
-  const begun = record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...nested });
+  const more = {
+    ...(judged === undefined ? {} : { judged }),
+    ...(parentCallId === undefined ? {} : { parentCallId }),
+  };
+  const begun = record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...more });
   if (begun instanceof Promise) await begun;
   // A tool that starts under an aborted signal would never hear of it.
   if (run.signal.aborted) return { status: "aborted", result: errorResult(NEVER_RAN) };
