@@ -139,7 +139,7 @@ async function composeConfined(
   // What loads meanwhile is needed last.
   const opening = mcpOf(options, confined, found);
   const guard = new FileGuard();
-  const builtin = builtinTools(settings, confined, guard);
+  const builtin = builtinTools(options, confined, guard);
   const memory = await openMemory(options.remembers === true ? config : {}, paths, about("memory", onNotice));
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const pauses = new RatePauses();
@@ -237,12 +237,15 @@ function mcpOf(
 }
 
 function builtinTools(
-  { paths, environment, config: { values } }: Settings,
+  { settings: { paths, environment, config }, ports }: ComposeOptions,
   { shell, workspace }: Confinement,
   guard: FileGuard,
 ): BuiltinTools {
+  const { values } = config;
   return createBuiltinTools({
-    shell,
+    // Assigned and not copied, as above.
+    shell: Object.assign(shell, { port: ports?.shell }),
+    files: ports?.files,
     home: paths.home,
     workspace,
     searchPath: variable(environment, "PATH") ?? "",

@@ -39,12 +39,12 @@ export interface PermissionGateOptions {
   readonly machinery?: readonly string[];
 }
 
-/** A gate whose mode can be changed while it is at work. */
+/** The gate of the command. Its mode can be changed while it is at work. */
 export interface PermissionGate extends Gate {
-  /** Counts from the next call on. */
-  readonly setMode: (mode: PermissionMode) => void;
   /** Names of tools whose every call is refused: rules that forbid win over all others. */
   readonly forbidden: readonly string[];
+  /** Counts from the next call on. */
+  readonly setMode: (mode: PermissionMode) => void;
 }
 
 /**
@@ -52,18 +52,11 @@ export interface PermissionGate extends Gate {
  * shell parser is loaded with the first call that is judged, for a start pays for everything it loads.
  */
 export function createPermissionGate(options: PermissionGateOptions): PermissionGate {
-  const allowed = readList(options.allowed, {
-    action: "allow",
-    from: options.listsFrom?.allowed,
-    known: options.known,
-    option: "allowed tool",
-  });
-  const denied = readList(options.disallowed, {
-    action: "deny",
-    from: options.listsFrom?.disallowed,
-    known: options.known,
-    option: "disallowed tool",
-  });
+  const { known, listsFrom } = options;
+  const allowing = { action: "allow", from: listsFrom?.allowed, known, option: "allowed tool" } as const;
+  const denying = { action: "deny", from: listsFrom?.disallowed, known, option: "disallowed tool" } as const;
+  const allowed = readList(options.allowed, allowing);
+  const denied = readList(options.disallowed, denying);
   const configured = parseRules(options.permissions ?? {}, "permissions");
   const { workspace, cwd, home, session, guard, isAttended = () => false } = options;
   let { mode } = options;

@@ -1,5 +1,6 @@
 import type { CompactionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
+import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
@@ -18,7 +19,7 @@ import type { FoundModel } from "../model-choice.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ModelReason, Notice, OnNotice } from "./notice.ts";
 import type { ModelSpending, Outcome } from "./outcome.ts";
-import type { Question, QuestionListener, QuestionReply } from "./question.ts";
+import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 
 /** How a coding session is opened. */
@@ -119,7 +120,7 @@ export interface ModelView {
   /** `provider/id`. */
   readonly name: string;
   readonly why: ModelReason;
-  /** The file, variable or server that speaks for it. */
+  /** The flag, variable, file or server that speaks for it. */
   readonly source?: string;
   readonly windowTokens?: number;
 }
@@ -252,6 +253,11 @@ export interface CodingSession extends AsyncDisposable {
   onQuestion(listener: QuestionListener): () => void;
   /** Throws `invalid_argument` for a question that is not open, or an answer that it does not offer. */
   answer(id: string, reply: QuestionReply): void;
+  /**
+   * Asks for a value that fits `schema`, or for one of `options`, on behalf of a tool or a server. Resolves to the value; `undefined`: declined, also
+   * where nobody listens. Rejects when it is aborted.
+   */
+  ask(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined>;
 
   /** These count from the next model request, or call, on; each is recorded. */
   setModel(name: string): Promise<void>;

@@ -1,4 +1,3 @@
-import { newUuid } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Elicit } from "../../extensions/mcp/connection.ts";
@@ -13,16 +12,14 @@ export function elicitAt(desk: QuestionDesk): Elicit {
         ? {
             type: "elicitation",
             reason: `${server} asks: ${message}`,
-            choices: [],
             schema: (schema ?? { type: "object" }) as JsonSchema,
           }
         : {
             type: "choice",
             reason: `${server} asks you to open ${url}: ${message}`,
-            choices: [],
             options: [{ value: "opened", label: "I have opened it" }],
           };
-    const value = await desk.askValue(newUuid(), asked, signal);
+    const value = await desk.askValue(asked, signal);
     if (value === undefined) return { action: "decline" };
     return isRecord(value) ? { action: "accept", content: value } : { action: "accept" };
   };

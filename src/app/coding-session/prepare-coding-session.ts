@@ -76,7 +76,7 @@ class Preparation implements PreparedSession {
   readonly open = async (): Promise<CodingSession> => {
     const options = this.#options;
     const { settings } = this;
-    const { keep = true, addDirs = [], remembers = keep, tools, ports, model } = options;
+    const { keep = true, addDirs = [], remembers = keep, tools, ports, model, acceptServer } = options;
     const { paths, cwd } = settings;
     const found = findSession(sessionChoice(options), { paths, cwd, newId: this.#sessionId });
     this.#sessionId = found.sessionId;
@@ -99,7 +99,7 @@ class Preparation implements PreparedSession {
         ...(typeof model === "object" ? { model } : {}),
         ...(tools === undefined ? {} : { tools }),
         ports,
-        acceptServer: options.acceptServer,
+        acceptServer,
         elicit: options.elicit ?? elicitAt(desk),
         openJournal: async () => {
           opened.session = await found.open();
@@ -111,7 +111,6 @@ class Preparation implements PreparedSession {
       });
       const { session } = opened;
       if (session === undefined) throw new NanoAgentError("internal", "No journal was opened.");
-      this.#tellFindings(session);
       const live = new LiveSession({
         options,
         settings,
@@ -123,6 +122,7 @@ class Preparation implements PreparedSession {
       });
       opened.live = live;
       await live.begin();
+      this.#tellFindings(session);
       return live;
     } catch (error) {
       await giveBack(opened.session);

@@ -1,10 +1,10 @@
-import type { Spending } from "../../../core/agent/spending.ts";
-import { seconds } from "../progress.ts";
-import type { SessionStats } from "../sessions/session-stats.ts";
+import type { Spending } from "../../core/agent/spending.ts";
+import { describeDuration } from "../../tools/shell/report.ts";
 import { type Html, html } from "./html.ts";
+import type { SessionUsage } from "./session-usage.ts";
 
 /** Usage and cost by model, and calls by tool. */
-export function usageTables({ models, tools, total }: SessionStats): Html {
+export function usageTables({ models, tools, total }: SessionUsage): Html {
   const rows = [
     ...Object.entries(models),
     ...(Object.keys(models).length > 1 ? [["all", total] as const] : []),
@@ -26,7 +26,7 @@ export function usageTables({ models, tools, total }: SessionStats): Html {
             calls,
             failed,
             refused,
-            seconds(durationMs),
+            describeDuration(durationMs),
           ]),
         )
   }`;
@@ -40,7 +40,7 @@ function modelCells(used: Spending): readonly (string | number)[] {
     used.usage.cacheReadTokens ?? 0,
     used.usage.outputTokens,
     cost,
-    seconds(used.durationMs),
+    describeDuration(used.durationMs),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { ContentBlock, ImageBlock, TextBlock } from "../../../core/message/block.ts";
+import type { ContentBlock, ImageBlock, TextBlock } from "../../core/message/block.ts";
 import { type Html, html } from "./html.ts";
 
 /** A block of a message that is no tool call and no result. */

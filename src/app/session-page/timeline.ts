@@ -1,7 +1,7 @@
-import type { JournalEntry } from "../../../core/agent/entry.ts";
-import { counted } from "../../../core/base/text.ts";
-import { sessionSteps } from "../../../session/session-steps.ts";
-import { seconds } from "../progress.ts";
+import type { JournalEntry } from "../../core/agent/entry.ts";
+import { counted } from "../../core/base/text.ts";
+import { sessionSteps } from "../../session/session-steps.ts";
+import { describeDuration } from "../../tools/shell/report.ts";
 import { type Html, html } from "./html.ts";
 
 /** Steps a timeline shows; of more, the longest. */
@@ -21,7 +21,7 @@ export function timeline(entries: readonly JournalEntry[]): Html {
     .map(({ step, modelMs, toolMs }) => {
       const model = Math.round((modelMs / longest) * 1_000);
       const tools = Math.round((toolMs / longest) * 1_000);
-      return html`<li><a href="#step-${step}">step ${step}</a><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true"><rect class="m" y="2" height="6" width="${model}"/><rect class="t" y="2" height="6" x="${model}" width="${tools}"/></svg><span>${seconds(modelMs + toolMs)}</span></li>`;
+      return html`<li><a href="#step-${step}">step ${step}</a><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true"><rect class="m" y="2" height="6" width="${model}"/><rect class="t" y="2" height="6" x="${model}" width="${tools}"/></svg><span>${describeDuration(modelMs + toolMs)}</span></li>`;
     });
   if (lines.length === 0) return html``;
   const left = times.length - lines.length;

@@ -5,18 +5,18 @@ import type {
   PermissionEntry,
   ToolResultEntry,
   UserEntry,
-} from "../../../core/agent/entry.ts";
-import { counted } from "../../../core/base/text.ts";
-import type { ContentBlock } from "../../../core/message/block.ts";
-import type { Message } from "../../../core/message/message.ts";
-import type { SessionContent } from "../../../session/read-session.ts";
-import { sessionSteps } from "../../../session/session-steps.ts";
-import { seconds } from "../progress.ts";
-import { sessionStats } from "../sessions/session-stats.ts";
+} from "../../core/agent/entry.ts";
+import { counted } from "../../core/base/text.ts";
+import type { ContentBlock } from "../../core/message/block.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { SessionContent } from "../../session/read-session.ts";
+import { sessionSteps } from "../../session/session-steps.ts";
+import { describeDuration } from "../../tools/shell/report.ts";
 import { type Html, html } from "./html.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 import { renderBlock } from "./render-blocks.ts";
 import { type CallFacts, renderCall, type ShownCall } from "./render-call.ts";
+import { sessionUsage } from "./session-usage.ts";
 import { timeline } from "./timeline.ts";
 import { usageTables } from "./usage-tables.ts";
 
@@ -30,7 +30,7 @@ export function sessionPage(content: SessionContent): string {
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'`;
   const body = html`<header><h1>Session ${sessionId}</h1>
 ${facts(content)}
-${usageTables(sessionStats(entries))}
+${usageTables(sessionUsage(entries))}
 ${timeline(entries)}
 ${notes(content)}
 </header>
@@ -47,14 +47,14 @@ ${conversation(entries)}
 }
 
 function facts({ header, entries, records }: SessionContent): Html {
-  const { runs, stopReason, runMs } = sessionStats(entries);
+  const { runs, stopReason, runMs } = sessionUsage(entries);
   const rows: readonly (readonly [string, string | undefined])[] = [
     ["Folder", header?.cwd],
     ["Copy of", header?.forkedFrom?.sessionId],
     ["Imported from", header?.importedFrom?.program],
     ["Began", timeOf(header?.time ?? entries[0]?.time)],
     ["Last", timeOf(entries.at(-1)?.time)],
-    ["Runs", `${runs}, ${seconds(runMs)}; the last one: ${stopReason ?? "cut or still at work"}`],
+    ["Runs", `${runs}, ${describeDuration(runMs)}; the last one: ${stopReason ?? "cut or still at work"}`],
     ["Records", String(records)],
   ];
   return html`<dl>${rows.filter(([, value]) => value !== undefined).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
@@ -157,7 +157,7 @@ function answer(
   const { message, model, usage, costUsd, durationMs, scope, interrupted, finishReason } = entry;
   const cost = costUsd === undefined ? undefined : html`<span>$${costUsd.toFixed(4)}</span>`;
   const cached = (usage.cacheReadTokens ?? 0) > 0 ? ` (${usage.cacheReadTokens} cached)` : "";
-  return html`<article class="${scope === undefined ? "" : "nested"}" ${anchor(step)}><div class="meta"><b>${step === undefined ? "Answer" : `Step ${step}`}</b>${scopeOf(scope)}<span>${model}</span><span>${seconds(durationMs)}</span><span>${usage.inputTokens}${cached} tokens in, ${usage.outputTokens} out</span>${cost}${
+  return html`<article class="${scope === undefined ? "" : "nested"}" ${anchor(step)}><div class="meta"><b>${step === undefined ? "Answer" : `Step ${step}`}</b>${scopeOf(scope)}<span>${model}</span><span>${describeDuration(durationMs)}</span><span>${usage.inputTokens}${cached} tokens in, ${usage.outputTokens} out</span>${cost}${
     interrupted === true ? html`<span class="bad">interrupted</span>` : undefined
   }${finishReason.unified === "length" || finishReason.unified === "refusal" ? html`<span class="bad">${finishReason.unified}</span>` : undefined}</div>${message.content.map((block) => shown(block, calls))}</article>`;
 }

@@ -1,6 +1,6 @@
-import type { JournalEntry, ToolResultEntry } from "../../../core/agent/entry.ts";
-import { addSpending, isSpending, NO_SPENDING, type Spending } from "../../../core/agent/spending.ts";
-import { subagentEntries } from "../../../session/subagent-entries.ts";
+import type { JournalEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import { addSpending, isSpending, NO_SPENDING, type Spending } from "../../core/agent/spending.ts";
+import { subagentEntries } from "../../session/subagent-entries.ts";
 
 /** Calls of one tool. */
 export interface ToolStats {
@@ -11,7 +11,7 @@ export interface ToolStats {
 }
 
 /** What a session has used up. */
-export interface SessionStats {
+export interface SessionUsage {
   readonly runs: number;
   readonly models: { readonly [model: string]: Spending };
   readonly tools: { readonly [tool: string]: ToolStats };
@@ -26,7 +26,7 @@ export interface SessionStats {
 }
 
 /** Adds up what the entries of a session say. Calls made by calls count for their tool and not for the time in tools. */
-export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
+export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
   const models: { [model: string]: Spending } = {};
   const tools: { [tool: string]: ToolStats } = {};
   let total = NO_SPENDING;

@@ -1,7 +1,8 @@
-import type { PermissionEntry, ToolResultEntry } from "../../../core/agent/entry.ts";
-import { isRecord } from "../../../core/base/json.ts";
-import type { ToolInput } from "../../../core/message/block.ts";
-import { seconds } from "../progress.ts";
+import type { PermissionEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import { isRecord } from "../../core/base/json.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import { describeDuration } from "../../tools/shell/report.ts";
+import { callTitle } from "../coding-session/call-text.ts";
 import { type Html, html } from "./html.ts";
 import { renderDiff, renderResult } from "./render-blocks.ts";
 
@@ -26,7 +27,7 @@ export function renderCall(call: ShownCall, facts: CallFacts): Html {
   const result = facts.results.get(id);
   const decision = facts.decisions.get(id);
   const children = facts.children.get(id) ?? [];
-  return html`<details class="call"><summary><code>${name}</code> ${brief(input)} ${statusOf(result)}</summary>
+  return html`<details class="call"><summary><code>${name}</code> ${callTitle(input)} ${statusOf(result)}</summary>
 ${decision === undefined ? undefined : renderDecision(decision)}
 ${renderInput(input, result)}
 ${children.map((child) => html`<div class="nested">${renderCall(child, facts)}</div>`)}
@@ -34,21 +35,9 @@ ${result === undefined ? html`<p class="note">No result is recorded.</p>` : rend
 </details>`;
 }
 
-const MAX_BRIEF = 120;
-
-/** The argument a person would look for. */
-function brief(input: ToolInput): string {
-  const value = ["command", "path", "file_path", "pattern", "url", "query"]
-    .map((key) => input[key])
-    .find((each) => typeof each === "string");
-  const text = typeof value === "string" ? value : JSON.stringify(input);
-  const line = text.slice(0, MAX_BRIEF * 2).replaceAll(/\s+/g, " ");
-  return line.length <= MAX_BRIEF ? line : `${line.slice(0, MAX_BRIEF).toWellFormed()}…`;
-}
-
 function statusOf(result: ToolResultEntry | undefined): Html {
   if (result === undefined) return html`<span class="warn">no result</span>`;
-  const time = seconds(result.durationMs);
+  const time = describeDuration(result.durationMs);
   switch (result.status) {
     case "ok":
       return html`<span class="ok">ok</span> <span class="think">${result.title} ${time}</span>`;
