@@ -47,7 +47,7 @@ test("a person who is asked decides about a server that was found", async () => 
   expect(await choose({}, SERVER, answering(true))).toEqual({
     name: "lmstudio/qwen",
     why: "local",
-    source: "the server at http://127.0.0.1:1234/v1",
+    source: "your yes to the server at http://127.0.0.1:1234/v1",
   });
   await expect(choose({}, SERVER, answering(false))).rejects.toThrow("No model was chosen.");
   expect(asked).toEqual([SERVER, SERVER]);
@@ -58,7 +58,7 @@ test("the name local stands for whatever local server answers, keys or no keys",
   expect(await choose({ OPENAI_API_KEY: "k" }, SERVER, { config })).toEqual({
     name: "lmstudio/qwen",
     why: "local",
-    source: "the server at http://127.0.0.1:1234/v1",
+    source: "NANO_AGENT_MODEL: the server at http://127.0.0.1:1234/v1",
   });
   await expect(choose({ OPENAI_API_KEY: "k" }, undefined, { config })).rejects.toThrow(
     "No local server answers",

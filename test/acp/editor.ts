@@ -26,9 +26,7 @@ export interface EditorOptions {
   readonly args?: readonly string[];
   readonly capabilities?: ClientCapabilities;
   /** Answers a question with the id of an option, or `cancelled`; default: the first option that rejects. */
-  readonly answer?: (
-    request: RequestPermissionRequest,
-  ) => string | Promise<string>;
+  readonly answer?: (request: RequestPermissionRequest) => string | Promise<string>;
   readonly files?: Map<string, string>;
 }
 

@@ -86,6 +86,7 @@ test.each([
 ])("it is used when %s says local, and both streams say which it is", async (_how, args, said) => {
   const { env, script } = await llamaServer([says("hello")]);
   const end = await runCommand(["-p", "--json", ...args, "go"], { env: { ...env, ...said } });
+  const source = args.length > 0 ? "command line" : "NANO_AGENT_MODEL";
   const [init] = checkedLines(end.stdout);
   expect(end.code).toBe(0);
   expect(init).toMatchObject({
@@ -94,7 +95,7 @@ test.each([
     model_source: expect.stringContaining(`the server at ${env["LLAMACPP_BASE_URL"]}`),
   });
   expect(end.stderr).toBe(
-    `nano-agent: The model is llamacpp/tiny: the server at ${env["LLAMACPP_BASE_URL"]} offers it.\n`,
+    `nano-agent: model llamacpp/tiny, because of ${source}: the server at ${env["LLAMACPP_BASE_URL"]}\n`,
   );
   expect(sentBy(script).max_tokens).toBeLessThan(32_768);
   expect(sentBy(script).max_tokens).toBeGreaterThan(16_384);
@@ -105,7 +106,7 @@ test("a model that was named is not told again where nobody looks, and one that 
   const { NANO_AGENT_MODEL: _model, ...keyed } = serverEnv(server);
   expect(await runCommand(["-p", "go"], { env: serverEnv(server) })).toMatchObject({ code: 0, stderr: "" });
   expect((await runCommand(["-p", "go"], { env: keyed })).stderr).toBe(
-    "nano-agent: The model is openai/gpt-5.5: OPENAI_API_KEY is set.\n",
+    "nano-agent: model openai/gpt-5.5, because of OPENAI_API_KEY\n",
   );
 });
 
