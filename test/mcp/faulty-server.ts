@@ -81,6 +81,9 @@ const TOOLS = [...Object.keys(CALL_FAULTS), ...Object.keys(QUESTIONS), "echo", "
   }),
 );
 
+/** Tools that every scripted server has. */
+export const TOOL_COUNT: number = TOOLS.length;
+
 /** What one connection to a server does with each message. */
 export type Answers = (message: Message, voice: Voice) => void;
 
