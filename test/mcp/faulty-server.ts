@@ -5,23 +5,42 @@ import type { AddressInfo } from "node:net";
 /** What a scripted server does wrong when it is started. */
 export type StartFault = "hangs" | "dies" | "garbage" | "version" | "refuses" | "floods";
 
-/** What its tools do wrong; each is the name of a tool. */
-export const CALL_FAULTS = [
-  "hangs",
-  "dies",
-  "garbage",
-  "wrong_id",
-  "answers_twice",
-  "huge",
-  "floods",
-  "refuses",
-  "unknown_block",
-  "no_object",
-  "no_content",
-] as const;
+/** What its tools do wrong, each the name of a tool, in the words of the documentation. */
+export const CALL_FAULTS = {
+  hangs: "never answers",
+  dies: "dies",
+  garbage: "prints something that is no message",
+  wrong_id: "answers calls that nobody made",
+  answers_twice: "answers twice",
+  huge: "sends 50 MB",
+  floods: "sends 5,000 notifications",
+  refuses: "answers with an error",
+  unknown_block: "sends content nobody knows",
+  no_object: "answers with something that is no result",
+  no_content: "sends structured content alone",
+} as const;
 
-/** One of {@link CALL_FAULTS}, or what works. */
-export type ToolName = (typeof CALL_FAULTS)[number] | "echo" | "slow" | "new_tool" | "ask_roots";
+/** One of {@link CALL_FAULTS}. */
+export type CallFault = keyof typeof CALL_FAULTS;
+
+/** What tools ask of the client, each the name of a tool; what comes of it is their result. */
+const QUESTIONS = {
+  ask_roots: { method: "roots/list" },
+  ask_model: {
+    method: "sampling/createMessage",
+    params: { messages: [{ role: "user", content: { type: "text", text: "2+2?" } }], maxTokens: 10 },
+  },
+  ask_person: {
+    method: "elicitation/create",
+    params: {
+      message: "Which?",
+      requestedSchema: { type: "object", properties: { color: { type: "string" } } },
+    },
+  },
+} as const;
+
+type QuestionName = keyof typeof QUESTIONS;
+type ToolName = CallFault | QuestionName | "echo" | "slow" | "new_tool";
 
 /** The script of a server. */
 export interface FaultPlan {
@@ -44,6 +63,7 @@ export interface Message {
     readonly _meta?: { readonly progressToken?: number };
   };
   readonly result?: object;
+  readonly error?: object;
 }
 
 /** How a scripted server speaks. */
@@ -53,11 +73,16 @@ export interface Voice {
   readonly die: () => void;
 }
 
-const TOOLS = [...CALL_FAULTS, "echo", "slow", "new_tool", "ask_roots"].map((name) => ({
-  name,
-  description: `Scripted: ${name}`,
-  inputSchema: { type: "object", properties: { text: { type: "string" } } },
-}));
+const TOOLS = [...Object.keys(CALL_FAULTS), ...Object.keys(QUESTIONS), "echo", "slow", "new_tool"].map(
+  (name) => ({
+    name,
+    description: `Scripted: ${name}`,
+    inputSchema: { type: "object", properties: { text: { type: "string" } } },
+  }),
+);
+
+/** Tools that every scripted server has. */
+export const TOOL_COUNT: number = TOOLS.length;
 
 /** What one connection to a server does with each message. */
 export type Answers = (message: Message, voice: Voice) => void;
@@ -72,7 +97,11 @@ export function scriptedAnswers(plan: FaultPlan): Answers {
     const answer = (result: object): void => voice.send({ jsonrpc: "2.0", id, result });
     if (id === undefined) return;
     if (method === undefined) {
-      asked?.voice.send({ jsonrpc: "2.0", id: asked.id, result: textResult(JSON.stringify(message.result)) });
+      asked?.voice.send({
+        jsonrpc: "2.0",
+        id: asked.id,
+        result: textResult(JSON.stringify(message.result ?? message.error)),
+      });
       return;
     }
     if (method === "initialize") {
@@ -87,9 +116,9 @@ export function scriptedAnswers(plan: FaultPlan): Answers {
         hasNewTool = true;
         voice.send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
         answer(textResult("there is a new one"));
-      } else if (name === "ask_roots") {
+      } else if (name in QUESTIONS) {
         asked = { id, voice };
-        voice.send({ jsonrpc: "2.0", id: "roots-1", method: "roots/list" });
+        voice.send({ jsonrpc: "2.0", id: "question-1", ...QUESTIONS[name as QuestionName] });
       } else play(name, { id, voice, params });
     } else voice.send({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown method" } });
   };

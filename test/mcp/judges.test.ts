@@ -5,10 +5,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { createCodingSession } from "../../src/app/coding-session/create-coding-session.ts";
 import { systemClock } from "../../src/core/base/clock.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";
 import { toMcpResult } from "../../src/extensions/mcp/tool-result.ts";
+import { calls, says } from "../../src/testing/script.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { startCommand } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { type Answers, startFaultyHttp, type Voice } from "./faulty-server.ts";
@@ -235,4 +238,37 @@ test("the inspector lists and calls the tools of the server", async () => {
     ['"name": "run"', '"name": "resume"', '"name": "sessions"'],
     expect.stringContaining("There are no sessions."),
   ]);
+});
+
+test("a coding session offers the prompts and resources of its servers", async () => {
+  const home = tempFolder();
+  const servers = { every: { command: process.execPath, args: [pathOf("everything")] } };
+  await using session = await createCodingSession({
+    cwd: tempFolder({}),
+    environment: { HOME: home, PATH: process.env["PATH"] ?? "" },
+    keep: false,
+    model: new ScriptedModel([calls("find_tools", { query: "echo" }), says("done")]),
+    mcp: { configs: [JSON.stringify({ mcpServers: servers })], strict: true },
+  });
+  const before = session.info.mcpServers;
+  const { exitCode } = await session.send("go");
+  const { mcp, mcpServers } = session.info;
+  const prompts = (await mcp?.prompts())?.map(({ name }) => name);
+  const said = await mcp?.expandPrompt("mcp__every__args-prompt", { city: "Oslo" }, NEVER);
+  const [resource] = (await mcp?.resources()) ?? [];
+  const inside = await mcp?.readResource(resource?.mention ?? "", NEVER);
+  expect([
+    before,
+    exitCode,
+    mcpServers,
+    prompts?.includes("mcp__every__args-prompt"),
+    inside?.length,
+  ]).toEqual([
+    [{ name: "every", status: "connecting" }],
+    0,
+    [{ name: "every", status: "connected" }],
+    true,
+    1,
+  ]);
+  expect(JSON.stringify(said)).toContain("Oslo");
 });
