@@ -27,7 +27,7 @@ export function sessionInfo(
     agents: composed.agents,
     skills: composed.skills,
     commands: [],
-    mcpServers: [],
+    mcpServers: composed.mcp.statuses(),
     sandbox: composed.sandbox,
     ...(session.path === undefined ? {} : { path: session.path }),
     ...(goOn === undefined ? {} : { goOn }),

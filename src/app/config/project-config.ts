@@ -1,6 +1,7 @@
 import { canonicalJson } from "../../core/base/json.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
 import { PRESETS, standardVariables } from "../../providers/catalog.ts";
+import { mcpServerItem } from "../trust/acting-files.ts";
 import type { ConfigFile, ProviderConfig } from "./config-schema.ts";
 import { parseDuration } from "./duration.ts";
 import { isWiderMode } from "./permission-mode.ts";
@@ -24,7 +25,14 @@ export interface ActingSetting {
 /** What becomes of a setting, or of a part of it. */
 type Part =
   | { readonly tightens: ConfigFile }
-  | { readonly waits: string; readonly value: unknown; readonly does: string; readonly config: ConfigFile }
+  | {
+      readonly waits: string;
+      readonly value: unknown;
+      readonly does: string;
+      readonly config: ConfigFile;
+      /** Default: a setting. */
+      readonly kind?: TrustItem["kind"];
+    }
   | { readonly never: string };
 
 type Key = keyof ConfigFile;
@@ -91,6 +99,9 @@ const RULES: Rules = {
   webFetch: (value) =>
     waiting("webFetch", value, `lets web_fetch reach ${(value.privateHosts ?? []).join(", ")}`),
 
+  mcpServers: (servers) => Object.entries(servers).map(([name, server]) => serverPart(name, server)),
+  mcp: (value) => waiting("mcp", value, `changes which tools of MCP servers are shown: ${shown(value)}`),
+
   environment: users("environment"),
   redact: users("redact"),
   sandbox: users("sandbox"),
@@ -128,9 +139,9 @@ function partsOf(key: Key, config: ConfigFile, user: ConfigFile): readonly Part[
 }
 
 function actingSetting(path: string, part: Extract<Part, { waits: string }>): ActingSetting {
-  const { waits, value, does, config } = part;
+  const { waits, value, does, config, kind = "config" } = part;
   return {
-    item: { kind: "config", path: `${path}#${waits}`, hash: contentHash(canonicalJson(value)), does },
+    item: { kind, path: `${path}#${waits}`, hash: contentHash(canonicalJson(value)), does },
     config,
   };
 }
@@ -154,6 +165,12 @@ function allowed(rules: readonly string[]): { readonly does: string } {
 function shown(value: unknown): string {
   const text = canonicalJson(value);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
+}
+
+function serverPart(name: string, server: unknown): Part {
+  const key = `mcpServers.${name}`;
+  const { kind, does } = mcpServerItem(key, server);
+  return { waits: key, value: server, does, config: { mcpServers: { [name]: server } }, kind };
 }
 
 function providerPart(name: string, provider: ProviderConfig, user: ConfigFile): Part {

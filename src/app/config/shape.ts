@@ -19,6 +19,8 @@ export type Shape =
       readonly maximum?: number;
     }
   | { readonly type: "duration" }
+  /** Whatever it is, it is checked elsewhere. */
+  | { readonly type: "any" }
   | { readonly type: "boolean" }
   | { readonly type: "strings"; readonly oneOf?: readonly string[] }
   | {
@@ -45,6 +47,8 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
       return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
       return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
+    case "any":
+      return undefined;
     case "boolean":
       return unless(typeof value === "boolean", { value, expected: "true or false", path });
     case "duration":

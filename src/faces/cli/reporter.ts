@@ -14,7 +14,15 @@ import { terminalText } from "./terminal-text.ts";
 /** What the first line says. */
 export type InitFacts = Pick<
   InitLine,
-  "cwd" | "tools" | "model" | "model_source" | "permissionMode" | "sandbox" | "skills" | "agents"
+  | "cwd"
+  | "tools"
+  | "model"
+  | "model_source"
+  | "permissionMode"
+  | "sandbox"
+  | "skills"
+  | "agents"
+  | "mcp_servers"
 >;
 
 /** Tells the outside what a run does, in one of the output formats. */
@@ -94,7 +102,6 @@ class LineReporter implements Reporter {
       type: "system",
       subtype: "init",
       ...facts,
-      mcp_servers: [],
       slash_commands: [],
     });
   };
