@@ -1,7 +1,7 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
-import type { PolicyGate } from "../permission/policy-gate.ts";
+import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
 import type { Rule, RuleAction } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
@@ -88,12 +88,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       home,
       machinery: options.machinery ?? [],
       ...answers,
-      ...(guard === undefined
-        ? {}
-        : {
-            onPlace: (request, place) => guard.note(request, place),
-            onCommand: (request, isCovered) => guard.covered.note(request, isCovered),
-          }),
+      ...(guard === undefined ? {} : notesOf(guard)),
     });
     guard?.hide((path) => gate.hides(path));
     loaded = gate;
@@ -115,6 +110,14 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
 
 function isWholeTool({ action, pattern }: Rule): boolean {
   return action === "deny" && pattern === undefined;
+}
+
+/** What tools are told of each decision. */
+function notesOf(guard: FileGuard): Pick<PolicyGateOptions, "onPlace" | "onCommand"> {
+  return {
+    onPlace: (request, place) => guard.note(request, place),
+    onCommand: (request, isCovered) => guard.covered.note(request, isCovered),
+  };
 }
 
 /** A folder whose name would read as a pattern gets no rule: then reading in it is asked about. */

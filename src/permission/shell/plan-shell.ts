@@ -193,10 +193,12 @@ class Planner {
   }
 
   /** What a command runs that runs others. */
-  #inside(command: SimpleCommand, { words, file, scripts = [], unseen }: Unwrapped, level: Level): void {
+  #inside(command: SimpleCommand, unwrapped: Unwrapped, level: Level): void {
+    const { words, file, folder, scripts = [], unseen } = unwrapped;
     const name = command.words[0]?.text ?? "";
     const posix = level.posix === true || !READ_BY_BASH.has(name.slice(name.lastIndexOf("/") + 1));
-    const folders = foldersFrom(level.folders, command.folders);
+    const start = foldersFrom(level.folders, command.folders);
+    const folders = folder === undefined ? start : foldersFrom(start, [folder]);
     const inner = { judged: level.judged, depth: level.depth + 1, posix: level.posix === true, folders };
     if (words !== undefined && file === undefined)
       this.#words({ ...command, words, assignments: NOTHING.assignments, folders: START }, inner);
