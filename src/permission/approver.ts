@@ -56,8 +56,7 @@ async function askPerson(
     // The person may have taken longer than the run.
     request.signal.throwIfAborted();
     if (reply.choice === "once") return true;
-    const isWider = "wider" in reply && reply.wider === true;
-    const rule = isWider ? question.wider : question.rule;
+    const rule = ruleOf(reply, question);
     const widens = reply.choice === "session" || (reply.choice === "always" && question.canAlways);
     if (!widens || rule === undefined) return refusalOf(reply);
     given.add(rule);
@@ -70,6 +69,11 @@ async function askPerson(
     return wasShown || decision.input === undefined ? true : { approved: true, input: decision.input };
   }
   return { approved: false, ...(decision.reason === undefined ? {} : { reason: decision.reason }) };
+}
+
+/** The rule that a reply is about, of those that were offered. */
+function ruleOf(reply: ApprovalReply, { rule, wider }: ApprovalQuestion): string | undefined {
+  return "wider" in reply && reply.wider === true ? wider : rule;
 }
 
 /** What a reply means that allows nothing; one that is not known refuses too. */

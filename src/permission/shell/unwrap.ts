@@ -50,7 +50,7 @@ function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[])
       unknown,
       `${words[unknown]?.text ?? ""} is no option of ${name} that is known here`,
     );
-  const taken = wrapper.assigns === true ? countAssignments(words, places) : 0;
+  const taken = countAssignments(words, places, wrapper);
   const assigns = places.slice(0, taken);
   const behind = places.slice(taken).flatMap((index) => words[index] ?? []);
   const rest = behind.slice(wrapper.operands ?? 0);
@@ -77,7 +77,12 @@ function placeOf({ text }: ShellWord): string {
 }
 
 /** Whatever has a `=` in it is an assignment to `env` and `sudo`, not only what the shell would take for one. */
-function countAssignments(words: readonly ShellWord[], places: readonly number[]): number {
+function countAssignments(
+  words: readonly ShellWord[],
+  places: readonly number[],
+  { assigns = false }: Wrapper,
+): number {
+  if (!assigns) return 0;
   const end = places.findIndex((index) => words[index]?.text.includes("=") !== true);
   return end === -1 ? places.length : end;
 }
