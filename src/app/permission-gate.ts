@@ -1,7 +1,7 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
-import type { PolicyGate } from "../permission/policy-gate.ts";
+import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
 import type { Rule, RuleAction } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
@@ -71,7 +71,6 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       ...denied.names.map((tool): Rule => ({ tool, action: "deny" })),
       ...readableRules(options.readable ?? []),
     ];
-    const answers = session === undefined ? {} : { session };
     const gate = new Loaded({
       rules,
       trusted: allowed.names,
@@ -80,13 +79,8 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       cwd,
       home,
       machinery: options.machinery ?? [],
-      ...answers,
-      ...(guard === undefined
-        ? {}
-        : {
-            onPlace: (request, place) => guard.note(request, place),
-            onCommand: (request, isCovered) => guard.covered.note(request, isCovered),
-          }),
+      ...(session && { session }),
+      ...(guard === undefined ? {} : notesOf(guard)),
     });
     guard?.hide((path) => gate.hides(path));
     loaded = gate;
@@ -108,6 +102,14 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
 
 function isWholeTool({ action, pattern }: Rule): boolean {
   return action === "deny" && pattern === undefined;
+}
+
+/** What tools are told of each decision. */
+function notesOf(guard: FileGuard): Pick<PolicyGateOptions, "onPlace" | "onCommand"> {
+  return {
+    onPlace: (request, place) => guard.note(request, place),
+    onCommand: (request, isCovered) => guard.covered.note(request, isCovered),
+  };
 }
 
 /** A folder whose name would read as a pattern gets no rule: then reading in it is asked about. */

@@ -4,6 +4,7 @@ export type {
   CommandView,
   CompactionResult,
   ContextStats,
+  McpAccess,
   McpServerView,
   ModelView,
   ResumeOptions,

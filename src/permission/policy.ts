@@ -84,6 +84,8 @@ export function createPolicy(options: PolicyOptions): Policy {
 }
 
 const MAX_CALLS = 100;
+/** What a mode that bypasses questions asks about all the same: rules of the user, and what rules cannot be sure of. */
+const MODE_CANNOT_ALLOW: ReadonlySet<Verdict["by"]> = new Set(["user", "session", "form"]);
 
 class RulePolicy implements Policy {
   readonly #options: PolicyOptions;
@@ -186,7 +188,8 @@ class RulePolicy implements Policy {
         ? { decision: "ask", reason: "The call of bash has no command.", by: "guard" }
         : byRule(rule, "bash");
     }
-    const trusted = new Set((this.#options.trusted ?? []).map(toToolName));
+    const trusted = (this.#options.trusted ?? []).some((tool) => toToolName(tool) === "bash");
+    const bypassed = this.#mode === "bypassPermissions";
     const onlyReads = this.#mode === "plan";
     this.#shellRules ??= new ShellRules(this.#rules, this.#space);
     return judgeShell(command, {
@@ -194,6 +197,7 @@ class RulePolicy implements Policy {
       space: this.#space,
       defaults: this.#defaults,
       trusted,
+      bypassed,
       onlyReads,
       edits: this.#mode === "acceptEdits",
     });
@@ -270,8 +274,7 @@ class RulePolicy implements Policy {
         reason: `${verdict.reason} Nothing is asked in this mode.`,
         mode: "dontAsk",
       };
-    if (this.#mode !== "bypassPermissions" || verdict.by === "user" || verdict.by === "session")
-      return verdict;
+    if (this.#mode !== "bypassPermissions" || MODE_CANNOT_ALLOW.has(verdict.by)) return verdict;
     if (verdict.by === "guard" && isEditTool(tool)) return verdict;
     const part = verdict.part === undefined ? {} : { part: verdict.part };
     return {
@@ -296,5 +299,5 @@ function codeOf(
   if (mode !== undefined) return mode === "plan" ? "plan_mode" : "dont_ask_mode";
   if (rule !== undefined) return `${decision}_rule`;
   if (decision === "allow") return undefined;
-  return by === "guard" && part === undefined ? "not_judged" : "no_rule";
+  return by === "form" || (by === "guard" && part === undefined) ? "not_judged" : "no_rule";
 }

@@ -8,6 +8,7 @@ import type { Usage } from "../../core/message/usage.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { Elicit } from "../../extensions/mcp/connection.ts";
+import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import type { RollbackReport } from "../../session/checkpoints/rollback.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import type { ShellPort } from "../../tools/shell/shell-port.ts";
@@ -107,6 +108,8 @@ export interface SessionInfo {
   readonly skills: readonly string[];
   readonly commands: readonly CommandView[];
   readonly mcpServers: readonly McpServerView[];
+  /** What those servers have beside tools; absent where there are none. */
+  readonly mcp?: McpAccess;
   /** Whether commands are confined. */
   readonly sandbox: "on" | "off";
   /** Where the session is kept; absent when it is not. */
@@ -132,6 +135,9 @@ export interface CommandView {
   /** What is to be written behind it. */
   readonly hint?: string;
 }
+
+/** Prompts, to be offered as commands, and resources, to be mentioned as `@server:uri`; what the tools of each server cost. */
+export type McpAccess = Pick<McpHub, "statuses" | "prompts" | "expandPrompt" | "resources" | "readResource">;
 
 /** A server of tools. */
 export interface McpServerView {

@@ -9,6 +9,7 @@ import { findSession, type OpenSession, type SessionChoice } from "../open-sessi
 import { redactionFor } from "../secrets.ts";
 import { loadSettings, type Settings } from "../settings.ts";
 import type { CodingSession } from "./coding-session.ts";
+import { elicitAt } from "./elicit.ts";
 import { LiveSession } from "./live-session.ts";
 import { NoticeBoard } from "./notice-board.ts";
 import { QuestionDesk } from "./question-desk.ts";
@@ -99,7 +100,7 @@ class Preparation implements PreparedSession {
         ...(tools === undefined ? {} : { tools }),
         ports,
         acceptServer,
-        elicit: options.elicit,
+        elicit: options.elicit ?? elicitAt(desk),
         openJournal: async () => {
           opened.session = await found.open();
           return opened.session.journal;

@@ -28,6 +28,7 @@ export function sessionInfo(
     skills: composed.skills,
     commands: [],
     mcpServers: composed.mcp.statuses(),
+    ...(composed.mcp.hub === undefined ? {} : { mcp: composed.mcp.hub }),
     sandbox: composed.sandbox,
     ...(session.path === undefined ? {} : { path: session.path }),
     ...(goOn === undefined ? {} : { goOn }),
