@@ -142,20 +142,19 @@ function factLines(question: Question, context: ViewContext): readonly Line[] {
       })
     : [];
   const only = parts.length === 1 && parts[0]?.text.trim() === subjectOf(question).trim();
-  const rows = parts.flatMap(({ text, reason }) => [
-    ...(only
-      ? []
-      : labelled(
+  const dim = (text: string): Line => [span(withHiddenShown(text), { role: "muted" })];
+  const rows = only
+    ? []
+    : parts.flatMap(({ text, reason }) => [
+        ...labelled(
           "needs a yes",
           [span(withHiddenShown(text).replaceAll(/\s+/g, " "), { role: "warning" })],
           width,
-        )),
-    ...labelled(only ? "why" : "", [span(withHiddenShown(reason), { role: "muted" })], width),
-  ]);
-  const why =
-    parts.length === 0
-      ? labelled("why", [span(withHiddenShown(question.reason), { role: "muted" })], width)
-      : [];
+        ),
+        ...(reason === undefined ? [] : labelled("", dim(reason), width)),
+      ]);
+  const isSaid = parts.length > 0 && parts.every(({ reason }) => reason !== undefined);
+  const why = isSaid && !only ? [] : labelled("why", dim(parts[0]?.reason ?? question.reason), width);
   return [...warning, ...rows, ...why];
 }
 
