@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import type { Question } from "../../../app/coding-session/question.ts";
+import type { Question, QuestionPart } from "../../../app/coding-session/question.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { cutLine, fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
 import { diffLines } from "./diff-lines.ts";
@@ -143,18 +143,23 @@ function factLines(question: Question, context: ViewContext): readonly Line[] {
     : [];
   const only = parts.length === 1 && parts[0]?.text.trim() === subjectOf(question).trim();
   const dim = (text: string): Line => [span(withHiddenShown(text), { role: "muted" })];
+  // The part that speaks for all has the reason of the question itself.
+  const own = ({ reason }: QuestionPart): string | undefined =>
+    reason === question.reason ? undefined : reason;
   const rows = only
     ? []
-    : parts.flatMap(({ text, reason }) => [
-        ...labelled(
-          "needs a yes",
-          [span(withHiddenShown(text).replaceAll(/\s+/g, " "), { role: "warning" })],
-          width,
-        ),
-        ...(reason === undefined ? [] : labelled("", dim(reason), width)),
-      ]);
-  const isSaid = parts.length > 0 && parts.every(({ reason }) => reason !== undefined);
-  const why = isSaid && !only ? [] : labelled("why", dim(parts[0]?.reason ?? question.reason), width);
+    : parts.flatMap((part) => {
+        const reason = own(part);
+        const text = span(withHiddenShown(part.text).replaceAll(/\s+/g, " "), { role: "warning" });
+        return [
+          ...labelled("needs a yes", [text], width),
+          ...(reason === undefined ? [] : labelled("", dim(reason), width)),
+        ];
+      });
+  const isSaid = !only && parts.length > 0 && parts.every((part) => own(part) !== undefined);
+  const why = isSaid
+    ? []
+    : labelled("why", dim((only ? parts[0]?.reason : undefined) ?? question.reason), width);
   return [...warning, ...rows, ...why];
 }
 
