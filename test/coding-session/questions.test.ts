@@ -4,7 +4,10 @@ import { place } from "./open.ts";
 
 test("a question about a command line names every part that needs a yes, the most dangerous first", async () => {
   const command = "cd src && touch ../../p1; rm -f ../../p2";
-  await using session = await place({ "src/a.txt": "x" }).open([calls("bash", { command }), says("I leave it.")]);
+  await using session = await place({ "src/a.txt": "x" }).open([
+    calls("bash", { command }),
+    says("I leave it."),
+  ]);
   const asked: (readonly string[])[] = [];
   session.onQuestion((question) => {
     asked.push((question.parts ?? []).map(({ text }) => text));
