@@ -67,6 +67,7 @@ test("arguments, outputs and files are never looked through again", async () => 
               : (words[part.index - 1] ?? "")
             : output,
       );
+      expect(prompt.startsWith(filled.join(""))).toBe(true);
       expect(parts.map((part) => ("source" in part ? part.source : part.text)).join("")).toBe(body);
     }),
   );
