@@ -62,34 +62,38 @@ const DECISIONS: { readonly [word: string]: "allow" | "ask" | "deny" | undefined
   block: "deny",
 };
 
-function decided(name: string, answer: { readonly [key: string]: unknown }): HookAnswer {
+interface AnswerFields {
+  readonly [key: string]: unknown;
+}
+
+function decided(name: string, answer: AnswerFields): HookAnswer {
   const specific = isRecord(answer["hookSpecificOutput"]) ? answer["hookSpecificOutput"] : {};
   // Answers to a permission request stand one level deeper.
   const request = isRecord(specific["decision"]) ? specific["decision"] : {};
+  const said: HookAnswer = { context: [], problems: [] };
+  const problems: string[] = [];
   const word = specific["permissionDecision"] ?? request["behavior"] ?? answer["decision"];
   const decision = typeof word === "string" && Object.hasOwn(DECISIONS, word) ? DECISIONS[word] : undefined;
-  const reason = firstText(specific["permissionDecisionReason"], request["message"], answer["reason"]);
-  const updated = specific["updatedInput"] ?? request["updatedInput"];
-  const context = firstText(specific["additionalContext"], answer["additionalContext"]);
-  const problems: string[] = [];
-  if (word !== undefined && decision === undefined)
+  if (decision !== undefined) {
+    const reason = firstText(specific["permissionDecisionReason"], request["message"], answer["reason"]);
+    Object.assign(said, { decision, by: name }, reason === undefined ? {} : { reason });
+  } else if (word !== undefined)
     problems.push(`the hook ${name} decided ${JSON.stringify(word)}; only allow, ask and deny count`);
-  if (updated !== undefined && !isRecord(updated))
+  const updated = specific["updatedInput"] ?? request["updatedInput"];
+  if (isRecord(updated)) said.updatedInput = updated as NonNullable<HookVerdict["updatedInput"]>;
+  else if (updated !== undefined)
     problems.push(`the hook ${name} gave an updatedInput that is not an object`);
-  const message = firstText(answer["systemMessage"]);
-  if (message !== undefined) problems.push(message);
-  return {
-    ...(decision === undefined ? {} : { decision, by: name }),
-    ...(decision === undefined || reason === undefined ? {} : { reason }),
-    ...(isRecord(updated) ? { updatedInput: updated as NonNullable<HookVerdict["updatedInput"]> } : {}),
-    ...(answer["continue"] === false
-      ? { stop: firstText(answer["stopReason"]) ?? `the hook ${name} ended the run` }
-      : {}),
-    context: context === undefined ? [] : [context],
-    problems,
-  };
+  if (answer["continue"] === false)
+    said.stop = firstText(answer["stopReason"]) ?? `the hook ${name} ended the run`;
+  const context = texts(specific["additionalContext"], answer["additionalContext"]).slice(0, 1);
+  return { ...said, context, problems: [...problems, ...texts(answer["systemMessage"])] };
 }
 
 function firstText(...values: readonly unknown[]): string | undefined {
-  return values.find((value): value is string => typeof value === "string" && value.trim() !== "");
+  return texts(...values)[0];
+}
+
+/** The values that are texts with something in them. */
+function texts(...values: readonly unknown[]): readonly string[] {
+  return values.filter((value): value is string => typeof value === "string" && value.trim() !== "");
 }

@@ -60,24 +60,21 @@ function readGroup(group: unknown, { event, place, source, hooks, problem }: Gro
     return;
   }
   for (const [at, hook] of (group["hooks"] as readonly unknown[]).entries()) {
-    const where = `${place}.hooks[${at}]`;
-    const { type = "command", command, timeout } = isRecord(hook) ? hook : {};
-    if (type !== "command") problem(`${where} is of type ${JSON.stringify(type)}; only "command" runs`);
-    else if (typeof command !== "string" || command.trim() === "") problem(`${where} has no command`);
-    else if (
-      timeout !== undefined &&
-      !(typeof timeout === "number" && timeout > 0 && timeout <= MAX_TIMEOUT_S)
-    )
-      problem(`${where}.timeout is not a number of seconds up to ${MAX_TIMEOUT_S}`);
-    else
-      hooks.push({
-        event,
-        ...(matcher === "" || matcher === "*" ? {} : { matcher }),
-        command,
-        timeoutMs: timeout === undefined ? DEFAULT_TIMEOUT_MS : timeout * 1_000,
-        source,
-      });
+    const read = readHook(hook);
+    if ("fault" in read) problem(`${place}.hooks[${at}]${read.fault}`);
+    else hooks.push({ event, ...(matcher === "" || matcher === "*" ? {} : { matcher }), ...read, source });
   }
+}
+
+/** One hook of a group, or what is wrong with it, to be read behind its place. */
+function readHook(hook: unknown): Pick<HookCommand, "command" | "timeoutMs"> | { readonly fault: string } {
+  const { type = "command", command, timeout } = isRecord(hook) ? hook : {};
+  if (type !== "command") return { fault: ` is of type ${JSON.stringify(type)}; only "command" runs` };
+  if (typeof command !== "string" || command.trim() === "") return { fault: " has no command" };
+  if (timeout === undefined) return { command, timeoutMs: DEFAULT_TIMEOUT_MS };
+  if (typeof timeout === "number" && timeout > 0 && timeout <= MAX_TIMEOUT_S)
+    return { command, timeoutMs: timeout * 1_000 };
+  return { fault: `.timeout is not a number of seconds up to ${MAX_TIMEOUT_S}` };
 }
 
 /** A matcher that must fit a whole name; `undefined` for what is not a regular expression. */

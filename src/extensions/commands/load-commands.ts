@@ -81,14 +81,16 @@ function entriesOf(folder: string, findings: Finding[]): readonly import("node:f
   }
 }
 
+interface LoadPlace {
+  readonly source: SourceFolder;
+  readonly options: LoadCommandsOptions;
+  readonly findings: Finding[];
+}
+
 async function loadCommand(
   path: string,
   below: string,
-  {
-    source: { origin, root },
-    options: { isTrusted = trustsNoProject },
-    findings,
-  }: { readonly source: SourceFolder; readonly options: LoadCommandsOptions; readonly findings: Finding[] },
+  { source: { origin, root }, options, findings }: LoadPlace,
 ): Promise<CommandFile | undefined> {
   const tell = (level: Finding["level"], message: string): undefined => {
     findings.push({ path, level, message });
@@ -101,37 +103,42 @@ async function loadCommand(
   if ("fault" in file) return tell("fault", file.fault);
   const document = await parseMarkdown(file.text);
   if ("fault" in document) return tell("fault", document.fault);
-  const { fields } = document;
   const body = document.body.trim();
   if (body === "") return tell("fault", `the command /${name} has no text`);
-  const allowedTools = namesIn(fields["allowed-tools"] ?? fields["allowedTools"] ?? []);
-  if (allowedTools === undefined) tell("note", "allowed-tools is left out: write names, or a list of them");
+  const { allowedTools, ...shown } = readFields(document.fields, body, (message) => tell("note", message));
   const runs = commandParts(body).filter((part) => part.type === "run");
   if (runs.some(({ command }) => /\$(?:ARGUMENTS|[1-9])/.test(command)))
     tell("note", "arguments are never put into commands: a $1 or $ARGUMENTS between !` and ` stays empty");
-  const acts = runs.length > 0 || (allowedTools ?? []).length > 0;
   const item = { kind: "command", name, origin, path, contentHash: hash("sha256", file.text) } as const;
-  const mayAct = origin !== "project" || !acts || (await isTrusted(item));
-  if (!mayAct)
+  const acts = runs.length > 0 || allowedTools.length > 0;
+  const mayRun = origin !== "project" || !acts || (await (options.isTrusted ?? trustsNoProject)(item));
+  if (!mayRun)
     tell(
       "note",
       `the command /${name} runs nothing and brings no rules: what this project brings is not trusted`,
     );
-  const description = textField(fields, "description") ?? firstLine(body);
-  const argumentHint = hintIn(fields);
-  const model = textField(fields, "model");
-  const agent = textField(fields, "agent");
+  return { name, ...shown, allowedTools: mayRun ? allowedTools : [], origin, path, body, mayRun };
+}
+
+/** What the front matter says. */
+function readFields(
+  fields: Readonly<Record<string, unknown>>,
+  body: string,
+  note: (message: string) => void,
+): Pick<CommandFile, "description" | "argumentHint" | "allowedTools" | "model" | "agent"> {
+  const allowedTools = namesIn(fields["allowed-tools"] ?? []);
+  if (allowedTools === undefined) note("allowed-tools is left out: write names, or a list of them");
+  const optional = {
+    argumentHint: hintIn(fields),
+    model: textField(fields, "model"),
+    agent: textField(fields, "agent"),
+  };
   return {
-    name,
-    description: description.slice(0, MAX_DESCRIPTION).toWellFormed(),
-    ...(argumentHint === undefined ? {} : { argumentHint }),
-    allowedTools: mayAct ? (allowedTools ?? []) : [],
-    ...(model === undefined ? {} : { model }),
-    ...(agent === undefined ? {} : { agent }),
-    origin,
-    path,
-    body,
-    mayRun: mayAct,
+    description: (textField(fields, "description") ?? firstLine(body))
+      .slice(0, MAX_DESCRIPTION)
+      .toWellFormed(),
+    allowedTools: allowedTools ?? [],
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
   };
 }
 
