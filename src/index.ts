@@ -10,7 +10,8 @@ export {
   SimpleAgent,
   type SimpleAgentOptions,
 } from "./app/named-patterns.ts";
-export type { AgentState, AgentStream } from "./core/agent/agent.ts";
+export type { AgentState } from "./core/agent/agent-state.ts";
+export type { AgentStream } from "./core/agent/agent-stream.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
 export type {
@@ -31,13 +32,19 @@ export type {
   HistoryEntry,
   JournalEntry,
   MemoryEditEntry,
+  ModeChangeEntry,
+  ModelChangeEntry,
   ModelUsageEntry,
   NewEntry,
+  NoteEntry,
   PermissionEntry,
+  RecordedError,
+  RetryEntry,
   RollbackEndEntry,
   RollbackEntry,
   RunEndEntry,
   RunStartEntry,
+  SystemRemark,
   ToolIntentEntry,
   ToolResultEntry,
   ToolStatus,
@@ -109,6 +116,7 @@ export type {
 } from "./core/agent/options.ts";
 export type { PendingCall } from "./core/agent/pending-call.ts";
 export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
+export type { SteeringMessage } from "./core/agent/steering.ts";
 export {
   type ErrorCode,
   isNanoAgentError,

@@ -1,7 +1,7 @@
 import { Agent as CoreAgent } from "../core/agent/agent.ts";
 import type { HookRegistry } from "../core/agent/hook-registry.ts";
 import type { AgentOptions as CoreOptions } from "../core/agent/options.ts";
-import type { Model } from "../core/model/model.ts";
+import type { Effort, Model } from "../core/model/model.ts";
 import { namedModel } from "./named-model.ts";
 
 /** How an {@link Agent} is made. */
@@ -20,6 +20,14 @@ export class Agent extends CoreAgent {
   /** Throws `invalid_argument` or `unknown_provider` for options that cannot work. Makes no request and writes nothing. */
   constructor(options: AgentOptions) {
     super(withModel<CoreOptions>(options));
+  }
+
+  /** See {@link CoreAgent.setModel}; the model may be given by its name. */
+  override setModel(
+    model: string | Model,
+    options?: { readonly effort?: Effort | undefined },
+  ): Promise<void> {
+    return super.setModel(toModel(model), options);
   }
 }
 

@@ -1,4 +1,5 @@
-import { Agent, type AgentStream } from "../core/agent/agent.ts";
+import { Agent } from "../core/agent/agent.ts";
+import type { AgentStream } from "../core/agent/agent-stream.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { SchemaInput } from "../core/base/schema.ts";

@@ -65,7 +65,13 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
     case "run_end":
       return typeof record["stopReason"] === "string";
     default:
-      return isSpoken(record) || isFileEntry(record) || isContextEntry(record) || isRewind(record);
+      return (
+        isSpoken(record) ||
+        isFileEntry(record) ||
+        isContextEntry(record) ||
+        isRewind(record) ||
+        isBeside(record)
+      );
   }
 }
 
@@ -77,6 +83,14 @@ function isSpoken({ type, messages, message, usage }: AnyRecord): boolean {
 
 function isRewind({ type, from }: AnyRecord): boolean {
   return type === "rewind" && (from === null || typeof from === "string");
+}
+
+/** The same of records about what is beside the conversation. */
+function isBeside({ type, model, mode, kind, error }: AnyRecord): boolean {
+  if (type === "model_change") return typeof model === "string";
+  if (type === "mode_change") return typeof mode === "string";
+  if (type === "note") return typeof kind === "string";
+  return type === "retry" && isRecord(error);
 }
 
 function isFileEntry(record: AnyRecord): boolean {

@@ -12,6 +12,8 @@ export function describeJournal(
   open: (options: { readonly sessionId: string; readonly now: () => number }) => Promise<Journal>,
 ): void {
   describe(`${name} as a journal`, () => {
+    describeHostEntries(open);
+
     it("has the name it was given and begins empty", async () => {
       const journal = await open({ sessionId: "s1", now: () => 0 });
       expect([journal.sessionId, [...journal.entries()]]).toEqual(["s1", []]);
@@ -63,6 +65,25 @@ export function describeJournal(
       const second = new Agent({ model: new ScriptedModel([says("more")]), tools: [echo], journal });
       expect(second.getState().messages).toEqual(result.messages);
     });
+  });
+}
+
+function describeHostEntries(open: Parameters<typeof describeJournal>[1]): void {
+  it("keeps what is beside the conversation: another model, another mode, notes of a host, retries", async () => {
+    const journal = await open({ sessionId: "s1", now: () => 0 });
+    const given: readonly NewEntry[] = [
+      { type: "model_change", model: "a/b", effort: "high" },
+      { type: "mode_change", mode: "plan" },
+      { type: "note", kind: "question", data: { choices: ["once", null, 3] } },
+      {
+        type: "retry",
+        attempt: 2,
+        delayMs: 5,
+        error: { code: "network", message: "gone", retryable: true, details: { status: 503 } },
+      },
+    ];
+    for (const entry of given) await journal.append(entry);
+    expect([...journal.entries()]).toMatchObject(given);
   });
 }
 

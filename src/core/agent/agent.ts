@@ -1,21 +1,23 @@
 import { type LinkedController, linkController } from "../base/abort.ts";
 import { compileSchema } from "../base/compile-schema.ts";
-import { NanoAgentError } from "../base/errors.ts";
-import { EventStream } from "../base/event-stream.ts";
+import { type Json, NanoAgentError } from "../base/errors.ts";
 import type { CompiledSchema, SchemaInput } from "../base/schema.ts";
 import type { UserBlock } from "../message/block.ts";
 import type { Input } from "../message/given-message.ts";
-import type { Message, UserMessage } from "../message/message.ts";
+import type { Message } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";
+import type { Effort, Model } from "../model/model.ts";
 import { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
-import { assertResumable, hasBegun, recordHistory, saysSomething } from "./begin-run.ts";
+import { type AgentState, agentState } from "./agent-state.ts";
+import { type AgentStream, streamRun } from "./agent-stream.ts";
+import { assertRunnable, recordHistory, recordInterruption } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
 import { assertOptions, assertPriced, assertRunOptions } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
-import type { CompactionEntry, NewEntry } from "./entry.ts";
+import type { CompactionEntry, NewEntry, NoteEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
 import { HookRegistry } from "./hook-registry.ts";
@@ -23,41 +25,25 @@ import { Hooks } from "./hooks.ts";
 import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages, runMessages } from "./input-messages.ts";
 import type { Journal } from "./journal.ts";
-import { Ledger } from "./ledger.ts";
 import { wallTimer } from "./limits.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
+import { makeRun } from "./make-run.ts";
 import { MemoryJournal } from "./memory-journal.ts";
-import { assertAnswered, assertApprovals } from "./open-calls.ts";
 import type { AgentOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
-import { type Recorder, type RunContext, record, requestDefaults, runSettings } from "./run-context.ts";
-import { runTools } from "./run-tools.ts";
+import { type Recorder, type RunContext, record } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
-import { runSubagent } from "./subagent.ts";
-
-/** What {@link Agent.getState} tells. */
-export interface AgentState {
-  readonly messages: readonly Message[];
-  readonly totalTokens: { readonly input: number; readonly output: number };
-  /** USD over all runs; `undefined` when a price is unknown. */
-  readonly totalCost: number | undefined;
-}
-
-/** The events of one run. Iterate it once; leaving early stops the run and waits until it has stopped. */
-export type AgentStream<Output = unknown> = AsyncIterableIterator<AgentEvent> & {
-  /** The result, for code that needs it after the iteration. Rejects when the run threw or was never read to its end. */
-  readonly result: Promise<RunResult<Output>>;
-};
+import { type SteeringMessage, SteeringQueue } from "./steering.ts";
 
 /**
  * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer; they are the same loop.
  * One run at a time; any number of agents side by side.
  */
 export class Agent {
-  readonly #options: AgentOptions;
+  #options: AgentOptions;
   readonly #tools: ToolRegistry;
   readonly #hooks: HookRegistry;
   readonly #longTerm: LongTermControl | undefined;
@@ -65,11 +51,13 @@ export class Agent {
   #state: SessionState;
   /** What the conversation begins with, as long as the journal has nothing. */
   #history: readonly Message[];
-  #steering: NewEntry[] = [];
+  readonly #steering = new SteeringQueue();
   #observed: NewEntry[] = [];
   /** What is to be told to the reader of the next run. */
   readonly #warnings: string[] = [];
   #running: AbortController | undefined;
+  /** Where entries are published that are recorded beside the run at work. */
+  #emit: (event: AgentEvent) => void = NOBODY;
   #conversation: InMemoryMemory | undefined;
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
@@ -81,7 +69,7 @@ export class Agent {
     this.#longTerm = longTermMemory === undefined ? undefined : new LongTermControl(longTermMemory);
     this.#tools = new ToolRegistry([...(options.tools ?? []), ...(this.#longTerm?.tools() ?? [])]);
     this.#hooks = new HookRegistry(options.hooks);
-    this.#journal = options.journal ?? newMemoryJournal(options.sessionId);
+    this.#journal = options.journal ?? new MemoryJournal(options);
     this.#state = new SessionState();
     for (const entry of this.#journal.entries()) this.#state.apply(entry);
   }
@@ -141,49 +129,77 @@ export class Agent {
   ): AgentStream<OutputOf<S>> {
     assertRunOptions(options);
     const messages = runMessages(input);
-    let linked: LinkedController | undefined;
-    const settled = Promise.withResolvers<RunResult<OutputOf<S>>>();
-    // Whoever only iterates never looks at it.
-    settled.promise.catch(() => undefined);
-    const work = async (): Promise<void> => {
-      linked = linkController(options.signal);
-      try {
-        const result = await this.#perform(messages, options, {
-          linked,
-          push: (event) => stream.push(event),
-        });
-        settled.resolve(result as RunResult<OutputOf<S>>);
-        stream.end();
-      } catch (error) {
-        settled.reject(error);
-        stream.fail(error);
-      }
-    };
-    let finished: Promise<void> = Promise.resolve();
-    const stream = new EventStream<AgentEvent>({
-      onStart: () => {
-        finished = work();
-      },
-      onCancel: () => {
-        linked?.controller.abort(new NanoAgentError("aborted", "The reader of the run left."));
-        return finished;
-      },
-    });
-    return Object.assign(stream, { result: settled.promise });
+    return streamRun(options.signal, (linked, push) => this.#perform(messages, options, { linked, push }));
   }
 
   /**
    * A message that reaches the model at its next request, while a run is at work; between runs, with the next run. Text that
-   * arrives when the model is about to end makes it go on.
+   * arrives when the model is about to end makes it go on. Returns an id, which the entry bears that is written when the message is
+   * taken in.
    */
-  steer(message: string | readonly UserBlock[]): void {
-    for (const { content } of inputMessages(message)) {
-      this.#steering.push({
-        type: "user_message",
-        message: { role: "user", content } as UserMessage,
-        source: "steering",
-      });
-    }
+  steer(message: string | readonly UserBlock[]): string {
+    return this.#steering.add(
+      inputMessages(message).flatMap(({ content }) => content as readonly UserBlock[]),
+    );
+  }
+
+  /** Messages of {@link Agent.steer} that no run has taken in yet, in order. */
+  get pendingSteering(): readonly SteeringMessage[] {
+    return this.#steering.messages;
+  }
+
+  /** Takes a message of {@link Agent.steer} back. False when a run has taken it in, or there was none of that id. */
+  unsteer(id: string): boolean {
+    return this.#steering.remove(id);
+  }
+
+  /** The model that is asked. */
+  get model(): Model {
+    return this.#options.model;
+  }
+
+  /** How much reasoning it is asked for; `undefined` for the provider's default. */
+  get effort(): Effort | undefined {
+    return this.#options.effort;
+  }
+
+  /**
+   * Another model, effort or both, from the next model request on: also while a run is at work. Without `effort` it is the provider's
+   * default; `setModel(agent.model, { effort })` changes the effort alone. A run records what it begins with; a change after the first run
+   * began is an entry, stored when the promise resolves. Rejects with `invalid_argument` for what is no model or effort and for a model
+   * of unknown price under a budget in money, and for the journal.
+   */
+  async setModel(model: Model, { effort }: { readonly effort?: Effort | undefined } = {}): Promise<void> {
+    const { effort: _before, ...others } = this.#options;
+    const chosen = effort === undefined ? {} : { effort };
+    const options: AgentOptions = { ...others, model, ...chosen };
+    assertOptions(options);
+    assertPriced(options);
+    this.#options = options;
+    if (!this.#state.isTouched) return;
+    await record(this.#recorder(), {
+      type: "model_change",
+      model: `${model.provider}/${model.id}`,
+      ...chosen,
+    });
+  }
+
+  /** What the newest `mode_change` of the conversation says. */
+  get mode(): string | undefined {
+    return this.#state.mode;
+  }
+
+  /** Records that the host works in another mode. The loop does not depend on it. Rejects for the journal. */
+  async setMode(mode: string): Promise<void> {
+    await record(this.#recorder(), { type: "mode_change", mode });
+  }
+
+  /**
+   * Keeps something of the host's own in the journal, at any time: `kind` names what `data` is. Resolves to the entry once it is stored; a
+   * run at work publishes it. Rejects for the journal.
+   */
+  async note(kind: string, data: Json): Promise<NoteEntry> {
+    return (await record(this.#recorder(), { type: "note", kind, data })) as NoteEntry;
   }
 
   /**
@@ -219,12 +235,7 @@ export class Agent {
 
   /** The conversation and what it has used up so far. */
   getState(): AgentState {
-    const { usage, costUsd } = this.#state.session;
-    return {
-      messages: (hasBegun(this.#state) ? this.#state.transcript.messages : this.#history).slice(),
-      totalTokens: { input: usage.inputTokens, output: usage.outputTokens },
-      totalCost: costUsd,
-    };
+    return agentState(this.#state, this.#history);
   }
 
   /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
@@ -264,16 +275,15 @@ export class Agent {
   /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
   reset(): void {
     this.#assertIdle("reset()");
-    if (this.#options.journal !== undefined) {
+    if (this.#options.journal !== undefined)
       throw new NanoAgentError(
         "invalid_argument",
         "reset() would split the journal that was passed in: make a new agent instead.",
       );
-    }
-    this.#journal = newMemoryJournal(undefined);
+    this.#journal = new MemoryJournal();
     this.#state = new SessionState();
     this.#history = [];
-    this.#steering = [];
+    this.#steering.take();
     this.#observed = [];
   }
 
@@ -300,13 +310,21 @@ export class Agent {
     const publish = publisher(options, push);
     let run: RunContext;
     try {
-      this.#assertRunnable(messages, options);
+      assertRunnable(this.#state, {
+        messages,
+        approvals: options.approvals,
+        tools: this.#tools,
+        history: this.#history,
+        hasSteering: !this.#steering.isEmpty,
+        isRunning: this.isRunning,
+      });
       run = this.#context(options, controller.signal, publish);
     } catch (error) {
       unlink();
       throw error;
     }
     this.#running = controller;
+    this.#emit = run.emit;
     const wall = wallTimer(this.#options.budget?.wallTimeMs, controller);
     for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
     return reply(run, {
@@ -320,29 +338,18 @@ export class Agent {
         clearTimeout(wall);
         unlink();
         this.#running = undefined;
+        this.#emit = NOBODY;
       },
     });
   }
 
-  #assertRunnable(messages: readonly Message[], { approvals }: RunOptions): void {
-    if (this.#running !== undefined) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        "This agent is already running: steer() it, wait, or use a second agent.",
-      );
-    }
-    assertApprovals(this.#state, approvals, saysSomething(messages));
-    if (messages.length === 0) assertAnswered(this.#state, this.#tools, approvals);
-    if (messages.length === 0 && this.#steering.length === 0) assertResumable(this.#state, this.#history);
-  }
-
   #assertIdle(what: string): void {
-    if (this.#running !== undefined)
-      throw new NanoAgentError("invalid_argument", `${what} while a run is at work: stop() it first.`);
+    if (!this.isRunning) return;
+    throw new NanoAgentError("invalid_argument", `${what} while a run is at work: stop() it first.`);
   }
 
   #recorder(): Recorder {
-    return { journal: this.#journal, state: this.#state, scope: undefined, emit: () => undefined };
+    return { journal: this.#journal, state: this.#state, scope: undefined, emit: this.#emit };
   }
 
   async #beforeEdit(): Promise<void> {
@@ -355,35 +362,27 @@ export class Agent {
     if (!closing && this.#state.isWaiting) return;
     const recorder = this.#recorder();
     const observed = this.#observed.splice(0);
+    if (observed.length === 0) return;
     await recordHistory(recorder, this.#history);
+    await recordInterruption(recorder);
     for (const entry of observed) await record(recorder, entry);
   }
 
   #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {
-    const own = this.#options;
-    assertPriced(own);
-    const finish = this.finishToolFor(
-      options.schema === undefined ? undefined : compileSchema(options.schema),
-    );
-    const settings = runSettings(own, options);
-    const tools = runTools(this.#tools, { finish, choice: settings.toolChoice });
+    assertPriced(this.#options);
+    const schema = options.schema === undefined ? undefined : compileSchema(options.schema);
     const hooks = this.#hooksOf(signal, (message) => emit({ type: "warning", message }));
-    return {
-      ...settings,
-      request: requestDefaults(own, this.sessionId),
-      tools,
-      finishTool: finish?.name,
-      startedAt: performance.now(),
-      ledger: new Ledger(own.budget ?? {}),
-      delegate: runSubagent,
+    return makeRun(this.#options, options, {
+      finish: this.finishToolFor(schema),
+      tools: this.#tools,
+      choice: () => this.#options,
       journal: this.#journal,
       state: this.#state,
       signal,
-      scope: undefined,
       hooks,
-      takeSteering: () => (this.#steering.length === 0 ? NONE : this.#steering.splice(0)),
+      takeSteering: () => this.#steering.take(),
       emit: (event) => hooks.print(event, emit),
-    };
+    });
   }
 
   #hooksOf(signal: AbortSignal, warn: (message: string) => void): Hooks {
@@ -392,9 +391,4 @@ export class Agent {
   }
 }
 
-const NONE: readonly NewEntry[] = [];
 const NOBODY = (): void => undefined;
-
-function newMemoryJournal(sessionId: string | undefined): Journal {
-  return new MemoryJournal(sessionId === undefined ? {} : { sessionId });
-}

@@ -1,6 +1,6 @@
 import { toNanoAgentError } from "../base/errors.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
-import type { ModelRequest, StreamPart } from "../model/model.ts";
+import type { ModelRequest } from "../model/model.ts";
 import { exhaustedLimit } from "./limits.ts";
 import type { Reasoned } from "./reasoned.ts";
 import { receiveParts } from "./receive-parts.ts";
@@ -34,14 +34,13 @@ export async function askAside(run: RunContext, request: ModelRequest, purpose: 
 }
 
 async function askOn(run: RunContext, account: RequestAccount, purpose: string): Promise<Reasoned> {
-  const startedAt = performance.now();
   try {
     const { message, finish } = await collectAside(run, account);
     await record(run, {
       type: "model_usage",
       purpose,
       ...account.answered(finish, message),
-      durationMs: Math.round(performance.now() - startedAt),
+      durationMs: account.timing().durationMs,
       ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
     });
     return { type: "answer", message, finishReason: finish.finishReason };
@@ -54,9 +53,6 @@ async function askOn(run: RunContext, account: RequestAccount, purpose: string):
 }
 
 async function collectAside(run: RunContext, account: RequestAccount): Promise<CollectedAnswer> {
-  const show = (part: StreamPart): void => {
-    if (part.type === "retry") run.emit({ ...part, error: redactError(run.redact, part.error) });
-  };
-  await receiveParts(run, { account, show });
+  await receiveParts(run, { account, show: () => undefined });
   return account.collector.result();
 }

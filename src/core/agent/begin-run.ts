@@ -1,9 +1,11 @@
 import { NanoAgentError } from "../base/errors.ts";
 import type { ToolResultBlock, UserBlock } from "../message/block.ts";
-import type { Message, UserMessage } from "../message/message.ts";
+import { type Message, type UserMessage, userMessage } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";
+import type { ToolRegistry } from "../tool/registry.ts";
 import type { NewEntry } from "./entry.ts";
-import { refuseAsked } from "./open-calls.ts";
+import type { Approvals } from "./gate.ts";
+import { assertAnswered, assertApprovals, refuseAsked } from "./open-calls.ts";
 import { type Recorder, type RunContext, record } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -35,14 +37,17 @@ export async function beginRun(
   messages: readonly Message[],
   { history, recalled }: BeforeInput = {},
 ): Promise<void> {
-  const { model, journal } = run;
+  const { journal } = run;
+  const { model, effort } = run.choice();
   if (history !== undefined) await recordHistory(run, history);
   await record(run, {
     type: "run_start",
     sessionId: journal.sessionId,
     model: `${model.provider}/${model.id}`,
+    ...(effort === undefined ? {} : { effort }),
     tools: run.tools.names(),
   });
+  await recordInterruption(run);
   if (run.state.approvals.size > 0 && saysSomething(messages)) await refuseAsked(run);
   if (recalled !== undefined) await record(run, recalled);
   if (messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1)) {
@@ -52,8 +57,46 @@ export async function beginRun(
   for (const message of messages) await recordInput(run, message as UserMessage);
 }
 
+/** What the model is told about an answer of its own that an abort has cut. */
+const INTERRUPTED = "The answer above was interrupted before it was complete.";
+
+/** Tells the model, before anything else is said, that its last answer was cut. */
+export async function recordInterruption(run: Recorder): Promise<void> {
+  if (!run.state.isInterrupted) return;
+  await record(run, {
+    type: "user_message",
+    message: userMessage(INTERRUPTED),
+    source: "system",
+    code: "interrupted",
+  });
+}
+
+/** What a run is asked for, as far as it decides whether the run can begin. */
+export interface RunRequest {
+  readonly messages: readonly Message[];
+  readonly approvals: Approvals | undefined;
+  readonly tools: ToolRegistry;
+  readonly history: readonly Message[];
+  readonly hasSteering: boolean;
+  readonly isRunning: boolean;
+}
+
+/** Throws `invalid_argument` while another run is at work, for approvals of nothing, a run that leaves open calls unanswered, and one with nothing to answer. */
+export function assertRunnable(state: SessionState, request: RunRequest): void {
+  const { messages, approvals, tools, history, hasSteering } = request;
+  if (request.isRunning)
+    throw new NanoAgentError(
+      "invalid_argument",
+      "This agent is already running: steer() it, wait, or use a second agent.",
+    );
+  assertApprovals(state, approvals, saysSomething(messages));
+  if (messages.length > 0) return;
+  assertAnswered(state, tools, approvals);
+  if (!hasSteering) assertResumable(state, history);
+}
+
 /** Throws `invalid_argument` unless it is the model's turn in the conversation, which `history` begins when nothing else is there. */
-export function assertResumable({ transcript }: SessionState, history: readonly Message[] = []): void {
+function assertResumable({ transcript }: SessionState, history: readonly Message[] = []): void {
   const last = transcript.messages.at(-1) ?? history.at(-1);
   if (last?.role === "user" || transcript.hasPending) return;
   throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");

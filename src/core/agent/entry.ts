@@ -1,9 +1,9 @@
-import type { Json } from "../base/errors.ts";
+import type { ErrorCode, Json, NanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import type { ToolInput, ToolResultBlock } from "../message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
-import type { FinishReason } from "../model/model.ts";
+import type { Effort, FinishReason } from "../model/model.ts";
 import type { FileChange, Omission } from "./file-change.ts";
 
 /**
@@ -27,6 +27,8 @@ export interface RunStartEntry extends EntryBase {
   readonly sessionId: string;
   /** `provider/id`. */
   readonly model: string;
+  /** Reasoning asked for; absent: the provider's default. */
+  readonly effort?: Effort;
   readonly tools: readonly string[];
   /** Name of the subagent whose run begins; absent for the run of the conversation. */
   readonly agent?: string;
@@ -49,6 +51,56 @@ export interface UserEntry extends EntryBase {
   readonly type: "user_message";
   readonly message: UserMessage;
   readonly source: "input" | "steering" | "observed" | "system" | "memory";
+  /** For `steering`: what {@link import("./agent.ts").Agent.steer} returned. The entry is written when the run takes the message in. */
+  readonly steeringId?: string;
+  /** For `system`: what the loop says. Absent for the words of a pattern or of a tool. */
+  readonly code?: SystemRemark;
+}
+
+/** What the loop says to the model. `interrupted`: the answer before was cut. */
+export type SystemRemark = "interrupted";
+
+/** Another model, or another effort: it holds from the next model request on. */
+export interface ModelChangeEntry extends EntryBase {
+  readonly type: "model_change";
+  /** `provider/id`. */
+  readonly model: string;
+  /** Reasoning asked for from here on; absent: the provider's default. */
+  readonly effort?: Effort;
+}
+
+/** Another mode of the host, such as a permission mode. Nothing in the loop depends on it. */
+export interface ModeChangeEntry extends EntryBase {
+  readonly type: "mode_change";
+  readonly mode: string;
+}
+
+/** What a host keeps in the journal beside the run, such as a question to a person. Nothing in the loop depends on it. */
+export interface NoteEntry extends EntryBase {
+  readonly type: "note";
+  /** Names what `data` is, e.g. `question`. */
+  readonly kind: string;
+  readonly data: Json;
+}
+
+/**
+ * An attempt at a model request failed and another follows after `delayMs`. What streamed of the answer so far is void. `time` is when
+ * it failed.
+ */
+export interface RetryEntry extends EntryBase {
+  readonly type: "retry";
+  /** Number of the attempt that follows, from 2. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly error: RecordedError;
+}
+
+/** An error as an entry holds it: the fields of a {@link import("../base/errors.ts").NanoAgentError} that are data. */
+export interface RecordedError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly details: { readonly [key: string]: Json | undefined };
 }
 
 /**
@@ -72,7 +124,10 @@ export interface AssistantEntry extends EntryBase {
   readonly usage: Usage;
   readonly costUsd?: number;
   readonly responseId?: string;
+  /** From the request to the end of the answer, with the retries between them. */
   readonly durationMs: number;
+  /** From the request to the first part of this answer, with the retries between them. */
+  readonly firstTokenMs?: number;
   /** True when the answer was cut by an abort: the text stands as far as it had come, tool calls are left out. */
   readonly interrupted?: boolean;
 }
@@ -228,6 +283,10 @@ export type JournalEntry =
   | RunStartEntry
   | HistoryEntry
   | UserEntry
+  | ModelChangeEntry
+  | ModeChangeEntry
+  | NoteEntry
+  | RetryEntry
   | MemoryEditEntry
   | AssistantEntry
   | ToolIntentEntry
@@ -248,3 +307,8 @@ export type NewEntry = JournalEntry extends infer E
     ? Omit<E, "id" | "parent" | "time">
     : never
   : never;
+
+/** The data of an error. */
+export function recordedError({ code, message, retryable, details }: NanoAgentError): RecordedError {
+  return { code, message, retryable, details };
+}

@@ -1,4 +1,4 @@
-import type { RetryPart, TextDelta, ThinkingDelta, ToolCallDelta, ToolCallStart } from "../model/model.ts";
+import type { TextDelta, ThinkingDelta, ToolCallDelta, ToolCallStart } from "../model/model.ts";
 import type { ToolUpdate } from "../tool/tool.ts";
 import type { CompactionReason, JournalEntry } from "./entry.ts";
 import type { RunResult } from "./result.ts";
@@ -69,8 +69,8 @@ export interface DoneEvent {
 }
 
 /**
- * What a run publishes, in order: journal entries as they are written, and between them ephemeral parts: the deltas of the model's
- * stream as they arrive, progress of tools, retries (which void the deltas of their turn so far). Exactly one `done` event ends it.
+ * What a run publishes, in order: journal entries as they are written (a `retry` voids the deltas of its turn so far), and between them
+ * ephemeral parts: the deltas of the model's stream as they arrive, progress of tools. Exactly one `done` event ends it.
  */
 export type AgentEvent =
   | JournalEntry
@@ -79,7 +79,6 @@ export type AgentEvent =
   | ThinkingDelta
   | ToolCallStart
   | ToolCallDelta
-  | RetryPart
   | ToolUpdateEvent
   | PhaseEvent
   | CompactionStartEvent

@@ -8,7 +8,7 @@ import type { CompactionEntry, CompactionReason } from "./entry.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { reason } from "./reason.ts";
 import type { Reasoned } from "./reasoned.ts";
-import { type Recorder, type RunContext, record } from "./run-context.ts";
+import { type Recorder, type RunContext, record, withChoice } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Time a compactor gets to end by itself when it is aborted, in milliseconds: it may have to record what it has spent. */
@@ -18,7 +18,8 @@ const COMPACTOR_GRACE_MS = 1_000;
  * One model request of the conversation, with room made for it: before, when the compactor says so, and once after the provider
  * refused it as too long, followed by one more try. Without a compactor this is {@link reason}.
  */
-export function reasonInRoom(run: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
+export function reasonInRoom(given: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
+  const run = withChoice(given);
   const { compactor } = run;
   return compactor === undefined ? reason(run, toolChoice) : reasonBeside(run, compactor, toolChoice);
 }

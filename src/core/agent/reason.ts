@@ -17,15 +17,14 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
   const opened = openAccount(run, toolChoice);
   const account = opened instanceof Promise ? await opened : opened;
   if (!(account instanceof RequestAccount)) return account;
-  const startedAt = performance.now();
   try {
     await receiveParts(run, { account, show: (part) => publish(run, part) });
-    return await recordAnswer(run, account.collector.result(), { account, startedAt });
+    return await recordAnswer(run, account.collector.result(), account);
   } catch (error) {
     const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
     if (run.signal.aborted) {
-      await recordPartial(run, account.collector.partial(), { account, startedAt });
+      await recordPartial(run, account.collector.partial(), account);
       return { type: "aborted" };
     }
     await account.void("failed");
@@ -58,20 +57,13 @@ async function openLimited(run: RunContext, request: ModelRequest): Promise<Requ
 }
 
 function publish(run: RunContext, part: StreamPart): void {
-  if (part.type === "retry") run.emit({ ...part, error: redactError(run.redact, part.error) });
-  else if (part.type !== "block" && part.type !== "finish") run.emit(part);
-}
-
-/** What an exchange with the model is recorded with. */
-interface Exchange {
-  readonly account: RequestAccount;
-  readonly startedAt: number;
+  if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
 }
 
 async function recordAnswer(
   run: RunContext,
   { message, finish }: CollectedAnswer,
-  { account, startedAt }: Exchange,
+  account: RequestAccount,
 ): Promise<Reasoned> {
   const own: HookedAnswer = { message, finishReason: finish.finishReason };
   const hooked = run.hooks.has("post_reasoning") ? await hookedAnswer(run, account.request, own) : own;
@@ -80,7 +72,7 @@ async function recordAnswer(
     type: "assistant_message",
     ...answer,
     ...account.answered(finish, message),
-    durationMs: Math.round(performance.now() - startedAt),
+    ...account.timing(),
     ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
   });
   if (stored instanceof Promise) await stored;
@@ -104,7 +96,7 @@ function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRe
 async function recordPartial(
   run: RunContext,
   message: AssistantMessage,
-  { account, startedAt }: Exchange,
+  account: RequestAccount,
 ): Promise<void> {
   if (message.content.length === 0) {
     await account.void("aborted");
@@ -115,7 +107,7 @@ async function recordPartial(
     message,
     finishReason: { unified: "other", raw: "aborted" },
     ...account.cut(),
-    durationMs: Math.round(performance.now() - startedAt),
+    ...account.timing(),
     interrupted: true,
   });
 }

@@ -1,7 +1,9 @@
 import { abortError, orAborted } from "../base/abort.ts";
-import type { StreamPart } from "../model/model.ts";
+import type { RetryPart, StreamPart } from "../model/model.ts";
+import { recordedError } from "./entry.ts";
+import { redactError } from "./redact-call.ts";
 import type { RequestAccount } from "./request-account.ts";
-import type { RunContext } from "./run-context.ts";
+import { type RunContext, record } from "./run-context.ts";
 
 /** Time a model gets to end by itself when it is aborted, in milliseconds. */
 const GRACE_MS = 500;
@@ -9,7 +11,7 @@ const GRACE_MS = 500;
 /** Where the parts of an answer go. */
 export interface Receiver {
   readonly account: RequestAccount;
-  /** Gets each part as it is to be shown. */
+  /** Gets each part of the answer as it is to be shown. */
   readonly show: (part: StreamPart) => void;
 }
 
@@ -26,8 +28,16 @@ async function receive(run: RunContext, { account, show }: Receiver): Promise<vo
   for await (const part of model.stream(account.request, { signal })) {
     // Nobody may be waiting any more.
     if (signal.aborted) throw abortError(signal);
-    if (part.type === "retry") await account.void("retry");
-    show(account.take(part));
+    if (part.type === "retry") await recordRetry(run, account, part);
+    else show(account.take(part));
     if (signal.aborted) throw abortError(signal);
   }
+}
+
+/** A retry is kept with its reason and its wait, and what the failed attempt had used up is charged. */
+async function recordRetry(run: RunContext, account: RequestAccount, part: RetryPart): Promise<void> {
+  await account.void("retry");
+  account.take(part);
+  const { type, attempt, delayMs, error } = part;
+  await record(run, { type, attempt, delayMs, error: recordedError(redactError(run.redact, error)) });
 }

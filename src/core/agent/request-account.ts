@@ -4,6 +4,7 @@ import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import { estimateOutput, estimateTokens, type Measured } from "../model/estimate.ts";
 import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/model.ts";
+import type { AssistantEntry } from "./entry.ts";
 import { type Grant, highestPrice } from "./ledger.ts";
 import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -34,6 +35,8 @@ export class RequestAccount {
   /** Arguments of calls as they come: the collector has them when they are complete. */
   readonly #arguments: string[] = [];
   #hasBegun = false;
+  readonly #startedAt = performance.now();
+  #firstPartAt: number | undefined;
 
   private constructor(run: RunContext, grant: Grant, measured: Measured | undefined) {
     this.#run = run;
@@ -64,7 +67,16 @@ export class RequestAccount {
   take(part: StreamPart): StreamPart {
     if (part.type === "tool_call_delta") this.#arguments.push(part.json);
     this.#hasBegun = part.type !== "retry";
+    if (part.type === "retry") this.#firstPartAt = undefined;
+    else if (part.type !== "finish") this.#firstPartAt ??= performance.now();
     return this.collector.add(part);
+  }
+
+  /** How long the request has taken by now, and how long until the first part of the answer that stands. */
+  timing(): Pick<AssistantEntry, "durationMs" | "firstTokenMs"> {
+    const durationMs = Math.round(performance.now() - this.#startedAt);
+    if (this.#firstPartAt === undefined) return { durationMs };
+    return { durationMs, firstTokenMs: Math.round(this.#firstPartAt - this.#startedAt) };
   }
 
   /** What an answer is charged with. */

@@ -42,10 +42,15 @@ export interface RunSettings {
   readonly redact: Redaction | undefined;
 }
 
+/** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
+export type ModelChoice = Pick<AgentOptions, "model" | "effort">;
+
 /** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
 export interface RunContext extends RunSettings {
   readonly tools: ToolRegistry;
   readonly request: RequestDefaults;
+  /** What the next request of the conversation is to be made with; {@link RunContext.model} is what this one is made with. */
+  readonly choice: () => ModelChoice;
   readonly startedAt: number;
   /** Shared with the nested runs inside. */
   readonly ledger: Ledger;
@@ -101,6 +106,14 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     approvals: options.approvals ?? {},
     compactor: own.compaction === false ? undefined : own.compaction,
   };
+}
+
+/** The run as its next request is to be made: the model or its effort may have been changed meanwhile. */
+export function withChoice(run: RunContext): RunContext {
+  const { model, effort } = run.choice();
+  if (model === run.model && effort === run.request.effort) return run;
+  const { effort: _before, ...request } = run.request;
+  return { ...run, model, request: effort === undefined ? request : { ...request, effort } };
 }
 
 function callSettings(

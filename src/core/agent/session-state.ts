@@ -2,6 +2,7 @@ import type { ToolUseBlock } from "../message/block.ts";
 import { LONG_TERM_MEMORY, type Message, textOf, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
 import { addUsage, cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
+import type { Effort } from "../model/model.ts";
 import type {
   ApprovalRequestEntry,
   AssistantEntry,
@@ -9,6 +10,8 @@ import type {
   JournalEntry,
   MemoryEditEntry,
   ModelUsageEntry,
+  RunEndEntry,
+  RunStartEntry,
   ToolIntentEntry,
   ToolResultEntry,
 } from "./entry.ts";
@@ -67,6 +70,10 @@ export class SessionState {
     | undefined;
   #isUndone = false;
   #revision = 0;
+  #isCut = false;
+  #model: string | undefined;
+  #effort: Effort | undefined;
+  #mode: string | undefined;
 
   constructor(nested?: NestedState) {
     this.#nested = nested;
@@ -121,6 +128,26 @@ export class SessionState {
     return this.#approvals ?? NO_APPROVALS;
   }
 
+  /** Whether the last message is an answer that an abort has cut, of which the model was not told. */
+  get isInterrupted(): boolean {
+    return this.#isCut && this.transcript.messages.at(-1)?.role === "assistant";
+  }
+
+  /** `provider/id` of the model asked last, or chosen since; `undefined` before the first run. */
+  get model(): string | undefined {
+    return this.#model;
+  }
+
+  /** Reasoning asked of it; `undefined` for the provider's default. */
+  get effort(): Effort | undefined {
+    return this.#effort;
+  }
+
+  /** What the newest `mode_change` says. */
+  get mode(): string | undefined {
+    return this.#mode;
+  }
+
   /** Whether an open call had begun when whatever ran it was cut. */
   hasBegun(callId: string): boolean {
     return this.#begun.includes(callId);
@@ -172,19 +199,16 @@ export class SessionState {
     const { labels } = this;
     switch (entry.type) {
       case "run_start":
-        this.#isTouched = true;
-        this.#isStopped = false;
-        this.#guard?.begin();
-        this.#run = NOTHING;
-        this.#iterations = 0;
-        this.#lastText = "";
+        this.#begin(entry);
         return;
       case "history":
         this.transcript.addHistory(this.#named(entry.id, entry.messages));
+        this.#isCut = false;
         this.#closeApprovals();
         return;
       case "user_message":
         this.transcript.addUser(labels.named(entry.message, entry.id));
+        this.#isCut = false;
         if (entry.source === "memory") labels.mark([entry.id], [LONG_TERM_MEMORY]);
         this.#closeApprovals();
         return;
@@ -199,17 +223,32 @@ export class SessionState {
         (this.#approvals ??= new Map()).set(entry.callId, entry);
         return;
       case "run_end":
-        // Calls left to the caller stay open; any other open call will never be answered.
-        this.#endedWaiting =
-          entry.stopReason === "awaiting_external" || entry.stopReason === "awaiting_approval";
-        if (this.#endedWaiting) return;
-        this.transcript.closeOpenCalls();
-        this.#closeApprovals();
+        this.#end(entry);
         return;
       default:
         // What was decided about calls and done to files is no part of the conversation.
         this.#foldContext(entry);
     }
+  }
+
+  #begin(entry: RunStartEntry): void {
+    this.#isTouched = true;
+    this.#model = entry.model;
+    this.#effort = entry.effort;
+    this.#isStopped = false;
+    this.#guard?.begin();
+    this.#run = NOTHING;
+    this.#iterations = 0;
+    this.#lastText = "";
+  }
+
+  #end(entry: RunEndEntry): void {
+    if (entry.stopReason === "aborted") this.#isCut = true;
+    // Calls left to the caller stay open; any other open call will never be answered.
+    this.#endedWaiting = entry.stopReason === "awaiting_external" || entry.stopReason === "awaiting_approval";
+    if (this.#endedWaiting) return;
+    this.transcript.closeOpenCalls();
+    this.#closeApprovals();
   }
 
   #call(entry: ToolIntentEntry | ToolResultEntry): void {
@@ -239,6 +278,11 @@ export class SessionState {
     else if (entry.type === "compaction") this.#compact(entry);
     else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);
     else if (entry.type === "memory_edit") this.#edit(entry);
+    else if (entry.type === "mode_change") this.#mode = entry.mode;
+    else if (entry.type === "model_change") {
+      this.#model = entry.model;
+      this.#effort = entry.effort;
+    }
   }
 
   #named(id: string, messages: readonly Message[]): readonly Message[] {
@@ -282,6 +326,7 @@ export class SessionState {
   #answer(entry: AssistantEntry): void {
     this.transcript.addAssistant(entry.message);
     this.labels.nameNew(entry.message, entry.id);
+    this.#isCut = entry.interrupted === true;
     this.#closeApprovals();
     const calls = toolCallsOf(entry.message);
     if (calls.length > 0 || this.#guard !== undefined) this.guard.answer(calls);

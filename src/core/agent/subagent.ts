@@ -19,7 +19,8 @@ const DEFAULT_MAX_DEPTH = 2;
 export async function runSubagent(run: RunContext, delegation: Delegation): Promise<SubagentOutcome> {
   const { call, task, number } = delegation;
   const depth = (run.subagent?.depth ?? 0) + 1;
-  const model = task.model ?? run.model;
+  const choice = choiceOf(run, task);
+  const { model, effort } = choice();
   assertTask(run, task, depth);
   const startedAt = performance.now();
   let toolCalls = 0;
@@ -45,18 +46,15 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
     type: "run_start",
     sessionId: run.journal.sessionId,
     model: `${model.provider}/${model.id}`,
+    ...(effort === undefined ? {} : { effort }),
     tools: tools.names(),
     agent: task.agent,
   });
   const { system: _parents, ...request } = run.request;
   const around: RunContext = {
     ...run,
-    model,
-    request: {
-      ...request,
-      ...(task.systemPrompt === undefined ? {} : { system: task.systemPrompt }),
-      ...(task.effort === undefined ? {} : { effort: task.effort }),
-    },
+    choice,
+    request: { ...request, ...(task.systemPrompt === undefined ? {} : { system: task.systemPrompt }) },
     subagent: { agent: task.agent, callId: call.id, depth },
     takeSteering: () => [],
     emit,
@@ -72,6 +70,12 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
   return outcomeOf(result, toolCalls, startedAt);
 }
 
+/** What a task does not say is that of the run around it, also when it changes there. */
+function choiceOf({ choice }: RunContext, { model, effort }: SubagentTask): RunContext["choice"] {
+  if (model === undefined && effort === undefined) return choice;
+  return () => ({ ...choice(), ...(model && { model }), ...(effort && { effort }) });
+}
+
 function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
   const maxDepth = task.maxDepth ?? DEFAULT_MAX_DEPTH;
   if (depth > maxDepth) {
@@ -83,7 +87,7 @@ function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
   if (task.prompt.trim() === "")
     throw new NanoAgentError("invalid_argument", `The subagent ${task.agent} was given no task: write one.`);
   assertLimits({ maxIterations: task.maxIterations });
-  assertPriced({ budget: run.budget, model: task.model ?? run.model });
+  assertPriced({ budget: run.budget, model: task.model ?? run.choice().model });
 }
 
 /** A registry of its own. The tool that ends the run around it is left out, and at the deepest level the one that started it: it could only fail. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../core/agent/agent.ts";
+import { recordedError } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
@@ -126,11 +127,11 @@ test("partial events nest: message, block, deltas", async () => {
 });
 
 test("after a retry the message starts again", () => {
-  const error = new NanoAgentError("network", "gone");
+  const error = recordedError(new NanoAgentError("network", "gone"));
   const lines = linesOf(
     [
       { type: "text_delta", index: 0, text: "a" },
-      { type: "retry", attempt: 2, delayMs: 5, error },
+      { id: "entry_1", parent: null, time: 0, type: "retry", attempt: 2, delayMs: 5, error },
       { type: "text_delta", index: 0, text: "b" },
     ],
     true,

@@ -105,7 +105,8 @@ function openingLength(inside: readonly JournalEntry[]): number {
 
 function canBeInput(entry: JournalEntry): boolean {
   if (entry.scope !== undefined) return false;
-  if (entry.type === "user_message") return entry.source !== "steering" && entry.source !== "system";
+  if (entry.type === "user_message" && entry.source === "system") return entry.code === "interrupted";
+  if (entry.type === "user_message") return entry.source !== "steering";
   return entry.type === "history" || entry.type === "tool_result" || entry.type === "permission_decision";
 }
 

@@ -179,6 +179,7 @@ class RunReplay {
       hooks: noHooks(this.#run.start.sessionId, ports.tools, this.#abort.signal),
       onMaxIterations: this.#facts.onMaxIterations,
       approve,
+      choice: () => ({ model }),
       request: { sessionId: this.#run.start.sessionId },
       tools: new ToolRegistry(ports.tools),
       finishTool: this.#facts.finishTool,

@@ -79,6 +79,7 @@ function modelContext(entries: readonly JournalEntry[], setting: Setting): RunCo
   const tools = options.tools.filter(({ name }) => offered?.includes(name) ?? true);
   const recorded = recordedByInput(entries);
   return {
+    choice: () => ({ model }),
     ...runSettings({ model, toolTimeoutMs: 0 }, { maxIterations }),
     onMaxIterations: "last",
     ledger: new Ledger({}),

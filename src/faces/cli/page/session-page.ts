@@ -98,11 +98,26 @@ function conversation(entries: readonly JournalEntry[]): readonly Html[] {
       case "tool_result":
       case "permission_decision":
       case "model_usage":
+      case "note":
         return [];
       default:
-        return [html`<p class="note">A record of type ${(entry as { readonly type: string }).type}</p>`];
+        return [html`<p class="note">${besideText(entry)}</p>`];
     }
   });
+}
+
+/** What is said of an entry that is beside the conversation. */
+function besideText(entry: JournalEntry): string {
+  switch (entry.type) {
+    case "model_change":
+      return `Model: ${entry.model}${entry.effort === undefined ? "" : `, effort ${entry.effort}`}`;
+    case "mode_change":
+      return `Mode: ${entry.mode}`;
+    case "retry":
+      return `Attempt ${entry.attempt} after: ${entry.error.message}`;
+    default:
+      return `A record of type ${entry.type}`;
+  }
 }
 
 function callFacts(entries: readonly JournalEntry[]): CallFacts {
