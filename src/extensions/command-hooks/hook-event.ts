@@ -44,6 +44,18 @@ export interface HookCommand {
   readonly source: string;
 }
 
+/** One function of an extension. */
+export interface HookHandler {
+  readonly event: HookEvent;
+  readonly matcher?: string;
+  /** The extension it belongs to, for messages. */
+  readonly source: string;
+  /** Returns what a command hook would print as JSON, or nothing. */
+  readonly run: (input: HookInput, signal: AbortSignal) => unknown;
+  /** Told when it throws or never answers, so that its extension can be switched off. */
+  readonly onFailure: (error: unknown) => void;
+}
+
 /** What the hooks of one event say together. */
 export interface HookVerdict {
   /** The strictest of what they decided: deny before ask before allow. */

@@ -62,6 +62,13 @@ const DECISIONS: { readonly [word: string]: "allow" | "ask" | "deny" | undefined
   block: "deny",
 };
 
+/** What the value a handler returned means; `name` is its extension. */
+export function readReturned(name: string, value: unknown): HookAnswer {
+  if (value === undefined || value === null) return NOTHING;
+  if (isRecord(value)) return decided(name, value);
+  return { ...NOTHING, problems: [`the hook of ${name} returned ${typeof value}, which is not an object`] };
+}
+
 interface AnswerFields {
   readonly [key: string]: unknown;
 }

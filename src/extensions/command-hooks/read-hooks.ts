@@ -103,7 +103,7 @@ const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
 };
 
 /** Whether a hook is meant for a name: that of a tool in ours or the field's words, or what the event is about. */
-export function isMeant({ matcher }: HookCommand, name: string): boolean {
+export function isMeant({ matcher }: Pick<HookCommand, "matcher">, name: string): boolean {
   const pattern = matcher === undefined ? undefined : toMatcher(matcher);
   if (pattern === undefined) return matcher === undefined;
   return [name, ...(SAME_TOOLS[name] ?? [])].some((each) => pattern.test(each));

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { CommandHooks } from "./command-hooks.ts";
+import { EventHooks } from "./event-hooks.ts";
 import type { HookCommand, HookEvent } from "./hook-event.ts";
 import { isMeant, readHooks } from "./read-hooks.ts";
 
 const PATH = process.env["PATH"] ?? "";
 
-function hooksOf(commands: readonly (string | Partial<HookCommand>)[], cwd = tempFolder({})): CommandHooks {
+function hooksOf(commands: readonly (string | Partial<HookCommand>)[], cwd = tempFolder({})): EventHooks {
   const hooks = commands.map(
     (given): HookCommand => ({
       event: "PreToolUse",
@@ -21,7 +21,7 @@ function hooksOf(commands: readonly (string | Partial<HookCommand>)[], cwd = tem
     }),
   );
   const facts = () => ({ session_id: "s", transcript_path: "/t", cwd, permission_mode: "default" });
-  return new CommandHooks({ hooks, place: { cwd, env: { PATH, HOME: cwd } }, facts });
+  return new EventHooks({ commands: hooks, handlers: [], place: { cwd, env: { PATH, HOME: cwd } }, facts });
 }
 
 const answer = (value: object): string => `echo '${JSON.stringify(value)}'`;
