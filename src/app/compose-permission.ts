@@ -19,6 +19,8 @@ export interface ComposePermissionOptions
 /** Who decides about calls, and who asks a person where that is open. */
 export interface ComposedPermission {
   readonly permission: Gate;
+  /** Names of tools whose every call is refused. */
+  readonly forbidden: readonly string[];
   readonly approve?: Approver;
 }
 
@@ -29,7 +31,7 @@ export function composePermission(
 ): ComposedPermission {
   const { config, cwd, paths } = settings;
   const session = new SessionRules();
-  const gate = createPermissionGate({
+  const { forbidden, ...gate } = createPermissionGate({
     ...options,
     session,
     isAttended: approval !== undefined,
@@ -43,7 +45,7 @@ export function composePermission(
     home: paths.home,
     machinery: [paths.configFolder, paths.stateFolder],
   });
-  if (approval === undefined) return { permission: gate };
+  if (approval === undefined) return { permission: gate, forbidden };
   const place = { configFolder: paths.configFolder, cwd };
   const approve = createApprover({
     prompt: approval,
@@ -51,7 +53,7 @@ export function composePermission(
     recheck: (request) => gate.check(request),
     remember: async (rule) => (await import("./saved-rules.ts")).saveRule(rule, place),
   });
-  return { permission: gate, approve };
+  return { permission: gate, approve, forbidden };
 }
 
 /** The file a setting comes from; `undefined` for one of the command line. */

@@ -3,6 +3,7 @@ import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Model } from "../core/model/model.ts";
+import { isOffered } from "../core/tool/registry.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
@@ -20,9 +21,10 @@ import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
-import { chooseModel } from "./model-choice.ts";
+import { chooseModel, type ModelChoiceOptions } from "./model-choice.ts";
+import { offeredTools } from "./offered-tools.ts";
 import { openMemory } from "./open-memory.ts";
-import { type OpenModelOptions, openModel } from "./open-model.ts";
+import { openModel } from "./open-model.ts";
 import type { Settings } from "./settings.ts";
 import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";
@@ -38,6 +40,8 @@ export interface ComposeOptions {
   readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
+  /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
+  readonly acceptServer?: ModelChoiceOptions["accept"];
   /** Asks a person what no rule decides. Default: nobody, and every question is a no. */
   readonly approval?: ApprovalPrompt | undefined;
   readonly onNotice: (message: string) => void;
@@ -48,6 +52,8 @@ export interface ComposedAgent {
   readonly agent: Agent;
   /** `provider/id`. */
   readonly model: string;
+  /** Why it is that one; undefined for one that was passed in. */
+  readonly modelSource: string | undefined;
   readonly toolNames: readonly string[];
   /** Names of the subagents and of the skills. */
   readonly agents: readonly string[];
@@ -85,37 +91,31 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
 
 async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
   const { settings, openJournal, approval, onNotice } = options;
-  const { cwd, environment, paths } = settings;
+  const { cwd, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
+  const pauses = new RatePauses();
+  const { model, modelSource } = await modelOf(options, pauses);
   const guard = new FileGuard();
-  const builtin = createBuiltinTools({
-    shell: confined.shell,
-    home: paths.home,
-    workspace: confined.workspace,
-    searchPath: variable(environment, "PATH") ?? "",
-    guard,
-    extra: config.extraTools ?? [],
-    webFetch: webFetchOptions(config, environment),
-  });
+  const builtin = builtinTools(settings, confined, guard);
   const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
   const instructions = readInstructions(settings.folders, onNotice);
-  const pauses = new RatePauses();
   const sandbox = confined.limits;
   const extended = { settings, instructions, pauses, onNotice, sandbox, tools: builtin.tools };
-  const { tools, agents, skills, readable } = await composeExtensions(extended);
-  const toolNames = [...tools.map((tool) => tool.name), ...memory.toolNames];
+  const { agents, skills, readable, ...composed } = await composeExtensions(extended);
+  const known = [...composed.tools.map((tool) => tool.name), ...memory.toolNames];
   const { workspace } = confined;
-  const decides = composePermission(settings, {
+  const { forbidden, ...decides } = composePermission(settings, {
     mode,
-    known: toolNames,
+    known,
     allowed: memory.toolNames,
     workspace,
     readable,
     guard,
     approval,
   });
-  const model = options.model ?? (await modelOf(settings, { onNotice, pauses }));
+  const tools = offeredTools(composed.tools, { model, forbidden, onNotice });
+  const toolNames = [...tools.filter(isOffered).map((tool) => tool.name), ...memory.toolNames];
   const journal = await openJournal();
   const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
   const agent = await agentOf(config.pattern, {
@@ -133,6 +133,7 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   return {
     agent,
     model: `${model.provider}/${model.id}`,
+    modelSource,
     toolNames,
     agents,
     skills,
@@ -142,6 +143,22 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     tidy: () => tidy(cwd),
     killNow: builtin.killNow,
   };
+}
+
+function builtinTools(
+  { config, environment, paths }: Settings,
+  { shell, workspace }: Confinement,
+  guard: FileGuard,
+): BuiltinTools {
+  return createBuiltinTools({
+    shell,
+    home: paths.home,
+    workspace,
+    searchPath: variable(environment, "PATH") ?? "",
+    guard,
+    extra: config.values.extraTools ?? [],
+    webFetch: webFetchOptions(config.values, environment),
+  });
 }
 
 /** What is done before the first calls and after the last. */
@@ -183,12 +200,14 @@ async function agentOf(pattern: PatternName | undefined, options: AgentOptions):
 }
 
 async function modelOf(
-  settings: Settings,
-  options: Pick<OpenModelOptions, "onNotice" | "pauses">,
-): Promise<Model> {
+  { settings, model: given, acceptServer, onNotice }: ComposeOptions,
+  pauses: RatePauses,
+): Promise<{ readonly model: Model; readonly modelSource: string | undefined }> {
+  if (given !== undefined) return { model: given, modelSource: undefined };
   const { config, environment } = settings;
-  const { name } = await chooseModel({ config, environment });
-  return openModel(name, { environment, config: config.values, ...options });
+  const { name, source } = await chooseModel({ config, environment, accept: acceptServer, onNotice });
+  const model = await openModel(name, { environment, config: config.values, onNotice, pauses });
+  return { model, modelSource: source };
 }
 
 /** What keeps a run, its cost and its conversation within bounds. */
@@ -198,6 +217,7 @@ function boundsOf(config: ConfigFile): Partial<AgentOptions> {
     onMaxIterations: "last",
     budget: budgetOf(config),
     ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
+    ...(config.maxCallsPerAnswer === undefined ? {} : { maxCallsPerAnswer: config.maxCallsPerAnswer }),
     compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
   };
 }

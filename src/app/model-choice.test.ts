@@ -1,16 +1,18 @@
 import { expect, test } from "vitest";
 import { isNanoAgentError } from "../core/base/errors.ts";
-import type { LocalServer } from "../providers/local/probe-local.ts";
-import { chooseModel, type ModelChoice } from "./model-choice.ts";
+import { chooseModel, type FoundModel, type ModelChoice, type ModelChoiceOptions } from "./model-choice.ts";
 
 const NOTHING = { values: {}, sources: new Map<string, string>() };
 
 function choose(
   environment: { readonly [name: string]: string },
-  servers: readonly LocalServer[] = [],
+  found?: FoundModel,
+  options: Partial<ModelChoiceOptions> = {},
 ): Promise<ModelChoice> {
-  return chooseModel({ config: NOTHING, environment, probe: () => Promise.resolve(servers) });
+  return chooseModel({ config: NOTHING, environment, probe: () => Promise.resolve(found), ...options });
 }
+
+const SERVER = { name: "lmstudio/qwen", baseUrl: "http://127.0.0.1:1234/v1" };
 
 test("what was said wins over keys that are set", async () => {
   const config = { values: { model: "ollama/x" }, sources: new Map([["model", "command line"]]) };
@@ -26,21 +28,44 @@ test("the first provider whose key is set gives its default model", async () => 
   expect((await choose({ DEEPSEEK_API_KEY: "k", OPENAI_API_KEY: " " })).source).toBe("DEEPSEEK_API_KEY");
 });
 
-test("without a key the first model of a local server that has one is used", async () => {
-  const servers: readonly LocalServer[] = [
-    { provider: "ollama", baseUrl: "http://127.0.0.1:11434/v1", models: [] },
-    { provider: "lmstudio", baseUrl: "http://127.0.0.1:1234/v1", models: ["qwen", "other"] },
-  ];
-  expect(await choose({}, servers)).toEqual({
-    name: "lmstudio/qwen",
-    source: "the server at http://127.0.0.1:1234/v1",
+test("a local server that nobody chose gets no prompt", async () => {
+  const error: unknown = await choose({}, SERVER).catch((thrown: unknown) => thrown);
+  expect(isNanoAgentError(error, "missing_credentials") && error.message).toBe(
+    'No model was chosen. The server at http://127.0.0.1:1234/v1 has lmstudio/qwen, but nobody said that it may have your prompt. To use it: -m lmstudio/qwen, or -m local for whatever local server answers, or NANO_AGENT_MODEL, or "model" in the configuration.',
+  );
+});
+
+test("a person who is asked decides about a server that was found", async () => {
+  const asked: FoundModel[] = [];
+  const answering = (answer: boolean) => ({
+    accept: async (found: FoundModel) => {
+      asked.push(found);
+      return answer;
+    },
   });
+  expect(await choose({}, SERVER, answering(true))).toEqual({
+    name: "lmstudio/qwen",
+    source: "your yes to the server at http://127.0.0.1:1234/v1",
+  });
+  await expect(choose({}, SERVER, answering(false))).rejects.toThrow("No model was chosen.");
+  expect(asked).toEqual([SERVER, SERVER]);
+});
+
+test("the name local stands for whatever local server answers, keys or no keys", async () => {
+  const config = { values: { model: "local" }, sources: new Map([["model", "NANO_AGENT_MODEL"]]) };
+  expect(await choose({ OPENAI_API_KEY: "k" }, SERVER, { config })).toEqual({
+    name: "lmstudio/qwen",
+    source: "NANO_AGENT_MODEL: the server at http://127.0.0.1:1234/v1",
+  });
+  await expect(choose({ OPENAI_API_KEY: "k" }, undefined, { config })).rejects.toThrow(
+    "No local server answers",
+  );
 });
 
 test("with nothing at all it is said what to set", async () => {
   const error: unknown = await choose({}).catch((thrown: unknown) => thrown);
   expect(isNanoAgentError(error, "missing_credentials") && error.message).toBe(
-    'No model found. Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, DEEPSEEK_API_KEY, …), or start a local server (Ollama, LM Studio, llama.cpp) and name its model with -m ollama/ID. "nano-agent demo" runs now, without any model.',
+    'No model found. Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, DEEPSEEK_API_KEY, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with -m local or -m ollama/ID. "nano-agent demo" runs now, without any model.',
   );
 });
 

@@ -1,8 +1,10 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import { PRESETS, type Preset } from "../providers/catalog.ts";
-import type { LocalServer } from "../providers/local/probe-local.ts";
 import { type Environment, variable } from "./config/env.ts";
 import type { EffectiveConfig } from "./config/merge-config.ts";
+
+/** The model name that stands for whatever local server answers first. */
+export const LOCAL_MODEL = "local";
 
 /** A model by name, and why it was chosen: a flag, a variable, a file or a server. */
 export interface ModelChoice {
@@ -10,29 +12,46 @@ export interface ModelChoice {
   readonly source: string;
 }
 
-/** What a choice depends on. `probe` looks for local servers; it is only called when nothing else speaks. */
+/** A model of a local server that was found. */
+export interface FoundModel {
+  readonly name: string;
+  readonly baseUrl: string;
+}
+
+/** What a choice depends on. */
 export interface ModelChoiceOptions {
   readonly config: Pick<EffectiveConfig, "values" | "sources">;
   readonly environment: Environment;
-  readonly probe?: (environment: Environment) => Promise<readonly LocalServer[]>;
+  /** Asks a person whether a server that was found, and not chosen, is to be used. Default: nobody, and it is not. */
+  readonly accept?: ((found: FoundModel) => Promise<boolean>) | undefined;
+  /** Looks for local servers; it is only called when nothing else speaks, or when `local` was said. */
+  readonly probe?: () => Promise<FoundModel | undefined>;
+  readonly onNotice?: (message: string) => void;
 }
 
 /**
  * The model of a run: what flag, `NANO_AGENT_MODEL` or config say, else a default of the first provider whose key is set (its own
- * `<NAME>_MODEL` variable, else the built-in one), else the first model of a local server that answers. Throws `missing_credentials`,
- * saying what to set, when there is none.
+ * `<NAME>_MODEL` variable, else the built-in one). A local server gets a prompt only when somebody chose it: by name, with `local`, or by a
+ * yes to `accept`. Throws `missing_credentials`, saying what to set, when there is no model.
  */
 export async function chooseModel(options: ModelChoiceOptions): Promise<ModelChoice> {
-  const { config, environment, probe = probeLocal } = options;
+  const { config, environment } = options;
   const { model } = config.values;
-  if (model !== undefined) return { name: model, source: config.sources.get("model") ?? "configuration" };
-  const keyed = modelOfFirstKey(environment);
+  const source = config.sources.get("model") ?? "configuration";
+  if (model !== undefined && model !== LOCAL_MODEL) return { name: model, source };
+  const keyed = model === undefined ? modelOfFirstKey(environment) : undefined;
   if (keyed !== undefined) return keyed;
-  for (const { provider, baseUrl, models } of await probe(environment)) {
-    const [first] = models;
-    if (first !== undefined) return { name: `${provider}/${first}`, source: `the server at ${baseUrl}` };
-  }
-  throw new NanoAgentError("missing_credentials", nothingFound(environment));
+  const found = await (options.probe ?? (() => probeLocal(options)))();
+  if (found === undefined)
+    throw new NanoAgentError(
+      "missing_credentials",
+      model === undefined ? nothingFound(environment) : NO_SERVER,
+    );
+  const { name, baseUrl } = found;
+  if (model === LOCAL_MODEL) return { name, source: `${source}: the server at ${baseUrl}` };
+  if ((await options.accept?.(found)) === true)
+    return { name, source: `your yes to the server at ${baseUrl}` };
+  throw new NanoAgentError("missing_credentials", notChosen(found), { details: { found: name, baseUrl } });
 }
 
 /** The variable that holds a provider's key, if one is set. */
@@ -56,16 +75,20 @@ function modelVariable({ name }: Preset): string {
   return `${name.toUpperCase().replaceAll("-", "_")}_MODEL`;
 }
 
-async function probeLocal(environment: Environment): Promise<readonly LocalServer[]> {
-  const { LOCAL_BASE_URLS, probeLocalServers } = await import("../providers/local/probe-local.ts");
-  const baseUrls: { [name: string]: string } = { ...LOCAL_BASE_URLS };
-  for (const { name, local, baseUrlVariables } of PRESETS) {
-    const given = baseUrlVariables
-      .map((each) => variable(environment, each))
-      .find((url) => url !== undefined);
-    if (local === true && given !== undefined && name in baseUrls) baseUrls[name] = given;
-  }
-  return probeLocalServers({ baseUrls });
+async function probeLocal({
+  config,
+  environment,
+  onNotice,
+}: ModelChoiceOptions): Promise<FoundModel | undefined> {
+  const { firstLocalModel } = await import("./local-servers.ts");
+  return firstLocalModel({ environment, config: config.values, ...(onNotice && { onNotice }) });
+}
+
+const NO_SERVER =
+  "No local server answers with a model. Start one (Ollama, LM Studio, llama.cpp, vLLM), or set its address: OLLAMA_BASE_URL, LMSTUDIO_BASE_URL, LLAMACPP_BASE_URL, VLLM_BASE_URL.";
+
+function notChosen({ name, baseUrl }: FoundModel): string {
+  return `No model was chosen. The server at ${baseUrl} has ${name}, but nobody said that it may have your prompt. To use it: -m ${name}, or -m local for whatever local server answers, or NANO_AGENT_MODEL, or "model" in the configuration.`;
 }
 
 function nothingFound(environment: Environment): string {
@@ -79,5 +102,5 @@ function nothingFound(environment: Environment): string {
     undecided === undefined
       ? ""
       : ` ${keyVariableOf(undecided, environment) ?? ""} is set, but ${undecided.name} has no default model: name one with -m ${undecided.name}/ID.`;
-  return `No model found.${named} Set a key (${keys.join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and name its model with -m ollama/ID. "nano-agent demo" runs now, without any model.`;
+  return `No model found.${named} Set a key (${keys.join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with -m local or -m ollama/ID. "nano-agent demo" runs now, without any model.`;
 }

@@ -15,7 +15,7 @@ export function namedModel(name: string): Model {
 class NamedModel implements Model {
   readonly provider: string;
   readonly id: string;
-  readonly info?: ModelInfo;
+  readonly #known: ModelInfo | undefined;
   readonly #name: string;
   #loading: Promise<Model> | undefined;
   #model: Model | undefined;
@@ -24,9 +24,13 @@ class NamedModel implements Model {
     const { provider, id } = parseModelName(name);
     this.provider = findPreset(provider).name;
     this.id = id;
-    const info = knownModelInfo(this.provider, id);
-    if (info !== undefined) this.info = info;
+    this.#known = knownModelInfo(this.provider, id);
     this.#name = name;
+  }
+
+  /** What is known of the model; of a local one more once its server was asked, with the first request. */
+  get info(): ModelInfo | undefined {
+    return this.#model?.info ?? this.#known;
   }
 
   stream(request: ModelRequest, options?: ModelCallOptions): AsyncIterable<StreamPart> {
@@ -57,16 +61,20 @@ async function loadModel(name: string): Promise<Model> {
     { networkVariables },
     { networkOptions },
     { sharedTransport },
+    { readFacts },
   ] = await Promise.all([
     import("../providers/resolve-model.ts"),
     import("./config/env.ts"),
     import("./config/network-variables.ts"),
     import("./network-options.ts"),
     import("./shared-transport.ts"),
+    import("./read-facts.ts"),
   ]);
   const environment = liveEnvironment();
   const network = networkOptions(networkVariables(environment).values, environment);
+  const facts = await readFacts(name, { environment, config: {} });
   return resolveModel(name, {
+    ...(facts === undefined ? {} : { facts }),
     env: (each) => variable(environment, each),
     network,
     transport: sharedTransport(network),

@@ -7,6 +7,7 @@ import { type CustomProvider, type ResolveModelOptions, resolveModel } from "../
 import type { ConfigFile, ProviderConfig } from "./config/config-schema.ts";
 import { type Environment, variable } from "./config/env.ts";
 import { networkOptions } from "./network-options.ts";
+import { readFacts } from "./read-facts.ts";
 
 /** What models are opened with. */
 export interface OpenModelOptions {
@@ -18,7 +19,8 @@ export interface OpenModelOptions {
 }
 
 /**
- * The model of a name, with the fallbacks of the config behind it. Makes no request. Throws what `resolveModel` throws for the
+ * The model of a name, with the fallbacks of the config behind it. Asks nobody but the local server of a local model, for its window and
+ * what it takes. Throws what `resolveModel` throws for the
  * model itself; a fallback without credentials, or without a price where the budget needs one, is left out with a notice. Prices of models that are not built in are looked up
  * only when a budget needs them.
  */
@@ -33,7 +35,9 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     ...(config.providers === undefined ? {} : { providers: customProviders(config.providers) }),
   };
   const open = async (each: string): Promise<Model> => {
-    const model = resolveModel(each, base);
+    const facts = await readFacts(each, options);
+    const model = resolveModel(each, { ...base, ...(facts === undefined ? {} : { facts }) });
+    if (model.info?.tools === false && config.toolCalls !== "text") onNotice(noTools(each));
     if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) return model;
     const { loadPriceCatalog } = await import("../providers/price-catalog.ts");
     return resolveModel(each, { ...base, prices: await loadPriceCatalog() });
@@ -54,6 +58,10 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   }
   const [only] = models;
   return models.length === 1 && only !== undefined ? only : fallbackModel(models);
+}
+
+function noTools(name: string): string {
+  return `The server of ${name} says that its chat template has no place for tools. Use one that has (llama-server: --jinja with --chat-template-file), or let calls stand in the text: "toolCalls": "text".`;
 }
 
 /** Providers as the config spells them, in the words of the provider layer. */

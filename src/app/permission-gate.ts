@@ -39,11 +39,17 @@ export interface PermissionGateOptions {
   readonly machinery?: readonly string[];
 }
 
+/** The gate of the command. */
+export interface PermissionGate extends Gate {
+  /** Names of tools whose every call is refused: rules that forbid win over all others. */
+  readonly forbidden: readonly string[];
+}
+
 /**
  * The permission policy as the command uses it. Names and rules are read now (`invalid_argument`, `invalid_config`); the policy with its
  * shell parser is loaded with the first call that is judged, for a start pays for everything it loads.
  */
-export function createPermissionGate(options: PermissionGateOptions): Gate {
+export function createPermissionGate(options: PermissionGateOptions): PermissionGate {
   const allowed = readList(options.allowed, {
     action: "allow",
     from: options.listsFrom?.allowed,
@@ -84,12 +90,17 @@ export function createPermissionGate(options: PermissionGateOptions): Gate {
     return gate;
   };
   return {
+    forbidden: [...denied.names, ...configured.filter(isWholeTool).map(({ tool }) => tool)],
     check: async (request: GateRequest): Promise<GateDecision> => {
       loading ??= load();
       const decision = (await loading).check(request);
       return isAttended ? decision : withHint(decision, request.name, mode);
     },
   };
+}
+
+function isWholeTool({ action, pattern }: Rule): boolean {
+  return action === "deny" && pattern === undefined;
 }
 
 /** A folder whose name would read as a pattern gets no rule: then reading in it is asked about. */

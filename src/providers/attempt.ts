@@ -2,7 +2,7 @@ import type { Clock } from "../core/base/clock.ts";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { StreamPart } from "../core/model/model.ts";
 import { Deadlines } from "./deadlines.ts";
-import { providerWords } from "./errors.ts";
+import { excerpt, providerWords, redact } from "./errors.ts";
 import type { AnswerHead, AnswerSink, Exchange, HttpTimeouts, Transport } from "./http.ts";
 import { createSseParser, type SseParser } from "./sse.ts";
 import type { Wire, WireDecoder, WireRequest, WireTarget } from "./wire.ts";
@@ -14,6 +14,8 @@ export interface AttemptOptions {
   readonly request: WireRequest;
   readonly transport: Transport;
   readonly timeouts: HttpTimeouts;
+  /** Most characters the parts of one answer may hold; the same for a single event. */
+  readonly maxAnswerChars: number;
   readonly clock: Clock;
   readonly onPart: (part: StreamPart) => void;
   /** The answer is complete. */
@@ -74,7 +76,7 @@ export class Attempt {
     if (this.#settled) return;
     this.#deadlines.answered();
     const report: Report = {
-      progress: () => this.#deadlines.progress(),
+      received: (what) => this.#deadlines.received(what),
       done: () => this.#done(),
       fail: (error) => this.#fail(error),
     };
@@ -123,7 +125,7 @@ export class Attempt {
 
 /** What a reader of a body reports. `done` and `fail` end the attempt; whatever follows is ignored. */
 interface Report {
-  readonly progress: () => void;
+  readonly received: (what: "event" | "bytes") => void;
   readonly done: () => void;
   readonly fail: (error: NanoAgentError) => void;
 }
@@ -138,7 +140,7 @@ interface BodyReader {
 function readerFor(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
   if (head.status < 200 || head.status >= 300) return documentReader(head, options, report);
   const type = head.headers["content-type"]?.toLowerCase() ?? "";
-  if (type.includes("text/html")) throw notTheProtocol(options, "an HTML page");
+  if (type.includes("text/html")) return pageReader(options, report);
   if (type.includes("json") && !type.includes("ndjson")) return documentReader(head, options, report);
   return new StreamReader(options, report);
 }
@@ -150,31 +152,37 @@ class StreamReader implements BodyReader {
   readonly #decoder: WireDecoder;
   readonly #parser: SseParser;
   #events = 0;
+  /** What was received before the first event: all there is to show when none comes. */
+  #beginning = "";
   #finished = false;
 
   constructor(options: AttemptOptions, report: Report) {
     this.#options = options;
     this.#report = report;
-    const decoder = options.wire.createDecoder(options.onPart, options.target);
+    const decoder = options.wire.createDecoder(boundedBy(options), options.target);
     this.#decoder = decoder;
-    this.#parser = createSseParser((event, data) => {
-      if (this.#finished) return;
-      this.#events++;
-      decoder.event(event, data);
-      if (decoder.done()) this.#finish();
-    });
+    this.#parser = createSseParser(
+      (event, data) => {
+        if (this.#finished) return;
+        this.#events++;
+        decoder.event(event, data);
+        if (decoder.done()) this.#finish();
+      },
+      // Escapes make an event longer than the text in it.
+      { maxEventLength: 2 * options.maxAnswerChars },
+    );
   }
 
   text(text: string): void {
     const before = this.#events;
+    if (before === 0 && this.#beginning.length < MAX_QUOTED) this.#beginning += text.slice(0, MAX_QUOTED);
     this.#parser.push(text);
-    if (this.#events !== before) this.#report.progress();
+    this.#report.received(this.#events === before ? "bytes" : "event");
   }
 
   end(): void {
     this.#parser.end();
-    if (this.#events === 0)
-      throw notTheProtocol(this.#options, "an empty body or something that is no event stream", true);
+    if (this.#events === 0) throw notTheProtocol(this.#options, bodyWithoutEvents(this.#beginning), true);
     this.#finish();
   }
 
@@ -195,10 +203,44 @@ class StreamReader implements BodyReader {
   }
 }
 
+/** Passes parts on as long as they hold no more than the answer may. */
+function boundedBy({ onPart, maxAnswerChars, target }: AttemptOptions): (part: StreamPart) => void {
+  let chars = 0;
+  return (part) => {
+    chars += lengthOf(part);
+    if (chars > maxAnswerChars) throw tooLong(target, maxAnswerChars);
+    onPart(part);
+  };
+}
+
+/** What a part adds to an answer. Blocks repeat what their deltas said, or are bounded as an event. */
+function lengthOf(part: StreamPart): number {
+  if (part.type === "text_delta" || part.type === "thinking_delta") return part.text.length;
+  return part.type === "tool_call_delta" ? part.json.length : 0;
+}
+
+function tooLong({ provider }: WireTarget, maxAnswerChars: number): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `The answer of ${provider} is longer than ${maxAnswerChars} characters, so the request was ended. Set maxOutputTokens, or raise network.maxAnswerChars if it is to be that long.`,
+    { details: { provider, maxAnswerChars } },
+  );
+}
+
+/** Reads a page, for its first words say who answered. */
+function pageReader(options: AttemptOptions, report: Report): BodyReader {
+  return wholeBody((body) => report.fail(notTheProtocol(options, `an HTML page${quoted(body)}`)));
+}
+
 /** A body that is one document: an error, whatever its status. */
 function documentReader(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
+  return wholeBody((body) => report.fail(documentError(head, body, options)));
+}
+
+/** Reads a body to its end, or as far as it is of use, and hands over what came. */
+function wholeBody(onBody: (body: string) => void): BodyReader {
   let body = "";
-  const settle = (): void => report.fail(documentError(head, body, options));
+  const settle = (): void => onBody(body);
   return {
     text: (text) => {
       body += text;
@@ -219,10 +261,22 @@ function documentError(head: AnswerHead, body: string, options: AttemptOptions):
   return options.wire.toError({ status: head.status, headers: head.headers, body, target: options.target });
 }
 
+/** Enough of a page to hold 200 characters that a person would see. */
+const MAX_QUOTED = 16 * 1024;
+
+function bodyWithoutEvents(body: string): string {
+  return body.trim() === "" ? "an empty body" : `something that is no event stream${quoted(body)}`;
+}
+
+function quoted(body: string): string {
+  const words = excerpt(body);
+  return words === "" ? "" : ` ("${words}")`;
+}
+
 function notTheProtocol({ target }: AttemptOptions, what: string, retryable = false): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
-    `${target.provider} answered with ${what}. Check that the base URL ${target.baseUrl} is the address of its API, with the version path where it has one, and that no login page or gateway answers in its place.`,
+    `${target.provider} answered with ${redact(what, target)}. Check that the base URL ${target.baseUrl} is the address of its API, with the version path where it has one, and that no login page or gateway answers in its place.`,
     { details: { provider: target.provider, baseUrl: target.baseUrl }, retryable },
   );
 }

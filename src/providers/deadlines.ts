@@ -17,14 +17,17 @@ export interface DeadlinesOptions {
 const STOPPED = "stopped";
 
 /**
- * The three time limits of one request. Watching costs no timer per event, and most requests one timer in all: progress is a time
+ * The time limits of one request. Watching costs no timer per event, and most requests one timer in all: progress is a time
  * that the timer looks at when it fires.
  */
 export class Deadlines {
   readonly #options: DeadlinesOptions;
   readonly #stop = new AbortController();
   readonly #startedAt: number;
-  #progressAt: number | undefined;
+  #answeredAt: number | undefined;
+  /** Before the first event whatever was received last, then the last event. */
+  #progressAt = 0;
+  #hasEvents = false;
   #paused = false;
   /** When the earliest timer fires. */
   #wakeAt = Number.POSITIVE_INFINITY;
@@ -36,14 +39,17 @@ export class Deadlines {
     this.#arm();
   }
 
-  /** The headers are there: from now on the time between events counts. */
+  /** The headers are there: from now on signs of life and events count. */
   answered(): void {
-    this.progress();
+    this.#answeredAt = this.#options.clock.elapsed();
+    this.#progressAt = this.#answeredAt;
     this.#arm();
   }
 
-  /** Something new arrived. */
-  progress(): void {
+  /** Something arrived: an event, or bytes that only show that the server is at work. */
+  received(what: "event" | "bytes"): void {
+    if (what === "event") this.#hasEvents = true;
+    else if (this.#hasEvents) return;
     this.#progressAt = this.#options.clock.elapsed();
   }
 
@@ -54,7 +60,7 @@ export class Deadlines {
 
   resume(): void {
     this.#paused = false;
-    this.progress();
+    this.#progressAt = this.#options.clock.elapsed();
   }
 
   stop(): void {
@@ -95,11 +101,12 @@ export class Deadlines {
     const ms = this.#options.timeouts[limit];
     if (ms <= 0) return Number.POSITIVE_INFINITY;
     if (limit === "requestTimeoutMs") return this.#startedAt + ms;
-    if (limit === "headerTimeoutMs")
-      return this.#progressAt === undefined ? this.#startedAt + ms : Number.POSITIVE_INFINITY;
-    if (this.#progressAt === undefined) return Number.POSITIVE_INFINITY;
+    if (this.#answeredAt === undefined)
+      return limit === "headerTimeoutMs" ? this.#startedAt + ms : Number.POSITIVE_INFINITY;
+    if (limit === "firstEventTimeoutMs" && !this.#hasEvents) return this.#answeredAt + ms;
+    if (limit !== "idleTimeoutMs") return Number.POSITIVE_INFINITY;
     return (this.#paused ? this.#options.clock.elapsed() : this.#progressAt) + ms;
   }
 }
 
-const LIMITS = ["headerTimeoutMs", "idleTimeoutMs", "requestTimeoutMs"] as const;
+const LIMITS = ["headerTimeoutMs", "idleTimeoutMs", "firstEventTimeoutMs", "requestTimeoutMs"] as const;

@@ -20,7 +20,7 @@ export interface ProviderWords {
 /**
  * The error for an HTTP answer that is not 2xx (or is, but holds an error), for every vendor whose errors are JSON documents in
  * one of the usual shapes. `details`: `provider`, `model`, `status`, and where known `type`, `code`, `param`, `requestId`,
- * `retryAfterMs`. `nowMs` is only needed for a `retry-after` that is a date.
+ * `retryAfterMs`, `reason` ({@link FailureReason}). `nowMs` is only needed for a `retry-after` that is a date.
  */
 export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock.now()): NanoAgentError {
   const words = providerWords(answer.body);
@@ -55,7 +55,7 @@ export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAge
   const label = [where, words.type ?? words.code]
     .filter((part) => part !== undefined && part !== "")
     .join(", ");
-  const said = words.message ?? plainText(from.body);
+  const said = words.message ?? excerpt(from.body ?? "");
   const message = `${target.provider} ${kind.what}${label === "" ? "" : ` (${label})`}${said === "" ? "." : `: ${sentence(said)}`}${kind.hint(target)}`;
   return new NanoAgentError(kind.code, redact(message, target), {
     retryable,
@@ -68,6 +68,7 @@ export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAge
       ...defined("param", words.param),
       ...defined("requestId", words.requestId),
       ...defined("retryAfterMs", words.retryAfterMs),
+      ...defined("reason", kind.reason),
     },
   });
 }
@@ -108,8 +109,15 @@ export function redact(message: string, target?: Pick<WireTarget, "apiKey">): st
     .replace(/([?&](?:key|api_key|access_token)=)[^&\s"]+/gi, "$1[key]");
 }
 
+/**
+ * What is behind a failure, where it asks for something else than a repetition. `model_loading`: the server reads its model from the
+ * disk · `unreadable_output`: the server cannot make sense of what its model wrote.
+ */
+export type FailureReason = "model_loading" | "unreadable_output";
+
 interface Kind {
   readonly code: ErrorCode;
+  readonly reason?: FailureReason;
   readonly retryable: boolean;
   readonly what: string;
   readonly hint: (target: WireTarget) => string;
@@ -136,8 +144,42 @@ function classify(words: ProviderWords, status: number | undefined): Kind {
       hint: () => " Check the account's plan and billing.",
     };
   }
+  const said = words.message ?? "";
+  if (LOADING_WORDS.test(said) && (status === 503 || words.code === "503")) return LOADING;
+  if (OUTPUT_WORDS.test(`${said} ${words.code ?? ""}`)) return UNREADABLE;
   return status === undefined || status < 300 ? byWord(words) : byStatus(status, words);
 }
+
+const LOADING_WORDS = /\bloading\b/i;
+
+const LOADING: Kind = {
+  code: "provider_error",
+  reason: "model_loading",
+  retryable: true,
+  what: "is loading the model",
+  hint: () => "",
+};
+
+/** What servers say that read the calls out of the text of their model, and could not: llama.cpp, Ollama, LM Studio, Groq. */
+const OUTPUT_WORDS: RegExp = new RegExp(
+  [
+    "failed to parse (?:input at pos|(?:the )?(?:tool|model|generated|output))",
+    "error parsing tool call",
+    "invalid diff: ",
+    "does not match the expected [\\w-]+ format",
+    "tool_use_failed",
+    "failed to (?:call a function|generate a tool call)",
+  ].join("|"),
+  "i",
+);
+
+const UNREADABLE: Kind = {
+  code: "invalid_response",
+  reason: "unreadable_output",
+  retryable: true,
+  what: "could not read what its model wrote",
+  hint: () => "",
+};
 
 function byStatus(status: number, words: ProviderWords): Kind {
   if (status === 401 || status === 403) {
@@ -282,9 +324,9 @@ function requestIdOf(headers: WireErrorAnswer["headers"]): string | undefined {
 
 const MAX_WORDS = 1_000;
 
-/** The beginning of a body that is no error document. */
-function plainText(body: string | undefined): string {
-  const text = (body ?? "")
+/** The first 200 characters of a text that is no error document; of a page what a person would see. */
+export function excerpt(body: string): string {
+  const text = body
     .replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, " ")
     .replace(/<[^>]*>/g, " ")
     .replace(/\s+/g, " ")

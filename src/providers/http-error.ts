@@ -1,4 +1,5 @@
 import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
+import type { HttpTimeouts } from "./http.ts";
 
 /** The error for a request that found no answer. Names the host and the system's own code; an error that says so already is kept. */
 export function networkError(url: string, cause: unknown): NanoAgentError {
@@ -32,15 +33,12 @@ export function cutError(url: string, cause?: unknown): NanoAgentError {
 }
 
 /** The error for a limit of `HttpTimeouts` that was reached. */
-export function timeoutError(
-  url: string,
-  limit: "headerTimeoutMs" | "idleTimeoutMs" | "requestTimeoutMs",
-  ms: number,
-): NanoAgentError {
+export function timeoutError(url: string, limit: keyof HttpTimeouts, ms: number): NanoAgentError {
   const host = hostOf(url);
   const what = {
     headerTimeoutMs: `${host} did not begin to answer within ${ms} ms`,
     idleTimeoutMs: `${host} sent nothing new for ${ms} ms`,
+    firstEventTimeoutMs: `${host} is alive, but did not begin its answer within ${ms} ms`,
     requestTimeoutMs: `${host} did not finish its answer within ${ms} ms`,
   }[limit];
   return new NanoAgentError("timeout", `${what}. Raise network.${limit} if the model needs longer.`, {

@@ -2,6 +2,7 @@ import type { ClientRequestArgs, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { ProxyOptions } from "./http.ts";
+import { isLoopback } from "./loopback.ts";
 
 /** How a host is reached: directly, by handing the request to a proxy, or through a tunnel that a proxy opens. */
 export type Route =
@@ -148,15 +149,6 @@ function unreachable(proxy: URL, reason: string, cause?: unknown): NanoAgentErro
       details: { host: proxy.host, cause: reason },
       retryable: true,
     },
-  );
-}
-
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    /^127(?:\.\d+){3}$/.test(hostname)
   );
 }
 

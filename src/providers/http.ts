@@ -53,8 +53,10 @@ export interface Exchange {
 export interface HttpTimeouts {
   /** Until status and headers are there, connecting included. */
   readonly headerTimeoutMs: number;
-  /** Between two events of the answer. */
+  /** Without a sign of life before the first event of the answer, and between two events after it. */
   readonly idleTimeoutMs: number;
+  /** From the head of the answer to its first event, whatever signs of life there are. */
+  readonly firstEventTimeoutMs: number;
   /** The whole request. */
   readonly requestTimeoutMs: number;
 }

@@ -1,18 +1,32 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { HttpTimeouts, ProxyOptions } from "./http.ts";
+import { isLoopback } from "./loopback.ts";
 
 /** How model requests use the network. Every figure has a default; 0 switches a timeout off. */
 export interface NetworkOptions {
-  /** Milliseconds until the answer begins, connecting included. Default 120,000. */
+  /**
+   * Milliseconds until the answer begins, connecting included. Default 120,000; on loopback what `firstEventTimeoutMs` is, for servers
+   * on this machine often answer nothing at all before they have read the prompt.
+   */
   readonly headerTimeoutMs?: number;
-  /** Milliseconds between two events of an answer; comments and single bytes are no events. Default 120,000. */
+  /**
+   * Milliseconds without a sign of life before the first event of an answer, and between two events after it; comments and single
+   * bytes are no events. Default 120,000.
+   */
   readonly idleTimeoutMs?: number;
+  /**
+   * Milliseconds from the head of the answer to its first event, while comments or single bytes show that the server is alive. Default
+   * 600,000, on loopback 1,800,000.
+   */
+  readonly firstEventTimeoutMs?: number;
   /** Milliseconds one whole attempt may take. Default 1,800,000. */
   readonly requestTimeoutMs?: number;
   /** Attempts after the first. Default 5. */
   readonly maxRetries?: number;
   /** Longest wait a provider may ask for, in milliseconds. A longer one is reported, not slept. Default 60,000. */
   readonly maxRetryAfterMs?: number;
+  /** Characters of text, reasoning and arguments in one answer; a longer one ends the request. Default 16,000,000. */
+  readonly maxAnswerChars?: number;
   readonly proxy?: ProxyOptions;
   /** Certificate authorities to trust instead of the built-in ones, in PEM. */
   readonly ca?: string;
@@ -22,29 +36,36 @@ export interface NetworkOptions {
 export interface NetworkSettings extends HttpTimeouts {
   readonly maxRetries: number;
   readonly maxRetryAfterMs: number;
+  readonly maxAnswerChars: number;
 }
 
-/** The documented defaults. */
+/** The documented defaults for servers elsewhere. */
 export const NETWORK_DEFAULTS: NetworkSettings = Object.freeze({
   headerTimeoutMs: 120_000,
   idleTimeoutMs: 120_000,
+  firstEventTimeoutMs: 600_000,
   requestTimeoutMs: 1_800_000,
   maxRetries: 5,
   maxRetryAfterMs: 60_000,
+  maxAnswerChars: 16_000_000,
 });
 
-/** Fills in the defaults. Throws `invalid_config` for a figure that is negative or no number. */
-export function networkSettings(options: NetworkOptions = {}): NetworkSettings {
-  const figure = (name: keyof NetworkSettings): number => {
-    const value = options[name] ?? NETWORK_DEFAULTS[name];
-    if (Number.isFinite(value) && value >= 0) return value;
-    throw new NanoAgentError("invalid_config", `network.${name} is ${value}. It must be a number from 0.`);
-  };
-  return {
-    headerTimeoutMs: figure("headerTimeoutMs"),
-    idleTimeoutMs: figure("idleTimeoutMs"),
-    requestTimeoutMs: figure("requestTimeoutMs"),
-    maxRetries: figure("maxRetries"),
-    maxRetryAfterMs: figure("maxRetryAfterMs"),
-  };
+/** A prompt that a laptop reads for minutes is no fault. */
+const LOOPBACK_FIRST_EVENT_MS = 1_800_000;
+
+/** Fills in the defaults for requests to `baseUrl`. Throws `invalid_config` for a figure that is negative or no number. */
+export function networkSettings(options: NetworkOptions = {}, baseUrl = ""): NetworkSettings {
+  const near = isLoopback(URL.parse(baseUrl)?.hostname ?? "");
+  const firstEventTimeoutMs =
+    options.firstEventTimeoutMs ?? (near ? LOOPBACK_FIRST_EVENT_MS : NETWORK_DEFAULTS.firstEventTimeoutMs);
+  const headerTimeoutMs = near ? firstEventTimeoutMs : NETWORK_DEFAULTS.headerTimeoutMs;
+  const defaults: NetworkSettings = { ...NETWORK_DEFAULTS, firstEventTimeoutMs, headerTimeoutMs };
+  const names = Object.keys(NETWORK_DEFAULTS) as (keyof NetworkSettings)[];
+  const figures = names.map((name) => [name, figure(name, options[name] ?? defaults[name])] as const);
+  return Object.fromEntries(figures) as { readonly [K in keyof NetworkSettings]: number };
+}
+
+function figure(name: keyof NetworkSettings, value: number): number {
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new NanoAgentError("invalid_config", `network.${name} is ${value}. It must be a number from 0.`);
 }

@@ -48,6 +48,8 @@ export interface ResolveModelOptions {
   readonly baseUrl?: string;
   /** More prices and windows than the built-in ones, e.g. from `loadPriceCatalog()`. */
   readonly prices?: PriceCatalog;
+  /** What the server itself says about the model; what is configured wins over it. */
+  readonly facts?: ModelInfo;
   readonly clock?: Clock;
 }
 
@@ -86,6 +88,7 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
         ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
       }),
     ...(info === undefined ? {} : { info }),
+    ...(preset.local === true ? { fillsWindow: true } : {}),
     ...(options.network === undefined ? {} : { network: options.network }),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.pauses === undefined ? {} : { pause: options.pauses.of(`${preset.name} ${baseUrl}`) }),
@@ -200,6 +203,7 @@ function infoOf(
   const parts = [
     preset.local === true ? undefined : options.prices?.find(preset.name, id),
     knownModelInfo(preset.name, id),
+    options.facts,
     custom.models?.[id],
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : Object.assign({}, ...parts);

@@ -172,28 +172,28 @@ describe("a model over a wire", () => {
       "429 with an absurd wait",
       refuses(429, failure("rate_limit_error"), { "retry-after": "-5" }),
       "rate_limit",
-      250,
+      375,
     ],
-    ["529", refuses(529, failure("overloaded_error")), "provider_error", 250],
+    ["529", refuses(529, failure("overloaded_error")), "provider_error", 375],
     [
       "a gateway's 502 page",
       refuses(502, "<html>bad gateway</html>", { "content-type": "text/html" }),
       "provider_error",
-      250,
+      375,
     ],
     [
       "an error event inside 200",
       streams(sse(START, text("Hel")) + `event: error\ndata: ${failure("overloaded_error")}\n\n`),
       "provider_error",
-      250,
+      375,
     ],
-    ["an error document with 200", refuses(200, failure("overloaded_error")), "provider_error", 250],
-    ["a connection cut before the answer", (response) => response.destroy(), "network", 250],
-    ["a stream cut after text", breaks(sse(START, text("Hel"))), "network", 250],
-    ["a stream cut inside tool arguments", breaks(sse(START, text("Hel"), ...CALL)), "network", 250],
-    ["a stream that ends before the answer does", streams(sse(START, text("Hel"))), "invalid_response", 250],
-    ["broken JSON", streams(`${sse(START)}data: {"type":\n\n`), "invalid_response", 250],
-    ["an empty body", streams(""), "invalid_response", 250],
+    ["an error document with 200", refuses(200, failure("overloaded_error")), "provider_error", 375],
+    ["a connection cut before the answer", (response) => response.destroy(), "network", 375],
+    ["a stream cut after text", breaks(sse(START, text("Hel"))), "network", 375],
+    ["a stream cut inside tool arguments", breaks(sse(START, text("Hel"), ...CALL)), "network", 375],
+    ["a stream that ends before the answer does", streams(sse(START, text("Hel"))), "invalid_response", 375],
+    ["broken JSON", streams(`${sse(START)}data: {"type":\n\n`), "invalid_response", 375],
+    ["an empty body", streams(""), "invalid_response", 375],
   ])("repeats the request after %s", async (_name, answer, code, delayMs) => {
     const { server, run } = await bench([answer, streams(HELLO)]);
     const parts = await run();
@@ -217,8 +217,8 @@ describe("a model over a wire", () => {
       { maxRetries: 2 },
     );
     expect(await run()).toEqual([
-      { retry: 2, delayMs: 250, code: "provider_error" },
-      { retry: 3, delayMs: 500, code: "provider_error" },
+      { retry: 2, delayMs: 375, code: "provider_error" },
+      { retry: 3, delayMs: 750, code: "provider_error" },
       expect.objectContaining({
         code: "provider_error",
         message: "anthropic failed (HTTP 500, api_error): Sorry. Gave up after 3 attempts.",
@@ -258,7 +258,7 @@ describe("a model over a wire", () => {
       (response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>Sign in</html>"),
       {
         code: "invalid_response",
-        message: expect.stringMatching(/an HTML page\. Check that the base URL http:\/\/127/),
+        message: expect.stringMatching(/an HTML page \("Sign in"\)\. Check that the base URL http:\/\/127/),
       },
     ],
     ["a JSON document that is no error", refuses(200, '{"ok":true}'), { code: "invalid_response" }],

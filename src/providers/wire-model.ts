@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { backoffDelayMs } from "../core/base/retry.ts";
+import { InputEstimates } from "../core/model/estimate.ts";
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { Attempt } from "./attempt.ts";
 import type { Transport } from "./http.ts";
@@ -8,6 +9,7 @@ import { abortedError } from "./http-error.ts";
 import { type NetworkOptions, type NetworkSettings, networkSettings } from "./network.ts";
 import { PartStream } from "./part-stream.ts";
 import { RatePause } from "./rate-pause.ts";
+import { RefusedImages } from "./refused-images.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
 /** Options of {@link createWireModel}. */
@@ -15,6 +17,11 @@ export interface WireModelOptions {
   readonly provider: string;
   readonly id: string;
   readonly info?: ModelInfo;
+  /**
+   * Asks for an answer of at most what the window leaves, where a request names no limit: servers of one's own generate until the window
+   * is full, or refuse what cannot fit. Needs `info.contextWindow`. Default false.
+   */
+  readonly fillsWindow?: boolean;
   /** The wire format, or how to load it with the first request. */
   readonly wire: Wire | (() => Promise<Wire>);
   readonly target: WireTarget;
@@ -30,12 +37,15 @@ export interface WireModelOptions {
 /**
  * A {@link Model} that speaks one wire format over a transport. Failures worth repeating are repeated, with growing pauses or the
  * one the provider asks for; an answer that broke off is asked for again from the start, and a `retry` part says so. While a request
- * waits because there were too many, the others of the same limit wait too before they are sent.
+ * waits because there were too many, the others of the same limit wait too before they are sent. A server that loads its model is waited
+ * for, and an image the model does not take is replaced by a note.
  */
 export function createWireModel(options: WireModelOptions): Model {
-  const settings = networkSettings(options.network);
+  const settings = networkSettings(options.network, options.target.baseUrl);
   const pause = options.pause ?? new RatePause();
-  const shared: Shared = { options, settings, pause, encode: undefined };
+  const images = new RefusedImages(options.info?.images === false);
+  const fitted = windowFitter(options);
+  const shared: Shared = { options, settings, pause, images, fitted, encode: undefined };
   return {
     provider: options.provider,
     id: options.id,
@@ -49,8 +59,31 @@ interface Shared {
   readonly options: WireModelOptions;
   readonly settings: NetworkSettings;
   readonly pause: RatePause;
+  readonly images: RefusedImages;
+  /** The request with a limit for its answer. */
+  readonly fitted: (request: ModelRequest) => ModelRequest;
   encode: { readonly wire: Wire; readonly encode: (request: ModelRequest) => WireRequest } | undefined;
 }
+
+/** Tokens an answer may take where the estimate leaves none: the server knows better, and says so. */
+const LEAST_ANSWER_TOKENS = 256;
+
+function windowFitter({ fillsWindow, info }: WireModelOptions): (request: ModelRequest) => ModelRequest {
+  const window = info?.contextWindow;
+  if (fillsWindow !== true || window === undefined) return (request) => request;
+  const estimates = new InputEstimates();
+  return (request) => {
+    if (request.maxOutputTokens !== undefined) return request;
+    const left = Math.max(window - estimates.ofRequest(request), LEAST_ANSWER_TOKENS);
+    return { ...request, maxOutputTokens: Math.min(left, info?.maxOutputTokens ?? left) };
+  };
+}
+
+/** Milliseconds between two looks at a server that loads its model. */
+const LOADING_STEP_MS = 2_000;
+
+/** Times a server may fail at what its model wrote: the next attempt most often ends the same way. */
+const MAX_UNREADABLE = 2;
 
 /** Milliseconds over which requests that waited for one limit are spread. */
 const MAX_SPREAD_MS = 1_000;
@@ -69,12 +102,18 @@ class WireCall {
   readonly #signal: AbortSignal | undefined;
   #attempt: Attempt | undefined;
   #attempts = 0;
+  #unreadable = 0;
+  /** When the server first said that it loads its model. */
+  #loadingSince: number | undefined;
+  /** The request without what the model does not take. */
+  #sent: ModelRequest;
   #wait: AbortController | undefined;
   #ended = false;
 
   constructor(shared: Shared, request: ModelRequest, options: ModelCallOptions) {
     this.#shared = shared;
     this.#request = request;
+    this.#sent = request;
     this.#signal = options.signal;
   }
 
@@ -105,7 +144,8 @@ class WireCall {
     if (this.#ended) return;
     let request: WireRequest;
     try {
-      request = encode(this.#request);
+      this.#sent = this.#shared.fitted(this.#shared.images.without(this.#request));
+      request = encode(this.#sent);
     } catch (error) {
       this.#fail(toNanoAgentError(error));
       return;
@@ -144,6 +184,7 @@ class WireCall {
       target: options.target,
       transport: options.transport,
       timeouts: settings,
+      maxAnswerChars: settings.maxAnswerChars,
       clock: options.clock ?? systemClock,
       onPart: (part) => this.parts.push(part),
       onDone: () => {
@@ -155,7 +196,20 @@ class WireCall {
   }
 
   #onError(error: NanoAgentError, wire: Wire, request: WireRequest): void {
-    const { options, settings } = this.#shared;
+    const { options, settings, images, encode } = this.#shared;
+    if (images.learn(this.#sent, error) && encode !== undefined) {
+      this.#announce(withoutImages(error), 0);
+      this.#send(wire, encode.encode);
+      return;
+    }
+    if (error.details["reason"] === "model_loading") {
+      this.#awaitModel(error, () => this.#tryInTurn(wire, request));
+      return;
+    }
+    if (error.details["reason"] === "unreadable_output" && ++this.#unreadable >= MAX_UNREADABLE) {
+      this.#fail(final(error));
+      return;
+    }
     if (!error.retryable) {
       this.#fail(error);
       return;
@@ -170,11 +224,29 @@ class WireCall {
       return;
     }
     const delayMs = typeof asked === "number" && asked > 0 ? asked : backoffDelayMs(this.#attempts, options);
-    this.parts.discard();
-    this.parts.push({ type: "retry", attempt: this.#attempts + 1, delayMs, error });
+    this.#announce(error, delayMs);
     if (error.code === "rate_limit")
       this.#shared.pause.holdUntil((options.clock ?? systemClock).elapsed() + delayMs);
     this.#sleep(delayMs, () => this.#tryInTurn(wire, request));
+  }
+
+  /** Loading takes what it takes, and counts as no attempt. It is said once. */
+  #awaitModel(error: NanoAgentError, then: () => void): void {
+    const { options, settings } = this.#shared;
+    const now = (options.clock ?? systemClock).elapsed();
+    this.#attempts--;
+    if (this.#loadingSince === undefined) {
+      this.#loadingSince = now;
+      this.#announce(error, LOADING_STEP_MS);
+    }
+    const limitMs = settings.firstEventTimeoutMs;
+    if (limitMs > 0 && now - this.#loadingSince >= limitMs) this.#fail(neverLoaded(error, limitMs));
+    else this.#sleep(LOADING_STEP_MS, then);
+  }
+
+  #announce(error: NanoAgentError, delayMs: number): void {
+    this.parts.discard();
+    this.parts.push({ type: "retry", attempt: Math.max(this.#attempts, 1) + 1, delayMs, error });
   }
 
   readonly #onAbort = (): void => {
@@ -202,6 +274,27 @@ function tooLong(error: NanoAgentError, askedMs: number, maxMs: number): NanoAge
     `${error.message} The provider asks to wait ${seconds} s, longer than network.maxRetryAfterMs (${maxMs} ms) allows. Try again later, or raise it.`,
     { cause: error.cause, details: error.details, retryable: true },
   );
+}
+
+function neverLoaded(error: NanoAgentError, limitMs: number): NanoAgentError {
+  return new NanoAgentError(
+    error.code,
+    `${error.message} It did so for ${limitMs} ms. Raise network.firstEventTimeoutMs if the model needs longer.`,
+    { cause: error.cause, details: error.details, retryable: true },
+  );
+}
+
+function withoutImages(error: NanoAgentError): NanoAgentError {
+  return new NanoAgentError(error.code, `${error.message} The request goes on without the image.`, {
+    cause: error.cause,
+    details: error.details,
+    retryable: true,
+  });
+}
+
+/** The same failure, which another attempt would not change. */
+function final({ code, message, cause, details }: NanoAgentError): NanoAgentError {
+  return new NanoAgentError(code, message, { cause, details });
 }
 
 function givenUp(error: NanoAgentError, attempts: number): NanoAgentError {

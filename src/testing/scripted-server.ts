@@ -101,6 +101,12 @@ export class ScriptedServer {
     const signal = AbortSignal.any([left.signal, this.#closing.signal]);
     const request = await readRequest(message);
     if (request === undefined) return;
+    if (request.method === "GET" && DISCOVERY.test(request.path)) {
+      response
+        .writeHead(404, { "content-type": "application/json" })
+        .end('{"error":{"message":"not found"}}');
+      return;
+    }
     this.requests.push(request);
     const reply = await this.#reply(request);
     await this.#send(response, { request, reply, signal });
@@ -180,6 +186,9 @@ export class ScriptedServer {
     };
   }
 }
+
+/** Where clients ask a local server what it is: no part of a conversation. */
+const DISCOVERY = /^\/(?:v1\/models|props|api\/(?:tags|ps|v0\/models))(?:$|\?)/;
 
 interface Turn {
   readonly request: RecordedRequest;

@@ -1,9 +1,32 @@
-import { says } from "../../src/testing/script.ts";
-import { refuses, replies, showsHtml } from "../../src/testing/server-step.ts";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { calls, says } from "../../src/testing/script.ts";
+import { type RecordedRequest, refuses, replies, showsHtml } from "../../src/testing/server-step.ts";
 import type { Fault } from "./fault.ts";
 
 const OK = says("all well");
 const CHAT = ["openai_chat"] as const;
+
+const NO_EYES = refuses(500, "image input is not supported - hint: you may need to provide the mmproj");
+const DOT_PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
+
+function hasImage({ body }: RecordedRequest): boolean {
+  return JSON.stringify(body).includes("image_url");
+}
+
+/** What llama-server says while it reads its model from the disk. */
+const LOADING = replies({
+  status: 503,
+  headers: { "content-type": "application/json" },
+  body: '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}',
+});
+
+/** What llama-server says in a stream when its parser for tool calls gives up. */
+const UNREADABLE = replies({
+  headers: { "content-type": "text/event-stream" },
+  body: 'data: {"error":{"code":500,"message":"Failed to parse input at pos 12: <tool_call>","type":"server_error"}}\n\n',
+});
 
 /** Answers that are refusals: statuses, their headers, their words. */
 export const FAULTS_OF_ANSWERS: readonly Fault[] = [
@@ -95,6 +118,39 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
       ...(status === 529 ? { sampled: true } : {}),
     }),
   ),
+  {
+    scenario: "503 while the model is loaded",
+    outcome: "waited for, without counting as an attempt; said",
+    steps: () => [LOADING, LOADING, OK],
+    wires: CHAT,
+    code: 0,
+    says: "all well",
+    requests: 3,
+    sampled: true,
+  },
+  {
+    scenario: "an image refused, in the words of a server without eyes",
+    outcome: "asked again at once without it; the model is told",
+    steps: () => [calls("read", { path: "dot.png" }), (request) => (hasImage(request) ? NO_EYES : OK)],
+    prepare: ({ cwd }) => writeFileSync(join(cwd, "dot.png"), Buffer.from(DOT_PNG, "base64")),
+    wires: CHAT,
+    code: 0,
+    says: "all well",
+    told: ["An image was left out here"],
+    requests: 3,
+    sampled: true,
+  },
+  {
+    scenario: "output that its own server cannot read, again and again",
+    outcome: "two attempts an answer; the model is told twice, then 1 with the server's words",
+    steps: () => [UNREADABLE],
+    wires: CHAT,
+    env: () => ({ NANO_AGENT_MAX_RETRIES: "5" }),
+    code: 1,
+    stderr: ["Failed to parse input at pos 12"],
+    told: ["Your last answer could not be read"],
+    requests: 6,
+  },
   {
     scenario: "500 again and again",
     outcome: "bounded: 1, with the provider's words",
@@ -189,10 +245,10 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   {
     scenario: "an HTML page with status 200",
-    outcome: "not repeated: 1, says that it is a page and to check the base URL",
+    outcome: "not repeated: 1, says that it is a page, quotes it, and to check the base URL",
     steps: () => [showsHtml(200)],
     code: 1,
-    stderr: ["HTML", "base URL"],
+    stderr: ["HTML", "Sign in to go on", "base URL"],
     requests: 1,
     sampled: true,
   },

@@ -64,13 +64,33 @@ test("polling goes on for as long as the answer changes", async () => {
   });
 });
 
+test("arguments that are never JSON end the run after three answers, with what was sent", async () => {
+  let count = 0;
+  const model = new ScriptedModel(() => calls("read", `{"path": "file ${++count}`));
+  expect(await circling({ model, loopGuard: false }).run("go")).toMatchObject({
+    stopReason: "error",
+    iterations: 3,
+    error: {
+      code: "invalid_response",
+      message: expect.stringContaining('of read: {"path": "file 3 Try a model that follows tool calls'),
+      details: { tool: "read", sent: '{"path": "file 3' },
+    },
+  });
+});
+
+test("one call that can be read is enough to go on", async () => {
+  const broken = calls("read", "{broken");
+  const script = [broken, broken, [broken, calls("read")], broken, broken, says("done")];
+  const result = await circling({ model: new ScriptedModel(script), loopGuard: false }).run("go");
+  expect(result).toMatchObject({ stopReason: "completed", iterations: 6 });
+});
+
 test("calls that are unknown, invalid or refused go in circles too", async () => {
   const strict = tool("strict", { parameters: { type: "object", required: ["path"] } });
   const permission = { check: () => ({ action: "deny", reason: "not here" }) as const };
   for (const [options, call] of [
     [{}, calls("nope")],
     [{ tools: [strict] }, calls("strict")],
-    [{}, calls("read", "{broken")],
     [{ permission }, calls("read")],
   ] as const) {
     const agent = circling({ ...options, model: new ScriptedModel(() => call) });

@@ -11,9 +11,11 @@ import type { Shape } from "./shape.ts";
 export interface NetworkConfig {
   readonly headerTimeoutMs?: number;
   readonly idleTimeoutMs?: number;
+  readonly firstEventTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly maxRetries?: number;
   readonly maxRetryAfterMs?: number;
+  readonly maxAnswerChars?: number;
   readonly proxy?: { readonly http?: string; readonly https?: string; readonly noProxy?: string };
 }
 
@@ -120,6 +122,10 @@ export interface ConfigFile {
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
   readonly maxWallTime?: string;
+  /** Calls of one answer that are looked at. Default 128. */
+  readonly maxCallsPerAnswer?: number;
+  /** `text`: calls stand in the text of the answer, for models that have no other way. Default `native`. */
+  readonly toolCalls?: "native" | "text";
   /** When a model that repeats itself is stopped. */
   readonly loopGuard?: { readonly stopAt?: number; readonly window?: number };
   readonly systemPrompt?: string;
@@ -203,6 +209,8 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   permissions: PERMISSIONS,
   maxTurns: { type: "number", minimum: 1, integer: true },
   maxBudgetUsd: { type: "number", above: 0 },
+  maxCallsPerAnswer: { type: "number", minimum: 1, integer: true },
+  toolCalls: { type: "string", oneOf: ["native", "text"] },
   maxWallTime: { type: "duration" },
   loopGuard: {
     type: "object",
@@ -238,9 +246,11 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
     fields: {
       headerTimeoutMs: MILLISECONDS,
       idleTimeoutMs: MILLISECONDS,
+      firstEventTimeoutMs: MILLISECONDS,
       requestTimeoutMs: MILLISECONDS,
       maxRetries: { type: "number", minimum: 0, integer: true },
       maxRetryAfterMs: MILLISECONDS,
+      maxAnswerChars: TOKENS,
       proxy: { type: "object", fields: { http: TEXT, https: TEXT, noProxy: TEXT } },
     },
   },

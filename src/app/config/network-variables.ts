@@ -7,9 +7,11 @@ type Figure = Exclude<keyof NetworkConfig, "proxy">;
 const VARIABLES: { readonly [K in Figure]: string } = {
   headerTimeoutMs: "NANO_AGENT_HEADER_TIMEOUT_MS",
   idleTimeoutMs: "NANO_AGENT_IDLE_TIMEOUT_MS",
+  firstEventTimeoutMs: "NANO_AGENT_FIRST_EVENT_TIMEOUT_MS",
   requestTimeoutMs: "NANO_AGENT_REQUEST_TIMEOUT_MS",
   maxRetries: "NANO_AGENT_MAX_RETRIES",
   maxRetryAfterMs: "NANO_AGENT_MAX_RETRY_AFTER_MS",
+  maxAnswerChars: "NANO_AGENT_MAX_ANSWER_CHARS",
 };
 
 /** What the environment says about the network. */

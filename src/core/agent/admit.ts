@@ -34,11 +34,19 @@ export async function admitAll(
   calls: readonly ToolUseBlock[],
 ): Promise<readonly Admission[]> {
   const admissions: Admission[] = [];
-  for (const call of calls) {
-    const admission = admit(run, call);
+  for (const [at, call] of calls.entries()) {
+    const admission = at < run.maxCallsPerAnswer ? admit(run, call) : oneTooMany(run, call);
     admissions.push(admission instanceof Promise ? await admission : admission);
   }
   return admissions;
+}
+
+/** Some models, and servers that repeat themselves, write calls without end. */
+function oneTooMany({ maxCallsPerAnswer: most }: RunContext, call: ToolUseBlock): Admission {
+  const result = errorResult(
+    `Not run: one answer may hold ${most} calls. Make it in the next one if it is still needed.`,
+  );
+  return { type: "refused", call, settled: { status: "error", result } };
 }
 
 /**

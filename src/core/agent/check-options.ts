@@ -98,6 +98,7 @@ function assertValues(options: AgentOptions): void {
     );
   for (const [name, least] of [
     ["maxParallelToolCalls", 1],
+    ["maxCallsPerAnswer", 1],
     ["maxToolResultChars", 1],
     ["maxOutputTokens", 1],
   ] as const) {
@@ -125,6 +126,7 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   longTermMemory: true,
   parallelToolCalls: true,
   maxParallelToolCalls: true,
+  maxCallsPerAnswer: true,
   toolTimeoutMs: true,
   maxToolResultChars: true,
   cwd: true,

@@ -14,6 +14,7 @@ import { reasonInRoom } from "./make-room.ts";
 import { admitOpen } from "./open-calls.ts";
 import type { MaxIterationsContext } from "./options.ts";
 import type { Reasoned } from "./reasoned.ts";
+import { EndlessRepetition } from "./repeated-text.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** What the loop asks for when all steps are used up and a summary is to end the run. */
@@ -22,6 +23,11 @@ export const SUMMARIZE: string =
 /** What the loop says to a model that answers in text where a tool must end the run. */
 export const NUDGE = (tool: string): string =>
   `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
+/** What the loop says to a model whose server cannot read what it wrote. */
+export const UNREADABLE: string =
+  "Your last answer could not be read: there was something like a tool call in it that is none. Make one tool call with complete JSON arguments, or answer in plain text.";
+/** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
+const MAX_UNREADABLE = 3;
 /** Times a model may answer in text where a finish tool is required. */
 const MAX_NUDGES = 3;
 
@@ -32,6 +38,8 @@ interface Demand {
   toolChoice: ToolChoice | undefined;
   /** Times the model was reminded to finish by tool. */
   nudges: number;
+  /** Answers in a row that could not be read. */
+  unreadable: number;
 }
 
 /**
@@ -39,7 +47,7 @@ interface Demand {
  * model request per turn. Throws only for the journal; everything else is a stop reason. {@link endRun} records how it ended.
  */
 export async function runTurns(run: RunContext): Promise<Ending> {
-  const demand: Demand = { toolChoice: run.toolChoice, nudges: 0 };
+  const demand: Demand = { toolChoice: run.toolChoice, nudges: 0, unreadable: 0 };
   const open = run.state.transcript.pending;
   if (open.length > 0) {
     const ending = await afterCalls(run, open, { demand, outcome: await act(run, await admitOpen(run)) });
@@ -54,7 +62,11 @@ export async function runTurns(run: RunContext): Promise<Ending> {
     const answer = await reasonInRoom(run, demand.toolChoice);
     if (answer.type === "aborted") return aborted(run);
     if (answer.type === "exhausted") return overBudget(run, answer.limit);
-    if (answer.type === "failed") return { stopReason: "error", error: answer.error };
+    if (answer.type === "failed") {
+      const ending = await afterFailure(run, answer.error, demand);
+      if (ending !== undefined) return ending;
+      continue;
+    }
 
     const calls = toolCallsOf(answer.message);
     const ending =
@@ -63,6 +75,20 @@ export async function runTurns(run: RunContext): Promise<Ending> {
         : await afterText(run, answer, demand);
     if (ending !== undefined) return ending;
   }
+}
+
+/** There is no answer. Undefined when the model was told why and may try again. */
+async function afterFailure(
+  run: RunContext,
+  error: NanoAgentError,
+  demand: Demand,
+): Promise<Ending | undefined> {
+  if (error instanceof EndlessRepetition) return { stopReason: "loop_detected", detail: error.message };
+  // It was the server that could not read what its model wrote: the model can do better when it is told.
+  const isUnreadable = error.details["reason"] === "unreadable_output";
+  if (!isUnreadable || ++demand.unreadable >= MAX_UNREADABLE) return { stopReason: "error", error };
+  await say(run, UNREADABLE);
+  return undefined;
 }
 
 /** The calls of the model have run, as far as they can. Undefined when it is the model's turn again. */
@@ -76,6 +102,10 @@ async function afterCalls(
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
   if (run.state.isStopped) return { stopReason: "denied" };
   if (run.state.transcript.hasPending) return waiting(run);
+  demand.unreadable = calls.every(({ invalid_input }) => invalid_input !== undefined)
+    ? demand.unreadable + 1
+    : 0;
+  if (demand.unreadable >= MAX_UNREADABLE) return { stopReason: "error", error: neverReadable(calls) };
   const verdict = loopVerdict(run);
   if (verdict?.type === "stop") return { stopReason: "loop_detected", detail: verdict.text };
   if (verdict !== undefined) await say(run, verdict.text);
@@ -109,7 +139,7 @@ async function afterText(run: RunContext, answer: AnsweredTurn, demand: Demand):
   if (steering.length > 0) return undefined;
   if (answer.cappedBy !== undefined && answer.finishReason.unified === "length")
     return { ...overBudget(run, answer.cappedBy), text: messageText(answer.message) };
-  if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(answer);
+  if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(run, answer);
   if (++demand.nudges > MAX_NUDGES) return { stopReason: "error", error: neverFinished(run.finishTool) };
   await say(run, NUDGE(run.finishTool));
   demand.toolChoice = { type: "tool", name: run.finishTool };
@@ -142,9 +172,20 @@ function isCut(finish: FinishReason): boolean {
   return finish.unified === "length" || finish.unified === "refusal";
 }
 
-function answered({ finishReason, message }: AnsweredTurn): Ending {
+/** Share of the window from which on an answer that was cut was cut by the window. */
+const NEARLY_FULL = 0.8;
+
+/** What there is to say of an answer that was cut because its conversation fills the window. */
+function fullWindow({ model, state }: RunContext): Pick<Ending, "detail"> {
+  const window = model.info?.contextWindow;
+  const used = state.measured?.tokens;
+  if (window === undefined || used === undefined || used < NEARLY_FULL * window) return {};
+  return { detail: `The context window of ${window} tokens is full: the conversation takes ${used}.` };
+}
+
+function answered(run: RunContext, { finishReason, message }: AnsweredTurn): Ending {
   const text = messageText(message);
-  if (finishReason.unified === "length") return { stopReason: "output_limit", text };
+  if (finishReason.unified === "length") return { stopReason: "output_limit", text, ...fullWindow(run) };
   if (finishReason.unified === "refusal") return { stopReason: "refusal", text };
   return { stopReason: "completed", text };
 }
@@ -154,6 +195,17 @@ function neverFinished(tool: string): NanoAgentError {
     "invalid_response",
     `The model never delivered the value: it answered in text ${MAX_NUDGES + 1} times instead of calling ${tool}. Try a model that follows tool calls, or a simpler schema.`,
     { details: { neverCalled: tool } },
+  );
+}
+
+function neverReadable(calls: readonly ToolUseBlock[]): NanoAgentError {
+  const { name = "", invalid_input } = calls.at(-1) ?? {};
+  const raw = invalid_input?.raw ?? "";
+  const sent = raw.length > 500 ? `${raw.slice(0, 500).toWellFormed()}…` : raw;
+  return new NanoAgentError(
+    "invalid_response",
+    `In ${MAX_UNREADABLE} answers in a row the arguments of the calls were not JSON. The last ones, of ${name}: ${sent} Try a model that follows tool calls, or a higher output limit if they were cut.`,
+    { details: { tool: name, sent } },
   );
 }
 

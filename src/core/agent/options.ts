@@ -86,6 +86,8 @@ export interface AgentOptions {
   readonly parallelToolCalls?: boolean;
   /** Calls of one answer at work at the same time. Default 64. */
   readonly maxParallelToolCalls?: number;
+  /** Calls of one answer that are looked at; those beyond get a result that says so. Default 128. */
+  readonly maxCallsPerAnswer?: number;
   /** Milliseconds one tool call may take, unless the tool says otherwise. 0: no limit. Default 600,000. */
   readonly toolTimeoutMs?: number;
   /** Longest text of one tool result; what is longer loses its middle. Default 400,000 characters. */

@@ -6,6 +6,7 @@ import { type HookedAnswer, hookedAnswer, hookedRequest } from "./reason-hooks.t
 import type { Reasoned } from "./reasoned.ts";
 import { receiveParts } from "./receive-parts.ts";
 import { redactError } from "./redact-call.ts";
+import { EndlessRepetition } from "./repeated-text.ts";
 import { RequestAccount } from "./request-account.ts";
 import { type RunContext, record } from "./run-context.ts";
 
@@ -21,10 +22,11 @@ export async function reason(run: RunContext, toolChoice: ToolChoice | undefined
     await receiveParts(run, { account, show: (part) => publish(run, part) });
     return await recordAnswer(run, account.collector.result(), account);
   } catch (error) {
+    if (error instanceof EndlessRepetition) return await recordRepeated(run, error, account);
     const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
     if (failure.code === "journal") throw failure;
     if (run.signal.aborted) {
-      await recordPartial(run, account.collector.partial(), account);
+      await recordPartial(run, account, { message: account.collector.partial(), raw: "aborted" });
       return { type: "aborted" };
     }
     await account.void("failed");
@@ -93,10 +95,26 @@ function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRe
   };
 }
 
+/** What was written up to the repetition: the rest would only invite the model to go on. */
+async function recordRepeated(
+  run: RunContext,
+  error: EndlessRepetition,
+  account: RequestAccount,
+): Promise<Reasoned> {
+  const { role, content } = account.collector.partial();
+  const kept = content.map((block, at) =>
+    block.type === "text" && at === content.length - 1
+      ? { ...block, text: `${block.text.slice(0, -error.repetition.surplus).toWellFormed()} …` }
+      : block,
+  );
+  await recordPartial(run, account, { message: { role, content: kept }, raw: "repetition" });
+  return { type: "failed", error };
+}
+
 async function recordPartial(
   run: RunContext,
-  message: AssistantMessage,
   account: RequestAccount,
+  { message, raw }: { readonly message: AssistantMessage; readonly raw: string },
 ): Promise<void> {
   if (message.content.length === 0) {
     await account.void("aborted");
@@ -105,7 +123,7 @@ async function recordPartial(
   await record(run, {
     type: "assistant_message",
     message,
-    finishReason: { unified: "other", raw: "aborted" },
+    finishReason: { unified: "other", raw },
     ...account.cut(),
     ...account.timing(),
     interrupted: true,

@@ -18,7 +18,7 @@ export interface RunResult<Output = unknown> {
   readonly limit?: BudgetLimit;
   /** Set when `stopReason` is `error`. */
   readonly error?: NanoAgentError;
-  /** One sentence for people, when `stopReason` is `budget` (spent how much of what) or `loop_detected` (which calls). */
+  /** One sentence for people, when `stopReason` is `budget` (spent how much of what), `loop_detected` (which calls) or `output_limit` (a full window). */
   readonly detail?: string;
   /** The calls that wait, when `stopReason` is `awaiting_approval` or `awaiting_external`. */
   readonly pending?: readonly PendingCall[];

@@ -36,6 +36,7 @@ export interface RunSettings {
   readonly compactor: Compactor | undefined;
   readonly parallel: boolean;
   readonly maxParallel: number;
+  readonly maxCallsPerAnswer: number;
   readonly toolTimeoutMs: number;
   readonly maxToolResultChars: number;
   readonly cwd: string;
@@ -118,10 +119,14 @@ export function withChoice(run: RunContext): RunContext {
 
 function callSettings(
   own: AgentOptions,
-): Pick<RunSettings, "parallel" | "maxParallel" | "toolTimeoutMs" | "maxToolResultChars" | "cwd" | "redact"> {
+): Pick<
+  RunSettings,
+  "parallel" | "maxParallel" | "maxCallsPerAnswer" | "toolTimeoutMs" | "maxToolResultChars" | "cwd" | "redact"
+> {
   return {
     parallel: own.parallelToolCalls ?? true,
     maxParallel: own.maxParallelToolCalls ?? 64,
+    maxCallsPerAnswer: own.maxCallsPerAnswer ?? 128,
     toolTimeoutMs: own.toolTimeoutMs ?? 600_000,
     maxToolResultChars: own.maxToolResultChars ?? 400_000,
     cwd: own.cwd ?? "",

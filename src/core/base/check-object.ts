@@ -14,6 +14,8 @@ import { nearest } from "./text.ts";
 type Fields = { readonly [key: string]: unknown };
 
 interface ObjectKeywords {
+  /** The properties as the schema spells them. */
+  readonly schemas: unknown;
   readonly properties: ReadonlyMap<string, Check>;
   readonly patterns: readonly (readonly [RegExp, Check])[];
   readonly required: ReadonlySet<string>;
@@ -27,6 +29,7 @@ interface ObjectKeywords {
  */
 export function objectChecks(node: SchemaNode): readonly Check[] {
   const keywords: ObjectKeywords = {
+    schemas: node.schema["properties"],
     properties: new Map(mapKeyword(node, "properties", node.compile)),
     patterns: mapKeyword(node, "patternProperties", node.compile).map(([source, check]) => [
       patternOf(source, `${node.where}/patternProperties`),
@@ -43,7 +46,7 @@ export function objectChecks(node: SchemaNode): readonly Check[] {
 const DROPPED = Symbol("dropped");
 
 function fieldChecks(keywords: ObjectKeywords): readonly Check[] {
-  const { properties, patterns, required, additional, names } = keywords;
+  const { patterns, properties, required, additional, names } = keywords;
   const checks: Check[] = [];
   if (properties.size > 0 || patterns.length > 0 || additional !== undefined || names !== undefined) {
     const checkField =
@@ -54,8 +57,7 @@ function fieldChecks(keywords: ObjectKeywords): readonly Check[] {
     const list = [...required];
     checks.push((value, run) => {
       if (!isRecord(value)) return value;
-      for (const key of list)
-        if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, properties));
+      for (const key of list) if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, keywords));
       return value;
     });
   }
@@ -168,7 +170,7 @@ function dependencyChecks(node: SchemaNode): readonly Check[] {
 function allPresent(names: readonly string[]): Check {
   return (value, run) => {
     if (!isRecord(value)) return value;
-    for (const key of names) if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, new Map()));
+    for (const key of names) if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, NONE));
     return value;
   };
 }
@@ -177,10 +179,29 @@ function isAbsent(fields: Fields, key: string): boolean {
   return !Object.hasOwn(fields, key) || fields[key] === undefined;
 }
 
-function missingMessage(key: string, fields: Fields, properties: ReadonlyMap<string, Check>): string {
+const NONE: Pick<ObjectKeywords, "properties" | "schemas"> = { properties: new Map(), schemas: {} };
+
+function missingMessage(
+  key: string,
+  fields: Fields,
+  { properties, schemas }: Pick<ObjectKeywords, "properties" | "schemas">,
+): string {
   const strangers = Object.keys(fields).filter((each) => !properties.has(each));
   const guess = nearest(key, strangers);
-  return `missing required property ${JSON.stringify(key)}${guess === undefined ? "" : ` (is ${JSON.stringify(guess)} meant to be it?)`}`;
+  const type = typeOf(isRecord(schemas) ? schemas[key] : undefined);
+  const notes = [type, guess === undefined ? "" : `is ${JSON.stringify(guess)} meant to be it?`];
+  const said = notes.filter((note) => note !== "").join("; ");
+  return `missing required property ${JSON.stringify(key)}${said === "" ? "" : ` (${said})`}`;
+}
+
+/** What a property is to be: its values where they are few, else its type; empty where the schema names neither. */
+function typeOf(schema: unknown): string {
+  const { enum: values, type, items } = isRecord(schema) ? schema : {};
+  if (Array.isArray(values) && values.length > 0 && values.length <= 10)
+    return `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
+  if (type === "array" && isRecord(items) && typeof items["type"] === "string")
+    return `array of ${items["type"]}`;
+  return Array.isArray(type) ? type.join(" or ") : typeof type === "string" ? type : "";
 }
 
 function unknownMessage(key: string, properties: ReadonlyMap<string, Check>): string {

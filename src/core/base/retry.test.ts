@@ -9,14 +9,20 @@ describe("backoffDelayMs", () => {
     expect(delays).toEqual([499, 999, 1999, 29_999, 29_999, 29_999]);
   });
 
-  it("draws a whole number between nothing and the bound", () => {
+  it("gives an overloaded server time to recover, however the draws fall", () => {
+    const delays = [1, 2, 3, 4, 5].map((attempt) => backoffDelayMs(attempt, { random: () => 0 }));
+    expect(delays).toEqual([250, 500, 1_000, 2_000, 4_000]);
+  });
+
+  it("draws a whole number between half the bound and the bound", () => {
     fc.assert(
       fc.property(
         fc.integer(),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         (attempt, drawn) => {
           const delay = backoffDelayMs(attempt, { baseMs: 100, maxMs: 5000, random: () => drawn });
-          expect(Number.isInteger(delay) && delay >= 0 && delay < 5000).toBe(true);
+          const bound = Math.min(5000, 100 * 2 ** Math.max(0, attempt - 1));
+          expect(Number.isInteger(delay) && delay >= bound / 2 && delay < bound).toBe(true);
         },
       ),
     );

@@ -9,13 +9,16 @@ export interface BackoffOptions {
 }
 
 /**
- * Milliseconds to wait before retry number `attempt` (from 1): a whole number between 0 and `baseMs * 2 ** (attempt - 1)`, at most
- * `maxMs`, drawn evenly ("full jitter"), so that clients that failed together do not come back together.
+ * Milliseconds to wait before retry number `attempt` (from 1): a whole number drawn evenly from the upper half of the range up to
+ * `baseMs * 2 ** (attempt - 1)`, at most `maxMs`. Jitter keeps clients that failed together from coming back together; its floor keeps
+ * unlucky draws from using all attempts up before an overloaded server can recover.
  */
 export function backoffDelayMs(attempt: number, options: BackoffOptions = {}): number {
   const { baseMs = 500, maxMs = 30_000, random = Math.random } = options;
   const doublings = Math.min(Math.max(attempt - 1, 0), 1000);
-  return Math.floor(random() * Math.min(maxMs, baseMs * 2 ** doublings));
+  const boundMs = Math.min(maxMs, baseMs * 2 ** doublings);
+  const floorMs = Math.floor(boundMs / 2);
+  return floorMs + Math.floor(random() * (boundMs - floorMs));
 }
 
 /**

@@ -47,11 +47,11 @@ describe("compileValidator: reports", () => {
       ': unknown property "pth"; did you mean "path"?',
       "edits[0].old_string: expected string, got number",
       'edits[0]: unknown property "newString"; did you mean "new_string"?',
-      'edits[0]: missing required property "new_string" (is "newString" meant to be it?)',
+      'edits[0]: missing required property "new_string" (string; is "newString" meant to be it?)',
       "edits[1]: expected object, got string",
       "limit: must be at least 1, got 0",
       'mode: expected one of "files", "content", "count", got "file"; did you mean "files"?',
-      ': missing required property "path" (is "pth" meant to be it?)',
+      ': missing required property "path" (string; is "pth" meant to be it?)',
     ]);
   });
 

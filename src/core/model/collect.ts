@@ -1,11 +1,12 @@
 import { NanoAgentError } from "../base/errors.ts";
+import { GrowingText } from "../base/growing-text.ts";
 import type { AssistantBlock, ToolUseBlock } from "../message/block.ts";
 import type { AssistantMessage } from "../message/message.ts";
 import type { FinishPart, StreamPart } from "./model.ts";
 
 /** A block as far as it has come: text still growing, or finished. */
 type Slot =
-  | { text: string; readonly kind: "text" | "thinking" }
+  | { readonly text: GrowingText; readonly kind: "text" | "thinking" }
   | { readonly kind: "done"; readonly block: AssistantBlock };
 
 /** A whole answer of a model. */
@@ -62,7 +63,7 @@ export class AnswerCollector {
 
   /** The text that has arrived so far, reasoning included. */
   written(): string {
-    return this.#slots.map((slot) => (slot === undefined ? "" : writtenIn(slot))).join("");
+    return this.#slots.reduce((text, slot) => (slot === undefined ? text : text + writtenIn(slot)), "");
   }
 
   /** The answer. Throws `invalid_response` when the stream ended without a `finish` part. */
@@ -83,9 +84,12 @@ export class AnswerCollector {
 
   #grow(index: number, kind: "text" | "thinking", text: string): void {
     const slot = this.#slots[index];
-    if (slot?.kind === kind) slot.text += text;
-    else if (slot === undefined) this.#slots[index] = { kind, text };
-    else
+    if (slot?.kind === kind) slot.text.add(text);
+    else if (slot === undefined) {
+      const begun = { kind, text: new GrowingText() };
+      begun.text.add(text);
+      this.#slots[index] = begun;
+    } else
       throw new NanoAgentError(
         "invalid_response",
         `The model's stream mixes a ${slot.kind} and a ${kind} block at index ${index}.`,
@@ -98,10 +102,11 @@ export class AnswerCollector {
       if (slot === undefined) continue;
       if (slot.kind === "done") {
         if (slot.block.type !== "text" || slot.block.text !== "") blocks.push(slot.block);
-      } else if (slot.text !== "") {
-        const text = slot.text.toWellFormed();
-        blocks.push(slot.kind === "text" ? { type: "text", text } : { type: "thinking", thinking: text });
+        continue;
       }
+      const text = slot.text.toString().toWellFormed();
+      if (text !== "")
+        blocks.push(slot.kind === "text" ? { type: "text", text } : { type: "thinking", thinking: text });
     }
     return blocks;
   }
@@ -125,7 +130,7 @@ export class AnswerCollector {
 }
 
 function writtenIn(slot: Slot): string {
-  if (slot.kind !== "done") return slot.text;
+  if (slot.kind !== "done") return slot.text.toString();
   const { block } = slot;
   if (block.type === "text") return block.text;
   return block.type === "thinking" ? block.thinking : "";

@@ -53,7 +53,6 @@ export function fallbackModel(models: readonly Model[], options: FallbackOptions
 class FallbackModel implements Model {
   readonly provider: string;
   readonly id: string;
-  readonly info?: NonNullable<Model["info"]>;
   readonly alternatives: readonly Model[];
   readonly #models: readonly Model[];
   readonly #when: (error: NanoAgentError) => boolean;
@@ -63,11 +62,14 @@ class FallbackModel implements Model {
   constructor(first: Model, models: readonly Model[], options: FallbackOptions) {
     this.provider = first.provider;
     this.id = first.id;
-    if (first.info !== undefined) this.info = first.info;
     this.#models = [...models];
     this.alternatives = this.#models.slice(1);
     this.#when = options.when ?? isFallbackError;
     this.#sticky = options.sticky ?? false;
+  }
+
+  get info(): Model["info"] {
+    return this.#models[0]?.info;
   }
 
   async *stream(request: ModelRequest, options: ModelCallOptions = {}): AsyncGenerator<StreamPart> {

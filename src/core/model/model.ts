@@ -14,7 +14,7 @@ export interface Model {
   /** Model id as the provider knows it, e.g. `claude-sonnet-4-5`. */
   readonly id: string;
   /** What is known about the model. Unknown figures are absent. */
-  readonly info?: ModelInfo;
+  readonly info?: ModelInfo | undefined;
   /** Other models that may answer in its place, as far as it is made of several. */
   readonly alternatives?: readonly Model[];
   /**
@@ -29,6 +29,10 @@ export interface Model {
 export interface ModelInfo {
   readonly contextWindow?: number;
   readonly maxOutputTokens?: number;
+  /** False: it is known to take no images. */
+  readonly images?: boolean;
+  /** False: it is known to have no way to call tools, so that calls must stand in its text. */
+  readonly tools?: boolean;
   /** USD per million tokens. Absent when unknown; unknown is never treated as free. */
   readonly price?: ModelPrice;
 }

@@ -58,11 +58,14 @@ export class ToolRegistry {
 
   /** The tools as the model sees them. The same array until the set changes. */
   specs(): readonly ToolSpec[] {
-    this.#specs ??= this.list().map(({ name, description, schema }) => ({
-      name,
-      description,
-      parameters: schema.jsonSchema,
-    }));
+    this.#specs ??= this.list()
+      .filter(isOffered)
+      .map(({ name, description, schema }) => ({ name, description, parameters: schema.jsonSchema }));
     return this.#specs;
   }
+}
+
+/** Whether the model is shown a tool. */
+export function isOffered({ offered }: Tool): boolean {
+  return offered !== false;
 }

@@ -148,6 +148,8 @@ export interface Tool {
   readonly timeoutMs?: number;
   /** Milliseconds a call gets to end by itself once it was aborted; then it is abandoned. Default 500. */
   readonly abortGraceMs?: number;
+  /** False: the model is not shown it, since no call of it would be let run. Calls are judged all the same. Default true. */
+  readonly offered?: boolean;
   /** True when a call changes nothing outside the agent. A hint for permission modes. Default false. */
   readonly readOnly?: boolean;
   /**

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readCommandCall } from "./command-call.ts";
+import { readCommandCall, runFlagsOf } from "./command-call.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
 
@@ -68,4 +68,14 @@ test("whatever is typed behind a command is read or refused with its usage", () 
       }
     }),
   );
+});
+
+test("an action that runs the agent takes the options of a run", () => {
+  const spec: CommandSpec = { name: "serve", help: "", actions: [{ runOptions: true, help: "" }] };
+  const call = readCommandCall(spec, ["-m", "openai/gpt-5", "--yolo", "--add-dir", "/a", "--add-dir=/b"]);
+  const { config, addDirs } = runFlagsOf(call);
+  expect([config, addDirs]).toEqual([
+    { model: "openai/gpt-5", permissionMode: "bypassPermissions" },
+    ["/a", "/b"],
+  ]);
 });

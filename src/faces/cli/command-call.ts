@@ -1,6 +1,13 @@
 import { nearest } from "../../core/base/text.ts";
 import type { CommandContext } from "./command-context.ts";
-import { actionForm, type CommandAction, type CommandOption, type CommandSpec } from "./command-spec.ts";
+import {
+  actionForm,
+  type CommandAction,
+  type CommandOption,
+  type CommandSpec,
+  RUN_OPTIONS,
+} from "./command-spec.ts";
+import { type RunFlags, readRunFlags } from "./run-flags.ts";
 import { usageError } from "./usage-error.ts";
 
 /** Does the work of a sub-command. Resolves to the exit code. */
@@ -28,6 +35,7 @@ export function readCommandCall(command: CommandSpec, args: readonly string[]): 
   const { action, rest } = chooseAction(command, args);
   const fail = (what: string): Error =>
     usageError(`${title(command, action)} ${what} Usage: nano-agent ${actionForm(command, action)}`);
+  const options = [...(action.options ?? []), ...(action.runOptions === true ? RUN_OPTIONS : [])];
   const words: string[] = [];
   const behind: string[] = [];
   const values = new Map<string, string[]>();
@@ -36,7 +44,7 @@ export function readCommandCall(command: CommandSpec, args: readonly string[]): 
     if (word === "--") (action.behind === undefined ? words : behind).push(...queue.splice(0));
     else if (!word.startsWith("-") || word === "-") words.push(word);
     else {
-      const { name, value } = readOption(word, queue, { options: action.options ?? [], fail });
+      const { name, value } = readOption(word, queue, { options, fail });
       values.set(name, [...(values.get(name) ?? []), value]);
     }
   }
@@ -49,6 +57,16 @@ export function readCommandCall(command: CommandSpec, args: readonly string[]): 
     text: (option) => values.get(option)?.at(-1),
     list: (option) => values.get(option) ?? [],
   };
+}
+
+/** The options of a run that were given to a sub-command that takes them. Throws `invalid_argument` as a run does. */
+export function runFlagsOf({ has, text, list }: CommandCall): RunFlags {
+  return readRunFlags({
+    words: [],
+    has: (name) => has(`--${name}`),
+    text: (name) => text(`--${name}`),
+    list: (name) => list(`--${name}`),
+  });
 }
 
 /** `sessions export`, or `undo` for a command that does one thing. */

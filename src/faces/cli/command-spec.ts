@@ -1,3 +1,5 @@
+import { FLAGS } from "./flags.ts";
+
 /** An option of a sub-command. One table makes what is read, the help, the completions and the reference. */
 export interface CommandOption {
   /** As it is written: `--json`. */
@@ -19,8 +21,20 @@ export interface CommandAction {
   /** Placeholder of what stands behind `--`; absent where nothing may. */
   readonly behind?: string;
   readonly options?: readonly CommandOption[];
+  /** True: it runs the agent and takes the options for that too (`-m`, `--permission-mode`, limits); see {@link RUN_OPTIONS}. */
+  readonly runOptions?: true;
   readonly help: string;
 }
+
+/** Options of a run that sub-commands which run the agent take too. */
+export const RUN_OPTIONS: readonly CommandOption[] = FLAGS.filter(({ name, group }) =>
+  group === "Run" || group === "Permission" || group === "Limits" ? name !== "print" : name === "add-dir",
+).map(({ name, short, type, value, help }) => ({
+  name: `--${name}` as const,
+  ...(short === undefined ? {} : { short: `-${short}` as const }),
+  ...(type === "boolean" ? {} : { value: value ?? "VALUE" }),
+  help,
+}));
 
 /** A sub-command: the first word of the command line. */
 export interface CommandSpec {
@@ -33,8 +47,9 @@ export interface CommandSpec {
 /** How an action is written: `sessions export [ID] [--format FORMAT] …`. */
 export function actionForm({ name }: CommandSpec, action: CommandAction): string {
   const options = (action.options ?? []).map((option) => `[${optionForm(option)}]`);
+  const run = action.runOptions === true ? ["[options of a run]"] : [];
   const behind = action.behind === undefined ? [] : [`[-- ${action.behind}]`];
-  const parts = [name, action.name, action.words, ...options, ...behind];
+  const parts = [name, action.name, action.words, ...options, ...run, ...behind];
   return parts.filter((part) => part !== undefined).join(" ");
 }
 

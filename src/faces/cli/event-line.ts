@@ -37,6 +37,8 @@ export interface InitLine extends LineBase {
   readonly mcp_servers: readonly { readonly name: string; readonly status: string }[];
   /** `null` when the run could not begin. */
   readonly model: string | null;
+  /** Why it is that model: a flag, a variable, a file, a server. */
+  readonly model_source?: string;
   readonly permissionMode: string;
   /** Whether shell commands are confined. */
   readonly sandbox: "on" | "off";

@@ -1,5 +1,6 @@
 import { type ComposedAgent, composeAgent } from "../../app/compose.ts";
 import { currentFolder, existingFolder, withGoneFolder } from "../../app/config/paths.ts";
+import { LOCAL_MODEL } from "../../app/model-choice.ts";
 import { findSession, type OpenSession } from "../../app/open-session.ts";
 import { redactionFor } from "../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
@@ -12,6 +13,7 @@ import { counted } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
+import { acceptServer } from "./approval/accept-server.ts";
 import { personToAsk } from "./approval/person-to-ask.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
@@ -25,7 +27,7 @@ import { readPrompt, readPromptIfAny, textOrFile } from "./prompt.ts";
 import { readSchema } from "./read-schema.ts";
 import { stdinKind } from "./read-stdin.ts";
 import { repairText } from "./repair-text.ts";
-import { createReporter, type Reporter } from "./reporter.ts";
+import { createReporter, type InitFacts, type Reporter } from "./reporter.ts";
 import type { RunFlags } from "./run-flags.ts";
 import type { RunObservers } from "./run-observers.ts";
 import { RunTally } from "./run-tally.ts";
@@ -165,10 +167,12 @@ class HeadlessRun {
         return this.#session.journal;
       },
       approval: this.#approval(),
+      acceptServer: acceptServer(this.#context.stderr, this.#flags.outputFormat),
       onNotice: (message) => this.#say(message),
     });
     this.#composed = composed;
     this.#begin(composed);
+    this.#sayModel(composed);
     const { folder, leftOut } = settings.trust;
     if (leftOut.length > 0) {
       this.#reporter.untrusted(folder, leftOut);
@@ -180,6 +184,14 @@ class HeadlessRun {
       this.#say(repairText(repairs, path));
     }
     return composed;
+  }
+
+  /** A person sees which model is used and why; a program when that was not said in so many words. */
+  #sayModel({ model, modelSource }: ComposedAgent): void {
+    if (modelSource === undefined) return;
+    const said = this.#settings?.config.values.model;
+    const isNamed = said !== undefined && said !== LOCAL_MODEL;
+    if (this.#context.stderr.isTerminal || !isNamed) this.#say(`model ${model}, because of ${modelSource}`);
   }
 
   #approval(): ApprovalPrompt | undefined {
@@ -297,6 +309,7 @@ class HeadlessRun {
       cwd: this.#cwd,
       tools: composed?.toolNames ?? [],
       model: composed?.model ?? null,
+      ...sourceOf(composed),
       skills: composed?.skills ?? [],
       agents: composed?.agents ?? [],
       permissionMode: composed?.mode ?? this.#flags.config.permissionMode ?? "default",
@@ -356,6 +369,10 @@ class HeadlessRun {
     if (config.pattern === "plan" || config.pattern === "reflection") return false;
     return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal && stderr.isTerminal;
   }
+}
+
+function sourceOf(composed: ComposedAgent | undefined): Pick<InitFacts, "model_source"> {
+  return composed?.modelSource === undefined ? {} : { model_source: composed.modelSource };
 }
 
 function promptBesideLines(): Error {

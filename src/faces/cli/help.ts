@@ -38,6 +38,8 @@ export function commandHelp(command: CommandSpec, action?: string): string {
       const short = option.short === undefined ? "" : `${option.short}, `;
       lines.push(...row(`${short}${optionForm(option)}`, option.help));
     }
+    if (each.runOptions === true)
+      lines.push(...row("options of a run", "See nano-agent --help: Run, Permission, Limits."));
   }
   return `${lines.join("\n")}\n`;
 }

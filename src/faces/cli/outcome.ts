@@ -127,7 +127,7 @@ function adviceFor({ result, facts, subtype }: Told): string | undefined {
     case "error_loop_detected":
       return `The model goes in circles.${detailOf(result)} ${again}, and say what to do differently, or use another model.`;
     case "error_output_limit":
-      return `The answer was cut at the model's output limit. ${again}, and ask for less at once.`;
+      return `${cutText(result)} ${again}, and ask for less at once.`;
     case "error_refusal":
       return `The model refused, or a filter of its provider did. Rephrase the prompt or use another model.${goOn}`;
     case "error_interrupted":
@@ -135,6 +135,11 @@ function adviceFor({ result, facts, subtype }: Told): string | undefined {
     case "error_during_execution":
       return result.error?.message ?? "The run failed.";
   }
+}
+
+function cutText(result: RunResult): string {
+  const detail = detailOf(result);
+  return detail === "" ? "The answer was cut at the model's output limit." : `The answer was cut.${detail}`;
 }
 
 function requestsMade(turns: number): string {

@@ -14,7 +14,7 @@ import { terminalText } from "./terminal-text.ts";
 /** What the first line says. */
 export type InitFacts = Pick<
   InitLine,
-  "cwd" | "tools" | "model" | "permissionMode" | "sandbox" | "skills" | "agents"
+  "cwd" | "tools" | "model" | "model_source" | "permissionMode" | "sandbox" | "skills" | "agents"
 >;
 
 /** Tells the outside what a run does, in one of the output formats. */

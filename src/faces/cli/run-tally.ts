@@ -1,5 +1,6 @@
 import type { AssistantEntry, ModelUsageEntry, PermissionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
+import { GrowingText } from "../../core/base/growing-text.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";
 import type { PermissionDenial, ResultLine } from "./event-line.ts";
 import { lineUsage } from "./line-content.ts";
@@ -12,20 +13,24 @@ interface ModelTally {
 /** What a run has come to so far, for its last line and its exit code; a fold over its events, good at any moment. */
 export class RunTally {
   readonly denials: PermissionDenial[] = [];
-  /** Text of the newest answer, as far as it has come. */
-  partialText = "";
+  #partialText = new GrowingText();
   turns = 0;
   #apiMs = 0;
   readonly #models = new Map<string, ModelTally>();
+
+  /** Text of the newest answer, as far as it has come. */
+  get partialText(): string {
+    return this.#partialText.toString();
+  }
 
   add(event: AgentEvent): void {
     switch (event.type) {
       case "turn_start":
       case "retry":
-        this.partialText = "";
+        this.#partialText = new GrowingText();
         return;
       case "text_delta":
-        this.partialText += event.text;
+        this.#partialText.add(event.text);
         return;
       case "assistant_message":
         this.turns++;

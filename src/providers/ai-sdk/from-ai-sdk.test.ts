@@ -138,16 +138,16 @@ describe("fromAiSdk", () => {
         part.type === "retry" ? [part.attempt, part.delayMs, part.error.code] : part.type,
       ),
     ).toEqual([
-      [2, 250, "provider_error"],
+      [2, 375, "provider_error"],
       [3, 7000, "rate_limit"],
       "text_delta",
-      [4, 1000, "provider_error"],
+      [4, 1500, "provider_error"],
       "text_delta",
-      [5, 2000, "invalid_response"],
+      [5, 3000, "invalid_response"],
       "text_delta",
       "finish",
     ]);
-    expect(clock.waits).toEqual([250, 7000, 1000, 2000]);
+    expect(clock.waits).toEqual([375, 7000, 1500, 3000]);
     expect(sdk.calls).toHaveLength(5);
   });
 

@@ -1,3 +1,13 @@
+import {
+  type AskServer,
+  askServer,
+  idsIn,
+  LOADING,
+  lmStudioIds,
+  type ServerFetch,
+  serverRoot,
+} from "./server-facts.ts";
+
 /** Local servers that are looked for, in order of preference. */
 export type LocalProvider = "ollama" | "lmstudio" | "llamacpp" | "vllm";
 
@@ -8,12 +18,14 @@ export interface LocalServer {
   readonly baseUrl: string;
   /** Ids of its models; those already loaded come first. Empty when none is installed. */
   readonly models: readonly string[];
+  /** True while it loads its model, and does not say which. */
+  readonly isLoading?: boolean;
 }
 
 /** Where and how to look. */
 export interface ProbeLocalOptions {
   /** Default: the global `fetch`. */
-  readonly fetch?: (url: string, init: { readonly signal: AbortSignal }) => Promise<Response>;
+  readonly fetch?: ServerFetch;
   /** Time for each server, in milliseconds. Default 300. */
   readonly timeoutMs?: number;
   /**
@@ -41,11 +53,18 @@ export async function probeLocalServers(options: ProbeLocalOptions = {}): Promis
     PROVIDERS.map(async (provider): Promise<readonly LocalServer[]> => {
       const given = baseUrls[provider];
       if (given === undefined) return [];
-      const root = given.replace(/\/+$/, "").replace(/\/v1$/, "");
-      const signal = AbortSignal.timeout(timeoutMs);
-      const get = (path: string): Promise<unknown> => getJson(fetch, `${root}${path}`, signal);
-      const models = await MODELS_OF[provider](get);
-      return models === undefined ? [] : [{ provider, baseUrl: `${root}/v1`, models }];
+      const root = serverRoot(given);
+      const models = await MODELS_OF[provider](askServer({ root, fetch, timeoutMs }));
+      if (models === undefined) return [];
+      const isLoading = models === LOADING;
+      return [
+        {
+          provider,
+          baseUrl: `${root}/v1`,
+          models: isLoading ? [] : models,
+          ...(isLoading ? { isLoading } : {}),
+        },
+      ];
     }),
   );
   return found.flat();
@@ -53,15 +72,15 @@ export async function probeLocalServers(options: ProbeLocalOptions = {}): Promis
 
 const PROVIDERS: readonly LocalProvider[] = ["ollama", "lmstudio", "llamacpp", "vllm"];
 
-type Get = (path: string) => Promise<unknown>;
-
 /** Model ids of a server, loaded ones first; `undefined` when it is not that server. */
-const MODELS_OF: { readonly [P in LocalProvider]: (get: Get) => Promise<readonly string[] | undefined> } = {
-  ollama: async (get) => {
+const MODELS_OF: {
+  readonly [P in LocalProvider]: (ask: AskServer) => Promise<readonly string[] | typeof LOADING | undefined>;
+} = {
+  ollama: async (ask) => {
     const [installed, loaded, compatible] = await Promise.all([
-      get("/api/tags"),
-      get("/api/ps"),
-      get("/v1/models"),
+      ask("/api/tags"),
+      ask("/api/ps"),
+      ask("/v1/models"),
     ]);
     // What listens in its place, a gateway say, may have the compatible API only.
     const all = idsIn(installed, "models", "name") ?? idsIn(compatible, "data", "id");
@@ -69,55 +88,13 @@ const MODELS_OF: { readonly [P in LocalProvider]: (get: Get) => Promise<readonly
     const first = idsIn(loaded, "models", "name") ?? [];
     return [...new Set([...first.filter((id) => all.includes(id)), ...all])];
   },
-  lmstudio: async (get) => {
-    const [own, compatible] = await Promise.all([get("/api/v0/models"), get("/v1/models")]);
+  lmstudio: async (ask) => {
+    const [own, compatible] = await Promise.all([ask("/api/v0/models"), ask("/v1/models")]);
     return lmStudioIds(own) ?? idsIn(compatible, "data", "id");
   },
-  llamacpp: async (get) => idsIn(await get("/v1/models"), "data", "id"),
-  vllm: async (get) => idsIn(await get("/v1/models"), "data", "id"),
+  llamacpp: async (ask) => {
+    const list = await ask("/v1/models");
+    return list === LOADING ? LOADING : idsIn(list, "data", "id");
+  },
+  vllm: async (ask) => idsIn(await ask("/v1/models"), "data", "id"),
 };
-
-async function getJson(
-  fetch: NonNullable<ProbeLocalOptions["fetch"]>,
-  url: string,
-  signal: AbortSignal,
-): Promise<unknown> {
-  try {
-    const answer = await fetch(url, { signal });
-    if (!answer.ok) {
-      await answer.body?.cancel();
-      return undefined;
-    }
-    return await answer.json();
-  } catch {
-    return undefined;
-  }
-}
-
-function lmStudioIds(answer: unknown): readonly string[] | undefined {
-  const rows = rowsIn(answer, "data")?.filter((row) => row["type"] !== "embeddings");
-  if (rows === undefined || !rows.every((row) => typeof row["state"] === "string")) return undefined;
-  const loadedFirst = [
-    ...rows.filter((row) => row["state"] === "loaded"),
-    ...rows.filter((row) => row["state"] !== "loaded"),
-  ];
-  return loadedFirst.map((row) => row["id"]).filter((id) => typeof id === "string");
-}
-
-function idsIn(answer: unknown, list: string, key: string): readonly string[] | undefined {
-  return rowsIn(answer, list)
-    ?.map((row) => row[key])
-    .filter((id) => typeof id === "string");
-}
-
-type Row = { readonly [key: string]: unknown };
-
-function rowsIn(answer: unknown, list: string): readonly Row[] | undefined {
-  if (!isRow(answer)) return undefined;
-  const rows = answer[list];
-  return Array.isArray(rows) && rows.every(isRow) ? rows : undefined;
-}
-
-function isRow(value: unknown): value is Row {
-  return typeof value === "object" && value !== null;
-}

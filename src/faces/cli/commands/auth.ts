@@ -1,11 +1,13 @@
 import { currentFolder } from "../../../app/config/paths.ts";
+import { onlyModelOf } from "../../../app/local-servers.ts";
 import { chooseModel, keyVariableOf } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
-import { loadSettings } from "../../../app/settings.ts";
+import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
 import { userMessage } from "../../../core/message/message.ts";
 import { collect } from "../../../core/model/collect.ts";
 import { findPreset, PRESETS } from "../../../providers/catalog.ts";
+import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";
 import { knownModelIds } from "../../../providers/model-info.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -23,7 +25,10 @@ export async function auth(context: CommandContext, call: CommandCall): Promise<
   const { environment, stdout } = context;
   const settings = await loadSettings({ environment, cwd: currentFolder() });
   const config = settings.config;
-  const name = provider === undefined ? (await chooseModel({ config, environment })).name : modelOf(provider);
+  const name =
+    provider === undefined
+      ? (await chooseModel({ config, environment })).name
+      : await modelOf(provider, settings);
   const preset = PRESETS.find((each) => each.name === name.split("/", 1)[0]);
   const key = preset === undefined ? undefined : keyVariableOf(preset, environment);
   const report = (ok: boolean, message: string): void => {
@@ -49,10 +54,11 @@ export async function auth(context: CommandContext, call: CommandCall): Promise<
   }
 }
 
-function modelOf(provider: string): string {
+async function modelOf(provider: string, { environment, config }: Settings): Promise<string> {
   if (provider.includes("/")) return provider;
   const preset = findPreset(provider);
   const id = preset.defaultModel ?? knownModelIds(preset.name)[0];
   if (id !== undefined) return `${preset.name}/${id}`;
+  if (preset.name in LOCAL_BASE_URLS) return onlyModelOf(preset.name, { environment, config: config.values });
   throw usageError(`${preset.name} has no default model. Name one: nano-agent auth check ${preset.name}/ID.`);
 }

@@ -1,6 +1,6 @@
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import type { CommandAction } from "../command-spec.ts";
+import { type CommandAction, RUN_OPTIONS } from "../command-spec.ts";
 import { COMMANDS } from "../commands.ts";
 import { EXIT } from "../exit-code.ts";
 import { FLAGS } from "../flags.ts";
@@ -31,8 +31,9 @@ function places(): readonly Place[] {
   return [top, ...below];
 }
 
-function optionsOf({ options = [] }: CommandAction): readonly string[] {
-  return [...options.map(({ name }) => name), "--help"];
+function optionsOf({ options = [], runOptions }: CommandAction): readonly string[] {
+  const all = runOptions === true ? [...options, ...RUN_OPTIONS] : options;
+  return [...all.map(({ name }) => name), "--help"];
 }
 
 function bashScript(): string {

@@ -1,6 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { currentFolder } from "../../../app/config/paths.ts";
+import { findLocalServers } from "../../../app/local-servers.ts";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { tryOpen } from "../../../app/open-sandbox.ts";
@@ -8,7 +9,6 @@ import { shellEnvironment } from "../../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
-import { probeLocalServers } from "../../../providers/local/probe-local.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -59,12 +59,14 @@ async function runChecks({ environment }: CommandContext): Promise<readonly Chec
   checks.push(environmentCheck(settings));
   checks.push(await sandboxCheck(settings));
   for (const message of notices) checks.push({ name: "Settings", state: "warn", message });
-  const servers = await probeLocalServers();
-  for (const { provider, baseUrl, models } of servers)
+  for (const { provider, baseUrl, models, isLoading } of await findLocalServers({
+    environment,
+    config: settings.config.values,
+  }))
     checks.push({
       name: provider,
       state: "ok",
-      message: `answers at ${baseUrl}, ${counted(models.length, "model")}`,
+      message: `answers at ${baseUrl}, ${isLoading === true ? "and is loading its model" : counted(models.length, "model")}`,
     });
   checks.push(await modelCheck(settings));
   return checks;

@@ -1,9 +1,10 @@
 import { currentFolder } from "../../../app/config/paths.ts";
+import { findLocalServers } from "../../../app/local-servers.ts";
 import { keyVariableOf } from "../../../app/model-choice.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
-import { type LocalServer, probeLocalServers } from "../../../providers/local/probe-local.ts";
+import type { LocalServer } from "../../../providers/local/probe-local.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -27,7 +28,7 @@ export async function models(context: CommandContext, call: CommandCall): Promis
   const custom = Object.entries(settings.config.values.providers ?? {});
   const [only] = call.words;
   const chosen = only === undefined || custom.some(([name]) => name === only) ? only : findPreset(only).name;
-  const servers = await probeLocalServers();
+  const servers = await findLocalServers({ environment, config: settings.config.values });
   const rows = [
     ...custom.map(
       ([provider, { apiKeyEnv, models = {} }]): ProviderRow => ({

@@ -1,0 +1,22 @@
+import type { FoundModel } from "../../../app/model-choice.ts";
+import { isTerminal, type Output } from "../output.ts";
+import { stdinKind } from "../read-stdin.ts";
+import type { OutputFormat } from "../run-flags.ts";
+import { terminalLine } from "../terminal-text.ts";
+
+/**
+ * Asks the person who started a run whether a local server that was found is to get the prompt; `undefined` where nobody can be asked,
+ * as for approvals.
+ */
+export function acceptServer(
+  stderr: Output,
+  format: OutputFormat,
+): ((found: FoundModel) => Promise<boolean>) | undefined {
+  if (format !== "text" || !stderr.isTerminal || stdinKind() !== "terminal" || !isTerminal(0))
+    return undefined;
+  return async ({ name, baseUrl }) => {
+    const { askYes } = await import("./ask-yes.ts");
+    const question = `No model was chosen. Send the prompt to ${name} at ${baseUrl}? [y/N] `;
+    return askYes(terminalLine(question, 500), stderr);
+  };
+}

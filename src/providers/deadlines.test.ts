@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import type { NanoAgentError } from "../core/base/errors.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { Deadlines } from "./deadlines.ts";
+
+const LIMITS = {
+  headerTimeoutMs: 1_000,
+  idleTimeoutMs: 2_000,
+  firstEventTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+};
+
+interface Watched {
+  readonly deadlines: Deadlines;
+  /** Lets time pass, then does something. */
+  readonly after: (ms: number, step: () => void) => Promise<void>;
+  /** The limit that ended the request and when, or undefined. */
+  readonly ended: () => { readonly limit: unknown; readonly at: number } | undefined;
+}
+
+function watch(limits: Partial<typeof LIMITS> = {}): Watched {
+  const clock = new FakeClock();
+  const start = clock.elapsed();
+  let end: { readonly limit: unknown; readonly at: number } | undefined;
+  const onTimeout = ({ details }: NanoAgentError): void => {
+    end = { limit: details["limit"], at: clock.elapsed() - start };
+  };
+  const timeouts = { ...LIMITS, ...limits };
+  const deadlines = new Deadlines({ clock, timeouts, url: "http://127.0.0.1:1", onTimeout });
+  return {
+    deadlines,
+    after: async (ms, step) => {
+      await clock.advance(ms);
+      step();
+    },
+    ended: () => end,
+  };
+}
+
+test("bytes keep a request alive until its first event, and no longer than the limit for that", async () => {
+  const { deadlines, after, ended } = watch();
+  await after(500, () => deadlines.answered());
+  for (let at = 1; at <= 9; at++) await after(1_000, () => deadlines.received("bytes"));
+  expect(ended()).toBeUndefined();
+  await after(1_000, () => undefined);
+  expect(ended()).toEqual({ limit: "firstEventTimeoutMs", at: 10_500 });
+});
+
+test("without any sign of life the time between events holds from the head on", async () => {
+  const { deadlines, after, ended } = watch();
+  await after(500, () => deadlines.answered());
+  await after(1_000, () => deadlines.received("bytes"));
+  await after(2_000, () => undefined);
+  expect(ended()).toEqual({ limit: "idleTimeoutMs", at: 3_500 });
+});
+
+test("once the first event has come only events count", async () => {
+  const { deadlines, after, ended } = watch();
+  await after(500, () => deadlines.answered());
+  await after(1_500, () => deadlines.received("bytes"));
+  await after(1_500, () => deadlines.received("event"));
+  for (let at = 1; at <= 3; at++) await after(600, () => deadlines.received("bytes"));
+  await after(200, () => undefined);
+  expect(ended()).toEqual({ limit: "idleTimeoutMs", at: 5_500 });
+});
+
+test("an answer that goes on may take longer than the limit for its first event", async () => {
+  const { deadlines, after, ended } = watch();
+  await after(500, () => deadlines.answered());
+  for (let at = 1; at <= 20; at++) await after(1_900, () => deadlines.received("event"));
+  expect(ended()).toBeUndefined();
+  deadlines.stop();
+});
+
+test("0 switches each limit off", async () => {
+  const off = { headerTimeoutMs: 0, idleTimeoutMs: 0, firstEventTimeoutMs: 0, requestTimeoutMs: 0 };
+  const { deadlines, after, ended } = watch(off);
+  await after(100_000, () => deadlines.answered());
+  await after(100_000, () => deadlines.received("event"));
+  await after(100_000, () => undefined);
+  expect(ended()).toBeUndefined();
+});
