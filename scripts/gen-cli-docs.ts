@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { EXIT_MEANINGS } from "../src/app/coding-session/exit-code.ts";
 import { actionForm, optionForm } from "../src/faces/cli/command-spec.ts";
 import { COMMANDS } from "../src/faces/cli/commands.ts";
-import { EXIT_MEANINGS } from "../src/faces/cli/exit-code.ts";
 import { FLAGS } from "../src/faces/cli/flags.ts";
 import { flagForm, groups } from "../src/faces/cli/help.ts";
 

@@ -10,7 +10,7 @@ export {
   SimpleAgent,
   type SimpleAgentOptions,
 } from "./app/named-patterns.ts";
-export type { AgentState } from "./core/agent/agent-state.ts";
+export type { AgentState } from "./core/agent/agent-session.ts";
 export type { AgentStream } from "./core/agent/agent-stream.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
@@ -24,6 +24,7 @@ export type {
 export type {
   ApprovalRequestEntry,
   AssistantEntry,
+  BudgetLimit,
   CheckpointEntry,
   CompactionEntry,
   CompactionReason,
@@ -31,6 +32,7 @@ export type {
   EntryBase,
   HistoryEntry,
   JournalEntry,
+  LoopCircle,
   MemoryEditEntry,
   ModeChangeEntry,
   ModelChangeEntry,
@@ -43,6 +45,7 @@ export type {
   RollbackEndEntry,
   RollbackEntry,
   RunEndEntry,
+  RunResumeEntry,
   RunStartEntry,
   SystemRemark,
   ToolIntentEntry,
@@ -67,6 +70,7 @@ export type {
   ApprovalRequest,
   Approvals,
   Approver,
+  DecisionCode,
   Gate,
   GateDecision,
   GateRequest,
@@ -115,7 +119,7 @@ export type {
   RunOptions,
 } from "./core/agent/options.ts";
 export type { PendingCall } from "./core/agent/pending-call.ts";
-export { type BudgetLimit, MaxIterationsError, type RunResult } from "./core/agent/result.ts";
+export { MaxIterationsError, type RunResult } from "./core/agent/result.ts";
 export type { SteeringMessage } from "./core/agent/steering.ts";
 export {
   type ErrorCode,

@@ -56,6 +56,7 @@ async function run(tool: Tool, input: object, call: CallOptions): Promise<ToolRe
     sessionId: "session",
     transcriptId: "session",
     callId: "call",
+    idempotencyKey: "key",
     cwd: call.cwd ?? "",
     update: (update: ToolUpdate | string) =>
       call.onUpdate?.(typeof update === "string" ? update : (update.text ?? "")),

@@ -125,6 +125,7 @@ const OWN_SOURCES = "";
  * hundred times larger. Development dependencies, and what these need.
  */
 const BUNDLED_PACKAGES: ReadonlySet<string> = new Set([
+  "jsonc-parser",
   OWN_SOURCES,
   "diff",
   "entities",

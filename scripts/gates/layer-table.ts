@@ -27,6 +27,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["telemetry", 30],
   ["testing", 30],
   [".", 45],
+  ["coding-agent", 45],
   ["app", 40],
   ["faces/cli", 50],
   ["faces/tui", 50],

@@ -46,6 +46,7 @@ class Translation {
   of(event: AgentEvent): readonly AgUiEvent[] {
     switch (event.type) {
       case "run_start":
+      case "run_resume":
         this.#threadId = this.#options.threadId ?? event.sessionId;
         this.#runId = this.#options.runId ?? event.id;
         return [{ type: "RUN_STARTED", threadId: this.#threadId, runId: this.#runId }];

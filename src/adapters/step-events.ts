@@ -1,4 +1,4 @@
-import type { RunEndEntry } from "../core/agent/entry.ts";
+import type { RunEndEntry, UserEntry } from "../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
 import { OpenSubagents } from "../core/agent/open-subagents.ts";
 import type { RunResult } from "../core/agent/result.ts";
@@ -112,13 +112,12 @@ class Steps {
   of(event: AgentEvent): readonly Step[] {
     switch (event.type) {
       case "run_start":
+      case "run_resume":
         this.#inputs = [];
         this.#scope = event.scope;
         return [];
       case "user_message":
-        // What a subagent is given is no input of a person.
-        if (event.scope === this.#scope && (event.source === "input" || this.#scope !== undefined))
-          this.#inputs?.push(textOf(event.message.content));
+        this.#input(event);
         return [];
       case "subagent":
         return this.#subagent(event);
@@ -149,6 +148,12 @@ class Steps {
       default:
         return [];
     }
+  }
+
+  /** What a subagent is given is no input of a person. */
+  #input({ scope, source, message }: UserEntry): void {
+    if (scope === this.#scope && (source === "input" || this.#scope !== undefined))
+      this.#inputs?.push(textOf(message.content));
   }
 
   #subagent(wrapped: SubagentEvent): readonly Step[] {

@@ -15,6 +15,11 @@ export interface BuiltinTools {
   readonly tools: readonly Tool[];
   /** Does ahead, while a command is still being written, what running it would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
+  /** Runs a command as `bash` would, for a person and not for the model: nobody judges it. */
+  readonly runShell: (
+    command: string,
+    options: { readonly cwd: string; readonly signal: AbortSignal },
+  ) => Promise<{ readonly output: string; readonly exitCode: number | null }>;
   /** Ends everything the tools started. */
   readonly dispose: () => Promise<void>;
   /** The same at once, for the moment before the process ends. */
@@ -55,6 +60,7 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
       createBatchTool(),
       ...[...new Set(extra)].map((name) => EXTRA[name](webFetch)),
     ],
+    runShell: (command, { cwd, signal }) => shell.run(command, { cwd, signal }),
     prepare: () => shell.prepare(),
     dispose: () => shell.dispose(),
     killNow: () => shell.killNow(),

@@ -14,7 +14,7 @@ import type { Settings } from "./settings.ts";
 export interface Checkpoints extends Checkpointer {
   /** Looks at the workspace ahead of the first command. Never rejects. */
   readonly prepare: () => Promise<void>;
-  /** Stores what the next run can use. Never rejects. */
+  /** Stores what the next call, or the next session, can use; what comes after it opens everything again. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
@@ -40,15 +40,19 @@ export function openCheckpoints({
   const { undo = true } = settings.config.values;
   if (!undo || !(journal instanceof JsonlJournal)) return undefined;
   let loading: Promise<SessionCheckpoints> | undefined;
+  let interrupted = journal.repairs.interrupted.find(({ outcome }) => outcome === "unknown");
   const load = async (): Promise<SessionCheckpoints> => {
     const { SessionCheckpoints: Loaded } = await import("../session/checkpoints/session-checkpoints.ts");
+    const cut = interrupted;
+    // What it changed is found by whoever looks first.
+    interrupted = undefined;
     return new Loaded({
       folder: checkpointsFolder(settings.paths),
       roots,
       sessionId: journal.sessionId,
       journalPath: journal.path,
       limits: limitsIn(settings),
-      interrupted: journal.repairs.interrupted.find(({ outcome }) => outcome === "unknown"),
+      interrupted: cut,
       onNotice,
     });
   };
@@ -66,8 +70,10 @@ export function openCheckpoints({
     after: async (call: CheckpointedCall): Promise<readonly NewEntry[]> =>
       loading === undefined ? [] : (await loading).after(call),
     close: async () => {
+      const opened = loading;
+      loading = undefined;
       try {
-        await (await loading)?.close();
+        await (await opened)?.close();
       } catch (error) {
         onNotice(`undo: ${errorMessage(error)}`);
       }

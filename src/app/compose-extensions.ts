@@ -3,6 +3,7 @@ import type { Tool } from "../core/tool/tool.ts";
 import type { Finding } from "../extensions/markdown/origin.ts";
 import { createTaskTool } from "../extensions/subagents/task-tool.ts";
 import type { RatePauses } from "../providers/rate-pause.ts";
+import { about, type OnNotice } from "./coding-session/notice.ts";
 import { findExtensions } from "./extensions.ts";
 import type { Instructions } from "./instructions.ts";
 import { openModel } from "./open-model.ts";
@@ -20,7 +21,7 @@ export interface ComposeExtensionsOptions {
   readonly sandbox: string | undefined;
   /** Shared with the model of the agent. */
   readonly pauses: RatePauses;
-  readonly onNotice: (message: string) => void;
+  readonly onNotice: OnNotice;
 }
 
 /** What subagents and skills make of a terminal agent. */
@@ -41,7 +42,8 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
     tools,
     isTrusted: extensionTrust(settings.trust),
   });
-  for (const notice of faultNotices([...findings.skills, ...findings.agents])) onNotice(notice);
+  for (const notice of faultNotices([...findings.skills, ...findings.agents]))
+    about("extension", onNotice)(notice);
   const place = { base: "", cwd: settings.cwd, platform: process.platform };
   const task = createTaskTool({
     agents,
@@ -71,7 +73,8 @@ function modelOpener({
   const opened = new Map<string, Promise<Model>>();
   return (name) => {
     const known =
-      opened.get(name) ?? openModel(name, { environment, config: config.values, onNotice, pauses });
+      opened.get(name) ??
+      openModel(name, { environment, config: config.values, onNotice: about("setting", onNotice), pauses });
     opened.set(name, known);
     // A key may be set later: the next task looks again.
     known.catch(() => opened.delete(name));

@@ -1,10 +1,10 @@
-import type { Approver, Gate } from "../core/agent/gate.ts";
+import type { Approver } from "../core/agent/gate.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { createApprover } from "../permission/approver.ts";
 import { SessionRules } from "../permission/session-rules.ts";
 import { EXTRA_TOOLS } from "./config/extra-tool.ts";
 import { MEMORY_TOOLS } from "./open-memory.ts";
-import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
+import { createPermissionGate, type PermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the permission of a terminal agent is made from beside its settings. */
@@ -14,27 +14,33 @@ export interface ComposePermissionOptions
   readonly allowed: readonly string[];
   /** Asks a person what no rule decides; without one nobody is asked. */
   readonly approval: ApprovalPrompt | undefined;
+  /** Whether there is somebody to ask now. Default: where there is an `approval`. */
+  readonly isAttended?: (() => boolean) | undefined;
 }
 
 /** Who decides about calls, and who asks a person where that is open. */
 export interface ComposedPermission {
-  readonly permission: Gate;
-  /** Names of tools whose every call is refused. */
-  readonly forbidden: readonly string[];
-  readonly approve?: Approver;
+  readonly permission: PermissionGate;
+  readonly approve: Approver | undefined;
 }
 
 /** Makes the gate of a terminal agent from its settings, and what asks a person. Throws for rules that cannot be read. */
 export function composePermission(
   settings: Settings,
-  { approval, allowed, known, ...options }: ComposePermissionOptions,
+  {
+    approval,
+    allowed,
+    known,
+    isAttended = () => approval !== undefined,
+    ...options
+  }: ComposePermissionOptions,
 ): ComposedPermission {
   const { config, cwd, paths } = settings;
   const session = new SessionRules();
-  const { forbidden, ...gate } = createPermissionGate({
+  const gate = createPermissionGate({
     ...options,
     session,
-    isAttended: approval !== undefined,
+    isAttended,
     // Rules about tools that are not there in every run hold, and are no mistake, where they are not.
     known: [...new Set([...known, ...MEMORY_TOOLS, ...EXTRA_TOOLS, "skill", "task"])],
     allowed: [...(config.values.allowedTools ?? []), ...allowed],
@@ -45,7 +51,7 @@ export function composePermission(
     home: paths.home,
     machinery: [paths.configFolder, paths.stateFolder],
   });
-  if (approval === undefined) return { permission: gate, forbidden };
+  if (approval === undefined) return { permission: gate, approve: undefined };
   const place = { configFolder: paths.configFolder, cwd };
   const approve = createApprover({
     prompt: approval,
@@ -53,7 +59,7 @@ export function composePermission(
     recheck: (request) => gate.check(request),
     remember: async (rule) => (await import("./saved-rules.ts")).saveRule(rule, place),
   });
-  return { permission: gate, approve, forbidden };
+  return { permission: gate, approve };
 }
 
 /** The file a setting comes from; `undefined` for one of the command line. */

@@ -1,15 +1,20 @@
 import { Agent } from "../core/agent/agent.ts";
+import type { Approver } from "../core/agent/gate.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
-import type { Model } from "../core/model/model.ts";
+import type { Effort, Model } from "../core/model/model.ts";
 import { isOffered } from "../core/tool/registry.ts";
+import type { Tool } from "../core/tool/tool.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
+import { parseModelName } from "../providers/model-name.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
+import type { SessionPorts } from "./coding-session/coding-session.ts";
+import { about, type OnNotice } from "./coding-session/notice.ts";
 import { composeExtensions } from "./compose-extensions.ts";
 import { composePermission } from "./compose-permission.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
@@ -21,10 +26,11 @@ import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
-import { chooseModel, type ModelChoiceOptions } from "./model-choice.ts";
+import { chooseModel, type ModelChoice, type ModelChoiceOptions } from "./model-choice.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
+import type { PermissionGate } from "./permission-gate.ts";
 import type { Settings } from "./settings.ts";
 import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";
@@ -42,18 +48,40 @@ export interface ComposeOptions {
   readonly model?: Model;
   /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
   readonly acceptServer?: ModelChoiceOptions["accept"];
-  /** Asks a person what no rule decides. Default: nobody, and every question is a no. */
+  /** Tools beside the built-in ones. */
+  readonly tools?: readonly Tool[];
+  /** What files and commands go through instead of the system. */
+  readonly ports?: SessionPorts | undefined;
+  /** Asks a person what no rule decides; see {@link ComposedAgent.approve}. */
   readonly approval?: ApprovalPrompt | undefined;
-  readonly onNotice: (message: string) => void;
+  /** Whether there is somebody to ask now. Default: where there is an `approval`. */
+  readonly isAttended?: (() => boolean) | undefined;
+  readonly onNotice: OnNotice;
+}
+
+/** A model, and the reasoning asked of it. */
+export interface ModelAndEffort {
+  readonly model: Model;
+  readonly effort?: Effort | undefined;
 }
 
 /** A terminal agent, ready to run. */
 export interface ComposedAgent {
   readonly agent: Agent;
+  /** The same agent anew, from what the journal holds now, with another model where one is given. The old one is not to be used any more. */
+  readonly renew: (choice?: ModelAndEffort) => Promise<Agent>;
   /** `provider/id`. */
   readonly model: string;
-  /** Why it is that one; undefined for one that was passed in. */
-  readonly modelSource: string | undefined;
+  readonly modelWhy: Pick<ModelChoice, "why" | "source">;
+  /** What the name of the model says of it. */
+  readonly effort: Effort | undefined;
+  /** Opens a model by its name, `provider/id[:effort]`. */
+  readonly openModel: (name: string) => Promise<Model>;
+  /** Asks a person, where there is an `approval`: for runs that are attended. */
+  readonly approve: Approver | undefined;
+  readonly permission: PermissionGate;
+  readonly systemPrompt: string;
+  readonly checkpoints: Checkpoints | undefined;
   readonly toolNames: readonly string[];
   /** Names of the subagents and of the skills. */
   readonly agents: readonly string[];
@@ -65,6 +93,8 @@ export interface ComposedAgent {
   readonly prepare: () => Promise<void>;
   /** Removes what killed runs left half written in the workspace, as far as a bounded look finds it. Never rejects. */
   readonly tidy: () => Promise<void>;
+  /** Runs what a person typed, without asking anybody. */
+  readonly runShell: BuiltinTools["runShell"];
   /** Ends everything the agent's tools started. */
   readonly dispose: () => Promise<void>;
   /** The same at once, for the moment before the process ends. */
@@ -90,63 +120,78 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
 }
 
 async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
-  const { settings, openJournal, approval, onNotice } = options;
-  const { cwd, paths } = settings;
+  const { settings, openJournal, approval, isAttended, onNotice } = options;
+  const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
-  const pauses = new RatePauses();
-  const { model, modelSource } = await modelOf(options, pauses);
+  const { workspace, limits: sandbox } = confined;
   const guard = new FileGuard();
   const builtin = builtinTools(settings, confined, guard);
-  const memory = await openMemory(options.remembers === true ? config : {}, paths, onNotice);
-  const instructions = readInstructions(settings.folders, onNotice);
-  const sandbox = confined.limits;
-  const extended = { settings, instructions, pauses, onNotice, sandbox, tools: builtin.tools };
-  const { agents, skills, readable, ...composed } = await composeExtensions(extended);
-  const known = [...composed.tools.map((tool) => tool.name), ...memory.toolNames];
-  const { workspace } = confined;
-  const { forbidden, ...decides } = composePermission(settings, {
-    mode,
-    known,
-    allowed: memory.toolNames,
-    workspace,
-    readable,
-    guard,
-    approval,
-  });
-  const tools = offeredTools(composed.tools, { model, forbidden, onNotice });
+  const memory = await openMemory(options.remembers === true ? config : {}, paths, about("memory", onNotice));
+  const instructions = readInstructions(settings.folders, about("instructions", onNotice));
+  const pauses = new RatePauses();
+  const extended = { settings, instructions, pauses, onNotice, sandbox };
+  const own = [...builtin.tools, ...(options.tools ?? [])];
+  const { agents, skills, readable, ...extensions } = await composeExtensions({ ...extended, tools: own });
+  const known = [...extensions.tools.map((tool) => tool.name), ...memory.toolNames];
+  const decided = { mode, known, allowed: memory.toolNames, workspace, readable, guard };
+  const { permission, approve } = composePermission(settings, { ...decided, approval, isAttended });
+  const open = (name: string): Promise<Model> =>
+    openModel(name, { environment, config, onNotice: about("setting", onNotice), pauses });
+  const { model, effort, ...modelWhy } = await chosenModel(options, open);
+  const offered = (chosen: Model): readonly Tool[] =>
+    offeredTools(extensions.tools, {
+      model: chosen,
+      forbidden: permission.forbidden,
+      onNotice: about("setting", onNotice),
+    });
+  const tools = offered(model);
   const toolNames = [...tools.filter(isOffered).map((tool) => tool.name), ...memory.toolNames];
   const journal = await openJournal();
-  const checkpoints = openCheckpoints({ settings, roots: workspace, journal, onNotice });
-  const agent = await agentOf(config.pattern, {
-    model,
-    tools,
-    systemPrompt: promptOf(config, { instructions, cwd, sandbox }),
+  const roots = workspace;
+  const checkpoints = openCheckpoints({ settings, roots, journal, onNotice: about("undo", onNotice) });
+  const prompt = promptOf(config, { instructions, cwd, sandbox });
+  const agentOptions: Omit<AgentOptions, "model"> = {
+    systemPrompt: prompt,
     ...boundsOf(config),
-    ...decides,
+    permission,
     ...memory.agentOptions,
     cwd,
     ...(confined.redact === undefined ? {} : { redact: confined.redact }),
     journal,
     ...(checkpoints && { checkpointer: checkpoints }),
-  });
+  };
+  const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
+    agentOf(config.pattern, {
+      ...agentOptions,
+      tools: choice.model === model ? tools : offered(choice.model),
+      ...definedChoice(choice),
+    });
   return {
-    agent,
+    agent: await renew(),
+    renew,
     model: `${model.provider}/${model.id}`,
-    modelSource,
+    modelWhy,
+    effort,
+    openModel: open,
+    approve,
+    permission,
+    mode,
+    systemPrompt: prompt,
     toolNames,
     agents,
     skills,
-    mode,
     sandbox: confined.sandbox,
+    checkpoints,
     ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined }),
     tidy: () => tidy(cwd),
+    runShell: builtin.runShell,
     killNow: builtin.killNow,
   };
 }
 
 function builtinTools(
-  { config, environment, paths }: Settings,
+  { paths, environment, config: { values } }: Settings,
   { shell, workspace }: Confinement,
   guard: FileGuard,
 ): BuiltinTools {
@@ -156,9 +201,13 @@ function builtinTools(
     workspace,
     searchPath: variable(environment, "PATH") ?? "",
     guard,
-    extra: config.values.extraTools ?? [],
-    webFetch: webFetchOptions(config.values, environment),
+    extra: values.extraTools ?? [],
+    webFetch: webFetchOptions(values, environment),
   });
+}
+
+function definedChoice({ model, effort }: ModelAndEffort): Pick<AgentOptions, "model" | "effort"> {
+  return effort === undefined ? { model } : { model, effort };
 }
 
 /** What is done before the first calls and after the last. */
@@ -199,15 +248,19 @@ async function agentOf(pattern: PatternName | undefined, options: AgentOptions):
   return createPatternAgent(pattern, options);
 }
 
-async function modelOf(
-  { settings, model: given, acceptServer, onNotice }: ComposeOptions,
-  pauses: RatePauses,
-): Promise<{ readonly model: Model; readonly modelSource: string | undefined }> {
-  if (given !== undefined) return { model: given, modelSource: undefined };
+async function chosenModel(
+  { settings, model, acceptServer, onNotice }: ComposeOptions,
+  open: (name: string) => Promise<Model>,
+): Promise<Omit<ModelChoice, "name"> & ModelAndEffort> {
+  if (model !== undefined) return { model, why: "flag", source: "command line" };
   const { config, environment } = settings;
-  const { name, source } = await chooseModel({ config, environment, accept: acceptServer, onNotice });
-  const model = await openModel(name, { environment, config: config.values, onNotice, pauses });
-  return { model, modelSource: source };
+  const { name, why, source } = await chooseModel({
+    config,
+    environment,
+    accept: acceptServer,
+    onNotice: about("setting", onNotice),
+  });
+  return { model: await open(name), effort: parseModelName(name).effort, why, source };
 }
 
 /** What keeps a run, its cost and its conversation within bounds. */
@@ -217,7 +270,6 @@ function boundsOf(config: ConfigFile): Partial<AgentOptions> {
     onMaxIterations: "last",
     budget: budgetOf(config),
     ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
-    ...(config.maxCallsPerAnswer === undefined ? {} : { maxCallsPerAnswer: config.maxCallsPerAnswer }),
     compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
   };
 }

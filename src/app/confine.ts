@@ -1,5 +1,6 @@
 import type { Redaction } from "../core/base/redaction.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
+import type { OnNotice } from "./coding-session/notice.ts";
 import { existingFolder } from "./config/paths.ts";
 import { sandboxFor } from "./open-sandbox.ts";
 import { redactionFor, shellEnvironment } from "./secrets.ts";
@@ -24,7 +25,7 @@ export interface ConfineOptions {
   readonly settings: Settings;
   /** Folders beside the working folder that count as the workspace. */
   readonly addDirs?: readonly string[];
-  readonly onNotice: (message: string) => void;
+  readonly onNotice: OnNotice;
 }
 
 /** Confines commands as the settings say. Throws for folders that do not exist, and for a sandbox that is on and does not work. */
@@ -33,7 +34,10 @@ export async function confine({ settings, addDirs = [], onNotice }: ConfineOptio
   const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
   const redact = redactionFor(environment, config.values);
   const opened = await sandboxFor(settings, workspace);
-  if (opened.state === "unavailable") onNotice(`Commands run without a sandbox. ${opened.problem}`);
+  if (opened.state === "unavailable") {
+    const message = `Commands run without a sandbox. ${opened.problem}`;
+    onNotice({ level: "warning", code: "sandbox", message });
+  }
   const sandbox = opened.state === "on" ? opened.sandbox : undefined;
   return {
     workspace,

@@ -44,6 +44,7 @@ function toolsIn(cwd: string, { permissions, permissionMode = "default" }: Confi
     await gate.check(request);
     const context: ToolContext = {
       ...request,
+      idempotencyKey: "key",
       transcriptId: "s",
       update: () => undefined,
       listTools: () => [],

@@ -3,13 +3,14 @@ import { JsonlJournal } from "../session/jsonl-journal.ts";
 import { endProcesses } from "../tools/shell/end-processes.ts";
 import { findProcesses } from "../tools/shell/process-table.ts";
 import { CALL_VARIABLE } from "../tools/shell/shell.ts";
+import { about, type OnNotice } from "./coding-session/notice.ts";
 import { type Environment, variable } from "./config/env.ts";
 
 /** What {@link markedJournal} is given. */
 interface MarkedJournalOptions {
   readonly settings: { readonly environment: Environment };
   readonly openJournal: () => Promise<Journal>;
-  readonly onNotice: (message: string) => void;
+  readonly onNotice: OnNotice;
 }
 
 /**
@@ -40,10 +41,7 @@ const GRACE_MS = 2_000;
  */
 async function endLeftRunning(
   journal: Journal,
-  {
-    environment,
-    onNotice,
-  }: { readonly environment: Environment; readonly onNotice: (message: string) => void },
+  { environment, onNotice }: { readonly environment: Environment; readonly onNotice: OnNotice },
 ): Promise<void> {
   const mark = journal instanceof JsonlJournal ? journal.killedWriter : undefined;
   if (mark === undefined) return;
@@ -56,7 +54,8 @@ async function endLeftRunning(
   const names = left.slice(0, 3).map(({ pid, command }) => `${command} (${pid})`);
   const more = left.length > names.length ? `, and ${left.length - names.length} more` : "";
   const end = stayed.length === 0 ? "and was ended" : "and could not be ended";
-  onNotice(
-    `The last run was killed. What its commands had started still ran ${end}: ${names.join(", ")}${more}.`,
-  );
+  about(
+    "left_running",
+    onNotice,
+  )(`The last run was killed. What its commands had started still ran ${end}: ${names.join(", ")}${more}.`);
 }

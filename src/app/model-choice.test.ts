@@ -18,13 +18,14 @@ test("what was said wins over keys that are set", async () => {
   const config = { values: { model: "ollama/x" }, sources: new Map([["model", "command line"]]) };
   expect(await chooseModel({ config, environment: { ANTHROPIC_API_KEY: "k" } })).toEqual({
     name: "ollama/x",
+    why: "flag",
     source: "command line",
   });
 });
 
 test("the first provider whose key is set gives its default model", async () => {
   const choice = await choose({ DEEPSEEK_API_KEY: "k", OPENAI_API_KEY: "k", OPENAI_MODEL: "my-model" });
-  expect(choice).toEqual({ name: "openai/my-model", source: "OPENAI_API_KEY" });
+  expect(choice).toEqual({ name: "openai/my-model", why: "key", source: "OPENAI_API_KEY" });
   expect((await choose({ DEEPSEEK_API_KEY: "k", OPENAI_API_KEY: " " })).source).toBe("DEEPSEEK_API_KEY");
 });
 
@@ -45,6 +46,7 @@ test("a person who is asked decides about a server that was found", async () => 
   });
   expect(await choose({}, SERVER, answering(true))).toEqual({
     name: "lmstudio/qwen",
+    why: "local",
     source: "your yes to the server at http://127.0.0.1:1234/v1",
   });
   await expect(choose({}, SERVER, answering(false))).rejects.toThrow("No model was chosen.");
@@ -55,6 +57,7 @@ test("the name local stands for whatever local server answers, keys or no keys",
   const config = { values: { model: "local" }, sources: new Map([["model", "NANO_AGENT_MODEL"]]) };
   expect(await choose({ OPENAI_API_KEY: "k" }, SERVER, { config })).toEqual({
     name: "lmstudio/qwen",
+    why: "local",
     source: "NANO_AGENT_MODEL: the server at http://127.0.0.1:1234/v1",
   });
   await expect(choose({ OPENAI_API_KEY: "k" }, undefined, { config })).rejects.toThrow(

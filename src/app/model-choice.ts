@@ -1,5 +1,6 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import { PRESETS, type Preset } from "../providers/catalog.ts";
+import type { ModelReason } from "./coding-session/notice.ts";
 import { type Environment, variable } from "./config/env.ts";
 import type { EffectiveConfig } from "./config/merge-config.ts";
 
@@ -9,6 +10,7 @@ export const LOCAL_MODEL = "local";
 /** A model by name, and why it was chosen: a flag, a variable, a file or a server. */
 export interface ModelChoice {
   readonly name: string;
+  readonly why: ModelReason;
   readonly source: string;
 }
 
@@ -37,8 +39,8 @@ export interface ModelChoiceOptions {
 export async function chooseModel(options: ModelChoiceOptions): Promise<ModelChoice> {
   const { config, environment } = options;
   const { model } = config.values;
-  const source = config.sources.get("model") ?? "configuration";
-  if (model !== undefined && model !== LOCAL_MODEL) return { name: model, source };
+  const said = sourceOf(config.sources.get("model"));
+  if (model !== undefined && model !== LOCAL_MODEL) return { name: model, ...said };
   const keyed = model === undefined ? modelOfFirstKey(environment) : undefined;
   if (keyed !== undefined) return keyed;
   const found = await (options.probe ?? (() => probeLocal(options)))();
@@ -48,9 +50,10 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
       model === undefined ? nothingFound(environment) : NO_SERVER,
     );
   const { name, baseUrl } = found;
-  if (model === LOCAL_MODEL) return { name, source: `${source}: the server at ${baseUrl}` };
+  if (model === LOCAL_MODEL)
+    return { name, why: "local", source: `${said.source}: the server at ${baseUrl}` };
   if ((await options.accept?.(found)) === true)
-    return { name, source: `your yes to the server at ${baseUrl}` };
+    return { name, why: "local", source: `your yes to the server at ${baseUrl}` };
   throw new NanoAgentError("missing_credentials", notChosen(found), { details: { found: name, baseUrl } });
 }
 
@@ -61,12 +64,17 @@ export function keyVariableOf(preset: Preset, environment: Environment): string 
   );
 }
 
+function sourceOf(source = "configuration"): Pick<ModelChoice, "why" | "source"> {
+  const why = source === "command line" ? "flag" : source === "NANO_AGENT_MODEL" ? "environment" : "config";
+  return { why, source };
+}
+
 function modelOfFirstKey(environment: Environment): ModelChoice | undefined {
   for (const preset of PRESETS) {
     const key = preset.local === true ? undefined : keyVariableOf(preset, environment);
     if (key === undefined) continue;
     const id = variable(environment, modelVariable(preset)) ?? preset.defaultModel;
-    if (id !== undefined) return { name: `${preset.name}/${id}`, source: key };
+    if (id !== undefined) return { name: `${preset.name}/${id}`, why: "key", source: key };
   }
   return undefined;
 }

@@ -1,9 +1,12 @@
 import { join } from "node:path";
+import type { JournalEntry } from "../core/agent/entry.ts";
 import type { Journal } from "../core/agent/journal.ts";
-import { MemoryJournal } from "../core/agent/memory-journal.ts";
+import { entryBefore } from "../session/entry-before.ts";
 import type { JsonlJournal } from "../session/jsonl-journal.ts";
 import type { RepairReport } from "../session/repair-report.ts";
+import { sessionError } from "../session/session-error.ts";
 import { type SessionFile, SessionStore } from "../session/session-store.ts";
+import { UnkeptJournal } from "../session/unkept-journal.ts";
 import type { UserPaths } from "./config/paths.ts";
 
 /** Which session a run belongs to. */
@@ -18,11 +21,19 @@ export interface SessionChoice {
   readonly sessionId?: string;
   /** Number of the step to go back to: what stands before it is gone on with. Needs `from`. */
   readonly fromStep?: number;
+  /** Id of the message of the user to go back to before. Needs `from`. */
+  readonly beforeEntry?: string;
+  /** What a session that is not kept begins with. */
+  readonly entries?: readonly JournalEntry[];
 }
 
 /** A session at work. */
 export interface OpenSession {
   readonly journal: Journal;
+  /** Goes back to before a message of the user. Throws `invalid_argument` for what is none. */
+  readonly rewindTo: (entryId: string) => Promise<void>;
+  /** The newest entry of a type that the session was opened with. */
+  readonly newestOf: JsonlJournal["newestOf"];
   /** Where it is kept; undefined when it is not. */
   readonly path: string | undefined;
   /** What had to be put right to go on with it. */
@@ -59,17 +70,16 @@ export interface SessionPlace {
 export function findSession(choice: SessionChoice, { paths, cwd, newId }: SessionPlace): FoundSession {
   const { keep, from, fork } = choice;
   const sessionId = choice.sessionId ?? newId;
-  if (!keep) return { sessionId, open: async () => unkept(sessionId) };
+  if (!keep) return { sessionId, open: async () => unkept(sessionId, choice.entries) };
   const store = sessionStore(paths);
   const origin =
     from === undefined ? undefined : from.type === "newest" ? store.newest(cwd) : store.find(from.id, cwd);
   if (origin === undefined) return { sessionId, open: () => started(store, cwd, { sessionId }) };
-  const { fromStep } = choice;
   if (fork) {
     return {
       sessionId,
       open: async () => {
-        const copyUpTo = await recordBefore(origin, fromStep);
+        const copyUpTo = await recordBefore(origin, choice);
         return started(store, cwd, {
           sessionId,
           copyOf: origin,
@@ -80,20 +90,30 @@ export function findSession(choice: SessionChoice, { paths, cwd, newId }: Sessio
   }
   return {
     sessionId: origin.sessionId,
-    open: async () => resumed(store, origin, { cwd, rewindTo: await recordBefore(origin, fromStep) }),
+    open: async () => resumed(store, origin, { cwd, rewindTo: await recordBefore(origin, choice) }),
   };
 }
 
-/** Id of the record in front of a step; undefined without a step. Throws `invalid_argument` for a step that is not there. */
-async function recordBefore({ path }: SessionFile, step: number | undefined): Promise<string | undefined> {
-  if (step === undefined) return undefined;
+/** Id of the record in front of a step or a message; undefined without one. Throws `invalid_argument` for one that is not there. */
+async function recordBefore(
+  { path }: SessionFile,
+  { fromStep, beforeEntry }: SessionChoice,
+): Promise<string | undefined> {
+  if (beforeEntry !== undefined) {
+    const { readSession } = await import("../session/read-session.ts");
+    return entryBefore(readSession(path).entries, beforeEntry) ?? undefined;
+  }
+  if (fromStep === undefined) return undefined;
   const { recordBeforeStep } = await import("../session/record-before-step.ts");
-  return recordBeforeStep(path, step);
+  return recordBeforeStep(path, fromStep);
 }
 
-function unkept(sessionId: string): OpenSession {
+function unkept(sessionId: string, entries: readonly JournalEntry[] = []): OpenSession {
+  const journal = new UnkeptJournal({ sessionId, entries });
   return {
-    journal: new MemoryJournal({ sessionId }),
+    journal,
+    rewindTo: async (entryId) => journal.rewind(entryBefore([...journal.entries()], entryId)),
+    newestOf: (type) => entries.findLast((entry) => entry.type === type) as never,
     path: undefined,
     repairs: undefined,
     goOn: () => undefined,
@@ -129,6 +149,12 @@ async function started(
 function opened(journal: JsonlJournal, goOn: string): OpenSession {
   return {
     journal,
+    rewindTo: async (entryId) => {
+      const before = entryBefore([...journal.entries()], entryId);
+      if (before === null) throw sessionError(`Nothing stands before ${entryId} in ${journal.path}.`);
+      await journal.rewind(before);
+    },
+    newestOf: (type) => journal.newestOf(type),
     path: journal.path,
     repairs: journal.repairs,
     goOn: () => (journal.stored > 0 ? goOn : undefined),

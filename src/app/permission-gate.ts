@@ -24,8 +24,8 @@ export interface PermissionGateOptions {
   readonly session?: SessionRules;
   /** Told what the file tools must know. */
   readonly guard?: FileGuard;
-  /** True when a person is asked: then a question needs no advice how to start the run. Default false. */
-  readonly isAttended?: boolean;
+  /** Whether a person is asked: then a question needs no advice how to start the run. Default: nobody is. */
+  readonly isAttended?: () => boolean;
   /** Names of all tools, for messages. */
   readonly known: readonly string[];
   /** Folders tools may work in, the working folder first. */
@@ -39,8 +39,10 @@ export interface PermissionGateOptions {
   readonly machinery?: readonly string[];
 }
 
-/** The gate of the command. */
+/** A gate whose mode can be changed while it is at work. */
 export interface PermissionGate extends Gate {
+  /** Counts from the next call on. */
+  readonly setMode: (mode: PermissionMode) => void;
   /** Names of tools whose every call is refused: rules that forbid win over all others. */
   readonly forbidden: readonly string[];
 }
@@ -63,8 +65,10 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
     option: "disallowed tool",
   });
   const configured = parseRules(options.permissions ?? {}, "permissions");
-  const { mode, workspace, cwd, home, session, guard, isAttended = false } = options;
+  const { workspace, cwd, home, session, guard, isAttended = () => false } = options;
+  let { mode } = options;
   let loading: Promise<PolicyGate> | undefined;
+  let loaded: PolicyGate | undefined;
   const load = async (): Promise<PolicyGate> => {
     const { PolicyGate: Loaded } = await import("../permission/policy-gate.ts");
     const rules = [
@@ -87,6 +91,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       ...(guard === undefined ? {} : { onPlace: (request, place) => guard.note(request, place) }),
     });
     guard?.hide((path) => gate.hides(path));
+    loaded = gate;
     return gate;
   };
   return {
@@ -94,7 +99,11 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
     check: async (request: GateRequest): Promise<GateDecision> => {
       loading ??= load();
       const decision = (await loading).check(request);
-      return isAttended ? decision : withHint(decision, request.name, mode);
+      return isAttended() ? decision : withHint(decision, request.name, mode);
+    },
+    setMode: (next) => {
+      mode = next;
+      loaded?.setMode(next);
     },
   };
 }

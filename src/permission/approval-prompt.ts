@@ -2,6 +2,9 @@ import type { ToolInput } from "../core/message/block.ts";
 
 /** A question to a person about one tool call. Nothing in it is made safe for a terminal. */
 export interface ApprovalQuestion {
+  readonly callId: string;
+  /** The call that this one was made by (`batch`, a subagent). */
+  readonly parentCallId?: string;
   readonly tool: string;
   /** The subagent that makes the call; absent for a call of the conversation itself. */
   readonly agent?: string;
@@ -20,11 +23,11 @@ export interface ApprovalQuestion {
 
 /**
  * What a person says. `once`: this call · `session`: what the rule describes, until the session ends · `always`: that, and the rule is
- * written down · `no`: refused, with a reason for the model where there is one.
+ * written down · `no`: refused, with a reason for the model where there is one · `stop`: refused, and the run ends.
  */
 export type ApprovalReply =
   | { readonly choice: "once" | "session" | "always" }
-  | { readonly choice: "no"; readonly reason?: string };
+  | { readonly choice: "no" | "stop"; readonly reason?: string };
 
 /**
  * The port of whatever asks a person: a terminal, a screen, an editor. One question at a time. Rejecting, and any reply that is not one

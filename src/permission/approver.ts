@@ -56,8 +56,7 @@ async function askPerson(
     if (reply.choice === "once") return true;
     const { rule } = question;
     const widens = reply.choice === "session" || (reply.choice === "always" && question.canAlways);
-    if (!widens || rule === undefined)
-      return { approved: false, ...(reply.choice === "no" ? reasonOf(reply) : {}) };
+    if (!widens || rule === undefined) return refusalOf(reply);
     given.add(rule);
     const kept = session.accept(rule, reply.choice);
     if (kept !== undefined && remember !== undefined) await writeDown(kept, remember, prompt);
@@ -67,8 +66,14 @@ async function askPerson(
   return { approved: false, ...(decision.reason === undefined ? {} : { reason: decision.reason }) };
 }
 
+/** What a reply means that allows nothing; one that is not known refuses too. */
+function refusalOf(reply: ApprovalReply): ApprovalAnswer {
+  if (reply.choice !== "no" && reply.choice !== "stop") return { approved: false };
+  return { approved: false, ...reasonOf(reply), ...(reply.choice === "stop" ? { stop: true } : {}) };
+}
+
 function questionOf(
-  { name, agent, input, signal }: ApprovalRequest,
+  { callId, parentCallId, name, agent, input, signal }: ApprovalRequest,
   { part, reason, suggestion }: GateDecision,
   { given, canAlways }: { readonly given: ReadonlySet<string>; readonly canAlways: boolean },
 ): ApprovalQuestion {
@@ -76,6 +81,8 @@ function questionOf(
   const rule =
     suggestion !== undefined && !given.has(suggestion) && isRule(suggestion) ? suggestion : undefined;
   return {
+    callId,
+    ...(parentCallId === undefined ? {} : { parentCallId }),
     tool: name,
     ...(agent === undefined ? {} : { agent }),
     input,

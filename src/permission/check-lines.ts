@@ -52,7 +52,8 @@ function decide(value: unknown, base: CheckLineBase): PolicyDecision {
     home: text(own("home"), "home") ?? base.home,
     workspace: foldersOf(own("workspace")) ?? [cwd],
   });
-  return policy.check({ tool, input });
+  const { code: _code, ...decision } = policy.check({ tool, input });
+  return decision;
 }
 
 function text(value: unknown, key: string): string | undefined {

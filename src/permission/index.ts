@@ -15,6 +15,7 @@ export {
   createPolicy,
   type Policy,
   type PolicyCall,
+  type PolicyCode,
   type PolicyDecision,
   type PolicyOptions,
 } from "./policy.ts";

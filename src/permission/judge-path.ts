@@ -66,7 +66,13 @@ function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdi
   const part = path.given;
   const isEdit = isEditTool(tool);
   if (mode === "plan" && isEdit)
-    return { decision: "deny", part, reason: `Plan mode only reads, and ${tool} changes files.`, by: "mode" };
+    return {
+      decision: "deny",
+      part,
+      reason: `Plan mode only reads, and ${tool} changes files.`,
+      by: "mode",
+      mode: "plan",
+    };
   const rule = rules.forPath(tool, { path, space });
   if (rule !== undefined) return byRule(rule, part);
   const inside = space.isInside(path.resolved);

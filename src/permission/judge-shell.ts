@@ -37,6 +37,7 @@ export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
     part,
     reason: `Plan mode only reads, and ${shown(part)} may change things.`,
     by: "mode",
+    mode: "plan",
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
+import type { PolicyMode } from "./permission-mode.ts";
 import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
 
 /** What a {@link PolicyGate} decides by, and tells. */
@@ -12,12 +13,19 @@ export interface PolicyGateOptions extends PolicyOptions {
  * start at the folder of the request. A tool that says it is read-only counts as one.
  */
 export class PolicyGate implements Gate {
-  readonly #options: PolicyGateOptions;
+  #options: PolicyGateOptions;
   readonly #policies = new Map<string, Policy>();
 
   constructor(options: PolicyGateOptions) {
     this.#options = options;
     this.#policy(options.cwd, undefined);
+  }
+
+  /** Judges by another mode from the next call on. Throws `invalid_argument` for one there is not. */
+  setMode(mode: PolicyMode): void {
+    createPolicy({ ...this.#options, mode });
+    this.#options = { ...this.#options, mode };
+    this.#policies.clear();
   }
 
   check(request: GateRequest): GateDecision {

@@ -264,12 +264,14 @@ test("every decision names the part, the rule and the narrowest rule that would 
   ]).toEqual([
     {
       decision: "ask",
+      code: "no_rule",
       part: "npm test -- a",
       reason: "npm test -- a: no rule allows it.",
       suggestion: "bash(npm test -- a)",
     },
     {
       decision: "ask",
+      code: "no_rule",
       part: "git -c a=b log",
       reason:
         "git -c a=b log: -c makes git run a program or write a file, which the * of bash(git *) does not cover.",
@@ -277,13 +279,15 @@ test("every decision names the part, the rule and the narrowest rule that would 
     },
     {
       decision: "deny",
+      code: "deny_rule",
       part: "/bin/rm -r x",
       rule: "bash(rm *)",
       reason: "The rule bash(rm *) forbids /bin/rm -r x.",
     },
-    { decision: "ask", part: "> f", reason: "> f: the shell would write to f." },
+    { decision: "ask", code: "no_rule", part: "> f", reason: "> f: the shell would write to f." },
     {
       decision: "ask",
+      code: "no_rule",
       part: "src/b.ts",
       reason: "No rule allows edit on src/b.ts.",
       suggestion: "edit(src/b.ts)",

@@ -40,7 +40,23 @@ export interface PolicyCall {
 }
 
 /** What the policy says about a call. */
-export interface PolicyDecision extends Omit<Verdict, "by"> {}
+export interface PolicyDecision extends Omit<Verdict, "by" | "mode"> {
+  /**
+   * What decided, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is none (`no_rule`), a mode (`plan_mode`,
+   * `dont_ask_mode`), or that the call cannot be judged (`not_judged`). Absent for what is allowed without a rule.
+   */
+  readonly code?: PolicyCode;
+}
+
+/** See {@link PolicyDecision}. */
+export type PolicyCode =
+  | "allow_rule"
+  | "ask_rule"
+  | "deny_rule"
+  | "no_rule"
+  | "plan_mode"
+  | "dont_ask_mode"
+  | "not_judged";
 
 /** Decides about tool calls. Every call passes here, on every path. */
 export interface Policy {
@@ -96,11 +112,10 @@ class RulePolicy implements Policy {
     this.#space.refresh();
     this.#refreshRules();
     try {
-      const { by: _, ...decision } = this.#inMode(this.#judge(toToolName(tool), input), toToolName(tool));
-      return decision;
+      return toDecision(this.#inMode(this.#judge(toToolName(tool), input), toToolName(tool)));
     } catch (error) {
       const reason = `The call could not be judged (${error instanceof Error ? error.message : "unknown failure"}).`;
-      return { decision: this.#mode === "dontAsk" ? "deny" : "ask", reason };
+      return { decision: this.#mode === "dontAsk" ? "deny" : "ask", reason, code: "not_judged" };
     }
   }
 
@@ -184,6 +199,7 @@ class RulePolicy implements Policy {
       decision: "deny",
       part,
       reason: `Plan mode only reads, and ${shown(part)} may change things.`,
+      mode: "plan",
       by: "mode",
     };
   }
@@ -239,7 +255,12 @@ class RulePolicy implements Policy {
   #inMode(verdict: Verdict, tool: string): Verdict {
     if (verdict.decision !== "ask") return verdict;
     if (this.#mode === "dontAsk")
-      return { ...verdict, decision: "deny", reason: `${verdict.reason} Nothing is asked in this mode.` };
+      return {
+        ...verdict,
+        decision: "deny",
+        reason: `${verdict.reason} Nothing is asked in this mode.`,
+        mode: "dontAsk",
+      };
     if (this.#mode !== "bypassPermissions" || verdict.by === "user" || verdict.by === "session")
       return verdict;
     if (verdict.by === "guard" && isEditTool(tool)) return verdict;
@@ -251,4 +272,20 @@ class RulePolicy implements Policy {
       by: "mode",
     };
   }
+}
+
+function toDecision({ by, mode, ...decision }: Verdict): PolicyDecision {
+  const code = codeOf(decision, by, mode);
+  return code === undefined ? decision : { ...decision, code };
+}
+
+function codeOf(
+  { decision, rule, part }: Omit<Verdict, "by" | "mode">,
+  by: Verdict["by"],
+  mode: Verdict["mode"],
+): PolicyCode | undefined {
+  if (mode !== undefined) return mode === "plan" ? "plan_mode" : "dont_ask_mode";
+  if (rule !== undefined) return `${decision}_rule`;
+  if (decision === "allow") return undefined;
+  return by === "guard" && part === undefined ? "not_judged" : "no_rule";
 }

@@ -10,6 +10,8 @@ export interface Verdict {
   readonly rule?: string;
   /** One sentence. */
   readonly reason: string;
+  /** The mode that decided, where it is not said by `rule`. */
+  readonly mode?: "plan" | "dontAsk";
   /** The narrowest rule that would allow the part. Absent where no rule can. */
   readonly suggestion?: string;
   /** Who decided: a rule of the user or this session, a built-in one, or the mode with no rule at all. */

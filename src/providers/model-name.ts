@@ -2,6 +2,9 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import type { Effort } from "../core/model/model.ts";
 import { knownModelIds } from "./model-info.ts";
 
+/** Every {@link Effort}, from the least. */
+export const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
+
 /** The parts of a model name. */
 export interface ModelName {
   readonly provider: string;

@@ -37,7 +37,12 @@ export interface NewSession extends JsonlJournalOptions {
 }
 
 /** Record types that acknowledge nothing: they reach the disk with the next record that does. */
-const UNHURRIED: ReadonlySet<string> = new Set(["run_start", "permission_decision", "checkpoint"]);
+const UNHURRIED: ReadonlySet<string> = new Set([
+  "run_start",
+  "run_resume",
+  "permission_decision",
+  "checkpoint",
+]);
 
 /**
  * The journal of a session as a file of JSON lines, written by this one at a time. `append` resolves when the record is on the disk;
@@ -143,6 +148,18 @@ export class JsonlJournal implements Journal {
       const path = recordPath(scan);
       yield* setAsideSpending(descriptor, scan, path);
       yield* readEntries(descriptor, path);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** The newest entry of a type in the conversation, without reading the others. */
+  newestOf<T extends JournalEntry["type"]>(type: T): Extract<JournalEntry, { readonly type: T }> | undefined {
+    const descriptor = openSessionFile(this.path, "read");
+    try {
+      const record = recordPath(this.#scan ?? scanJournal(descriptor)).findLast((each) => each.type === type);
+      const [entry] = record === undefined ? [] : readEntries(descriptor, [record]);
+      return entry as Extract<JournalEntry, { readonly type: T }> | undefined;
     } finally {
       closeSync(descriptor);
     }

@@ -55,6 +55,7 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
   switch (record.type) {
     case "session":
     case "run_start":
+    case "run_resume":
       return typeof record["sessionId"] === "string";
     case "tool_intent":
     case "permission_decision":

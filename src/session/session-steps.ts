@@ -28,8 +28,8 @@ export function sessionSteps(entries: readonly JournalEntry[]): readonly Session
       if (!isDelegated && entry.type !== "tool_intent" && entry.type !== "tool_result") nestedFrom ??= at;
       return;
     }
-    if (entry.type === "run_start") {
-      run++;
+    if (entry.type === "run_start" || entry.type === "run_resume") {
+      if (entry.type === "run_start") run++;
       nestedFrom = undefined;
     } else if (entry.type === "assistant_message") {
       steps.push({ number: steps.length + 1, at, answerAt: at, run });

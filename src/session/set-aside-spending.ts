@@ -1,4 +1,5 @@
-import type { ModelUsageEntry } from "../core/agent/entry.ts";
+import type { JournalEntry, ModelUsageEntry } from "../core/agent/entry.ts";
+import { isSpending, isUnpaid } from "../core/agent/spending.ts";
 import { readEntries } from "./read-entries.ts";
 import type { IndexedRecord, JournalScan } from "./scan-journal.ts";
 
@@ -18,24 +19,27 @@ export function* setAsideSpending(
   const kept = new Set(path.map(({ id }) => id));
   const left = records.filter(({ id, type }) => SPENDING.has(type) && !kept.has(id));
   for (const entry of readEntries(descriptor, left)) {
-    if (entry.type !== "assistant_message" && entry.type !== "model_usage") continue;
-    // An answer that was cut and that nobody had to pay for.
-    if (entry.type === "assistant_message" && entry.interrupted === true && entry.usage.estimated !== true)
-      continue;
-    const { id, parent, time, model, usage, costUsd, durationMs } = entry;
-    yield {
-      id,
-      parent,
-      time,
-      type: "model_usage",
-      purpose: SET_ASIDE,
-      scope: SET_ASIDE,
-      model,
-      usage,
-      ...(costUsd === undefined ? {} : { costUsd }),
-      durationMs,
-    };
+    const spending = spendingSetAside(entry);
+    if (spending !== undefined) yield spending;
   }
+}
+
+/** What an entry cost that was set aside; `undefined` for one that cost nothing. */
+export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefined {
+  if (!isSpending(entry) || isUnpaid(entry)) return undefined;
+  const { id, parent, time, model, usage, costUsd, durationMs } = entry;
+  return {
+    id,
+    parent,
+    time,
+    type: "model_usage",
+    purpose: SET_ASIDE,
+    scope: SET_ASIDE,
+    model,
+    usage,
+    ...(costUsd === undefined ? {} : { costUsd }),
+    durationMs,
+  };
 }
 
 const SPENDING: ReadonlySet<string> = new Set(["assistant_message", "model_usage"]);

@@ -17,7 +17,7 @@ export class StepCounter {
     }
     const isAnswer = type === "assistant_message" || (type === "history" && this.#inPhase);
     if (isAnswer) this.#step++;
-    if (isAnswer || type === "run_start") this.#inPhase = false;
+    if (isAnswer || type === "run_start" || type === "run_resume") this.#inPhase = false;
     return type === "user_message" ? this.#step + 1 : this.#step;
   }
 }

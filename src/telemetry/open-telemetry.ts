@@ -1,15 +1,17 @@
 import type {
   AssistantEntry,
   ModelUsageEntry,
+  RunResumeEntry,
   RunStartEntry,
   ToolIntentEntry,
   ToolResultEntry,
 } from "../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
 import { OpenSubagents } from "../core/agent/open-subagents.ts";
+import { addSpending, NO_SPENDING } from "../core/agent/spending.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
-import { addUsage, NO_USAGE, type Usage } from "../core/message/usage.ts";
+import type { Usage } from "../core/message/usage.ts";
 import { type Instruments, instruments } from "./instruments.ts";
 import type {
   OpenTelemetryApi,
@@ -96,8 +98,7 @@ class RunObserver {
   readonly #tools = new Map<string, OpenSpan>();
   readonly #subagents = new OpenSubagents<RunObserver>();
   /** What was spent and said, for a subagent, whose end does not say it. */
-  #usage: Usage = NO_USAGE;
-  #cost: number | undefined = 0;
+  #spending = NO_SPENDING;
   #said = "";
 
   constructor(telemetry: Telemetry) {
@@ -107,6 +108,7 @@ class RunObserver {
   see(event: AgentEvent): void {
     switch (event.type) {
       case "run_start":
+      case "run_resume":
         return this.#startRun(event);
       case "turn_start":
         return this.#startChat();
@@ -174,20 +176,16 @@ class RunObserver {
     this.#endRun({
       stopReason,
       ...(error === undefined ? {} : { error }),
-      usage: this.#usage,
-      cost: this.#cost,
+      usage: this.#spending.usage,
+      cost: this.#spending.costUsd,
       text: this.#said,
     });
   }
 
-  #spend(usage: Usage, costUsd: number | undefined): void {
-    this.#usage = addUsage(this.#usage, usage);
-    this.#cost = this.#cost === undefined || costUsd === undefined ? undefined : this.#cost + costUsd;
-  }
-
   /** A request beside the conversation is a span of its own; an attempt that broke off has one already and is only counted. */
-  #count({ purpose, model, usage, costUsd, durationMs, responseId, time }: ModelUsageEntry): void {
-    this.#spend(usage, costUsd);
+  #count(entry: ModelUsageEntry): void {
+    const { purpose, model, usage, costUsd, durationMs, responseId, time } = entry;
+    this.#spending = addSpending(this.#spending, entry);
     const about = {
       "gen_ai.operation.name": "chat",
       ...providerAttributes(model),
@@ -221,7 +219,7 @@ class RunObserver {
     tokens.record(outputTokens, { ...about, "gen_ai.token.type": "output" }, context);
   }
 
-  #startRun({ model, sessionId, time }: RunStartEntry): void {
+  #startRun({ model, sessionId, time }: RunStartEntry | RunResumeEntry): void {
     this.#model = model;
     const { api, options } = this.#telemetry;
     const name = options.agentName;
@@ -255,7 +253,7 @@ class RunObserver {
     const chat = this.#chat;
     this.#chat = undefined;
     const { usage, message } = entry;
-    this.#spend(usage, entry.costUsd);
+    this.#spending = addSpending(this.#spending, entry);
     this.#said = textOf(message.content);
     if (chat === undefined) return;
     const about = {

@@ -1,9 +1,10 @@
 import type { AssistantEntry, CompactionEntry, ModelUsageEntry, RunEndEntry } from "../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
 import { OpenSubagents } from "../core/agent/open-subagents.ts";
+import { addSpending, NO_SPENDING, type Spending } from "../core/agent/spending.ts";
 import { counted } from "../core/base/text.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
-import { addUsage, NO_USAGE, type Usage } from "../core/message/usage.ts";
+import type { Usage } from "../core/message/usage.ts";
 
 /** The part of the program a line of the log is about. */
 export type LogService = "run" | "model" | "tool" | "permission" | "context";
@@ -28,12 +29,13 @@ export function runLog(sink: LogSink): (event: AgentEvent) => void {
 /** What a subagent at work has used up so far, its own subagents included. */
 interface Spent {
   toolCalls: number;
-  usage: Usage;
-  costUsd: number | undefined;
+  spending: Spending;
 }
 
 function lineOf(event: AgentEvent, subagents: OpenSubagents<Spent>): Parameters<LogSink> | undefined {
   switch (event.type) {
+    case "run_resume":
+      return ["run", `goes on with ${event.model}`];
     case "run_start":
       return ["run", `session ${event.sessionId}, ${event.model}, tools ${event.tools.join(" ") || "none"}`];
     case "phase":
@@ -94,14 +96,14 @@ function withinSubagent(
   subagents: OpenSubagents<Spent>,
 ): Parameters<LogSink> | undefined {
   const { agent, callId, event } = wrapped;
-  const used = subagents.of(wrapped, () => ({ toolCalls: 0, usage: NO_USAGE, costUsd: 0 }));
+  const used = subagents.of(wrapped, () => ({ toolCalls: 0, spending: NO_SPENDING }));
   if (used !== undefined) spend(used, event);
   if (event.type === "run_end") {
     subagents.close(wrapped);
     const facts =
       used === undefined
         ? ""
-        : `: ${counted(used.toolCalls, "tool call")}, ${spent(used.usage, used.costUsd)}`;
+        : `: ${counted(used.toolCalls, "tool call")}, ${spent(used.spending.usage, used.spending.costUsd)}`;
     return ["run", `${agent} (${callId}) > ${endText(event)}${facts}`];
   }
   const line = lineOf(event, subagents);
@@ -112,10 +114,8 @@ function spend(used: Spent, event: AgentEvent): void {
   if (event.type === "tool_intent") used.toolCalls++;
   let inner = event;
   while (inner.type === "subagent") inner = inner.event;
-  if (inner.type !== "assistant_message" && inner.type !== "model_usage") return;
-  used.usage = addUsage(used.usage, inner.usage);
-  used.costUsd =
-    used.costUsd === undefined || inner.costUsd === undefined ? undefined : used.costUsd + inner.costUsd;
+  if (inner.type === "assistant_message" || inner.type === "model_usage")
+    used.spending = addSpending(used.spending, inner);
 }
 
 function endText({

@@ -83,6 +83,26 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   }
 }
 
+/** Longest time that a timer can wait. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Runs a command to its end, for somebody who reads its output as it is. Rejects when it cannot be started. */
+export async function runCommand(
+  session: ShellSession,
+  { command, cwd, signal }: { readonly command: string; readonly cwd: string; readonly signal: AbortSignal },
+): Promise<{ readonly output: string; readonly exitCode: number | null }> {
+  const full = Promise.withResolvers<void>();
+  const running = await session.start({ command, cwd, onFull: full.resolve });
+  const conditions = { timeoutMs: NO_TIMEOUT_MS, signal, full: full.promise };
+  const ending = await waitForEnd(running, conditions);
+  const left = ending === "exited" ? await session.leftovers(running) : [];
+  if (ending !== "exited") await running.process.end(session.graceMs);
+  if (left.length > 0) session.adopt(running, { isLeftover: true });
+  else await session.finish(running);
+  const { text } = await running.look();
+  return { output: text, exitCode: ending === "exited" ? (running.exit?.code ?? null) : null };
+}
+
 function inputProblem({ command, timeout_ms }: BashInput): string | undefined {
   if (typeof command !== "string") return `command is ${typeof command}; pass the shell command as a string.`;
   if (command.trim() === "") return "command is empty; pass a shell command.";

@@ -1,5 +1,5 @@
 import type { Tool } from "../core/tool/tool.ts";
-import { createBashTool } from "./bash-tool.ts";
+import { createBashTool, runCommand } from "./bash-tool.ts";
 import { createJobTool } from "./job-tool.ts";
 import { type ShellOptions, ShellSession } from "./shell/shell-session.ts";
 
@@ -9,6 +9,11 @@ export interface BashTools {
   readonly job: Tool;
   /** `[bash, job]`. */
   readonly tools: readonly Tool[];
+  /** Runs a command to its end for a person: the output as it is, and its exit code, `null` when it was ended. Rejects when it cannot be started. */
+  run(
+    command: string,
+    options: { readonly cwd: string; readonly signal: AbortSignal },
+  ): Promise<{ readonly output: string; readonly exitCode: number | null }>;
   /** Does ahead, while the first answer is awaited, what the first command would wait for. Optional; never rejects. */
   prepare(): Promise<void>;
   /**
@@ -32,6 +37,7 @@ export function createBashTools(options: ShellOptions = {}): BashTools {
     bash,
     job,
     tools: [bash, job],
+    run: (command, options) => runCommand(session, { command, ...options }),
     prepare: () => session.prepare(),
     dispose: () => session.dispose(),
     killNow: () => session.killNow(),

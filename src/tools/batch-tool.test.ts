@@ -18,6 +18,7 @@ async function batch(input: object, answer: Answer): Promise<ToolResult> {
     sessionId: "session",
     transcriptId: "session",
     callId: "call",
+    idempotencyKey: "key",
     cwd: "",
     update: () => undefined,
     callTool: async (name, given) => answer(name, given),

@@ -329,5 +329,5 @@ test("sessions verify says for each file whether it is whole", async () => {
     { ok: true },
     { file: bad, ok: false, records: 4, damaged: [{ line: 4, reason: "wrong checksum" }], session_id: "s" },
   ]);
-  expect((await place.run(["sessions", "verify", file, "/nowhere"])).code).toBe(2);
+  expect((await place.run(["sessions", "verify", file, join(place.state, "nowhere")])).code).toBe(2);
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { treeOf } from "../undo-room.ts";
@@ -197,4 +197,16 @@ test.each([
   const server = await modelServer([says("hello")]);
   await place.run(["-p", "go"], server);
   expect(await place.run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+});
+
+test("undo in a session without changes names the one before that has some", async () => {
+  const place = sessionPlace({});
+  const writing = await modelServer([calls("write", { path: "new.txt", content: "x" }), says("Done.")]);
+  await place.run(["-p", "--permission-mode", "acceptEdits", "make a file"], writing);
+  const [first = ""] = place.files();
+  await place.run(["-p", "hello"], await modelServer([says("Hi.")]));
+  const { stdout } = await place.run(["undo"]);
+  const id = basename(first, ".jsonl");
+  expect(stdout).toContain(`An earlier one changed files (make a file): nano-agent undo --session ${id}`);
+  expect((await place.run(["undo", "--session", id])).stdout).toContain("new.txt");
 });

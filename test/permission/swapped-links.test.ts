@@ -45,6 +45,7 @@ function arena() {
       sessionId: "s",
       callId,
       cwd,
+      idempotencyKey: "key",
       transcriptId: "s",
       update: () => undefined,
       listTools: () => [],

@@ -89,7 +89,7 @@ test("a later run brings the answers: approved calls run, refused ones are told,
   expect([second.stopReason, second.pending?.map(({ callId }) => callId), second.iterations]).toEqual([
     "awaiting_approval",
     ["call_4"],
-    0,
+    1,
   ]);
   expect(ran).toEqual(['read {"path":"a"}', 'remove {"path":"b"}']);
   const third = await agent.run(undefined, { approvals: { call_4: true } });

@@ -7,6 +7,7 @@ import { errorResult, toToolResult } from "../../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import type { ToolRunner } from "../../session/replay/replay-run.ts";
 import { createBuiltinTools } from "../builtin-tools.ts";
+import type { OnNotice } from "../coding-session/notice.ts";
 import { variable } from "../config/env.ts";
 import type { PermissionMode } from "../config/permission-mode.ts";
 import { type Confinement, confine } from "../confine.ts";
@@ -32,7 +33,7 @@ export interface LiveToolsOptions {
   /** Default `acceptEdits`: reads and edits in the copy, commands that only read, and what the configuration allows. */
   readonly mode?: PermissionMode;
   readonly allowed?: readonly string[];
-  readonly onNotice: (message: string) => void;
+  readonly onNotice: OnNotice;
 }
 
 /** Copies the workspace and makes tools that work in the copy. What permission does not allow there does not run. */

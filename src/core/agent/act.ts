@@ -7,9 +7,10 @@ import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
 import type { ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
 import { hookedResult } from "./acting-hooks.ts";
-import { type Admission, admit, type SettledCall } from "./admit.ts";
+import { type Admission, admit } from "./admit.ts";
 import { CallAbort } from "./call-abort.ts";
 import type { CheckpointedCall } from "./checkpointer.ts";
+import type { SettledCall } from "./permit.ts";
 import { redactResult, redactUpdates, type Updates } from "./redact-call.ts";
 import { type RunContext, record } from "./run-context.ts";
 import { Scheduler } from "./schedule.ts";
@@ -80,7 +81,7 @@ function accessOfCall(run: RunContext, name: string, input: ToolInput): ToolAcce
 /** Brings an admitted call to its one recorded result. */
 async function settle(run: RunContext, admission: Admission, parentCallId?: string): Promise<SettledCall> {
   const { call } = admission;
-  const startedAt = performance.now();
+  const startedAt = run.clock.elapsed();
   const ended = end(run, admission, parentCallId);
   const settled = ended instanceof Promise ? await ended : ended;
   const { result } = settled;
@@ -93,7 +94,7 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     ...(result.title === undefined ? {} : { title: result.title }),
     ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
     ...(result.essence === undefined ? {} : { fingerprint: hashText(result.essence).toString(36) }),
-    durationMs: Math.round(performance.now() - startedAt),
+    durationMs: Math.round(run.clock.elapsed() - startedAt),
     ...(parentCallId === undefined ? {} : { parentCallId }),
   });
   if (stored instanceof Promise) await stored;
@@ -206,6 +207,7 @@ function toolContext(
     transcriptId:
       run.subagent === undefined ? run.journal.sessionId : `${run.journal.sessionId}/${run.scope ?? ""}`,
     callId: call.id,
+    idempotencyKey: `${run.journal.sessionId}/${call.id}`,
     cwd: run.cwd,
     update: (update: ToolUpdate | string) => {
       // A call that was abandoned has its result already.
@@ -218,6 +220,17 @@ function toolContext(
     listTools: () => run.tools.list(),
     runAgent: (task) => run.delegate({ ...run, signal: abort.inner }, { call, task, number: ++subagents }),
   };
+}
+
+/** Admits one call and runs it as soon as nothing is at work that it conflicts with. Throws only for the journal. */
+export async function runCall(
+  run: RunContext,
+  call: ToolUseBlock,
+  { parentCallId, scheduler }: { readonly parentCallId: string; readonly scheduler: Scheduler },
+): Promise<ToolResult> {
+  const admission = await admit(run, call, parentCallId);
+  const settled = await scheduler.run(accessOf(run, admission), () => settle(run, admission, parentCallId));
+  return settled.result;
 }
 
 /** Runs calls made by a call: each ends with that call, is admitted in order, and conflicts with its siblings as any call does. */

@@ -2,40 +2,37 @@ import { type LinkedController, linkController } from "../base/abort.ts";
 import { compileSchema } from "../base/compile-schema.ts";
 import { type Json, NanoAgentError } from "../base/errors.ts";
 import type { CompiledSchema, SchemaInput } from "../base/schema.ts";
-import type { UserBlock } from "../message/block.ts";
+import type { ToolInput, UserBlock } from "../message/block.ts";
 import type { Input } from "../message/given-message.ts";
 import type { Message } from "../message/message.ts";
-import { repairTranscript } from "../message/transcript.ts";
 import type { Effort, Model } from "../model/model.ts";
 import { ToolRegistry } from "../tool/registry.ts";
-import type { Tool } from "../tool/tool.ts";
-import { type AgentState, agentState } from "./agent-state.ts";
+import type { Tool, ToolResult } from "../tool/tool.ts";
+import { ActiveRun } from "./active-run.ts";
+import { AgentSession, type AgentState } from "./agent-session.ts";
 import { type AgentStream, streamRun } from "./agent-stream.ts";
-import { assertRunnable, recordHistory, recordInterruption } from "./begin-run.ts";
+import { assertRunnable, goesOn } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
 import { assertOptions, assertPriced, assertRunOptions } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
-import type { CompactionEntry, NewEntry, NoteEntry } from "./entry.ts";
+import { DirectCalls } from "./direct-calls.ts";
+import type { CompactionEntry, NoteEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import { finishTool } from "./finish-tool.ts";
 import { HookRegistry } from "./hook-registry.ts";
 import { Hooks } from "./hooks.ts";
 import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages, runMessages } from "./input-messages.ts";
-import type { Journal } from "./journal.ts";
-import { wallTimer } from "./limits.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
 import { makeRun } from "./make-run.ts";
-import { MemoryJournal } from "./memory-journal.ts";
-import type { AgentOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
+import type { AgentOptions, CallToolOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
-import { type Recorder, type RunContext, record } from "./run-context.ts";
-import { SessionState } from "./session-state.ts";
+import { type ModelChoice, type Recorder, type RunContext, record } from "./run-context.ts";
 import { type SteeringMessage, SteeringQueue } from "./steering.ts";
 
 /**
@@ -47,31 +44,27 @@ export class Agent {
   readonly #tools: ToolRegistry;
   readonly #hooks: HookRegistry;
   readonly #longTerm: LongTermControl | undefined;
-  #journal: Journal;
-  #state: SessionState;
-  /** What the conversation begins with, as long as the journal has nothing. */
-  #history: readonly Message[];
-  readonly #steering = new SteeringQueue();
-  #observed: NewEntry[] = [];
+  readonly #session: AgentSession;
+  readonly #steering: SteeringQueue;
+  /** The models that are asked, each wrapped once. */
+  #choice: ModelChoice;
   /** What is to be told to the reader of the next run. */
   readonly #warnings: string[] = [];
-  #running: AbortController | undefined;
-  /** Where entries are published that are recorded beside the run at work. */
-  #emit: (event: AgentEvent) => void = NOBODY;
+  #running: ActiveRun | undefined;
   #conversation: InMemoryMemory | undefined;
+  readonly #calls = new DirectCalls((...parts) => this.#context(...parts));
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
   constructor(options: AgentOptions) {
     assertOptions(options);
     this.#options = options;
-    const { longTermMemory, messages } = options;
-    this.#history = messages === undefined ? [] : repairTranscript(messages);
+    const { longTermMemory } = options;
     this.#longTerm = longTermMemory === undefined ? undefined : new LongTermControl(longTermMemory);
     this.#tools = new ToolRegistry([...(options.tools ?? []), ...(this.#longTerm?.tools() ?? [])]);
     this.#hooks = new HookRegistry(options.hooks);
-    this.#journal = options.journal ?? new MemoryJournal(options);
-    this.#state = new SessionState();
-    for (const entry of this.#journal.entries()) this.#state.apply(entry);
+    this.#steering = new SteeringQueue(options.newId);
+    this.#choice = wrapped(options);
+    this.#session = new AgentSession(options);
   }
 
   static readonly #classHooks = new ClassHooks();
@@ -88,7 +81,7 @@ export class Agent {
 
   /** Name of the conversation. */
   get sessionId(): string {
-    return this.#journal.sessionId;
+    return this.#session.journal.sessionId;
   }
 
   /** The agent's tools; what is added or removed counts from the next model request on. */
@@ -176,7 +169,8 @@ export class Agent {
     assertOptions(options);
     assertPriced(options);
     this.#options = options;
-    if (!this.#state.isTouched) return;
+    this.#choice = wrapped(options);
+    if (!this.#session.state.isTouched) return;
     await record(this.#recorder(), {
       type: "model_change",
       model: `${model.provider}/${model.id}`,
@@ -186,7 +180,7 @@ export class Agent {
 
   /** What the newest `mode_change` of the conversation says. */
   get mode(): string | undefined {
-    return this.#state.mode;
+    return this.#session.state.mode;
   }
 
   /** Records that the host works in another mode. The loop does not depend on it. Rejects for the journal. */
@@ -203,6 +197,16 @@ export class Agent {
   }
 
   /**
+   * Makes one call of a tool without a model, as a server of tools does: known?, valid?, hooks, permission, checkpoints and journal are those of
+   * any call; the conversation does not change. Calls that are made side by side overlap unless they conflict. What goes wrong in the call is
+   * an error result. Rejects with `invalid_argument` while a run is at work, and for the journal.
+   */
+  async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
+    this.#assertIdle("callTool()");
+    return this.#calls.call(name, input, options);
+  }
+
+  /**
    * Adds what others said to the conversation without asking the model; it is there when the next run begins. While a run is at work
    * it waits for the end of that run. Rejects for a message of the assistant, an empty one, a hook that throws or is aborted with `signal`,
    * and a journal that cannot be written.
@@ -215,15 +219,23 @@ export class Agent {
       const args = hooks.has("pre_observe")
         ? await hooks.pre("observe", { message: each })
         : { message: each };
-      this.#observed.push({ type: "user_message", message: args.message, source: "observed" });
+      this.#session.observe({ type: "user_message", message: args.message, source: "observed" });
       if (hooks.has("post_observe")) await hooks.post("observe", args, undefined);
     }
-    if (this.#running === undefined) await this.#storeObserved();
+    if (!this.isRunning) await this.#session.storeObserved(false);
   }
 
   /** Stops the run at work: model request and tools are aborted, the run ends with `aborted`. Nothing to do between runs. */
   stop(reason = "The run was stopped."): void {
-    this.#running?.abort(new NanoAgentError("aborted", reason));
+    this.#running?.stop(reason);
+  }
+
+  /**
+   * Lets go of the run at work without an ending: request and tools are aborted, nothing more is recorded, and the run rejects with
+   * `aborted`. Its journal is that of a run that was cut: `run()` without an input goes on with it, here or elsewhere.
+   */
+  release(): void {
+    this.#running?.release();
   }
 
   /** Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. Throws what made the run fail. */
@@ -235,13 +247,14 @@ export class Agent {
 
   /** The conversation and what it has used up so far. */
   getState(): AgentState {
-    return agentState(this.#state, this.#history);
+    return this.#session.summary;
   }
 
   /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
   async previewCompaction(): Promise<CompactionPreview> {
-    await recordHistory(this.#recorder(), this.#history);
-    return previewCompaction(this.#context({}, new AbortController().signal, () => undefined));
+    await this.#session.begin();
+    const idle = new ActiveRun(linkController(undefined));
+    return previewCompaction(this.#context({}, idle, NOBODY));
   }
 
   /**
@@ -250,15 +263,14 @@ export class Agent {
    */
   async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
     this.#assertIdle("compact()");
-    const { controller, unlink } = linkController(options.signal);
-    this.#running = controller;
+    const active = new ActiveRun(linkController(options.signal));
+    this.#running = active;
     try {
-      await recordHistory(this.#recorder(), this.#history);
-      const publish = publisher(options, () => undefined);
-      const run = this.#context({}, controller.signal, publish);
+      await this.#session.begin();
+      const run = this.#context({}, active, publisher(options, NOBODY));
       return await compactOnRequest(run, options.instructions);
     } finally {
-      unlink();
+      active.end();
       this.#running = undefined;
     }
   }
@@ -275,16 +287,8 @@ export class Agent {
   /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
   reset(): void {
     this.#assertIdle("reset()");
-    if (this.#options.journal !== undefined)
-      throw new NanoAgentError(
-        "invalid_argument",
-        "reset() would split the journal that was passed in: make a new agent instead.",
-      );
-    this.#journal = new MemoryJournal();
-    this.#state = new SessionState();
-    this.#history = [];
+    this.#session.reset();
     this.#steering.take();
-    this.#observed = [];
   }
 
   /**
@@ -306,39 +310,38 @@ export class Agent {
     options: RunOptions,
     { linked, push }: { readonly linked: LinkedController; readonly push: (event: AgentEvent) => void },
   ): Promise<RunResult> {
-    const { controller, unlink } = linked;
+    const active = new ActiveRun(linked);
     const publish = publisher(options, push);
+    const workedMs = goesOn(this.#session.state, messages) ? this.#session.state.activeMs : 0;
     let run: RunContext;
     try {
-      assertRunnable(this.#state, {
+      assertRunnable(this.#session.state, {
         messages,
         approvals: options.approvals,
         tools: this.#tools,
-        history: this.#history,
+        history: this.#session.history,
         hasSteering: !this.#steering.isEmpty,
         isRunning: this.isRunning,
       });
-      run = this.#context(options, controller.signal, publish);
+      run = this.#context(options, active, publish, workedMs);
     } catch (error) {
-      unlink();
+      active.end();
       throw error;
     }
-    this.#running = controller;
-    this.#emit = run.emit;
-    const wall = wallTimer(this.#options.budget?.wallTimeMs, controller);
+    this.#running = active;
+    const { wallTimeMs } = run.budget;
+    if (wallTimeMs !== undefined) active.limitWallTime(wallTimeMs, workedMs, run.clock);
     for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
     return reply(run, {
       messages,
-      history: this.#history,
+      history: this.#session.history,
       longTerm: this.#longTerm,
-      storeObserved: (closing) => (this.#observed.length > 0 ? this.#storeObserved(closing) : undefined),
+      storeObserved: (closing) => this.#session.storeObserved(closing),
       conduct: (context) => this.conduct(context),
       publish,
       ended: () => {
-        clearTimeout(wall);
-        unlink();
+        active.end();
         this.#running = undefined;
-        this.#emit = NOBODY;
       },
     });
   }
@@ -349,39 +352,36 @@ export class Agent {
   }
 
   #recorder(): Recorder {
-    return { journal: this.#journal, state: this.#state, scope: undefined, emit: this.#emit };
+    return this.#session.recorder(this.#running?.emit);
   }
 
   async #beforeEdit(): Promise<void> {
     this.#assertIdle("Editing the conversation");
-    await recordHistory(this.#recorder(), this.#history);
+    await this.#session.begin();
   }
 
-  /** A message would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
-  async #storeObserved(closing = false): Promise<void> {
-    if (!closing && this.#state.isWaiting) return;
-    const recorder = this.#recorder();
-    const observed = this.#observed.splice(0);
-    if (observed.length === 0) return;
-    await recordHistory(recorder, this.#history);
-    await recordInterruption(recorder);
-    for (const entry of observed) await record(recorder, entry);
-  }
-
-  #context(options: RunOptions, signal: AbortSignal, emit: (event: AgentEvent) => void): RunContext {
-    assertPriced(this.#options);
+  #context(
+    options: RunOptions,
+    active: ActiveRun,
+    publish: (event: AgentEvent) => void,
+    workedMs = 0,
+  ): RunContext {
+    const { signal } = active;
     const schema = options.schema === undefined ? undefined : compileSchema(options.schema);
-    const hooks = this.#hooksOf(signal, (message) => emit({ type: "warning", message }));
-    return makeRun(this.#options, options, {
+    const hooks = this.#hooksOf(signal, (message) => publish({ type: "warning", message }));
+    active.emit = (event) => hooks.print(event, publish);
+    return makeRun({ ...this.#options, ...this.#choice }, options, {
       finish: this.finishToolFor(schema),
+      workedMs,
+      isReleased: () => active.isReleased,
       tools: this.#tools,
-      choice: () => this.#options,
-      journal: this.#journal,
-      state: this.#state,
+      choice: () => this.#choice,
+      journal: this.#session.journal,
+      state: this.#session.state,
       signal,
       hooks,
       takeSteering: () => this.#steering.take(),
-      emit: (event) => hooks.print(event, emit),
+      emit: active.emit,
     });
   }
 
@@ -389,6 +389,11 @@ export class Agent {
     const classes = Agent.#classHooks.chainOf(this.constructor);
     return new Hooks({ agent: this, classes, own: this.#hooks, signal, warn });
   }
+}
+
+function wrapped({ model, effort, wrapModel }: AgentOptions): ModelChoice {
+  const asked = wrapModel === undefined ? model : wrapModel(model);
+  return { model: asked, ...(effort === undefined ? {} : { effort }) };
 }
 
 const NOBODY = (): void => undefined;

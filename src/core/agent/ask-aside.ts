@@ -1,12 +1,12 @@
 import { toNanoAgentError } from "../base/errors.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
 import type { ModelRequest } from "../model/model.ts";
+import type { BudgetLimit } from "./entry.ts";
 import { exhaustedLimit } from "./limits.ts";
 import type { Reasoned } from "./reasoned.ts";
 import { receiveParts } from "./receive-parts.ts";
 import { redactError } from "./redact-call.ts";
 import { RequestAccount } from "./request-account.ts";
-import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /**

@@ -29,8 +29,8 @@ export function hasBegun({ isTouched, transcript }: SessionState): boolean {
 }
 
 /**
- * Records what a run starts from: `history` when the conversation is empty so far, the start, what was recalled, the input. Throws
- * `invalid_argument` for input that answers a call which is not open, and for the journal.
+ * Records what a run starts from: `history` when the conversation is empty so far, that it begins or goes on, what was recalled, the
+ * input. Throws `invalid_argument` for input that answers a call which is not open, and for the journal.
  */
 export async function beginRun(
   run: RunContext,
@@ -41,7 +41,7 @@ export async function beginRun(
   const { model, effort } = run.choice();
   if (history !== undefined) await recordHistory(run, history);
   await record(run, {
-    type: "run_start",
+    type: goesOn(run.state, messages) ? "run_resume" : "run_start",
     sessionId: journal.sessionId,
     model: `${model.provider}/${model.id}`,
     ...(effort === undefined ? {} : { effort }),
@@ -55,6 +55,11 @@ export async function beginRun(
     return;
   }
   for (const message of messages) await recordInput(run, message as UserMessage);
+}
+
+/** Whether a run with this input is the newest one, which was cut or waits: it brings answers to open calls at most. */
+export function goesOn(state: SessionState, messages: readonly Message[]): boolean {
+  return state.isUnfinished && !saysSomething(messages);
 }
 
 /** What the model is told about an answer of its own that an abort has cut. */

@@ -11,6 +11,7 @@ export function assertOptions(options: AgentOptions): void {
   assertKnown(options, OPTION_LIST);
   assertLimits(options);
   assertValues(options);
+  assertHost(options);
   assertLoopGuard(options.loopGuard);
   const { compaction } = options;
   if (compaction === undefined || compaction === false || typeof compaction.compact === "function") return;
@@ -37,6 +38,7 @@ export function assertRunOptions(options: RunOptions): void {
     );
   assertToolChoice(options.toolChoice);
   assertChoice("onAsk", options.onAsk, ON_ASK);
+  assertChoice("openCalls", options.openCalls, OPEN_CALLS);
   assertType("approve", options.approve, "function");
   assertType("onEvent", options.onEvent, "function");
   assertType("onToken", options.onToken, "function");
@@ -54,6 +56,8 @@ export function assertPriced({ budget, model }: Pick<AgentOptions, "budget" | "m
 }
 
 const ON_ASK: readonly NonNullable<AgentOptions["onAsk"]>[] = ["deny", "pause"];
+
+const OPEN_CALLS: readonly NonNullable<AgentOptions["openCalls"]>[] = ["close", "run"];
 
 /** What is wrong with a model that is none. */
 function modelFault(model: unknown): string {
@@ -109,6 +113,18 @@ function assertValues(options: AgentOptions): void {
     assertType(name, options[name], "number");
 }
 
+/** What a host of many runs brings. */
+function assertHost({ openCalls, wrapModel, newId, clock }: AgentOptions): void {
+  assertChoice("openCalls", openCalls, OPEN_CALLS);
+  assertType("wrapModel", wrapModel, "function");
+  assertType("newId", newId, "function");
+  if (clock === undefined || typeof clock?.elapsed === "function") return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "clock is none: pass an object with now(), elapsed() and sleep().",
+  );
+}
+
 const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   model: true,
   tools: true,
@@ -121,6 +137,10 @@ const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
   checkpointer: true,
   approve: true,
   onAsk: true,
+  openCalls: true,
+  wrapModel: true,
+  clock: true,
+  newId: true,
   hooks: true,
   memory: true,
   longTermMemory: true,
@@ -152,6 +172,7 @@ const RUN_OPTION_NAMES: { readonly [K in keyof Required<RunOptions>]: true } = {
   toolChoice: true,
   approve: true,
   onAsk: true,
+  openCalls: true,
   approvals: true,
   maxIterations: true,
   onEvent: true,

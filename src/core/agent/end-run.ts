@@ -1,9 +1,10 @@
 import { isNanoAgentError, type NanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import { assistantMessage } from "../message/message.ts";
+import type { BudgetLimit, LoopCircle } from "./entry.ts";
 import { budgetDetail } from "./limits.ts";
 import { pendingCalls } from "./open-calls.ts";
-import { type BudgetLimit, MaxIterationsError, type RunResult } from "./result.ts";
+import { MaxIterationsError, type RunResult } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** How a run came to its end. */
@@ -15,6 +16,7 @@ export interface Ending {
   readonly addsText?: boolean;
   readonly output?: unknown;
   readonly limit?: BudgetLimit;
+  readonly circle?: LoopCircle;
   readonly error?: NanoAgentError;
   /** See {@link RunResult}. */
   readonly detail?: string;
@@ -43,6 +45,8 @@ export async function endRun(run: RunContext, ending: Ending): Promise<RunResult
     stopReason: ending.stopReason,
     iterations: ending.iterations ?? run.state.iterations,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(ending.limit === undefined ? {} : { limit: ending.limit }),
+    ...(ending.circle === undefined ? {} : { circle: ending.circle }),
     ...(ending.detail === undefined ? {} : { detail: ending.detail }),
   });
   const result = resultOf(run, ending);
@@ -60,6 +64,7 @@ export function resultOf(run: RunContext, ending: Ending): RunResult {
     ...(ending.output === undefined ? {} : { output: ending.output }),
     stopReason: ending.stopReason,
     ...(ending.limit === undefined ? {} : { limit: ending.limit }),
+    ...(ending.circle === undefined ? {} : { circle: ending.circle }),
     ...(ending.error === undefined ? {} : { error: ending.error }),
     ...(ending.detail === undefined ? {} : { detail: ending.detail }),
     ...(isWaiting(ending.stopReason) ? { pending: pendingCalls(state) } : {}),

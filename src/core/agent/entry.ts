@@ -5,6 +5,7 @@ import type { AssistantMessage, Message, UserMessage } from "../message/message.
 import type { Usage } from "../message/usage.ts";
 import type { Effort, FinishReason } from "../model/model.ts";
 import type { FileChange, Omission } from "./file-change.ts";
+import type { DecisionCode } from "./gate.ts";
 
 /**
  * Fields of every journal entry. `parent` is the id of the entry it follows (`null` for the first), which makes a journal a tree:
@@ -35,6 +36,14 @@ export interface RunStartEntry extends EntryBase {
 }
 
 /**
+ * The newest run goes on, after it was cut or with the answers it waited for: what it has spent, its model requests and its time count on.
+ * The fields say what it goes on with.
+ */
+export interface RunResumeEntry extends Omit<RunStartEntry, "type" | "agent"> {
+  readonly type: "run_resume";
+}
+
+/**
  * Messages that no request of this conversation brought: a conversation from elsewhere, already repaired, which stands before
  * everything that follows; or the answer of a run that was worked out in nested runs.
  */
@@ -55,10 +64,21 @@ export interface UserEntry extends EntryBase {
   readonly steeringId?: string;
   /** For `system`: what the loop says. Absent for the words of a pattern or of a tool. */
   readonly code?: SystemRemark;
+  /** For `loop_warning`: the circle the model is in. */
+  readonly circle?: LoopCircle;
 }
 
-/** What the loop says to the model. `interrupted`: the answer before was cut. */
-export type SystemRemark = "interrupted";
+/**
+ * What the loop says to the model. `interrupted`: the answer before was cut · `nudge`: the run ends by a tool, and the model answered in
+ * text · `unreadable`: what it wrote could not be read · `summarize`: its requests are used up · `loop_warning`: it goes in circles.
+ */
+export type SystemRemark = "interrupted" | "nudge" | "unreadable" | "summarize" | "loop_warning";
+
+/** Tool calls that repeat: the names in the circle, in order, and how many calls have gone round so far. */
+export interface LoopCircle {
+  readonly tools: readonly string[];
+  readonly calls: number;
+}
 
 /** Another model, or another effort: it holds from the next model request on. */
 export interface ModelChangeEntry extends EntryBase {
@@ -152,6 +172,10 @@ export interface PermissionEntry extends EntryBase {
   /** `rule`: settled without a question. `person`: somebody was asked. `nobody`: an ask with nobody to answer. */
   readonly by: "rule" | "person" | "nobody";
   readonly reason: string;
+  /** What the gate asks, where somebody answered or nobody could. */
+  readonly question?: string;
+  /** Why, for programs. */
+  readonly code?: DecisionCode;
   readonly rule?: string;
   readonly suggestion?: string;
   /** The person wants the whole run to end, wherever in it the call was made. */
@@ -166,6 +190,8 @@ export interface ApprovalRequestEntry extends EntryBase {
   readonly name: string;
   readonly input: ToolInput;
   readonly reason: string;
+  /** Why it is asked, for programs: the code of the gate. */
+  readonly code?: DecisionCode;
   readonly rule?: string;
   readonly part?: string;
   readonly suggestion?: string;
@@ -229,15 +255,22 @@ export interface CompactionUndoneEntry extends EntryBase {
   readonly target: string;
 }
 
-/** A run ended. */
+/** A run ended, or waits for somebody. */
 export interface RunEndEntry extends EntryBase {
   readonly type: "run_end";
   readonly stopReason: StopReason;
   readonly iterations: number;
   readonly error?: { readonly code: string; readonly message: string };
+  /** Which limit, for `budget`. */
+  readonly limit?: BudgetLimit;
+  /** Which calls, for `loop_detected`. */
+  readonly circle?: LoopCircle;
   /** One sentence for people about what ended it, where there is more to say than the reason. */
   readonly detail?: string;
 }
+
+/** The limits of a {@link import("./options.ts").Budget}. */
+export type BudgetLimit = "usd" | "tokens" | "wall_time";
 
 /** What a tool call did to files, as far as it is kept to be put back. A call that changed many files has several. */
 export interface CheckpointEntry extends EntryBase {
@@ -281,6 +314,7 @@ export interface RollbackEndEntry extends EntryBase {
 /** Everything a journal holds. Readers skip types they do not know. */
 export type JournalEntry =
   | RunStartEntry
+  | RunResumeEntry
   | HistoryEntry
   | UserEntry
   | ModelChangeEntry

@@ -22,6 +22,8 @@ export interface GateDecision {
   readonly action: "allow" | "ask" | "deny";
   /** Why, in one sentence for people and the model. Required unless allowed. */
   readonly reason?: string;
+  /** The same for programs, in words of the gate: see {@link DecisionCode}. */
+  readonly code?: DecisionCode;
   /** The rule that decided. */
   readonly rule?: string;
   /** The part of the call that decided, e.g. one command of a pipeline. */
@@ -29,6 +31,25 @@ export interface GateDecision {
   /** The narrowest rule that would allow the call. */
   readonly suggestion?: string;
 }
+
+/**
+ * Why a call was decided about as it was, for programs. Of the loop: nobody answered (`nobody_to_ask`, `cannot_wait`: in the middle of
+ * another call), a person did (`person`, `run_ending`: they want the run to end, `answered_otherwise`: they said something else instead), a
+ * hook refused (`hook`), or gate and approver gave no answer that counts (`gate_failed`, `approver_failed`). Of the permission room:
+ * `deny_rule`, `ask_rule`, `no_rule`, `plan_mode`, `dont_ask_mode`, `not_judged`. A gate of your own may have its own words.
+ */
+export type DecisionCode = LoopDecisionCode | (string & {});
+
+/** Codes the loop itself gives. */
+export type LoopDecisionCode =
+  | "nobody_to_ask"
+  | "cannot_wait"
+  | "person"
+  | "run_ending"
+  | "answered_otherwise"
+  | "hook"
+  | "gate_failed"
+  | "approver_failed";
 
 /** The port of the permission layer. A gate that throws denies. */
 export interface Gate {

@@ -1,8 +1,8 @@
 import { orAborted } from "../base/abort.ts";
 import { InputEstimates } from "../model/estimate.ts";
 import type { Model, ModelPrice, ModelRequest } from "../model/model.ts";
+import type { BudgetLimit } from "./entry.ts";
 import type { Budget } from "./options.ts";
-import type { BudgetLimit } from "./result.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Tokens an answer is taken to have at most where nobody knows the limit of the model. */

@@ -1,14 +1,13 @@
 import { assertKnown } from "../base/check-option.ts";
-import { startTimer } from "../base/clock.ts";
 import { NanoAgentError } from "../base/errors.ts";
-import type { BudgetLimit } from "./result.ts";
+import type { BudgetLimit } from "./entry.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The budget limit that is used up, if any. Looked at before each model request. */
 export function exhaustedLimit(run: RunContext): BudgetLimit | undefined {
   const { usd, tokens, wallTimeMs } = run.budget;
   const spent = run.state.session;
-  if (wallTimeMs !== undefined && performance.now() - run.startedAt >= wallTimeMs) return "wall_time";
+  if (wallTimeMs !== undefined && run.clock.elapsed() - run.startedAt >= wallTimeMs) return "wall_time";
   if (tokens !== undefined && spent.usage.inputTokens + spent.usage.outputTokens >= tokens) return "tokens";
   // An answer of unknown price may have cost anything: fail closed.
   if (usd !== undefined && (spent.costUsd === undefined || spent.costUsd >= usd)) return "usd";
@@ -62,14 +61,4 @@ export function assertLimits(limits: {
       );
     }
   }
-}
-
-/** Aborts a run that takes longer than it may. */
-export function wallTimer(
-  wallTimeMs: number | undefined,
-  controller: AbortController,
-): ReturnType<typeof setTimeout> | undefined {
-  if (wallTimeMs === undefined) return undefined;
-  const reason = `The run took longer than ${wallTimeMs} ms.`;
-  return startTimer(wallTimeMs, () => controller.abort(new NanoAgentError("timeout", reason)));
 }

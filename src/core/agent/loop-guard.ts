@@ -1,7 +1,7 @@
 import { equalJson } from "../base/json.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { textOf } from "../message/message.ts";
-import type { ToolResultEntry } from "./entry.ts";
+import type { LoopCircle, ToolResultEntry } from "./entry.ts";
 
 /** When a model that repeats itself is warned and stopped. */
 export interface LoopGuardOptions {
@@ -16,10 +16,10 @@ export interface LoopGuardOptions {
 /** {@link LoopGuardOptions} with the defaults filled in. */
 export type LoopGuardSettings = Required<LoopGuardOptions>;
 
-/** What a guard has to say after a round of calls. `text` of a warning is for the model, that of a stop for people. */
+/** What a guard has to say after a round of calls. */
 export interface LoopVerdict {
   readonly type: "warn" | "stop";
-  readonly text: string;
+  readonly circle: LoopCircle;
 }
 
 /** The longest cycle that is looked for. */
@@ -108,10 +108,11 @@ export class LoopGuard {
       return undefined;
     }
     const { period, length, stop } = circle;
-    const names = this.#last.slice(0, period).map(({ call }) => call.name);
-    if (this.#warned) return stop ? { type: "stop", text: stopText(names.reverse(), length) } : undefined;
+    const tools = this.#last.slice(0, period).map(({ call }) => call.name);
+    const found = { tools: tools.reverse(), calls: length };
+    if (this.#warned) return stop ? { type: "stop", circle: found } : undefined;
     this.#warned = true;
-    return { type: "warn", text: warningText(names.reverse(), length) };
+    return { type: "warn", circle: found };
   }
 
   /** The circle the newest calls are in, if it is to be spoken of: one that is to be stopped, else the shortest. */
@@ -175,31 +176,20 @@ function isBare({ status, result }: Seen): boolean {
   return status === "ok" && ACKNOWLEDGEMENT.test(textOf(result.content).trim());
 }
 
-/** How every warning ends. */
-const ADVICE =
-  "Going on like this will not change anything: work with what you know, try something else, or say what is in the way.";
-
-/** Whether a text is a warning of the guard. */
-export function isGuardWarning(text: string): boolean {
-  return text.endsWith(` ${ADVICE}`);
+/** What a model that goes in circles is told. */
+export function loopWarning(circle: LoopCircle): string {
+  return `${circleText(circle)} Going on like this will not change anything: work with what you know, try something else, or say what is in the way.`;
 }
 
-/** What a warning of the guard says of the calls; undefined for any other text. */
-export function guardFinding(text: string): string | undefined {
-  return isGuardWarning(text) ? text.slice(0, -ADVICE.length - 1) : undefined;
+/** What people are told about a run that was ended for it. */
+export function loopEnding(circle: LoopCircle): string {
+  return `${circleText(circle)} The model was told so and went on.`;
 }
 
-function warningText(names: readonly string[], length: number): string {
-  return `${whatRepeats(names, length)} ${ADVICE}`;
-}
-
-function stopText(names: readonly string[], length: number): string {
-  return `${whatRepeats(names, length)} The model was told so and went on.`;
-}
-
-function whatRepeats(names: readonly string[], length: number): string {
-  const [only, ...others] = names;
+/** The circle in one sentence. */
+export function circleText({ tools, calls }: LoopCircle): string {
+  const [only, ...others] = tools;
   if (others.length === 0)
-    return `The last ${length} calls of ${only ?? "the tool"} had the same arguments and the same result.`;
-  return `The last ${length} tool calls repeat the same ${names.length} (${names.join(", ")}) with the same arguments and the same results.`;
+    return `The last ${calls} calls of ${only ?? "the tool"} had the same arguments and the same result.`;
+  return `The last ${calls} tool calls repeat the same ${tools.length} (${tools.join(", ")}) with the same arguments and the same results.`;
 }

@@ -1,15 +1,15 @@
 import { orAborted } from "../base/abort.ts";
 import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { ToolUseBlock } from "../message/block.ts";
-import { messageText, toolCallsOf } from "../message/message.ts";
+import { messageText, toolCallsOf, userMessage } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { type ActOutcome, act } from "./act.ts";
 import { admitAll } from "./admit.ts";
 import { aborted, type Ending, overBudget } from "./end-run.ts";
-import type { NewEntry } from "./entry.ts";
+import type { NewEntry, UserEntry } from "./entry.ts";
 import { exhaustedLimit } from "./limits.ts";
-import type { LoopVerdict } from "./loop-guard.ts";
+import { type LoopVerdict, loopEnding, loopWarning } from "./loop-guard.ts";
 import { reasonInRoom } from "./make-room.ts";
 import { admitOpen } from "./open-calls.ts";
 import type { MaxIterationsContext } from "./options.ts";
@@ -18,13 +18,15 @@ import { EndlessRepetition } from "./repeated-text.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** What the loop asks for when all steps are used up and a summary is to end the run. */
-export const SUMMARIZE: string =
+const SUMMARIZE =
   "All steps of this run are used up. Without calling tools: say what was found out and done, and what is still open.";
 /** What the loop says to a model that answers in text where a tool must end the run. */
-export const NUDGE = (tool: string): string =>
-  `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
+function nudge(tool: string): string {
+  return `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
+}
+
 /** What the loop says to a model whose server cannot read what it wrote. */
-export const UNREADABLE: string =
+const UNREADABLE =
   "Your last answer could not be read: there was something like a tool call in it that is none. Make one tool call with complete JSON arguments, or answer in plain text.";
 /** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
 const MAX_UNREADABLE = 3;
@@ -33,37 +35,28 @@ const MAX_NUDGES = 3;
 
 type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
 
-/** What the next request asks of the model. */
-interface Demand {
-  toolChoice: ToolChoice | undefined;
-  /** Times the model was reminded to finish by tool. */
-  nudges: number;
-  /** Answers in a row that could not be read. */
-  unreadable: number;
-}
-
 /**
  * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something ends the run. One
  * model request per turn. Throws only for the journal; everything else is a stop reason. {@link endRun} records how it ended.
  */
 export async function runTurns(run: RunContext): Promise<Ending> {
-  const demand: Demand = { toolChoice: run.toolChoice, nudges: 0, unreadable: 0 };
   const open = run.state.transcript.pending;
   if (open.length > 0) {
-    const ending = await afterCalls(run, open, { demand, outcome: await act(run, await admitOpen(run)) });
+    const ending = await afterCalls(run, open, await act(run, await admitOpen(run)));
     if (ending !== undefined) return ending;
   }
-  for (let iteration = 1; ; iteration++) {
+  for (;;) {
+    const iteration = run.state.iterations + 1;
     for (const message of steeringOf(run)) await record(run, message);
     const stop = stopBefore(run, iteration);
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
 
     run.emit({ type: "turn_start", iteration });
-    const answer = await reasonInRoom(run, demand.toolChoice);
+    const answer = await reasonInRoom(run, toolChoiceOf(run));
     if (answer.type === "aborted") return aborted(run);
     if (answer.type === "exhausted") return overBudget(run, answer.limit);
     if (answer.type === "failed") {
-      const ending = await afterFailure(run, answer.error, demand);
+      const ending = await afterFailure(run, answer.error);
       if (ending !== undefined) return ending;
       continue;
     }
@@ -71,23 +64,19 @@ export async function runTurns(run: RunContext): Promise<Ending> {
     const calls = toolCallsOf(answer.message);
     const ending =
       calls.length > 0
-        ? await afterCalls(run, calls, { demand, outcome: await act(run, await admitAll(run, calls)) })
-        : await afterText(run, answer, demand);
+        ? await afterCalls(run, calls, await act(run, await admitAll(run, calls)))
+        : await afterText(run, answer);
     if (ending !== undefined) return ending;
   }
 }
 
 /** There is no answer. Undefined when the model was told why and may try again. */
-async function afterFailure(
-  run: RunContext,
-  error: NanoAgentError,
-  demand: Demand,
-): Promise<Ending | undefined> {
+async function afterFailure(run: RunContext, error: NanoAgentError): Promise<Ending | undefined> {
   if (error instanceof EndlessRepetition) return { stopReason: "loop_detected", detail: error.message };
   // It was the server that could not read what its model wrote: the model can do better when it is told.
   const isUnreadable = error.details["reason"] === "unreadable_output";
-  if (!isUnreadable || ++demand.unreadable >= MAX_UNREADABLE) return { stopReason: "error", error };
-  await say(run, UNREADABLE);
+  if (!isUnreadable || run.state.unreadable + 1 >= MAX_UNREADABLE) return { stopReason: "error", error };
+  await say(run, UNREADABLE, { code: "unreadable" });
   return undefined;
 }
 
@@ -95,29 +84,30 @@ async function afterFailure(
 async function afterCalls(
   run: RunContext,
   calls: readonly ToolUseBlock[],
-  { demand, outcome }: { readonly demand: Demand; readonly outcome: ActOutcome },
+  outcome: ActOutcome,
 ): Promise<Ending | undefined> {
   if (run.signal.aborted) return aborted(run);
   if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
   if (run.state.isStopped) return { stopReason: "denied" };
   if (run.state.transcript.hasPending) return waiting(run);
-  demand.unreadable = calls.every(({ invalid_input }) => invalid_input !== undefined)
-    ? demand.unreadable + 1
-    : 0;
-  if (demand.unreadable >= MAX_UNREADABLE) return { stopReason: "error", error: neverReadable(calls) };
+  if (run.state.unreadable >= MAX_UNREADABLE) return { stopReason: "error", error: neverReadable(calls) };
   const verdict = loopVerdict(run);
-  if (verdict?.type === "stop") return { stopReason: "loop_detected", detail: verdict.text };
-  if (verdict !== undefined) await say(run, verdict.text);
-  const { finishTool } = run;
-  if (finishTool === undefined) {
-    // A forced choice is for the first answer: kept on, the model could never stop calling.
-    if (demand.toolChoice !== "none") demand.toolChoice = undefined;
-  } else if (calls.some(({ name }) => name === finishTool)) {
-    // It wanted to finish and was told what is wrong: the next answer is to be the corrected one.
-    demand.toolChoice = { type: "tool", name: finishTool };
-  }
+  if (verdict?.type === "stop")
+    return { stopReason: "loop_detected", circle: verdict.circle, detail: loopEnding(verdict.circle) };
+  if (verdict !== undefined)
+    await say(run, loopWarning(verdict.circle), { code: "loop_warning", circle: verdict.circle });
   return undefined;
+}
+
+/** What the next request asks of the model: it follows from the run's options and its entries, so a run that goes on asks the same. */
+function toolChoiceOf({ toolChoice, finishTool, state }: RunContext): ToolChoice | undefined {
+  // It wanted to finish and was told what is wrong, or answered in text where a tool ends the run.
+  if (finishTool !== undefined && (state.nudges > 0 || state.hasCalled(finishTool)))
+    return { type: "tool", name: finishTool };
+  // A forced choice is for the first answer: kept on, the model could never stop calling.
+  const isKept = finishTool !== undefined || toolChoice === "none" || state.iterations === 0;
+  return isKept ? toolChoice : undefined;
 }
 
 /** Some calls wait for somebody outside the run; approval first, for it decides what there is to do. */
@@ -132,7 +122,7 @@ function loopVerdict({ loopGuard, maxIterations, state }: RunContext): LoopVerdi
 }
 
 /** The model called nothing. Undefined when there is a reason to go on all the same. */
-async function afterText(run: RunContext, answer: AnsweredTurn, demand: Demand): Promise<Ending | undefined> {
+async function afterText(run: RunContext, answer: AnsweredTurn): Promise<Ending | undefined> {
   if (answer.finishReason.unified === "pause") return undefined;
   const steering = steeringOf(run);
   for (const message of steering) await record(run, message);
@@ -140,9 +130,8 @@ async function afterText(run: RunContext, answer: AnsweredTurn, demand: Demand):
   if (answer.cappedBy !== undefined && answer.finishReason.unified === "length")
     return { ...overBudget(run, answer.cappedBy), text: messageText(answer.message) };
   if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(run, answer);
-  if (++demand.nudges > MAX_NUDGES) return { stopReason: "error", error: neverFinished(run.finishTool) };
-  await say(run, NUDGE(run.finishTool));
-  demand.toolChoice = { type: "tool", name: run.finishTool };
+  if (run.state.nudges >= MAX_NUDGES) return { stopReason: "error", error: neverFinished(run.finishTool) };
+  await say(run, nudge(run.finishTool), { code: "nudge" });
   return undefined;
 }
 
@@ -213,7 +202,7 @@ async function atMaxIterations(run: RunContext): Promise<Ending> {
   const { onMaxIterations } = run;
   if (typeof onMaxIterations === "function") return callerEnding(run, onMaxIterations);
   if (onMaxIterations !== "summarize") return { stopReason: "max_iterations" };
-  await say(run, SUMMARIZE);
+  await say(run, SUMMARIZE, { code: "summarize" });
   // When the summary fails the last text stands, which is what the state holds.
   const answer = await reasonInRoom(run, "none");
   return answer.type === "aborted" ? aborted(run) : { stopReason: "max_iterations" };
@@ -238,7 +227,6 @@ async function callerEnding(
   }
 }
 
-async function say(run: RunContext, text: string): Promise<void> {
-  const message = { role: "user", content: [{ type: "text", text }] } as const;
-  await record(run, { type: "user_message", message, source: "system" });
+async function say(run: RunContext, text: string, remark: Pick<UserEntry, "code" | "circle">): Promise<void> {
+  await record(run, { type: "user_message", message: userMessage(text), source: "system", ...remark });
 }

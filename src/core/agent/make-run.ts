@@ -1,4 +1,5 @@
 import type { Tool } from "../tool/tool.ts";
+import { assertPriced } from "./check-options.ts";
 import { Ledger } from "./ledger.ts";
 import type { AgentOptions, RunOptions } from "./options.ts";
 import { type RunContext, requestDefaults, runSettings } from "./run-context.ts";
@@ -9,15 +10,18 @@ import { runSubagent } from "./subagent.ts";
 export interface RunParts
   extends Pick<
     RunContext,
-    "tools" | "choice" | "journal" | "state" | "signal" | "hooks" | "takeSteering" | "emit"
+    "tools" | "choice" | "journal" | "state" | "signal" | "hooks" | "takeSteering" | "emit" | "isReleased"
   > {
   /** The tool that must end the run. */
   readonly finish: Tool | undefined;
+  /** Milliseconds the run has taken before it goes on. */
+  readonly workedMs: number;
 }
 
 /** Everything a run works with, by the options of its agent and its own. Throws `invalid_argument` for tools that do not fit. */
 export function makeRun(own: AgentOptions, options: RunOptions, parts: RunParts): RunContext {
-  const { finish, ...given } = parts;
+  assertPriced(own);
+  const { finish, workedMs, ...given } = parts;
   const settings = runSettings(own, options);
   return {
     ...settings,
@@ -25,7 +29,7 @@ export function makeRun(own: AgentOptions, options: RunOptions, parts: RunParts)
     request: requestDefaults(own, parts.journal.sessionId),
     tools: runTools(parts.tools, { finish, choice: settings.toolChoice }),
     finishTool: finish?.name,
-    startedAt: performance.now(),
+    startedAt: settings.clock.elapsed() - workedMs,
     ledger: new Ledger(own.budget ?? {}),
     delegate: runSubagent,
     scope: undefined,

@@ -1,4 +1,4 @@
-import { createIds } from "../base/ids.ts";
+import { createIds, type NewId } from "../base/ids.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { Journal } from "./journal.ts";
 
@@ -6,10 +6,18 @@ import type { Journal } from "./journal.ts";
 export class MemoryJournal implements Journal {
   readonly sessionId: string;
   readonly #entries: JournalEntry[] = [];
-  readonly #ids = createIds();
+  readonly #ids: NewId;
   readonly #now: () => number;
 
-  constructor(options: { readonly sessionId?: string; readonly now?: () => number } = {}) {
+  /** `now` gives the time of entries in milliseconds since the epoch, `newId` their ids. */
+  constructor(
+    options: {
+      readonly sessionId?: string | undefined;
+      readonly now?: () => number;
+      readonly newId?: NewId | undefined;
+    } = {},
+  ) {
+    this.#ids = options.newId ?? createIds();
     this.sessionId = options.sessionId ?? this.#ids("session");
     this.#now = options.now ?? Date.now;
   }

@@ -53,12 +53,13 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
 
 /** Ends as `result` did, with another text where one is given. */
 export function endingOf(result: RunResult, text: string = result.text): Ending {
-  const { stopReason, output, limit, error, detail } = result;
+  const { stopReason, output, limit, circle, error, detail } = result;
   return {
     stopReason,
     text,
     ...(output === undefined ? {} : { output }),
     ...(limit === undefined ? {} : { limit }),
+    ...(circle === undefined ? {} : { circle }),
     ...(error === undefined ? {} : { error }),
     ...(detail === undefined ? {} : { detail }),
   };

@@ -8,6 +8,7 @@ import { type Admission, admit } from "./admit.ts";
 import type { ApprovalRequestEntry } from "./entry.ts";
 import type { ApprovalAnswer, Approvals, Approver, Gate } from "./gate.ts";
 import type { PendingCall } from "./pending-call.ts";
+import { refuse } from "./permit.ts";
 import { type RunContext, record } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -26,6 +27,7 @@ function askedCall({
   name,
   input,
   reason,
+  code,
   part,
   rule,
   suggestion,
@@ -35,6 +37,7 @@ function askedCall({
     name,
     input,
     reason,
+    ...(code === undefined ? {} : { code }),
     ...(part === undefined ? {} : { part }),
     ...(rule === undefined ? {} : { rule }),
     ...(suggestion === undefined ? {} : { suggestion }),
@@ -100,15 +103,7 @@ function isExternal(tools: ToolRegistry, name: string): boolean {
 export async function refuseAsked(run: RunContext): Promise<void> {
   const reason = "the user said something else instead";
   for (const { callId, name, input } of run.state.approvals.values()) {
-    await record(run, {
-      type: "permission_decision",
-      callId,
-      name,
-      input,
-      action: "deny",
-      by: "person",
-      reason,
-    });
+    await refuse(run, { callId, name, input }, { by: "person", code: "answered_otherwise", reason });
     await record(run, {
       type: "tool_result",
       callId,
@@ -140,6 +135,8 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
   if (asked === undefined) {
     const hasBegun = run.state.hasBegun(call.id);
     if (!hasBegun && isExternal(run.tools, call.name)) return { type: "external", call };
+    const mayRun = !hasBegun || run.tools.get(call.name)?.idempotent === true;
+    if (run.openCalls === "run" && mayRun) return admit(run, call);
     const result = errorResult(hasBegun ? OUTCOME_UNKNOWN : NEVER_RAN);
     return { type: "refused", call, settled: { status: "aborted", result } };
   }
@@ -151,7 +148,7 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
 /** A rule of today may forbid what was asked about; whatever it does not forbid is for the person's answer to settle. */
 function answeredGate(
   gate: Gate | undefined,
-  { reason, rule, part, suggestion }: ApprovalRequestEntry,
+  { reason, code, rule, part, suggestion }: ApprovalRequestEntry,
 ): Gate {
   return {
     check: async (request) => {
@@ -160,6 +157,7 @@ function answeredGate(
       return {
         action: "ask",
         reason,
+        ...(code === undefined ? {} : { code }),
         ...(rule === undefined ? {} : { rule }),
         ...(part === undefined ? {} : { part }),
         ...(suggestion === undefined ? {} : { suggestion }),

@@ -1,4 +1,6 @@
+import type { Clock } from "../base/clock.ts";
 import type { Json } from "../base/errors.ts";
+import type { NewId } from "../base/ids.ts";
 import type { Redaction } from "../base/redaction.ts";
 import type { InferSchema, SchemaInput } from "../base/schema.ts";
 import type { GivenMessage } from "../message/given-message.ts";
@@ -76,6 +78,11 @@ export interface AgentOptions {
    * later run brings the answer (`approvals`). Default `deny`.
    */
   readonly onAsk?: "deny" | "pause";
+  /**
+   * What becomes of calls without a result when a run goes on that was cut. `close`: the model is told that they were interrupted · `run`: those
+   * that never began run, and of those that began the ones whose tool is `idempotent`. Default `close`.
+   */
+  readonly openCalls?: "close" | "run";
   /** Hooks of this agent; see {@link import("./agent.ts").Agent.hooks}. */
   readonly hooks?: HookOptions;
   /** Default `full`. */
@@ -101,6 +108,12 @@ export interface AgentOptions {
    * a request that is too long ends the run with the provider's error.
    */
   readonly compaction?: Compactor | false;
+  /** Stands around every model that is asked, those of subagents included: to count, to hold back. Called once for each model. */
+  readonly wrapModel?: (model: Model) => Model;
+  /** What time is measured by: durations, the wall time of a run, entries of a journal in memory. Default: the machine's clock. */
+  readonly clock?: Clock;
+  /** Where ids come from: of steering messages, and of a journal in memory. */
+  readonly newId?: NewId;
   /** Where everything is recorded. Default: in memory. */
   readonly journal?: Journal;
   /** Conversation to start from; repaired where a call has no result or a result no call. */
@@ -124,6 +137,7 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly toolChoice?: ToolChoice;
   readonly approve?: Approver;
   readonly onAsk?: "deny" | "pause";
+  readonly openCalls?: "close" | "run";
   /**
    * Answers to calls that wait for approval, by call id; without an input. What is approved runs, what is refused is told to the model,
    * what has no answer waits on. Throws `invalid_argument` for an id that does not wait.
@@ -141,6 +155,9 @@ export interface CompactOptions extends Pick<RunOptions, "signal" | "onEvent"> {
   /** What the summary should pay attention to. */
   readonly instructions?: string;
 }
+
+/** How one call is made without a model. */
+export interface CallToolOptions extends Pick<RunOptions, "signal" | "onEvent" | "approve"> {}
 
 /** The output type a run with schema `S` has. */
 export type OutputOf<S extends SchemaInput> = InferSchema<S>;

@@ -1,4 +1,5 @@
 import type { ToolInput } from "../message/block.ts";
+import type { DecisionCode } from "./gate.ts";
 
 /** A call that waits for somebody outside the run. */
 export interface PendingCall {
@@ -9,6 +10,8 @@ export interface PendingCall {
   readonly waitsFor: "approval" | "result";
   /** Why it is asked. This and what follows: for `approval` only. */
   readonly reason?: string;
+  /** The same for programs: the code of the gate. */
+  readonly code?: DecisionCode;
   /** The part of the call that is in question. */
   readonly part?: string;
   /** The rule that asks. */

@@ -1,7 +1,7 @@
 import type { NanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
 import type { FinishReason } from "../model/model.ts";
-import type { BudgetLimit } from "./result.ts";
+import type { BudgetLimit } from "./entry.ts";
 
 /**
  * What one model request came to. `cappedBy`: the limit that held the answer to what the budget still paid for · `exhausted`: it was not

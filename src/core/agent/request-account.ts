@@ -4,9 +4,8 @@ import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import { estimateOutput, estimateTokens, type Measured } from "../model/estimate.ts";
 import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/model.ts";
-import type { AssistantEntry } from "./entry.ts";
+import type { AssistantEntry, BudgetLimit } from "./entry.ts";
 import { type Grant, highestPrice } from "./ledger.ts";
-import type { BudgetLimit } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** What a request came to, as an entry says it. */
@@ -35,11 +34,12 @@ export class RequestAccount {
   /** Arguments of calls as they come: the collector has them when they are complete. */
   readonly #arguments: string[] = [];
   #hasBegun = false;
-  readonly #startedAt = performance.now();
+  readonly #startedAt: number;
   #firstPartAt: number | undefined;
 
   private constructor(run: RunContext, grant: Grant, measured: Measured | undefined) {
     this.#run = run;
+    this.#startedAt = run.clock.elapsed();
     this.#measured = measured;
     this.request = grant.request;
     this.cappedBy = grant.cappedBy;
@@ -68,13 +68,13 @@ export class RequestAccount {
     if (part.type === "tool_call_delta") this.#arguments.push(part.json);
     this.#hasBegun = part.type !== "retry";
     if (part.type === "retry") this.#firstPartAt = undefined;
-    else if (part.type !== "finish") this.#firstPartAt ??= performance.now();
+    else if (part.type !== "finish") this.#firstPartAt ??= this.#run.clock.elapsed();
     return this.collector.add(part);
   }
 
   /** How long the request has taken by now, and how long until the first part of the answer that stands. */
   timing(): Pick<AssistantEntry, "durationMs" | "firstTokenMs"> {
-    const durationMs = Math.round(performance.now() - this.#startedAt);
+    const durationMs = Math.round(this.#run.clock.elapsed() - this.#startedAt);
     if (this.#firstPartAt === undefined) return { durationMs };
     return { durationMs, firstTokenMs: Math.round(this.#firstPartAt - this.#startedAt) };
   }

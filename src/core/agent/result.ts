@@ -2,10 +2,8 @@ import { NanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
+import type { BudgetLimit, LoopCircle } from "./entry.ts";
 import type { PendingCall } from "./pending-call.ts";
-
-/** The limits of a {@link import("./options.ts").Budget}. */
-export type BudgetLimit = "usd" | "tokens" | "wall_time";
 
 /** How a run ended, as data. */
 export interface RunResult<Output = unknown> {
@@ -16,6 +14,8 @@ export interface RunResult<Output = unknown> {
   readonly stopReason: StopReason;
   /** Which limit, when `stopReason` is `budget`. */
   readonly limit?: BudgetLimit;
+  /** Which calls, when `stopReason` is `loop_detected`. */
+  readonly circle?: LoopCircle;
   /** Set when `stopReason` is `error`. */
   readonly error?: NanoAgentError;
   /** One sentence for people, when `stopReason` is `budget` (spent how much of what), `loop_detected` (which calls) or `output_limit` (a full window). */

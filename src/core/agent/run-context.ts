@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { Redaction } from "../base/redaction.ts";
 import type { ToolUseBlock } from "../message/block.ts";
@@ -32,6 +33,7 @@ export interface RunSettings {
   readonly approve: Approver | undefined;
   readonly checkpointer: Checkpointer | undefined;
   readonly onAsk: "deny" | "pause";
+  readonly openCalls: "close" | "run";
   readonly approvals: Approvals;
   readonly compactor: Compactor | undefined;
   readonly parallel: boolean;
@@ -41,6 +43,8 @@ export interface RunSettings {
   readonly maxToolResultChars: number;
   readonly cwd: string;
   readonly redact: Redaction | undefined;
+  readonly clock: Clock;
+  readonly wrapModel: (model: Model) => Model;
 }
 
 /** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
@@ -57,6 +61,8 @@ export interface RunContext extends RunSettings {
   readonly ledger: Ledger;
   readonly journal: Journal;
   readonly state: SessionState;
+  /** Whether the run was let go of: nothing more is recorded then. */
+  readonly isReleased: () => boolean;
   readonly signal: AbortSignal;
   /** Runs a subagent for a tool call of this run. */
   readonly delegate: (run: RunContext, delegation: Delegation) => Promise<SubagentOutcome>;
@@ -104,6 +110,7 @@ export function runSettings(own: AgentOptions, options: RunOptions): RunSettings
     approve: options.approve ?? own.approve,
     checkpointer: own.checkpointer,
     onAsk: options.onAsk ?? own.onAsk ?? "deny",
+    openCalls: options.openCalls ?? own.openCalls ?? "close",
     approvals: options.approvals ?? {},
     compactor: own.compaction === false ? undefined : own.compaction,
   };
@@ -121,7 +128,15 @@ function callSettings(
   own: AgentOptions,
 ): Pick<
   RunSettings,
-  "parallel" | "maxParallel" | "maxCallsPerAnswer" | "toolTimeoutMs" | "maxToolResultChars" | "cwd" | "redact"
+  | "parallel"
+  | "maxParallel"
+  | "maxCallsPerAnswer"
+  | "toolTimeoutMs"
+  | "maxToolResultChars"
+  | "cwd"
+  | "redact"
+  | "clock"
+  | "wrapModel"
 > {
   return {
     parallel: own.parallelToolCalls ?? true,
@@ -131,17 +146,22 @@ function callSettings(
     maxToolResultChars: own.maxToolResultChars ?? 400_000,
     cwd: own.cwd ?? "",
     redact: own.redact,
+    clock: own.clock ?? systemClock,
+    wrapModel: own.wrapModel ?? ((model) => model),
   };
 }
 
 /** The part of a run that keeps the record. */
-export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope">;
+export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope"> &
+  Partial<Pick<RunContext, "isReleased">>;
 
 /**
  * Stores an entry, folds it into the state and publishes it, in this order; at once where the journal stores at once, for a run records
- * several entries a turn. Throws or rejects with `journal` when it cannot be stored.
+ * several entries a turn. Throws or rejects with `journal` when it cannot be stored, and with `aborted` when the run was let go of.
  */
 export function record(run: Recorder, entry: NewEntry): JournalEntry | Promise<JournalEntry> {
+  if (run.isReleased?.() === true)
+    throw new NanoAgentError("aborted", "The run was let go of: run() without an input goes on with it.");
   let stored: JournalEntry | Promise<JournalEntry>;
   try {
     stored = run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });

@@ -1,7 +1,6 @@
 import type { ToolUseBlock } from "../message/block.ts";
 import { LONG_TERM_MEMORY, type Message, textOf, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
-import { addUsage, cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import type { Effort } from "../model/model.ts";
 import type {
   ApprovalRequestEntry,
@@ -9,27 +8,20 @@ import type {
   CompactionEntry,
   JournalEntry,
   MemoryEditEntry,
-  ModelUsageEntry,
   RunEndEntry,
+  RunResumeEntry,
   RunStartEntry,
   ToolIntentEntry,
   ToolResultEntry,
 } from "./entry.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { MessageLabels } from "./message-labels.ts";
-
-/** Tokens and money of a stretch of entries. `costUsd` is `undefined` once an answer of unknown price is among them. */
-export interface Spending {
-  readonly usage: Usage;
-  readonly costUsd: number | undefined;
-}
+import { addSpending, isSpending, NO_SPENDING, type Spending, type SpendingEntry } from "./spending.ts";
 
 /** Result of a call that waited for approval when something else was said. */
 const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
 
 const NO_APPROVALS: ReadonlyMap<string, ApprovalRequestEntry> = new Map();
-
-const NOTHING: Spending = { usage: NO_USAGE, costUsd: 0 };
 
 /** What the provider counted: `tokens` of the last request and its answer, which are the first `messages` of the conversation. */
 export interface MeasuredContext {
@@ -56,10 +48,18 @@ export class SessionState {
   #begun: string[] = [];
   #approvals: Map<string, ApprovalRequestEntry> | undefined;
   #guard: LoopGuard | undefined;
-  #session: Spending = NOTHING;
-  #run: Spending = NOTHING;
+  #session: Spending = NO_SPENDING;
+  #run: Spending = NO_SPENDING;
   #iterations = 0;
   #lastText = "";
+  #nudges = 0;
+  #unreadable = 0;
+  /** Time of the newest entry, and of the one with which the run at work began or went on. */
+  #lastTime = 0;
+  #activeSince: number | undefined;
+  #activeMs = 0;
+  /** Names of the tools the model called in the newest run. */
+  #called: string[] = [];
   #isTouched = false;
   #endedWaiting = false;
   #isStopped = false;
@@ -111,6 +111,33 @@ export class SessionState {
   /** The last non-empty text the model wrote in the newest run. */
   get lastText(): string {
     return this.#lastText;
+  }
+
+  /** Whether the newest run can go on: it has no end, or it waits. */
+  get isUnfinished(): boolean {
+    return this.#activeSince !== undefined || this.isWaiting;
+  }
+
+  /** Milliseconds the newest run was at work, the time in which it waited for somebody left out. */
+  get activeMs(): number {
+    return (
+      this.#activeMs + (this.#activeSince === undefined ? 0 : Math.max(0, this.#lastTime - this.#activeSince))
+    );
+  }
+
+  /** Times the model was told in the newest run that a tool ends it. */
+  get nudges(): number {
+    return this.#nudges;
+  }
+
+  /** Answers in a row, of the newest run, that could not be read. */
+  get unreadable(): number {
+    return this.#unreadable;
+  }
+
+  /** Whether the model has called a tool in the newest run. */
+  hasCalled(name: string): boolean {
+    return this.#called.includes(name);
   }
 
   /** Whether the newest run has ended so that somebody outside is to answer calls, and calls are open. */
@@ -177,11 +204,13 @@ export class SessionState {
     this.#nested?.parent.apply(entry);
     if (entry.type === "permission_decision" && entry.stop === true) this.#isStopped = true;
     if (entry.scope === this.#nested?.scope) this.#fold(entry);
-    else if (entry.type === "assistant_message" || entry.type === "model_usage") this.#spend(entry);
+    else if (isSpending(entry)) this.#spend(entry);
   }
 
   #fold(entry: JournalEntry): void {
     const { labels, transcript } = this;
+    if (entry.type === "run_resume") this.#resume(entry);
+    this.#lastTime = entry.time;
     const before = transcript.messages.length;
     const wasOpen = transcript.hasPending;
     this.#change(entry);
@@ -209,6 +238,8 @@ export class SessionState {
       case "user_message":
         this.transcript.addUser(labels.named(entry.message, entry.id));
         this.#isCut = false;
+        if (entry.code === "nudge") this.#nudges += 1;
+        if (entry.code === "unreadable") this.#unreadable += 1;
         if (entry.source === "memory") labels.mark([entry.id], [LONG_TERM_MEMORY]);
         this.#closeApprovals();
         return;
@@ -233,16 +264,31 @@ export class SessionState {
 
   #begin(entry: RunStartEntry): void {
     this.#isTouched = true;
+    this.#activeMs = 0;
+    this.#activeSince = entry.time;
     this.#model = entry.model;
     this.#effort = entry.effort;
     this.#isStopped = false;
     this.#guard?.begin();
-    this.#run = NOTHING;
+    this.#run = NO_SPENDING;
     this.#iterations = 0;
     this.#lastText = "";
+    this.#nudges = 0;
+    this.#unreadable = 0;
+    this.#called = [];
+  }
+
+  #resume(entry: RunResumeEntry): void {
+    this.#activeMs = this.activeMs;
+    this.#activeSince = entry.time;
+    this.#model = entry.model;
+    this.#effort = entry.effort;
+    this.#endedWaiting = false;
   }
 
   #end(entry: RunEndEntry): void {
+    this.#activeMs = this.activeMs;
+    this.#activeSince = undefined;
     if (entry.stopReason === "aborted") this.#isCut = true;
     // Calls left to the caller stay open; any other open call will never be answered.
     this.#endedWaiting = entry.stopReason === "awaiting_external" || entry.stopReason === "awaiting_approval";
@@ -329,6 +375,9 @@ export class SessionState {
     this.#isCut = entry.interrupted === true;
     this.#closeApprovals();
     const calls = toolCallsOf(entry.message);
+    if (calls.length > 0)
+      this.#unreadable = calls.every((call) => call.invalid_input !== undefined) ? this.#unreadable + 1 : 0;
+    for (const { name } of calls) if (!this.#called.includes(name)) this.#called.push(name);
     if (calls.length > 0 || this.#guard !== undefined) this.guard.answer(calls);
     this.#spend(entry);
     const { inputTokens, outputTokens, estimated } = entry.usage;
@@ -342,27 +391,10 @@ export class SessionState {
     if (text !== "") this.#lastText = text;
   }
 
-  #spend(entry: AssistantEntry | ModelUsageEntry): void {
+  #spend(entry: SpendingEntry): void {
     const before = this.#session;
-    this.#session = spend(before, entry);
+    this.#session = addSpending(before, entry);
     // In the first run of a session both are the same.
-    this.#run = this.#run === before ? this.#session : spend(this.#run, entry);
+    this.#run = this.#run === before ? this.#session : addSpending(this.#run, entry);
   }
-}
-
-function spend(before: Spending, entry: AssistantEntry | ModelUsageEntry): Spending {
-  const usage = cleanUsage(entry.usage);
-  // An answer that was cut and that nobody had to pay for.
-  if (entry.type === "assistant_message" && entry.interrupted === true && usage.estimated !== true)
-    return before;
-  return {
-    usage: addUsage(before.usage, usage),
-    costUsd:
-      before.costUsd === undefined || !isAmount(entry.costUsd) ? undefined : before.costUsd + entry.costUsd,
-  };
-}
-
-/** A cost that is none, in a journal from elsewhere, is unknown. */
-function isAmount(costUsd: number | undefined): costUsd is number {
-  return typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0;
 }

@@ -1,4 +1,4 @@
-import { newId } from "../base/ids.ts";
+import { type NewId, newId } from "../base/ids.ts";
 import type { UserBlock } from "../message/block.ts";
 import type { NewEntry } from "./entry.ts";
 
@@ -10,7 +10,12 @@ export interface SteeringMessage {
 
 /** The messages that wait for the next model request, in order. */
 export class SteeringQueue {
+  readonly #newId: NewId;
   #waiting: SteeringMessage[] = [];
+
+  constructor(ids: NewId = newId) {
+    this.#newId = ids;
+  }
 
   get messages(): readonly SteeringMessage[] {
     return this.#waiting.slice();
@@ -22,7 +27,7 @@ export class SteeringQueue {
 
   /** Adds a message and returns its id. */
   add(content: readonly UserBlock[]): string {
-    const id = newId("steering");
+    const id = this.#newId("steering");
     this.#waiting.push({ id, content });
     return id;
   }

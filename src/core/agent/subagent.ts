@@ -22,7 +22,7 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
   const choice = choiceOf(run, task);
   const { model, effort } = choice();
   assertTask(run, task, depth);
-  const startedAt = performance.now();
+  const startedAt = run.clock.elapsed();
   let toolCalls = 0;
   const emit: RunContext["emit"] = (event) => {
     if (event.type === "tool_intent") toolCalls++;
@@ -67,11 +67,13 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
     onMaxIterations: task.onMaxIterations ?? "summarize",
   });
   await recordEnd(recorder, result);
-  return outcomeOf(result, toolCalls, startedAt);
+  return outcomeOf(result, toolCalls, run.clock.elapsed() - startedAt);
 }
 
 /** What a task does not say is that of the run around it, also when it changes there. */
-function choiceOf({ choice }: RunContext, { model, effort }: SubagentTask): RunContext["choice"] {
+function choiceOf({ choice, wrapModel }: RunContext, task: SubagentTask): RunContext["choice"] {
+  const { effort } = task;
+  const model = task.model && wrapModel(task.model);
   if (model === undefined && effort === undefined) return choice;
   return () => ({ ...choice(), ...(model && { model }), ...(effort && { effort }) });
 }
@@ -101,18 +103,20 @@ function toolsOf(run: RunContext, { call, task }: Delegation, depth: number): To
 
 async function recordEnd(
   recorder: Recorder,
-  { stopReason, iterations, error, detail }: RunResult,
+  { stopReason, iterations, limit, circle, error, detail }: RunResult,
 ): Promise<void> {
   await record(recorder, {
     type: "run_end",
     stopReason,
     iterations,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(circle === undefined ? {} : { circle }),
     ...(detail === undefined ? {} : { detail }),
   });
 }
 
-function outcomeOf(result: RunResult, toolCalls: number, startedAt: number): SubagentOutcome {
+function outcomeOf(result: RunResult, toolCalls: number, tookMs: number): SubagentOutcome {
   const { text, stopReason, limit, error, detail, iterations, usage, cost } = result;
   return {
     text,
@@ -124,6 +128,6 @@ function outcomeOf(result: RunResult, toolCalls: number, startedAt: number): Sub
     toolCalls,
     usage,
     cost,
-    durationMs: Math.round(performance.now() - startedAt),
+    durationMs: Math.round(tookMs),
   };
 }

@@ -2,9 +2,9 @@ import { orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
-import type { SettledCall } from "./admit.ts";
 import type { CheckpointedCall, Checkpointer } from "./checkpointer.ts";
 import type { NewEntry } from "./entry.ts";
+import type { SettledCall } from "./permit.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** Time to find out what a call has changed when the run is aborted meanwhile, in milliseconds: it is what an undo of the run needs. */

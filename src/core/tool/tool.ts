@@ -116,6 +116,8 @@ export interface ToolContext {
   readonly transcriptId: string;
   /** Id of the tool call that is running. */
   readonly callId: string;
+  /** The same whenever this call is run, also when it is run again because nobody knows whether it had ended: for services that take such a key. */
+  readonly idempotencyKey: string;
   /** Working folder relative paths refer to. Empty in a runtime without a file system. */
   readonly cwd: string;
   /** Publishes progress as a `tool_update` event. Never throws. */
@@ -148,6 +150,11 @@ export interface Tool {
   readonly timeoutMs?: number;
   /** Milliseconds a call gets to end by itself once it was aborted; then it is abandoned. Default 500. */
   readonly abortGraceMs?: number;
+  /**
+   * True when running a call a second time does no more than running it once, e.g. by {@link ToolContext.idempotencyKey}: a call whose end nobody
+   * knows may be run again where the agent's `openCalls` says so. Default false.
+   */
+  readonly idempotent?: boolean;
   /** False: the model is not shown it, since no call of it would be let run. Calls are judged all the same. Default true. */
   readonly offered?: boolean;
   /** True when a call changes nothing outside the agent. A hint for permission modes. Default false. */

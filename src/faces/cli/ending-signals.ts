@@ -1,5 +1,5 @@
+import { type EndingSignal, SIGNAL_EXITS } from "../../app/coding-session/exit-code.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
-import { type EndingSignal, SIGNAL_EXITS } from "./exit-code.ts";
 
 /** Longest time a run may take to end by itself after a signal: with what follows, less than a second. */
 const GRACE_MS = 700;
@@ -59,6 +59,6 @@ export class EndingSignals {
     }
     this.#received = name;
     this.#timer = setTimeout(() => this.#forced.resolve(name), this.#graceMs);
-    this.#controller.abort(new NanoAgentError("aborted", `Ended by ${name}.`));
+    this.#controller.abort(new NanoAgentError("aborted", `Ended by ${name}.`, { details: { signal: name } }));
   }
 }

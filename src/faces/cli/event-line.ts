@@ -1,3 +1,4 @@
+import type { OutcomeCode } from "../../app/coding-session/outcome.ts";
 import type { Json } from "../../core/base/errors.ts";
 
 /** Fields of every line of `stream-json`. */
@@ -136,20 +137,6 @@ export interface StreamEventLine extends LineBase {
   readonly parent_tool_use_id: null;
 }
 
-/** How a run ended, in one word. */
-export type ResultSubtype =
-  | "success"
-  | "error_during_execution"
-  | "error_max_turns"
-  | "error_max_budget_usd"
-  | "error_max_wall_time"
-  | "error_max_structured_output_retries"
-  | "error_loop_detected"
-  | "error_output_limit"
-  | "error_refusal"
-  | "error_denied"
-  | "error_interrupted";
-
 /** A call that was refused. */
 export interface PermissionDenial {
   readonly tool_name: string;
@@ -161,7 +148,7 @@ export interface PermissionDenial {
 /** The last line. */
 export interface ResultLine extends LineBase {
   readonly type: "result";
-  readonly subtype: ResultSubtype;
+  readonly subtype: OutcomeCode;
   readonly is_error: boolean;
   readonly result: string;
   readonly duration_ms: number;

@@ -40,6 +40,7 @@ export class EventLines {
       case "subagent":
         return this.#ofSubagent(event);
       case "run_start":
+      case "run_resume":
         this.#model = event.model;
         return [];
       case "assistant_message":

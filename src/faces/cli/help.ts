@@ -1,6 +1,6 @@
+import { EXIT_MEANINGS } from "../../app/coding-session/exit-code.ts";
 import { actionForm, type CommandSpec, optionForm } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
-import { EXIT_MEANINGS } from "./exit-code.ts";
 import { FLAGS, type FlagSpec } from "./flags.ts";
 
 /** What `--help` shows, made from the tables of options, commands and exit codes. */

@@ -1,6 +1,6 @@
 import type { CompactionEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
-import { guardFinding } from "../../core/agent/loop-guard.ts";
+import { circleText } from "../../core/agent/loop-guard.ts";
 import { counted } from "../../core/base/text.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import { describeInput } from "./describe-input.ts";
@@ -170,9 +170,8 @@ function noteLine(event: AgentEvent, style: Style): string | undefined {
 
 /** That the model was told that it goes in circles; undefined for any other event. */
 export function circlingLine(event: AgentEvent): string | undefined {
-  if (event.type !== "user_message" || event.source !== "system") return undefined;
-  const finding = guardFinding(textOf(event.message.content));
-  return finding === undefined ? undefined : `The model goes in circles and was told so. ${finding}`;
+  if (event.type !== "user_message" || event.circle === undefined) return undefined;
+  return `The model goes in circles and was told so. ${circleText(event.circle)}`;
 }
 
 const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {

@@ -1,14 +1,14 @@
+import type { LeftOut } from "../../app/coding-session/notice.ts";
+import type { ModelSpending, Outcome } from "../../app/coding-session/outcome.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import type { TrustItem } from "../../permission/trust/trust-item.ts";
 import type { RepairReport } from "../../session/repair-report.ts";
 import type { InitLine, NewLine, ResultLine } from "./event-line.ts";
 import { EventLines } from "./event-lines.ts";
-import type { Outcome } from "./outcome.ts";
+import { lineUsage } from "./line-content.ts";
 import type { Output } from "./output.ts";
 import type { OutputFormat } from "./run-flags.ts";
-import type { RunTally } from "./run-tally.ts";
 import { terminalText } from "./terminal-text.ts";
 
 /** What the first line says. */
@@ -24,17 +24,10 @@ export interface Reporter {
   /** What had to be put right to go on with the session kept at `path`. */
   readonly repair: (repairs: RepairReport, path: string) => void;
   /** What of the project may not act, for it is not trusted. */
-  readonly untrusted: (folder: string, leftOut: readonly TrustItem[]) => void;
+  readonly untrusted: (folder: string, leftOut: readonly LeftOut[]) => void;
   readonly event: (event: AgentEvent) => void;
   /** Once for each input: how it ended. */
-  readonly end: (ended: Ended) => void;
-}
-
-/** The end of a run. */
-export interface Ended {
-  readonly outcome: Outcome;
-  readonly tally: RunTally;
-  readonly durationMs: number;
+  readonly end: (outcome: Outcome) => void;
 }
 
 /** What a {@link Reporter} writes to. */
@@ -66,7 +59,7 @@ function textReporter({ stdout, live }: ReporterOptions): Reporter {
     repair: () => undefined,
     untrusted: () => undefined,
     event: () => undefined,
-    end: ({ outcome }) => {
+    end: (outcome) => {
       if (live || outcome.text === "") return;
       const text = stdout.isTerminal ? terminalText(outcome.text) : outcome.text;
       stdout.write(text.endsWith("\n") ? text : `${text}\n`);
@@ -80,7 +73,7 @@ function jsonReporter({ stdout, sessionId }: ReporterOptions): Reporter {
     repair: () => undefined,
     untrusted: () => undefined,
     event: () => undefined,
-    end: (ended) => stdout.write(serialise(resultLine(ended), sessionId())),
+    end: (outcome) => stdout.write(serialise(resultLine(outcome), sessionId())),
   };
 }
 
@@ -117,7 +110,7 @@ class LineReporter implements Reporter {
     });
   };
 
-  readonly untrusted = (folder: string, leftOut: readonly TrustItem[]): void => {
+  readonly untrusted = (folder: string, leftOut: readonly LeftOut[]): void => {
     this.#write({
       type: "system",
       subtype: "untrusted",
@@ -130,8 +123,8 @@ class LineReporter implements Reporter {
     for (const line of this.#lines.lines(event)) this.#write(line);
   };
 
-  readonly end = (ended: Ended): void => {
-    this.#write(resultLine(ended));
+  readonly end = (outcome: Outcome): void => {
+    this.#write(resultLine(outcome));
     this.#lines = new EventLines(this.#options);
   };
 
@@ -146,16 +139,37 @@ function serialise(line: NewLine, sessionId: string): string {
   return `${text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
 }
 
-function resultLine({ outcome, tally, durationMs }: Ended): Omit<ResultLine, "uuid" | "session_id"> {
-  const { error, output } = outcome;
+function resultLine(outcome: Outcome): Omit<ResultLine, "uuid" | "session_id"> {
+  const { code, error, output } = outcome;
   return {
     type: "result",
-    subtype: outcome.subtype,
-    is_error: outcome.subtype !== "success",
+    subtype: code,
+    is_error: code !== "success",
     result: outcome.text,
-    duration_ms: Math.round(durationMs),
-    ...tally.totals(),
+    duration_ms: Math.round(outcome.durationMs),
+    duration_api_ms: outcome.apiDurationMs,
+    num_turns: outcome.turns,
+    total_cost_usd: outcome.cost ?? null,
+    usage: lineUsage(outcome.usage),
+    modelUsage: Object.fromEntries(outcome.models.map((each) => [each.model, modelWords(each)])),
+    permission_denials: outcome.denials.map(({ callId, name, input, reason }) => ({
+      tool_name: name,
+      tool_use_id: callId,
+      tool_input: input,
+      reason,
+    })),
     ...(output === undefined ? {} : { structured_output: output as Json }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+  };
+}
+
+function modelWords({ usage, costUsd }: ModelSpending): ResultLine["modelUsage"][string] {
+  const words = lineUsage(usage);
+  return {
+    inputTokens: words.input_tokens,
+    outputTokens: words.output_tokens,
+    cacheReadInputTokens: words.cache_read_input_tokens,
+    cacheCreationInputTokens: words.cache_creation_input_tokens,
+    costUSD: costUsd ?? null,
   };
 }

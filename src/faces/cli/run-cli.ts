@@ -1,3 +1,4 @@
+import { EXIT, exitCodeOfError } from "../../app/coding-session/exit-code.ts";
 import { readEnvironment } from "../../app/config/env.ts";
 import { withGoneFolder } from "../../app/config/paths.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
@@ -5,7 +6,6 @@ import { type Command, readCommandCall } from "./command-call.ts";
 import type { CommandContext } from "./command-context.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { COMMANDS, LATER_COMMANDS } from "./commands.ts";
-import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { explainError } from "./explain-error.ts";
 import { runHeadless } from "./headless.ts";
 import { assertNoCommand } from "./near-command.ts";

@@ -1,5 +1,5 @@
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
-import { guardFinding } from "../../core/agent/loop-guard.ts";
+import { circleText } from "../../core/agent/loop-guard.ts";
 import { textOf } from "../../core/message/message.ts";
 import { describeInput } from "./describe-input.ts";
 import type { Style } from "./style.ts";
@@ -28,10 +28,8 @@ export function subagentLine(event: SubagentEvent, style: Style): string | undef
     case "retry":
       return `${head} ${style.yellow(`↻ attempt ${inner.attempt}: ${terminalLine(inner.error.message, MAX_COLUMNS * 2)}`)}`;
     case "user_message": {
-      const finding = inner.source === "system" ? guardFinding(textOf(inner.message.content)) : undefined;
-      return finding === undefined
-        ? undefined
-        : `${head} ${style.yellow(`goes in circles: ${terminalLine(finding, MAX_COLUMNS * 2)}`)}`;
+      if (inner.circle === undefined) return undefined;
+      return `${head} ${style.yellow(`goes in circles: ${terminalLine(circleText(inner.circle), MAX_COLUMNS * 2)}`)}`;
     }
     case "warning":
       return `${head} ${style.yellow(terminalLine(inner.message, MAX_COLUMNS * 2))}`;

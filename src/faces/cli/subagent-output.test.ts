@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { RunTally } from "../../app/coding-session/run-tally.ts";
 import { Agent } from "../../core/agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { calls, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { EventLines } from "./event-lines.ts";
-import { RunTally } from "./run-tally.ts";
 import { styleFor } from "./style.ts";
 import { subagentLine } from "./subagent-line.ts";
 
@@ -85,11 +85,11 @@ test("a person sees what subagents call and what goes wrong, one line each", asy
 test("what subagents spend and are refused counts for the run; its turns are those of the conversation", async () => {
   const tally = new RunTally();
   for (const event of await events()) tally.add(event);
-  const { num_turns: turns, usage, permission_denials: denials } = tally.totals();
-  expect([turns, usage.input_tokens, tally.partialText, denials]).toEqual([
+  const { turns, usage, denials } = tally.facts;
+  expect([turns, usage.inputTokens, tally.partialText, denials]).toEqual([
     2,
     700,
     "outer",
-    [{ tool_name: "write", tool_use_id: "w1", tool_input: {}, reason: "no writing" }],
+    [{ name: "write", callId: "w1", input: {}, reason: "no writing" }],
   ]);
 });

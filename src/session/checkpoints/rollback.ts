@@ -283,6 +283,8 @@ function stepsFrom({ steps }: CheckpointHistory, { run, turn }: TurnPlace): read
 function assertPlace({ steps, inputs }: CheckpointHistory, { run, turn }: TurnPlace): void {
   const last = Math.max(0, ...inputs.keys(), ...steps.map((step) => step.run));
   if (run >= 1 && run <= last && turn >= 0) return;
+  // Calls that no run has made.
+  if (run === 0 && steps.some((step) => step.run === 0)) return;
   const known =
     last === 0
       ? "The session has none."

@@ -1,7 +1,7 @@
 import type { ApprovalRequestEntry, PermissionEntry } from "../../core/agent/entry.ts";
 import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/gate.ts";
 import type { RecordedRun } from "./recorded-run.ts";
-import { NOBODY_TO_ASK, type RunFacts } from "./run-facts.ts";
+import type { RunFacts } from "./run-facts.ts";
 
 /** A gate and a person that decide as the record says; what it says nothing of was allowed. */
 export function recordedGate(
@@ -34,15 +34,10 @@ function answerTo(callId: string, run: RecordedRun, facts: RunFacts): ApprovalAn
   return { approved: false, reason: decision.reason, ...(stop ? { stop } : {}) };
 }
 
-/** How the reason of a refusal ends whose call could not wait. */
-const CANNOT_WAIT = ", and a call inside another one cannot wait for the answer: make it on its own";
-
-function asked({ by, reason, rule, suggestion }: PermissionEntry): GateDecision {
-  const ending =
-    by === "nobody" ? [NOBODY_TO_ASK, CANNOT_WAIT].find((each) => reason.endsWith(each)) : undefined;
+function asked({ by, reason, question, rule, suggestion }: PermissionEntry): GateDecision {
   return {
     action: by === "rule" ? "deny" : "ask",
-    reason: ending === undefined ? reason : reason.slice(0, -ending.length),
+    reason: by === "nobody" ? (question ?? reason) : reason,
     ...(rule === undefined ? {} : { rule }),
     ...(suggestion === undefined ? {} : { suggestion }),
   };

@@ -4,6 +4,7 @@ import type {
   JournalEntry,
   PermissionEntry,
   RunEndEntry,
+  RunResumeEntry,
   RunStartEntry,
   ToolIntentEntry,
   ToolResultEntry,
@@ -31,7 +32,7 @@ export interface RecordedRun {
   readonly number: number;
   /** Everything recorded before the run. */
   readonly before: number;
-  readonly start: RunStartEntry;
+  readonly start: RunStartEntry | RunResumeEntry;
   /** Input: what stands before the loop began. */
   readonly opening: readonly JournalEntry[];
   /** What the loop did, up to the end of the run, without what subagents did: their reports are results of calls. */
@@ -52,7 +53,7 @@ export interface RecordedRun {
 export function recordedRuns(entries: readonly JournalEntry[]): readonly RecordedRun[] {
   const runs: RecordedRun[] = [];
   entries.forEach((entry, at) => {
-    if (entry.type !== "run_start" || entry.scope !== undefined) return;
+    if (!beginsPart(entry)) return;
     runs.push(recordedRun(entries, { start: entry, at, number: runs.length + 1 }));
   });
   return runs;
@@ -60,12 +61,16 @@ export function recordedRuns(entries: readonly JournalEntry[]): readonly Recorde
 
 function recordedRun(
   entries: readonly JournalEntry[],
-  { start, at, number }: { readonly start: RunStartEntry; readonly at: number; readonly number: number },
+  {
+    start,
+    at,
+    number,
+  }: { readonly start: RunStartEntry | RunResumeEntry; readonly at: number; readonly number: number },
 ): RecordedRun {
   const inside: JournalEntry[] = [];
   let end: RunEndEntry | undefined;
   for (const entry of entries.slice(at + 1)) {
-    if (entry.scope === undefined && entry.type === "run_start") break;
+    if (beginsPart(entry)) break;
     if (entry.scope === undefined && entry.type === "run_end") {
       end = entry;
       break;
@@ -92,6 +97,11 @@ function recordedRun(
     answers,
     calls: withUntraced(recordedCalls(body), answers),
   };
+}
+
+/** A run begins here, or goes on after it was cut or waited: what goes on is looked at by itself. */
+function beginsPart(entry: JournalEntry): entry is RunStartEntry | RunResumeEntry {
+  return entry.scope === undefined && (entry.type === "run_start" || entry.type === "run_resume");
 }
 
 /** How many entries at the beginning are input: what starts the run, answers to calls that waited, and refusals of those by a message. */

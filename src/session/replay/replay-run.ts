@@ -168,7 +168,7 @@ class RunReplay {
     const { model, gate, approve } = ports;
     const settings = runSettings(
       { model, permission: gate, toolTimeoutMs: 0, maxToolResultChars: Number.MAX_SAFE_INTEGER },
-      { maxIterations: this.#facts.maxIterations },
+      { maxIterations: state.iterations + this.#facts.maxIterations },
     );
     return {
       ...settings,
@@ -183,7 +183,8 @@ class RunReplay {
       request: { sessionId: this.#run.start.sessionId },
       tools: new ToolRegistry(ports.tools),
       finishTool: this.#facts.finishTool,
-      startedAt: performance.now(),
+      startedAt: 0,
+      isReleased: () => false,
       journal: this.#journal,
       state,
       signal: this.#abort.signal,
@@ -253,6 +254,7 @@ class RunReplay {
       case "permission_decision":
       case "approval_request":
       case "run_start":
+      case "run_resume":
       case "run_end":
         return false;
       default:

@@ -80,7 +80,7 @@ function modelContext(entries: readonly JournalEntry[], setting: Setting): RunCo
   const recorded = recordedByInput(entries);
   return {
     choice: () => ({ model }),
-    ...runSettings({ model, toolTimeoutMs: 0 }, { maxIterations }),
+    ...runSettings({ model, toolTimeoutMs: 0 }, { maxIterations: state.iterations + maxIterations }),
     onMaxIterations: "last",
     ledger: new Ledger({}),
     hooks: noHooks(journal.sessionId, tools, signal ?? new AbortController().signal),
@@ -90,7 +90,8 @@ function modelContext(entries: readonly JournalEntry[], setting: Setting): RunCo
     },
     tools: new ToolRegistry(tools.map((tool) => answeredFromRecord(tool, recorded, setting))),
     finishTool: undefined,
-    startedAt: performance.now(),
+    startedAt: 0,
+    isReleased: () => false,
     journal,
     state,
     signal: signal ?? new AbortController().signal,

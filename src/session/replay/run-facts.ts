@@ -1,7 +1,5 @@
 import type { JournalEntry, UserEntry } from "../../core/agent/entry.ts";
-import { NUDGE, SUMMARIZE } from "../../core/agent/loop.ts";
-import { isGuardWarning } from "../../core/agent/loop-guard.ts";
-import { messageText, toolCallsOf } from "../../core/message/message.ts";
+import { toolCallsOf } from "../../core/message/message.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
 /** What a journal does not say of a run and what follows from what it does say. */
@@ -18,24 +16,18 @@ export interface RunFacts {
   readonly lastCalls: ReadonlySet<string>;
 }
 
-/** How the reason of a refusal ends that nobody was there to decide about. */
-export const NOBODY_TO_ASK = ", and there is nobody to ask";
-
 /** Works out how a run must have been set up to go as it went. */
 export function runFacts(run: RecordedRun): RunFacts {
-  const system = run.body.filter(isSystem);
   const last = run.start.tools.at(-1);
-  const nudged = last !== undefined && system.some((entry) => textOfEntry(entry) === NUDGE(last));
-  const summarizes = system.some((entry) => textOfEntry(entry) === SUMMARIZE);
+  const nudged = run.body.some((entry) => entry.type === "user_message" && entry.code === "nudge");
+  const summarizes = run.body.some(asksForSummary);
   const lastAnswer = run.answers.at(-1);
   return {
     finishTool: nudged || run.end?.stopReason === "structured_output" ? last : undefined,
     maxIterations: maxIterationsOf(run, summarizes),
     onMaxIterations: summarizes ? "summarize" : "last",
     externalTools: externalTools(run),
-    hasApprover: ![...run.calls.values()].some(
-      ({ decision }) => decision?.reason.endsWith(NOBODY_TO_ASK) === true,
-    ),
+    hasApprover: ![...run.calls.values()].some(({ decision }) => decision?.code === "nobody_to_ask"),
     lastCalls: new Set(
       lastAnswer === undefined
         ? [...run.calls.values()]
@@ -46,39 +38,30 @@ export function runFacts(run: RecordedRun): RunFacts {
   };
 }
 
-/** Whether the loop or a pattern says this by itself when the run is run again. */
+const SAID_BY_LOOP: ReadonlySet<UserEntry["code"]> = new Set(["nudge", "unreadable", "summarize"]);
+
+/** Whether the loop or a pattern says this by itself when the run is run again. A warning of the guard, which is off then, is not said. */
 export function isSaidByLoop(entry: UserEntry): boolean {
-  return isOfLoop(entry) || beginsNestedRun(entry);
+  return SAID_BY_LOOP.has(entry.code) || beginsNestedRun(entry);
 }
 
 /** Whether an entry is what a nested run was asked first. */
 export function beginsNestedRun(entry: JournalEntry): boolean {
-  return (
-    isSystem(entry) && entry.scope !== undefined && !isOfLoop(entry) && !isGuardWarning(textOfEntry(entry))
-  );
+  if (entry.type !== "user_message" || entry.source !== "system") return false;
+  return entry.scope !== undefined && entry.code === undefined;
 }
 
-function isOfLoop(entry: UserEntry): boolean {
-  const text = textOfEntry(entry);
-  return text === SUMMARIZE || text.startsWith(NUDGE("").slice(0, NUDGE_START));
-}
-
-/** Characters of a nudge that stand before the name of the tool. */
-const NUDGE_START = "Finish by calling the tool ".length;
-
-function isSystem(entry: JournalEntry): entry is UserEntry {
-  return entry.type === "user_message" && entry.source === "system";
-}
-
-function textOfEntry(entry: UserEntry): string {
-  return messageText(entry.message);
+function asksForSummary(entry: JournalEntry): boolean {
+  return entry.type === "user_message" && entry.code === "summarize";
 }
 
 /** A phase that ended while its model still called tools had used up its requests; so had a run that says so. */
 function maxIterationsOf(run: RecordedRun, summarizes: boolean): number {
   const own = run.answers.filter(({ scope }) => scope === undefined);
   if (summarizes) return ownAnswersBeforeSummary(run);
-  if (own.length > 0 && run.end?.stopReason === "max_iterations") return own.length;
+  // A run that goes on may have used up its requests before.
+  const isUsedUp = run.end?.stopReason === "max_iterations";
+  if (isUsedUp && (own.length > 0 || run.answers.length === 0)) return own.length;
   if (own.length > 0) return Number.POSITIVE_INFINITY;
   const known = new Set(run.start.tools);
   for (const scope of new Set(run.answers.map((answer) => answer.scope))) {
@@ -93,7 +76,7 @@ function maxIterationsOf(run: RecordedRun, summarizes: boolean): number {
 }
 
 function ownAnswersBeforeSummary(run: RecordedRun): number {
-  const asked = run.body.findLastIndex((entry) => isSystem(entry) && textOfEntry(entry) === SUMMARIZE);
+  const asked = run.body.findLastIndex(asksForSummary);
   const before = run.body.slice(0, asked);
   return before.filter(({ type, scope }) => type === "assistant_message" && scope === undefined).length;
 }

@@ -1,3 +1,4 @@
+import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { ApprovalPrompt } from "../../../permission/approval-prompt.ts";
 import { isTerminal, type Output } from "../output.ts";
 import { stdinKind } from "../read-stdin.ts";
@@ -39,6 +40,27 @@ export function personToAsk(options: PersonOptions): ApprovalPrompt | undefined 
         process.kill(0, "SIGTSTP");
       },
     });
+  });
+}
+
+/** Lets a person answer the questions of a session, as they come. */
+export function answerQuestions(session: CodingSession, person: ApprovalPrompt): void {
+  session.onQuestion(async (question, signal) => {
+    const { id, callId = "", tool = "", input = {}, agent, reason, parts = [], choices } = question;
+    const [part] = parts;
+    const rule = choices.find((each) => each.rule !== undefined)?.rule;
+    const reply = await person.ask({
+      callId,
+      tool,
+      input,
+      reason,
+      canAlways: choices.some(({ choice }) => choice === "always"),
+      signal,
+      ...(agent === undefined ? {} : { agent }),
+      ...(part === undefined ? {} : { part: part.text }),
+      ...(rule === undefined ? {} : { rule }),
+    });
+    session.answer(id, reply);
   });
 }
 

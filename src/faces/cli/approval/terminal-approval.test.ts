@@ -11,6 +11,7 @@ const STYLE = styleFor(false, {});
 
 function question(extra: Partial<ApprovalQuestion> = {}): ApprovalQuestion {
   return {
+    callId: "call_1",
     tool: "bash",
     input: { command: "make && rm x" },
     part: "rm x",

@@ -218,6 +218,7 @@ function told(reply: ApprovalReply, { rule = "" }: ApprovalQuestion): string {
     case "always":
       return `allowed from now on: ${rule}`;
     case "no":
+    case "stop":
       return reply.reason === undefined || reply.reason === "" ? "refused" : `refused: ${reply.reason}`;
   }
 }

@@ -1,3 +1,4 @@
+import { EXIT, exitCodeOfError } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { onlyModelOf } from "../../../app/local-servers.ts";
 import { chooseModel, keyVariableOf } from "../../../app/model-choice.ts";
@@ -11,7 +12,6 @@ import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";
 import { knownModelIds } from "../../../providers/model-info.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT, exitCodeOfError } from "../exit-code.ts";
 import { explainError } from "../explain-error.ts";
 import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";

@@ -1,8 +1,8 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type CommandAction, RUN_OPTIONS } from "../command-spec.ts";
 import { COMMANDS } from "../commands.ts";
-import { EXIT } from "../exit-code.ts";
 import { FLAGS } from "../flags.ts";
 
 /** `nano-agent completion bash|zsh|fish`: a script that completes what the tables of commands and options name. */

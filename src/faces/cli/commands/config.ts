@@ -1,11 +1,11 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { loadSettings } from "../../../app/settings.ts";
+import { leftOutText } from "../../../app/trust/left-out-text.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { leftOutText } from "../trust-text.ts";
 
 /** `nano-agent config`: the settings in force here, and where each comes from. What may be a secret is masked. */
 export async function config(context: CommandContext, call: CommandCall): Promise<number> {

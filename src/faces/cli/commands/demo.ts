@@ -1,4 +1,6 @@
 import { delimiter, dirname } from "node:path";
+import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
+import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { type ComposedAgent, composeAgent } from "../../../app/compose.ts";
 import type { ConfigFile } from "../../../app/config/config-schema.ts";
 import type { Environment } from "../../../app/config/env.ts";
@@ -19,7 +21,6 @@ import { PacedModel } from "../demo/paced-model.ts";
 import { runProjectTests } from "../demo/project-tests.ts";
 import { ScratchProject } from "../demo/scratch-project.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { EXIT, SIGNAL_EXITS } from "../exit-code.ts";
 import type { Output } from "../output.ts";
 import { Progress } from "../progress.ts";
 import { styleFor } from "../style.ts";
@@ -104,7 +105,7 @@ class DemoRun {
       settings: await this.#settings(),
       openJournal: async () => new MemoryJournal(),
       ...(this.#options.model === undefined ? { model: scriptedModel(stdout.isTerminal) } : {}),
-      onNotice: (message) => stderr.write(`nano-agent: ${message}\n`),
+      onNotice: (notice) => stderr.write(`nano-agent: ${noticeText(notice)}\n`),
     });
     this.#composed = composed;
     this.#signals.allowGrace();

@@ -1,4 +1,5 @@
 import { describedTools } from "../../../app/builtin-tools.ts";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { type Extensions, findExtensions } from "../../../app/extensions.ts";
 import { loadSettings } from "../../../app/settings.ts";
@@ -8,7 +9,6 @@ import type { Skill } from "../../../extensions/skills/skill.ts";
 import type { LoadedSubagent } from "../../../extensions/subagents/subagent.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { type Style, styleFor } from "../style.ts";
 import { terminalLine } from "../terminal-text.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";

@@ -1,3 +1,4 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { findLocalServers } from "../../../app/local-servers.ts";
 import { keyVariableOf } from "../../../app/model-choice.ts";
@@ -8,7 +9,6 @@ import type { LocalServer } from "../../../providers/local/probe-local.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 
 interface ProviderRow {
   readonly provider: string;

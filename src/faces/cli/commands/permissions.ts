@@ -1,3 +1,4 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
@@ -6,7 +7,6 @@ import { checkLine } from "../../../permission/check-lines.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 

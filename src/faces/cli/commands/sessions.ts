@@ -1,3 +1,4 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { redactionFor } from "../../../app/secrets.ts";
@@ -6,7 +7,6 @@ import { removeSession } from "../../../app/undo.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { readStep } from "../session-flags.ts";
 import { exportSession } from "../sessions/export-session.ts";
 import { listSessions } from "../sessions/list-sessions.ts";

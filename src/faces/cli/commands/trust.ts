@@ -1,6 +1,8 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { variable } from "../../../app/config/env.ts";
 import { existingFolder, userPaths } from "../../../app/config/paths.ts";
 import { findTrustItems, type ProjectItems } from "../../../app/trust/find-trust-items.ts";
+import { itemName } from "../../../app/trust/left-out-text.ts";
 import { changeTrust, openTrustedProject, readTrust } from "../../../app/trust/trust-file.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { TrustItem } from "../../../permission/trust/trust-item.ts";
@@ -8,11 +10,9 @@ import type { TrustedProject } from "../../../permission/trust/trusted-project.t
 import { askYes } from "../approval/ask-yes.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { isTerminal } from "../output.ts";
 import { styleFor } from "../style.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { itemName } from "../trust-text.ts";
 import { usageError } from "../usage-error.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { loadSettings } from "../../../app/settings.ts";
@@ -9,10 +10,12 @@ import {
   redo as redoFiles,
   undo as undoFiles,
 } from "../../../session/checkpoints/rollback.ts";
+import { sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
+
+import { terminalLine } from "../terminal-text.ts";
 import { rollbackJson, rollbackText } from "../undo/rollback-text.ts";
 import { turnsText } from "../undo/turns-text.ts";
 import { usageError } from "../usage-error.ts";
@@ -39,7 +42,25 @@ export async function undo(context: CommandContext, call: CommandCall): Promise<
       dryRun: call.has("--dry-run"),
     }),
   );
-  return tell(context, report, call);
+  const code = tell(context, report, call);
+  const isDefault = turn === undefined && call.text("--session") === undefined;
+  if (report.status === "nothing" && isDefault && !call.has("--json")) tellOther(context, store, session);
+  return code;
+}
+
+/** Sessions that are looked through for changes when the newest one has none. */
+const MAX_LOOKED_AT = 20;
+
+/** Names the newest other session of the folder that changed files: it is most likely the one that was meant. */
+function tellOther({ stdout }: CommandContext, store: SessionStore, newest: SessionFile): void {
+  const other = store
+    .list(currentFolder())
+    .filter(({ path }) => path !== newest.path)
+    .slice(0, MAX_LOOKED_AT)
+    .find((session) => changedRuns(session).length > 0);
+  if (other === undefined) return;
+  const title = terminalLine(sessionTitle(other.path) ?? "no text", 60);
+  stdout.write(`An earlier one changed files (${title}): nano-agent undo --session ${other.sessionId}\n`);
 }
 
 /** `nano-agent redo …`: takes the newest undo back. */

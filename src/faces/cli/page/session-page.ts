@@ -111,6 +111,8 @@ function besideText(entry: JournalEntry): string {
   switch (entry.type) {
     case "model_change":
       return `Model: ${entry.model}${entry.effort === undefined ? "" : `, effort ${entry.effort}`}`;
+    case "run_resume":
+      return `The run goes on with ${entry.model}`;
     case "mode_change":
       return `Mode: ${entry.mode}`;
     case "retry":

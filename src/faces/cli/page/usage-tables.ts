@@ -1,5 +1,6 @@
+import type { Spending } from "../../../core/agent/spending.ts";
 import { seconds } from "../progress.ts";
-import type { ModelStats, SessionStats } from "../sessions/session-stats.ts";
+import type { SessionStats } from "../sessions/session-stats.ts";
 import { type Html, html } from "./html.ts";
 
 /** Usage and cost by model, and calls by tool. */
@@ -31,13 +32,13 @@ export function usageTables({ models, tools, total }: SessionStats): Html {
   }`;
 }
 
-function modelCells(used: ModelStats): readonly (string | number)[] {
-  const cost = used.costUsd === null ? "unknown" : `$${used.costUsd.toFixed(4)}`;
+function modelCells(used: Spending): readonly (string | number)[] {
+  const cost = used.costUsd === undefined ? "unknown" : `$${used.costUsd.toFixed(4)}`;
   return [
     used.requests,
-    used.inputTokens,
-    used.cacheReadTokens,
-    used.outputTokens,
+    used.usage.inputTokens,
+    used.usage.cacheReadTokens ?? 0,
+    used.usage.outputTokens,
     cost,
     seconds(used.durationMs),
   ];

@@ -1,3 +1,5 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { composeAgent } from "../../../app/compose.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import type { Agent } from "../../../core/agent/agent.ts";
@@ -8,7 +10,6 @@ import { counted } from "../../../core/base/text.ts";
 import type { JsonlJournal } from "../../../session/jsonl-journal.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { compactionLine } from "../progress.ts";
 import { terminalLine } from "../terminal-text.ts";
 
@@ -44,7 +45,7 @@ export async function compactSession(
     const composed = await composeAgent({
       settings: withCompaction(settings),
       openJournal: async () => (journal = await store.resume(session)),
-      onNotice: say,
+      onNotice: (notice) => say(noticeText(notice)),
     });
     try {
       return action === "preview"

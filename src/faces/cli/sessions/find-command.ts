@@ -1,8 +1,8 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
 import { type FoundSession, findSessions } from "../../../session/search/find-sessions.ts";
 import type { SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { terminalLine } from "../terminal-text.ts";
 
 /** Writes the sessions that hold a text, the best first, each with a piece of what was found. */

@@ -1,6 +1,6 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
-import { EXIT } from "../exit-code.ts";
 import type { Output } from "../output.ts";
 import { terminalLine } from "../terminal-text.ts";
 

@@ -1,4 +1,6 @@
 import { describedTools } from "../../../app/builtin-tools.ts";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { currentFolder, existingFolder } from "../../../app/config/paths.ts";
 import { readInstructions } from "../../../app/instructions.ts";
 import { openModel } from "../../../app/open-model.ts";
@@ -15,7 +17,6 @@ import { replayWithModel } from "../../../session/replay/replay-with-model.ts";
 import { stepNumbered } from "../../../session/session-steps.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 
@@ -69,7 +70,7 @@ function assertChoice({ from, model, liveTools: live, workspace, yolo, allowedTo
 }
 
 function liveTools(
-  place: Pick<ReplayPlace, "settings" | "onNotice">,
+  { settings, onNotice }: Pick<ReplayPlace, "settings" | "onNotice">,
   { header }: SessionContent,
   choice: ReplayChoice,
 ): Promise<LiveTools> {
@@ -77,7 +78,8 @@ function liveTools(
   if (origin === undefined)
     throw usageError("The session does not say in which folder it worked. Name one with --workspace FOLDER.");
   return openLiveTools({
-    ...place,
+    settings,
+    onNotice: (notice) => onNotice(noticeText(notice)),
     workspace: existingFolder(
       origin,
       choice.workspace === undefined ? "The folder of the session" : "--workspace",

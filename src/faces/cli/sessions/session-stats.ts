@@ -1,24 +1,6 @@
-import type {
-  AssistantEntry,
-  JournalEntry,
-  ModelUsageEntry,
-  ToolResultEntry,
-} from "../../../core/agent/entry.ts";
+import type { JournalEntry, ToolResultEntry } from "../../../core/agent/entry.ts";
+import { addSpending, isSpending, NO_SPENDING, type Spending } from "../../../core/agent/spending.ts";
 import { subagentEntries } from "../../../session/subagent-entries.ts";
-
-/** Requests, tokens and money of one model. */
-export interface ModelStats {
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly outputTokens: number;
-  /** Answers that were cut; what they cost is not known. */
-  readonly interrupted: number;
-  /** `null` once an answer of unknown price is among them. */
-  readonly costUsd: number | null;
-  readonly durationMs: number;
-}
 
 /** Calls of one tool. */
 export interface ToolStats {
@@ -31,10 +13,10 @@ export interface ToolStats {
 /** What a session has used up. */
 export interface SessionStats {
   readonly runs: number;
-  readonly models: { readonly [model: string]: ModelStats };
+  readonly models: { readonly [model: string]: Spending };
   readonly tools: { readonly [tool: string]: ToolStats };
   /** Of all models. */
-  readonly total: ModelStats;
+  readonly total: Spending;
   /** Milliseconds from the beginning to the end of each run, added up; of a run that was cut, to its last entry. */
   readonly runMs: number;
   /** Milliseconds in calls of tools; calls that overlap count each. */
@@ -45,9 +27,9 @@ export interface SessionStats {
 
 /** Adds up what the entries of a session say. Calls made by calls count for their tool and not for the time in tools. */
 export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
-  const models: { [model: string]: ModelStats } = {};
+  const models: { [model: string]: Spending } = {};
   const tools: { [tool: string]: ToolStats } = {};
-  let total = NO_MODEL_STATS;
+  let total = NO_SPENDING;
   let runs = 0;
   let runMs = 0;
   let toolMs = 0;
@@ -58,8 +40,8 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
     const isDelegated = isOfSubagent(entry);
     // Runs of subagents are inside a run, and their requests and calls are counted with all others.
     const isOuter = entry.scope === undefined;
-    if (entry.type === "run_start" && isOuter) {
-      runs++;
+    if (isOuter && (entry.type === "run_start" || entry.type === "run_resume")) {
+      if (entry.type === "run_start") runs++;
       stopReason = undefined;
       last = entry.time;
     }
@@ -70,9 +52,9 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
       stopReason = entry.stopReason;
       last = undefined;
     }
-    if (entry.type === "assistant_message" || entry.type === "model_usage") {
-      models[entry.model] = withAnswer(models[entry.model] ?? NO_MODEL_STATS, entry);
-      total = withAnswer(total, entry);
+    if (isSpending(entry)) {
+      models[entry.model] = addSpending(models[entry.model] ?? NO_SPENDING, entry);
+      total = addSpending(total, entry);
     }
     if (entry.type === "tool_result") {
       tools[entry.name] = withResult(tools[entry.name], entry);
@@ -81,36 +63,6 @@ export function sessionStats(entries: Iterable<JournalEntry>): SessionStats {
     }
   }
   return { runs, models, tools, total, runMs, toolMs, stopReason };
-}
-
-/** Nothing used yet. */
-export const NO_MODEL_STATS: ModelStats = {
-  requests: 0,
-  inputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  outputTokens: 0,
-  interrupted: 0,
-  costUsd: 0,
-  durationMs: 0,
-};
-
-/** What was used, with one more answer or request beside the conversation. */
-export function withAnswer(before: ModelStats, entry: AssistantEntry | ModelUsageEntry): ModelStats {
-  const { usage, costUsd, durationMs } = entry;
-  const isCut = entry.type === "assistant_message" && entry.interrupted === true;
-  const cost = before.costUsd;
-  return {
-    requests: before.requests + 1,
-    inputTokens: before.inputTokens + usage.inputTokens,
-    cacheReadTokens: before.cacheReadTokens + (usage.cacheReadTokens ?? 0),
-    cacheWriteTokens: before.cacheWriteTokens + (usage.cacheWriteTokens ?? 0),
-    outputTokens: before.outputTokens + usage.outputTokens,
-    interrupted: before.interrupted + (isCut ? 1 : 0),
-    // Nothing is reported of an answer that was cut: the sum is a lower bound, as it is for limits.
-    costUsd: isCut ? cost : cost === null || costUsd === undefined ? null : cost + costUsd,
-    durationMs: before.durationMs + durationMs,
-  };
 }
 
 function withResult(before: ToolStats | undefined, { status, durationMs }: ToolResultEntry): ToolStats {

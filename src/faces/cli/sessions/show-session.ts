@@ -1,7 +1,7 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
-import { EXIT } from "../exit-code.ts";
 import type { Output } from "../output.ts";
 import { seconds } from "../progress.ts";
 import { terminalLine } from "../terminal-text.ts";
@@ -99,8 +99,8 @@ type Row = readonly [name: string, value: string];
 function usageRows({ models, tools }: SessionStats): readonly Row[] {
   const rows: Row[] = [];
   for (const [model, used] of Object.entries(models)) {
-    const tokens = `${used.inputTokens} tokens in (${used.cacheReadTokens} cached), ${used.outputTokens} out`;
-    const cost = used.costUsd === null ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
+    const tokens = `${used.usage.inputTokens} tokens in (${used.usage.cacheReadTokens ?? 0} cached), ${used.usage.outputTokens} out`;
+    const cost = used.costUsd === undefined ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
     rows.push([
       "model",
       `${model}: ${counted(used.requests, "request")}, ${tokens}, ${cost}, ${seconds(used.durationMs)}`,

@@ -1,11 +1,12 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import type { Spending } from "../../../core/agent/spending.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
-import { EXIT } from "../exit-code.ts";
 import type { Output } from "../output.ts";
 import { seconds } from "../progress.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { type ModelStats, type SessionStats, sessionStats, type ToolStats } from "./session-stats.ts";
+import { type SessionStats, sessionStats, type ToolStats } from "./session-stats.ts";
 
 /** Writes what a session has used up: time, tokens, cache hits and cost, by model and by tool. */
 export function showStats(
@@ -37,16 +38,16 @@ function asJson(sessionId: string, stats: SessionStats): object {
   };
 }
 
-function modelJson(used: ModelStats): object {
+function modelJson(used: Spending): object {
   return {
     requests: used.requests,
     interrupted: used.interrupted,
-    input_tokens: used.inputTokens,
-    cache_read_tokens: used.cacheReadTokens,
-    cache_write_tokens: used.cacheWriteTokens,
+    input_tokens: used.usage.inputTokens,
+    cache_read_tokens: used.usage.cacheReadTokens ?? 0,
+    cache_write_tokens: used.usage.cacheWriteTokens ?? 0,
     cache_hit_rate: hitRate(used),
-    output_tokens: used.outputTokens,
-    cost_usd: used.costUsd,
+    output_tokens: used.usage.outputTokens,
+    cost_usd: used.costUsd ?? null,
     duration_ms: used.durationMs,
   };
 }
@@ -56,7 +57,7 @@ function mapped<T>(values: { readonly [key: string]: T }, map: (value: T) => obj
 }
 
 /** Part of the input that came from the provider's cache; `null` without input. */
-function hitRate({ inputTokens, cacheReadTokens }: ModelStats): number | null {
+function hitRate({ usage: { inputTokens, cacheReadTokens = 0 } }: Spending): number | null {
   return inputTokens === 0 ? null : Math.round((cacheReadTokens / inputTokens) * 1_000) / 1_000;
 }
 
@@ -80,15 +81,15 @@ function asText(sessionId: string, { models, tools, total, runs, runMs, toolMs }
   ].join("\n");
 }
 
-function modelCells(used: ModelStats): readonly string[] {
+function modelCells(used: Spending): readonly string[] {
   const rate = hitRate(used);
   return [
     String(used.requests),
-    String(used.inputTokens),
-    String(used.cacheReadTokens),
+    String(used.usage.inputTokens),
+    String(used.usage.cacheReadTokens ?? 0),
     rate === null ? "-" : `${Math.round(rate * 100)}%`,
-    String(used.outputTokens),
-    used.costUsd === null ? "unknown" : `$${used.costUsd.toFixed(4)}`,
+    String(used.usage.outputTokens),
+    used.costUsd === undefined ? "unknown" : `$${used.costUsd.toFixed(4)}`,
     seconds(used.durationMs),
   ];
 }

@@ -5,8 +5,8 @@ import type {
   RunStartEntry,
   ToolIntentEntry,
 } from "../../../core/agent/entry.ts";
+import { addSpending, NO_SPENDING, type Spending } from "../../../core/agent/spending.ts";
 import { messageText, toolCallsOf } from "../../../core/message/message.ts";
-import { type ModelStats, NO_MODEL_STATS, withAnswer } from "./session-stats.ts";
 
 /** One request of a subagent: what it said and the tools it called. */
 export interface SubagentTurn {
@@ -26,7 +26,7 @@ export interface SubagentRun {
   /** Calls that failed, were refused or were stopped. */
   readonly failedCalls: number;
   /** Requests, tokens and cost, those of its own subagents included. */
-  readonly used: ModelStats;
+  readonly used: Spending;
   /** Milliseconds from its first entry to its last. */
   readonly durationMs: number;
   /** Undefined while it is at work, or when it was cut. */
@@ -78,7 +78,7 @@ class OpenRun {
   readonly #at: number;
   readonly #intent: ToolIntentEntry | undefined;
   readonly #turns: SubagentTurn[] = [];
-  #used = NO_MODEL_STATS;
+  #used = NO_SPENDING;
   #toolCalls = 0;
   #failedCalls = 0;
   #last: number;
@@ -102,7 +102,7 @@ class OpenRun {
   add(entry: JournalEntry): void {
     this.#last = Math.max(this.#last, entry.time);
     if (entry.type === "assistant_message" || entry.type === "model_usage")
-      this.#used = withAnswer(this.#used, entry);
+      this.#used = addSpending(this.#used, entry);
     if (entry.scope !== this.scope) return;
     if (entry.type === "assistant_message") this.#turns.push(turnOf(entry));
     else if (entry.type === "run_end") this.#end = entry;

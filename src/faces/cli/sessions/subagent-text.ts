@@ -26,11 +26,11 @@ export function subagentText(runs: readonly SubagentRun[], indent: string): read
 function headOf(run: SubagentRun): string {
   const { agent, callId, used, toolCalls, failedCalls, durationMs } = run;
   const failed = failedCalls === 0 ? "" : ` (${failedCalls} failed or refused)`;
-  const cost = used.costUsd === null ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
+  const cost = used.costUsd === undefined ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
   const facts = [
     counted(used.requests, "request"),
     `${counted(toolCalls, "tool call")}${failed}`,
-    `${used.inputTokens} tokens in, ${used.outputTokens} out`,
+    `${used.usage.inputTokens} tokens in, ${used.usage.outputTokens} out`,
     cost,
     seconds(durationMs),
   ];
@@ -53,9 +53,9 @@ export function subagentJson(run: SubagentRun): object {
     requests: used.requests,
     tool_calls: toolCalls,
     failed_calls: failedCalls,
-    input_tokens: used.inputTokens,
-    output_tokens: used.outputTokens,
-    cost_usd: used.costUsd,
+    input_tokens: used.usage.inputTokens,
+    output_tokens: used.usage.outputTokens,
+    cost_usd: used.costUsd ?? null,
     duration_ms: durationMs,
     stop_reason: end?.stopReason ?? null,
     ...(end?.error === undefined ? {} : { error: end.error }),

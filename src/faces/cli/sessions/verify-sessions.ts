@@ -1,7 +1,7 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
 import { verifySession } from "../../../session/verify-session.ts";
 import type { CommandContext } from "../command-context.ts";
-import { EXIT } from "../exit-code.ts";
 import { terminalLine } from "../terminal-text.ts";
 
 /**

@@ -2,7 +2,7 @@ import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import type { TrustItem } from "../../permission/trust/trust-item.ts";
 
 /** What an item is, for people: `.mcp.json: MCP server db`. */
-export function itemName({ kind, path }: TrustItem): string {
+export function itemName({ kind, path }: Pick<TrustItem, "kind" | "path">): string {
   const [file = "", ...rest] = path.split("#");
   const name = rest.join("#");
   return withHiddenShown(name === "" ? `${KINDS[kind]} ${file}` : `${file}: ${KINDS[kind]}${name}`);
@@ -18,7 +18,7 @@ const KINDS = {
 } as const;
 
 /** What was left out of a project that is not trusted, in one line. */
-export function leftOutText(items: readonly TrustItem[]): string {
+export function leftOutText(items: readonly Pick<TrustItem, "kind" | "path">[]): string {
   const names = items.slice(0, MAX_NAMES).map(itemName);
   const more = items.length > MAX_NAMES ? ` and ${items.length - MAX_NAMES} more` : "";
   return `left out, for this project is not trusted with it: ${names.join(", ")}${more}. See what each would do, and approve it, with: nano-agent trust`;

@@ -1,28 +1,17 @@
 import type { RunResult } from "../../core/agent/result.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
-import type { ResultSubtype } from "./event-line.ts";
 import { type EndingSignal, exitCodeOfError, exitCodeOfRun } from "./exit-code.ts";
-
-/** How a run ended, ready to be told: the last line, the exit code, and what a person should know. */
-export interface Outcome {
-  readonly subtype: ResultSubtype;
-  readonly exitCode: number;
-  readonly text: string;
-  readonly output?: unknown;
-  readonly error?: NanoAgentError;
-  /** One line for people: what stopped the run and how to go on. Absent for a plain success. */
-  readonly advice?: string;
-}
+import type { Outcome, OutcomeCode } from "./outcome.ts";
+import type { TalliedFacts } from "./run-tally.ts";
 
 /** What is known about a run beside its result. */
-export interface OutcomeFacts {
-  readonly denials: number;
-  readonly firstDenial?: string | undefined;
+export interface OutcomeFacts extends TalliedFacts {
   readonly signal?: EndingSignal | undefined;
   /** The command that goes on with the session; absent when nothing is kept. */
   readonly goOn?: string | undefined;
+  /** Whether a value for a schema was asked for. */
   readonly wantsOutput: boolean;
-  readonly turns: number;
+  readonly durationMs: number;
 }
 
 /** The outcome of a run that came to a result. */
@@ -34,35 +23,46 @@ export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
     limit,
     errorCode: error?.code,
     signal: facts.signal,
-    denials: facts.denials,
+    denials: facts.denials.length,
     missesOutput,
   });
-  const subtype = facts.signal === undefined ? subtypeOf(result, missesOutput) : "error_interrupted";
-  const advice = adviceFor({ result, facts, subtype });
+  const code = facts.signal === undefined ? codeOf(result, missesOutput) : "error_interrupted";
+  const advice = adviceFor({ result, facts, code });
   return {
-    subtype,
+    ...common(facts),
+    stopReason,
+    code,
     exitCode,
     text: result.text,
     ...(output === undefined ? {} : { output }),
+    ...(limit === undefined ? {} : { limit }),
     ...(error === undefined ? {} : { error }),
-    ...(advice === undefined ? {} : { advice }),
+    ...(advice === undefined ? {} : { advice: { code, text: advice } }),
   };
 }
 
-/** The outcome of a run that threw, or never began. */
-export function failedOutcome(
-  error: NanoAgentError,
-  facts: Pick<OutcomeFacts, "signal" | "goOn">,
-  text = "",
-): Outcome {
+/** The outcome of a run that threw, was given up, or never began. */
+export function failedOutcome(error: NanoAgentError, facts: OutcomeFacts, text = ""): Outcome {
   const { signal } = facts;
+  const code = signal === undefined ? "error_during_execution" : "error_interrupted";
   return {
-    subtype: signal === undefined ? "error_during_execution" : "error_interrupted",
+    ...common(facts),
+    stopReason: error.code === "aborted" ? "aborted" : "error",
+    code,
     exitCode: signal === undefined ? exitCodeOfError(error.code) : signalExit(signal),
     text,
     error,
-    advice: signal === undefined ? error.message : interrupted(facts),
+    advice: { code, text: signal === undefined ? error.message : interrupted(facts) },
   };
+}
+
+function common({
+  signal: _signal,
+  wantsOutput: _wantsOutput,
+  goOn,
+  ...tallied
+}: OutcomeFacts): Omit<Outcome, "stopReason" | "code" | "exitCode" | "text"> {
+  return { ...tallied, ...(goOn === undefined ? {} : { goOn }) };
 }
 
 /** One more sentence that says how to go on; empty when nothing is kept. */
@@ -79,14 +79,14 @@ function signalExit(signal: EndingSignal): number {
   return exitCodeOfRun({ stopReason: "aborted", signal, denials: 0, missesOutput: false });
 }
 
-function subtypeOf({ stopReason, limit, error }: RunResult, missesOutput: boolean): ResultSubtype {
+function codeOf({ stopReason, limit, error }: RunResult, missesOutput: boolean): OutcomeCode {
   if (stopReason === "budget" && limit === "wall_time") return "error_max_wall_time";
-  const subtype = SUBTYPES[stopReason];
-  const neverCame = subtype === "success" || error?.details["neverCalled"] !== undefined;
-  return missesOutput && neverCame ? "error_max_structured_output_retries" : subtype;
+  const code = CODES[stopReason];
+  const neverCame = code === "success" || error?.details["neverCalled"] !== undefined;
+  return missesOutput && neverCame ? "error_max_structured_output_retries" : code;
 }
 
-const SUBTYPES: { readonly [reason in RunResult["stopReason"]]: ResultSubtype } = {
+const CODES: { readonly [reason in RunResult["stopReason"]]: OutcomeCode } = {
   completed: "success",
   finish_tool: "success",
   structured_output: "success",
@@ -102,18 +102,18 @@ const SUBTYPES: { readonly [reason in RunResult["stopReason"]]: ResultSubtype } 
   error: "error_during_execution",
 };
 
-interface Told {
+interface RunEnd {
   readonly result: RunResult;
   readonly facts: OutcomeFacts;
-  readonly subtype: ResultSubtype;
+  readonly code: OutcomeCode;
 }
 
-function adviceFor({ result, facts, subtype }: Told): string | undefined {
+function adviceFor({ result, facts, code }: RunEnd): string | undefined {
   const again = `What was changed so far is kept; ${nextStep(facts, "run again to go on")}`;
   const goOn = goOnText(facts.goOn);
-  switch (subtype) {
+  switch (code) {
     case "success":
-      return facts.denials === 0 ? undefined : denialAdvice(facts);
+      return facts.denials.length === 0 ? undefined : denialAdvice(facts);
     case "error_denied":
       return denialAdvice(facts);
     case "error_max_turns":
@@ -156,8 +156,11 @@ function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): stri
   return goOn === undefined ? otherwise : `go on with ${goOn}`;
 }
 
-function denialAdvice({ denials, firstDenial, goOn }: OutcomeFacts): string {
-  const count = denials === 1 ? "A tool call was refused" : `${denials} tool calls were refused`;
+function denialAdvice({ denials, goOn }: OutcomeFacts): string {
+  const count =
+    denials.length === 1 ? "A tool call was refused" : `${denials.length} tool calls were refused`;
+  const [first] = denials;
+  const firstDenial = first && `${first.name}: ${first.reason}`;
   const why = firstDenial === undefined ? "" : `: ${firstDenial.replace(/\.$/, "")}`;
   return `${count}${why}. ${wayOut(firstDenial ?? "")}, and ${nextStep({ goOn }, "run again")}.`;
 }

@@ -1,4 +1,4 @@
-import type { BudgetLimit } from "../../core/agent/result.ts";
+import type { BudgetLimit } from "../../core/agent/entry.ts";
 import type { ErrorCode } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 

@@ -1,0 +1,48 @@
+import type { ToolResultEntry } from "../../core/agent/entry.ts";
+import { counted } from "../../core/base/text.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import { textOf } from "../../core/message/message.ts";
+
+/** Longest title of a call. */
+const MAX_TITLE = 200;
+
+/** The argument a person would look for, on one line: the command, the path, the pattern; else all of them. */
+export function callTitle(input: ToolInput): string {
+  const value = ["command", "path", "file_path", "pattern", "url", "query", "agent", "name"]
+    .map((key) => input[key])
+    .find((each) => typeof each === "string");
+  const text =
+    typeof value === "string" ? value : Object.keys(input).length === 0 ? "" : JSON.stringify(input);
+  return oneLine(text, MAX_TITLE);
+}
+
+/** The result of a call in a few words: what its tool says of it, else how much it is; of a failure the first line. */
+export function briefResult({
+  title,
+  status,
+  result,
+}: Pick<ToolResultEntry, "title" | "status" | "result">): string {
+  if (title !== undefined && status !== "denied") return oneLine(title, MAX_TITLE);
+  const text = textOf(result.content, "\n");
+  if (status !== "ok") return oneLine(text.replace(/^Error: /, "").split("\n", 1)[0] ?? "", MAX_TITLE);
+  return `${counted(lineCount(text), "line")}, ${byteSize(text)}`;
+}
+
+/** Bytes of a text for people: `340 B`, `2.4 kB`. */
+export function byteSize(text: string): string {
+  const bytes = Buffer.byteLength(text);
+  return bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(1)} kB`;
+}
+
+/** Lines of a text; an end of the last line begins no further one. */
+export function lineCount(text: string): number {
+  return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
+}
+
+function oneLine(text: string, maxChars: number): string {
+  const line = text
+    .slice(0, maxChars * 2)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,281 @@
+import type { CompactionEntry } from "../../core/agent/entry.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import type { Input } from "../../core/message/given-message.ts";
+import type { Usage } from "../../core/message/usage.ts";
+import type { Effort, Model } from "../../core/model/model.ts";
+import type { Tool, ToolResult } from "../../core/tool/tool.ts";
+import type { RollbackReport } from "../../session/checkpoints/rollback.ts";
+import type { FilePort } from "../../tools/files/file-port.ts";
+import type { ShellPort } from "../../tools/shell/shell-port.ts";
+import type { ConfigFile } from "../config/config-schema.ts";
+import type { Environment } from "../config/env.ts";
+import type { PermissionMode } from "../config/permission-mode.ts";
+import type { FoundModel } from "../model-choice.ts";
+import type { MessageQueue } from "./message-queue.ts";
+import type { ModelReason, Notice, OnNotice } from "./notice.ts";
+import type { ModelSpending, Outcome } from "./outcome.ts";
+import type { Question, QuestionListener, QuestionReply } from "./question.ts";
+import type { SessionView, ViewChange } from "./view.ts";
+
+/** How a coding session is opened. */
+export interface CodingSessionOptions {
+  /** Default: the folder of the process. */
+  readonly cwd?: string;
+  /** Folders beside it that count as the workspace. */
+  readonly addDirs?: readonly string[];
+  /** Default: that of the process, as it is now. */
+  readonly environment?: Environment;
+  /** Settings that win over all files, as flags do. */
+  readonly settings?: Partial<ConfigFile>;
+  /** A model, or the name of one. Default: what settings and keys say. */
+  readonly model?: string | Model;
+  readonly permissionMode?: PermissionMode;
+  /** The session to go on with. Default: a new one. */
+  readonly resume?: "last" | ResumeOptions;
+  /** Id of the new session or copy. Default: made up. */
+  readonly sessionId?: string;
+  /** False: nothing is kept on disk. Default true. */
+  readonly keep?: boolean;
+  /** Whether the long-term memory that the user has configured is used. Default: what `keep` is. */
+  readonly remembers?: boolean;
+  /** Tools beside the built-in ones. */
+  readonly tools?: readonly Tool[];
+  /** What files and commands go through instead of the system: the buffers and the terminal of an editor. */
+  readonly ports?: SessionPorts;
+  /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
+  readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
+  /** Gets each notice from the first on, while the session is still being opened. */
+  readonly onNotice?: OnNotice;
+  /** Puts in what a text names, such as files behind `@`, before it is sent. Default: texts go as they are. */
+  readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
+  /** The command that goes on with a session, for advice, from the options that do. Default: `nano-agent -p OPTIONS "…"`. */
+  readonly goOnCommand?: (options: string) => string;
+}
+
+/** The session to go on with. */
+export interface ResumeOptions {
+  /** Id of a session, or the beginning of one; `"last"`: the newest of the folder. */
+  readonly id: string;
+  /** Goes on in a copy and leaves the session as it is. */
+  readonly fork?: boolean;
+  /** Id of an entry to go back to before. */
+  readonly at?: string;
+  /** Number of a model request to go back to before, from 1. */
+  readonly step?: number;
+}
+
+/** What files and commands go through instead of the system. */
+export interface SessionPorts {
+  readonly files?: FilePort;
+  readonly shell?: ShellPort;
+}
+
+/** How one message is sent. */
+export interface SendOptions {
+  /**
+   * Ends the run. Where its reason is an error with `details.signal` (`"SIGINT"`, `"SIGTERM"`, `"SIGHUP"`), the outcome has the exit code of
+   * that signal.
+   */
+  readonly signal?: AbortSignal;
+  /** Schema of a value wanted as `outcome.output`. */
+  readonly schema?: JsonSchema;
+}
+
+/**
+ * A run: its events to iterate over, once and from the beginning, and its outcome to await, which never rejects. It works whether or not anybody
+ * does either; leaving the iteration early stops it.
+ */
+export type SessionRun = AsyncIterable<AgentEvent> & Promise<Outcome>;
+
+/** What a session works with. */
+export interface SessionInfo {
+  readonly cwd: string;
+  readonly model: ModelView;
+  readonly effort?: Effort;
+  readonly mode: PermissionMode;
+  readonly tools: readonly string[];
+  readonly agents: readonly string[];
+  readonly skills: readonly string[];
+  readonly commands: readonly CommandView[];
+  readonly mcpServers: readonly McpServerView[];
+  /** Whether commands are confined. */
+  readonly sandbox: "on" | "off";
+  /** Where the session is kept; absent when it is not. */
+  readonly path?: string;
+  /** Options of the command that go on with the session; absent as long as nothing is stored. */
+  readonly goOn?: string;
+}
+
+/** The model of a session. */
+export interface ModelView {
+  /** `provider/id`. */
+  readonly name: string;
+  readonly why: ModelReason;
+  /** The file, variable or server that speaks for it. */
+  readonly source?: string;
+  readonly windowTokens?: number;
+}
+
+/** A command that a message can begin with, without its `/`. */
+export interface CommandView {
+  readonly name: string;
+  readonly description?: string;
+  /** What is to be written behind it. */
+  readonly hint?: string;
+}
+
+/** A server of tools. */
+export interface McpServerView {
+  readonly name: string;
+  readonly status: "connected" | "connecting" | "failed" | "needs_auth" | "disabled";
+  readonly error?: string;
+}
+
+/** What a compaction did; `undefined`: the conversation stays as it is, a notice says why. */
+export type CompactionResult = Pick<CompactionEntry, "method" | "tokensBefore" | "tokensAfter"> | undefined;
+
+/** What is put back. */
+export interface UndoOptions {
+  /** Files, and folders with all below them. Default: all. */
+  readonly paths?: readonly string[];
+  /** The run to go back to before, from 1, and the turn within it. Default: the newest whose changes stand. */
+  readonly to?: { readonly run: number; readonly turn?: number };
+  /** Also puts back what somebody else changed since. */
+  readonly force?: boolean;
+}
+
+/** What became of an undo. */
+export type UndoReport = RollbackReport;
+
+/** A message of the user that the session can go back to before. */
+export interface RewindPoint {
+  readonly entryId: string;
+  readonly text: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** Number of its run, from 1. */
+  readonly run: number;
+  /** Files that calls have changed since, each once. */
+  readonly files: readonly string[];
+}
+
+/** What is rewound. */
+export interface RewindOptions {
+  /** Default true. */
+  readonly conversation?: boolean;
+  /** Default false. */
+  readonly files?: boolean;
+  /** See {@link UndoOptions.force}. */
+  readonly force?: boolean;
+}
+
+/** What became of a rewind. */
+export interface RewindReport {
+  /** `refused`: nothing was done, for files stood in the way (`files.left`). */
+  readonly status: "done" | "refused";
+  /** Text of the message that was gone back to before, for the input. */
+  readonly text: string;
+  readonly files?: UndoReport;
+}
+
+/** What came of a command that a person ran. */
+export interface ShellOutcome {
+  readonly output: string;
+  /** `null`: it was ended by a signal. */
+  readonly exitCode: number | null;
+}
+
+/** What a session has come to. */
+export interface SessionStats {
+  readonly usage: Usage;
+  /** USD; `undefined` when a price is unknown. */
+  readonly cost: number | undefined;
+  readonly models: readonly ModelSpending[];
+  readonly runs: number;
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly context: ContextStats;
+}
+
+/** What the next request is made of, in tokens. */
+export interface ContextStats {
+  readonly usedTokens: number;
+  readonly windowTokens?: number;
+  /** Estimates. */
+  readonly parts: { readonly system: number; readonly tools: number; readonly messages: number };
+}
+
+/**
+ * A coding conversation: model, tools, permission, undo and the file it is kept in. Every face is a client of it. It prints nothing, installs no
+ * signal handler and changes nothing of the process; any number of them live side by side, each the one writer of its file.
+ */
+export interface CodingSession extends AsyncDisposable {
+  readonly id: string;
+  readonly info: SessionInfo;
+  /** What opening it found. Later ones come by {@link onNotice}. */
+  readonly notices: readonly Notice[];
+  /** Each of these returns the function that ends the listening. What a listener throws becomes a notice. */
+  onNotice(listener: OnNotice): () => void;
+  readonly view: SessionView;
+  onChange(listener: (change: ViewChange) => void): () => void;
+  /** Every event of every run, in order, secrets taken out. */
+  onEvent(listener: (event: AgentEvent) => void): () => void;
+
+  /**
+   * Runs until an answer. Without input it goes on with a conversation that waits for the model. Iterate it for events, or await it for the outcome.
+   * Throws `invalid_argument` while a run is at work: use `steer` or `queue`.
+   */
+  send(input?: Input, options?: SendOptions): SessionRun;
+  /** Reaches the model with its next request; between runs it starts a run. Returns the id of the waiting message. */
+  steer(input: Input): string;
+  /** Takes a steering message back that the model has not got yet, and returns its text; `undefined`: too late. */
+  unsteer(id: string): string | undefined;
+  readonly queue: MessageQueue;
+  /** Ends the run at work and holds the queue; the answer is kept as far as it has come. Resolves when the run has ended. */
+  stop(reason?: string): Promise<void>;
+
+  /** The open ones, oldest first. */
+  readonly questions: readonly Question[];
+  /**
+   * Having a listener is what makes a session attended: without one when a run begins, every question of it is a no. What a listener throws, or
+   * rejects with, refuses the question.
+   */
+  onQuestion(listener: QuestionListener): () => void;
+  /** Throws `invalid_argument` for a question that is not open, or an answer that it does not offer. */
+  answer(id: string, reply: QuestionReply): void;
+
+  /** These count from the next model request, or call, on; each is recorded. */
+  setModel(name: string): Promise<void>;
+  setMode(mode: PermissionMode): Promise<void>;
+  setEffort(effort: Effort | undefined): Promise<void>;
+  /** Adds tools while the session is open, or takes them away: from the next model request on. */
+  addTools(tools: readonly Tool[]): void;
+  removeTools(names: readonly string[]): void;
+
+  /** Makes room in the conversation now. These, down to `fork`, throw `invalid_argument` while a run is at work. */
+  compact(instructions?: string): Promise<CompactionResult>;
+  /** Puts files back to how they were before a run, or forth again. */
+  undo(options?: UndoOptions): Promise<UndoReport>;
+  redo(options?: { readonly force?: boolean }): Promise<UndoReport>;
+  /** Each message of the user, oldest first. */
+  rewindPoints(): readonly RewindPoint[];
+  /** Goes back to before a message. */
+  rewind(entryId: string, options?: RewindOptions): Promise<RewindReport>;
+  /** Opens a copy of the session, or of what stands before a message of it. */
+  fork(entryId?: string): Promise<CodingSession>;
+  /** One call through permission, hooks, undo and journal, without a model. What goes wrong in the call is an error result. */
+  callTool(name: string, input: ToolInput, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>;
+  /** Runs what a person typed: not judged, recorded, and shown to the model with the next message where it is shared. */
+  shell(
+    command: string,
+    options: { readonly shared: boolean; readonly signal?: AbortSignal },
+  ): Promise<ShellOutcome>;
+  stats(): SessionStats;
+
+  /** Ends at once whatever tools have started and gives the session file back, for the moment before the process ends. */
+  killNow(): void;
+  /** Ends the run at work and everything the session has started, and gives its file back. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,104 @@
+import type { AgentEvent } from "../../core/agent/event.ts";
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { EventStream } from "../../core/base/event-stream.ts";
+import type { SessionRun } from "./coding-session.ts";
+import type { EndingSignal } from "./exit-code.ts";
+import { SIGNAL_EXITS } from "./exit-code.ts";
+import type { Outcome } from "./outcome.ts";
+import { failedOutcome, type OutcomeFacts } from "./run-outcome.ts";
+import { RunTally } from "./run-tally.ts";
+
+/** A run at work: what comes of it, and how it is ended. */
+export class LiveRun {
+  readonly #outcome = Promise.withResolvers<Outcome>();
+  readonly #abort = new AbortController();
+  readonly #tally = new RunTally();
+  readonly #startedAt = performance.now();
+  readonly #given: AbortSignal | undefined;
+  readonly #onAbort = (): void => this.abort(this.#given?.reason);
+  #stream: EventStream<AgentEvent> | undefined;
+  #isOver = false;
+  /** What its user gets. */
+  readonly handle: SessionRun;
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#given = signal;
+    if (signal?.aborted === true) this.#onAbort();
+    else signal?.addEventListener("abort", this.#onAbort, { once: true });
+    // One word awaits the outcome, another iterates over the events.
+    this.handle = Object.assign(this.#outcome.promise, { [Symbol.asyncIterator]: () => this.#iterate() });
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get outcome(): Promise<Outcome> {
+    return this.#outcome.promise;
+  }
+
+  /** True once it has its outcome. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** What its events and its clock say by now. */
+  facts(rest: Pick<OutcomeFacts, "goOn" | "wantsOutput">): OutcomeFacts {
+    return {
+      ...this.#tally.facts,
+      ...rest,
+      durationMs: performance.now() - this.#startedAt,
+      signal: endingSignal(this.signal),
+    };
+  }
+
+  abort(reason: unknown): void {
+    this.#abort.abort(reason);
+  }
+
+  add(event: AgentEvent): void {
+    if (this.#isOver) return;
+    this.#tally.add(event);
+    this.#stream?.push(event);
+  }
+
+  /** Gives it its outcome; a second one is dropped. */
+  settle(outcome: Outcome): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#given?.removeEventListener("abort", this.#onAbort);
+    this.#stream?.end();
+    this.#outcome.resolve(outcome);
+  }
+
+  /** The outcome of a run that threw or is given up. */
+  fail(error: NanoAgentError, rest: Pick<OutcomeFacts, "goOn" | "wantsOutput">): void {
+    this.settle(failedOutcome(error, this.facts(rest), this.#tally.partialText));
+  }
+
+  #iterate(): AsyncIterator<AgentEvent> {
+    if (this.#stream !== undefined)
+      throw new NanoAgentError(
+        "invalid_argument",
+        "The events of this run are read already. Use onEvent to listen twice.",
+      );
+    const stream = new EventStream<AgentEvent>({
+      onCancel: async () => {
+        this.abort(new NanoAgentError("aborted", "The reader of the run left."));
+        await this.#outcome.promise;
+      },
+    });
+    this.#stream = stream;
+    if (this.#isOver) stream.end();
+    return stream;
+  }
+}
+
+/** The signal of the system that a run was ended by, where its abort says so. */
+function endingSignal({ aborted, reason }: AbortSignal): EndingSignal | undefined {
+  if (!aborted || !(reason instanceof NanoAgentError)) return undefined;
+  const { signal } = reason.details;
+  return typeof signal === "string" && Object.hasOwn(SIGNAL_EXITS, signal)
+    ? (signal as EndingSignal)
+    : undefined;
+}

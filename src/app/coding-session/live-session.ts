@@ -1,0 +1,400 @@
+import type { Agent } from "../../core/agent/agent.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import { NanoAgentError } from "../../core/base/errors.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import type { Input } from "../../core/message/given-message.ts";
+import { textOf } from "../../core/message/message.ts";
+import type { Effort } from "../../core/model/model.ts";
+import type { Tool, ToolResult } from "../../core/tool/tool.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../config/permission-mode.ts";
+import type {
+  CodingSession,
+  CompactionResult,
+  RewindOptions,
+  RewindPoint,
+  RewindReport,
+  SendOptions,
+  SessionInfo,
+  SessionRun,
+  SessionStats,
+  ShellOutcome,
+  UndoOptions,
+  UndoReport,
+} from "./coding-session.ts";
+import { Listeners } from "./listeners.ts";
+import { LiveView } from "./live-view.ts";
+import type { MessageQueue } from "./message-queue.ts";
+import { ModelControl } from "./model-control.ts";
+import type { Notice, OnNotice } from "./notice.ts";
+import { fault } from "./notice-board.ts";
+import { openQuestions } from "./open-questions.ts";
+import type { Question, QuestionListener, QuestionReply } from "./question.ts";
+import { rewindPoints } from "./rewind-points.ts";
+import { RunControl } from "./run-control.ts";
+import { sessionInfo } from "./session-info.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { sessionStats } from "./session-stats.ts";
+import { SHELL_NOTE, sharedText, shellNote } from "./shell-note.ts";
+import type { SessionView, ViewChange } from "./view.ts";
+import type { HostView } from "./view-fold.ts";
+
+/** The {@link CodingSession} over a composed agent. */
+export class LiveSession implements CodingSession {
+  readonly #parts: SessionParts;
+  readonly #models: ModelControl;
+  readonly #onFault = (error: unknown): void => this.#parts.notices.add(fault(error));
+  readonly #events = new Listeners<[event: AgentEvent]>(this.#onFault);
+  readonly #lateTools = new Map<string, Tool>();
+  readonly #runs: RunControl;
+  #agent: Agent;
+  #mode: PermissionMode;
+  /** A mode that was chosen before there was a conversation to record it in. */
+  #unrecordedMode: PermissionMode | undefined;
+  readonly #view: LiveView;
+  /** What else is at work that a run must not overlap with. */
+  #aside: string | undefined;
+  #tidied: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.#agent = parts.composed.agent;
+    this.#mode = parts.composed.mode;
+    this.#models = new ModelControl(parts.composed, () => this.#agent);
+    this.#runs = new RunControl({
+      parts,
+      agent: () => this.#agent,
+      beforeRun: () => this.#recordMode(),
+      onEvent: (event) => this.#onEvent(event),
+      onChange: () => this.changed(),
+      isBlocked: () => this.#aside !== undefined || this.#closing !== undefined,
+      isCommand: (text) => this.info.commands.some(({ name }) => isCommand(text, name)),
+    });
+    this.#view = new LiveView({
+      entries: () => parts.session.journal.entries(),
+      host: () => this.#hostView(),
+      notices: () => this.notices,
+      onFault: this.#onFault,
+    });
+    parts.notices.listen((notice) => this.#view.notice(notice));
+  }
+
+  /** Takes up what the session was left with: its model, and questions that nobody has answered. */
+  async begin(): Promise<void> {
+    const { session, desk, notices } = this.#parts;
+    if (await this.#models.resume(session, notices)) await this.#renew();
+    notices.add(this.#models.notice);
+    for (const question of openQuestions(session))
+      desk.leave(question, (reply) => this.#runs.answerLeft(question, reply));
+  }
+
+  get id(): string {
+    return this.#agent.sessionId;
+  }
+
+  get info(): SessionInfo {
+    const { view: model, effort } = this.#models;
+    return sessionInfo(this.#parts, {
+      model,
+      effort,
+      mode: this.#mode,
+      lateTools: [...this.#lateTools.keys()],
+    });
+  }
+
+  get notices(): readonly Notice[] {
+    return this.#parts.notices.list;
+  }
+
+  onNotice(listener: OnNotice): () => void {
+    return this.#parts.notices.listen(listener);
+  }
+
+  get view(): SessionView {
+    return this.#view.view;
+  }
+
+  onChange(listener: (change: ViewChange) => void): () => void {
+    return this.#view.listen(listener);
+  }
+
+  onEvent(listener: (event: AgentEvent) => void): () => void {
+    return this.#events.add(listener);
+  }
+
+  send(input?: Input, options: SendOptions = {}): SessionRun {
+    this.#assertIdle("send()");
+    return this.#runs.start({ input, options }).handle;
+  }
+
+  steer(input: Input): string {
+    this.#assertOpen();
+    return this.#runs.steer(input);
+  }
+
+  unsteer(id: string): string | undefined {
+    return this.#runs.unsteer(id);
+  }
+
+  get queue(): MessageQueue {
+    return this.#runs.queue;
+  }
+
+  stop(reason = "The run was stopped."): Promise<void> {
+    return this.#runs.stop(reason);
+  }
+
+  get questions(): readonly Question[] {
+    return this.#parts.desk.questions;
+  }
+
+  onQuestion(listener: QuestionListener): () => void {
+    return this.#parts.desk.onQuestion(listener);
+  }
+
+  answer(id: string, reply: QuestionReply): void {
+    this.#parts.desk.answer(id, reply);
+  }
+
+  async setModel(name: string): Promise<void> {
+    this.#assertOpen();
+    await this.#models.setModel(name);
+    this.changed();
+  }
+
+  async setEffort(effort: Effort | undefined): Promise<void> {
+    this.#assertOpen();
+    await this.#models.setEffort(effort);
+    this.changed();
+  }
+
+  async setMode(mode: PermissionMode): Promise<void> {
+    this.#assertOpen();
+    if (!PERMISSION_MODES.includes(mode))
+      throw new NanoAgentError(
+        "invalid_argument",
+        `${JSON.stringify(mode)} is no permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
+      );
+    this.#parts.composed.permission.setMode(mode);
+    this.#mode = mode;
+    if (this.#agent.getState().messages.length > 0) await this.#agent.setMode(mode);
+    else this.#unrecordedMode = mode;
+    this.changed();
+  }
+
+  addTools(tools: readonly Tool[]): void {
+    this.#assertOpen();
+    for (const tool of tools) {
+      this.#agent.tools.add(tool);
+      this.#lateTools.set(tool.name, tool);
+    }
+  }
+
+  removeTools(names: readonly string[]): void {
+    for (const name of names) {
+      this.#agent.tools.remove(name);
+      this.#lateTools.delete(name);
+    }
+  }
+
+  compact(instructions?: string): Promise<CompactionResult> {
+    return this.#beside("compact()", () =>
+      this.#agent.compact({
+        onEvent: (event) => this.#onEvent(event),
+        ...(instructions === undefined ? {} : { instructions }),
+      }),
+    );
+  }
+
+  undo(options: UndoOptions = {}): Promise<UndoReport> {
+    return this.#changing("undo()", async () =>
+      (await import("./undo-files.ts")).undoFiles(this.#parts, options),
+    );
+  }
+
+  redo(options: { readonly force?: boolean } = {}): Promise<UndoReport> {
+    return this.#changing("redo()", async () =>
+      (await import("./undo-files.ts")).redoFiles(this.#parts, options),
+    );
+  }
+
+  rewindPoints(): readonly RewindPoint[] {
+    return rewindPoints(this.#parts.session.journal.entries());
+  }
+
+  rewind(entryId: string, options: RewindOptions = {}): Promise<RewindReport> {
+    return this.#changing("rewind()", async () =>
+      (await import("./rewind-session.ts")).rewindSession(this.#parts, entryId, options),
+    );
+  }
+
+  fork(entryId?: string): Promise<CodingSession> {
+    const choice = { entryId, id: this.id, mode: this.#mode };
+    return this.#beside("fork()", async () =>
+      (await import("./fork-session.ts")).forkSession(this.#parts, choice),
+    );
+  }
+
+  async callTool(
+    name: string,
+    input: ToolInput,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<ToolResult> {
+    this.#assertOpen();
+    return this.#agent.callTool(name, input, {
+      ...options,
+      ...this.#runs.approver,
+      onEvent: (event) => this.#onEvent(event),
+    });
+  }
+
+  async shell(
+    command: string,
+    { shared, signal }: { readonly shared: boolean; readonly signal?: AbortSignal },
+  ): Promise<ShellOutcome> {
+    this.#assertOpen();
+    const { composed } = this.#parts;
+    const outcome = await composed.runShell(command, {
+      cwd: this.#parts.settings.cwd,
+      signal: signal ?? new AbortController().signal,
+    });
+    const note = { command, ...outcome, shared };
+    const entry = await this.#agent.note(SHELL_NOTE, shellNote(note));
+    // A run at work publishes what is noted beside it.
+    if (!this.#runs.isRunning) this.#onEvent(entry);
+    if (shared) await this.#agent.observe(sharedText(note));
+    return outcome;
+  }
+
+  stats(): SessionStats {
+    const { session, composed } = this.#parts;
+    return sessionStats(session.journal.entries(), {
+      system: composed.systemPrompt,
+      tools: this.#agent.tools.specs(),
+      messages: this.#agent.getState().messages,
+      windowTokens: this.#models.view.windowTokens,
+    });
+  }
+
+  killNow(): void {
+    const { composed, session } = this.#parts;
+    composed.killNow();
+    this.#runs.giveUp();
+    this.#closing ??= Promise.resolve();
+    session.release();
+    this.changed();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Tells that something beside events changed. */
+  changed(): void {
+    this.#view.changed();
+  }
+
+  /** A mode that was chosen before there was a conversation stands before its first run. */
+  async #recordMode(): Promise<void> {
+    if (this.#unrecordedMode !== undefined) await this.#agent.setMode(this.#unrecordedMode);
+    this.#unrecordedMode = undefined;
+  }
+
+  #onEvent(event: AgentEvent): void {
+    // While the model still writes the command, what it needs can be made ready.
+    if (event.type === "tool_call_start" && event.name === "bash") void this.#parts.composed.prepare();
+    // With the first turn, while the request is under way: a start need not wait for it.
+    if (event.type === "turn_start") this.#tidied ??= this.#parts.composed.tidy();
+    this.#events.call(event);
+    this.#view.apply(event);
+  }
+
+  async #beside<T>(what: string, work: () => Promise<T>): Promise<T> {
+    this.#assertIdle(what);
+    this.#aside = what;
+    this.changed();
+    try {
+      return await work();
+    } finally {
+      this.#aside = undefined;
+      this.changed();
+      this.#runs.sendWaiting();
+    }
+  }
+
+  /** What changes the journal beside the agent. */
+  #changing<T>(what: string, work: () => Promise<T>): Promise<T> {
+    return this.#beside(what, async () => {
+      try {
+        return await work();
+      } finally {
+        await this.#renew();
+      }
+    });
+  }
+
+  /** The conversation as the journal has it by now: with another agent, for one knows what it was told itself. */
+  async #renew(): Promise<void> {
+    const { composed, desk } = this.#parts;
+    this.#agent = await composed.renew(this.#models.choice);
+    for (const tool of this.#lateTools.values()) this.#agent.tools.add(tool);
+    desk.clear();
+    this.#view.reset();
+  }
+
+  #hostView(): HostView {
+    const { effort, view } = this.#models;
+    return {
+      state: this.#state,
+      queue: this.queue.items,
+      queueHeld: this.queue.held,
+      steering: this.#agent.pendingSteering.map(({ id, content }) => ({ id, text: textOf(content) })),
+      questions: this.questions,
+      model: view.name,
+      effort,
+      mode: this.#mode,
+      windowTokens: view.windowTokens,
+    };
+  }
+
+  get #state(): SessionView["state"] {
+    if (this.#closing !== undefined) return "closed";
+    if (this.#runs.isStopping) return "stopping";
+    if (this.questions.length > 0) return "waiting";
+    return this.#runs.isRunning || this.#aside !== undefined ? "running" : "idle";
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined)
+      throw new NanoAgentError("invalid_argument", "The session is closed: open it again.");
+  }
+
+  #assertIdle(what: string): void {
+    this.#assertOpen();
+    if (this.#aside !== undefined)
+      throw new NanoAgentError("invalid_argument", `${what} while ${this.#aside} is at work: wait for it.`);
+    if (!this.#runs.isRunning) return;
+    throw new NanoAgentError(
+      "invalid_argument",
+      `${what} while a run is at work: steer() it, put the message into the queue, or stop() it first.`,
+    );
+  }
+
+  async #close(): Promise<void> {
+    const { composed, session, desk } = this.#parts;
+    await this.#runs.stop("The session was closed.");
+    desk.clear();
+    await Promise.all([composed.dispose(), this.#tidied]);
+    await session.close();
+    this.changed();
+  }
+}
+
+function isCommand(text: string, name: string): boolean {
+  return text === `/${name}` || text.startsWith(`/${name} `);
+}

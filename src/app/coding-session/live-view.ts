@@ -1,0 +1,81 @@
+import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import { Listeners } from "./listeners.ts";
+import type { Notice } from "./notice.ts";
+import type { SessionView, ViewChange } from "./view.ts";
+import { type HostView, ViewFold } from "./view-fold.ts";
+
+/** Where a {@link LiveView} looks. */
+export interface ViewSource {
+  readonly entries: () => Iterable<JournalEntry>;
+  readonly host: () => HostView;
+  readonly notices: () => readonly Notice[];
+  readonly onFault: (error: unknown) => void;
+}
+
+/** The view of a session that is at work. Costs nothing until somebody looks at it. */
+export class LiveView {
+  readonly #source: ViewSource;
+  readonly #listeners: Listeners<[change: ViewChange]>;
+  #fold: ViewFold | undefined;
+
+  constructor(source: ViewSource) {
+    this.#source = source;
+    this.#listeners = new Listeners(source.onFault);
+  }
+
+  get view(): SessionView {
+    return this.#opened().view;
+  }
+
+  listen(listener: (change: ViewChange) => void): () => void {
+    this.#opened();
+    return this.#listeners.add(listener);
+  }
+
+  apply(event: AgentEvent): void {
+    const fold = this.#fold;
+    if (fold === undefined) return;
+    fold.apply(event);
+    // It may have been a message that waited until now.
+    if (event.type === "user_message") fold.host(this.#source.host());
+    this.#tell(fold);
+  }
+
+  notice(notice: Notice): void {
+    this.#fold?.notice(notice);
+    if (this.#fold !== undefined) this.#tell(this.#fold);
+  }
+
+  /** Something beside events changed. */
+  changed(): void {
+    if (this.#fold === undefined) return;
+    this.#fold.host(this.#source.host());
+    this.#tell(this.#fold);
+  }
+
+  /** The conversation is another one from here on. */
+  reset(): void {
+    if (this.#fold === undefined) return;
+    this.#fold = this.#folded([]);
+    this.#listeners.call({ items: [], rest: true, reset: true });
+  }
+
+  #opened(): ViewFold {
+    return (this.#fold ??= this.#folded(this.#source.notices()));
+  }
+
+  #folded(notices: readonly Notice[]): ViewFold {
+    const { entries, host } = this.#source;
+    const fold = new ViewFold(host());
+    for (const entry of entries()) fold.apply(entry);
+    for (const notice of notices) fold.notice(notice);
+    fold.take();
+    return fold;
+  }
+
+  #tell(fold: ViewFold): void {
+    const change = fold.take();
+    if (change.items.length > 0 || change.rest) this.#listeners.call(change);
+  }
+}

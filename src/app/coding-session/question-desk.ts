@@ -1,0 +1,221 @@
+import { compileSchema } from "../../core/base/compile-schema.ts";
+import { type Json, NanoAgentError } from "../../core/base/errors.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
+import type { FileDiff } from "./file-diff.ts";
+import type {
+  AnswerChoice,
+  NewQuestion,
+  OfferedChoice,
+  Question,
+  QuestionListener,
+  QuestionReply,
+} from "./question.ts";
+
+/** What a {@link QuestionDesk} works with. */
+export interface QuestionDeskOptions {
+  readonly onChange: () => void;
+  /** Told what came of an answer. */
+  readonly onTell: (message: string) => void;
+  /** Keeps a question where another process finds it, and resolves to its id. */
+  readonly record: (question: ApprovalQuestion) => Promise<string>;
+  /** What a call would change in a file. */
+  readonly diffOf: (tool: string, input: ToolInput) => Promise<FileDiff | undefined>;
+  /** The file that a rule of an `always` is written to. */
+  readonly rulesFile: string;
+}
+
+interface OpenQuestion {
+  readonly question: Question;
+  readonly reply: (reply: QuestionReply) => void;
+}
+
+/**
+ * The questions of a session as data: whoever asks waits, whoever listens answers, at any time. What a listener throws, or rejects with,
+ * refuses the question.
+ */
+export class QuestionDesk implements ApprovalPrompt {
+  readonly #options: QuestionDeskOptions;
+  readonly #listeners = new Set<QuestionListener>();
+  #open: readonly OpenQuestion[] = [];
+  #questions: readonly Question[] = [];
+
+  constructor(options: QuestionDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Whether anybody listens. */
+  get isAttended(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  /** The open ones, oldest first. */
+  get questions(): readonly Question[] {
+    return this.#questions;
+  }
+
+  onQuestion(listener: QuestionListener): () => void {
+    const own: QuestionListener = (question, signal) => listener(question, signal);
+    this.#listeners.add(own);
+    return () => {
+      this.#listeners.delete(own);
+    };
+  }
+
+  answer(id: string, reply: QuestionReply): void {
+    const open = this.#open.find(({ question }) => question.id === id);
+    if (open === undefined)
+      throw wrong(`No question ${JSON.stringify(id)} is open: it was answered, or nobody waits any more.`);
+    assertOffered(open.question, reply);
+    open.reply(reply);
+  }
+
+  /** Puts a question here that nobody of this process waits for; `onReply` gets the answer. */
+  leave(question: Question, onReply: (reply: QuestionReply) => void): void {
+    this.#add({
+      question,
+      reply: (reply) => {
+        this.#remove(question.id);
+        onReply(reply);
+      },
+    });
+  }
+
+  /** Takes back every question that {@link leave} put here. */
+  clear(): void {
+    this.#set([]);
+  }
+
+  async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
+    const { record, diffOf, rulesFile } = this.#options;
+    const { tool, input, agent, callId, reason, signal } = asked;
+    this.#assertAttended();
+    const diff = await diffOf(tool, input);
+    const id = await record(asked);
+    const reply = await this.#wait(
+      {
+        id,
+        type: "permission",
+        time: Date.now(),
+        callId,
+        tool,
+        input,
+        reason,
+        choices: choicesOf(asked, rulesFile),
+        ...(agent === undefined ? {} : { agent }),
+        ...(asked.part === undefined ? {} : { parts: [partOf(asked, asked.part)] }),
+        ...(diff === undefined ? {} : { diff }),
+      },
+      signal,
+    );
+    if (!("choice" in reply)) return { choice: "no" };
+    const { choice, reason: why } = reply;
+    if (choice !== "no" && choice !== "stop") return { choice };
+    return { choice, ...(why === undefined ? {} : { reason: why }) };
+  }
+
+  /** Asks for a value or a choice on behalf of a server or a tool. `undefined`: declined, also where nobody listens. */
+  async askValue(id: string, asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
+    if (!this.isAttended) return undefined;
+    const reply = await this.#wait({ ...asked, id, time: Date.now() }, signal);
+    return "value" in reply ? reply.value : undefined;
+  }
+
+  tell(message: string): void {
+    this.#options.onTell(message);
+  }
+
+  #assertAttended(): void {
+    if (!this.isAttended) throw new NanoAgentError("invalid_argument", "there is nobody to ask");
+  }
+
+  async #wait(question: Question, signal: AbortSignal): Promise<QuestionReply> {
+    signal.throwIfAborted();
+    const answered = Promise.withResolvers<QuestionReply>();
+    const over = new AbortController();
+    const onAbort = (): void => answered.reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#add({ question, reply: answered.resolve });
+    try {
+      for (const listener of this.#listeners)
+        void heard(listener, question, over.signal).catch((error: unknown) => answered.reject(error));
+      return await answered.promise;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      this.#remove(question.id);
+      over.abort(signal.reason);
+    }
+  }
+
+  #add(open: OpenQuestion): void {
+    this.#set([...this.#open, open]);
+  }
+
+  #remove(id: string): void {
+    this.#set(this.#open.filter(({ question }) => question.id !== id));
+  }
+
+  #set(open: readonly OpenQuestion[]): void {
+    this.#open = open;
+    this.#questions = open.map(({ question }) => question);
+    this.#options.onChange();
+  }
+}
+
+/** What a listener throws at once is a rejection too. */
+async function heard(listener: QuestionListener, question: Question, signal: AbortSignal): Promise<void> {
+  await listener(question, signal);
+}
+
+function partOf({ reason, rule }: ApprovalQuestion, text: string): NonNullable<Question["parts"]>[number] {
+  return { text, reason, ...(rule === undefined ? {} : { rule }) };
+}
+
+function choicesOf({ rule, canAlways }: ApprovalQuestion, savedTo: string): readonly OfferedChoice[] {
+  return [
+    { choice: "once" },
+    ...(rule === undefined ? [] : [{ choice: "session" as const, rule }]),
+    ...(rule === undefined || !canAlways ? [] : [{ choice: "always" as const, rule, savedTo }]),
+    { choice: "no" },
+    { choice: "stop" },
+  ];
+}
+
+/** What every question can be answered with. */
+const REFUSALS: ReadonlySet<AnswerChoice> = new Set(["no", "stop"]);
+
+function assertOffered({ type, choices, options, schema }: Question, reply: QuestionReply): void {
+  if ("value" in reply) {
+    if (type === "permission")
+      throw wrong(
+        `A question about a call takes a choice: ${choices.map(({ choice }) => choice).join(", ")}.`,
+      );
+    if (options !== undefined && !options.some(({ value }) => value === reply.value))
+      throw wrong(
+        `${JSON.stringify(reply.value)} is none of ${options.map(({ value }) => value).join(", ")}.`,
+      );
+    assertFits(schema, reply.value);
+    return;
+  }
+  const { choice, rule } = reply;
+  if (type !== "permission" && REFUSALS.has(choice)) return;
+  const offered = choices.find((each) => each.choice === choice);
+  if (offered === undefined)
+    throw wrong(
+      `${JSON.stringify(choice)} is not offered. Choose one of ${choices.map((each) => each.choice).join(", ")}.`,
+    );
+  if (rule !== undefined && rule !== offered.rule)
+    throw wrong(`The question offers ${offered.rule ?? "no rule"} for ${choice}, not ${rule}.`);
+}
+
+function assertFits(schema: Question["schema"], value: Json): void {
+  if (schema === undefined) return;
+  const checked = compileSchema(schema).validate(value);
+  if (checked instanceof Promise || checked.ok) return;
+  const faults = checked.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  throw wrong(`The value does not fit what was asked for: ${faults.join("; ")}.`);
+}
+
+function wrong(message: string): NanoAgentError {
+  return new NanoAgentError("invalid_argument", message);
+}

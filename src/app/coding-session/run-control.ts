@@ -1,0 +1,231 @@
+import type { Agent } from "../../core/agent/agent.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
+import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import type { UserBlock } from "../../core/message/block.ts";
+import { type Input, toMessages } from "../../core/message/given-message.ts";
+import { textOf } from "../../core/message/message.ts";
+import type { ComposedAgent } from "../compose.ts";
+import { withGoneFolder } from "../config/paths.ts";
+import type { SendOptions } from "./coding-session.ts";
+import { LiveRun } from "./live-run.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Question, QuestionReply } from "./question.ts";
+import { outcomeOf } from "./run-outcome.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { WaitingMessages } from "./waiting-messages.ts";
+
+/** What a {@link RunControl} works with. */
+export interface RunControlOptions {
+  readonly parts: SessionParts;
+  readonly agent: () => Agent;
+  /** Called before a run begins. */
+  readonly beforeRun: () => Promise<void>;
+  readonly onEvent: (event: AgentEvent) => void;
+  readonly onChange: () => void;
+  /** Whether nothing may begin now: the session is closed, or something is at work that no run may overlap with. */
+  readonly isBlocked: () => boolean;
+  /** Whether a text begins with the name of a command. */
+  readonly isCommand: (text: string) => boolean;
+}
+
+/** Endings after which the messages that wait go out by themselves. */
+const GOES_ON: ReadonlySet<Outcome["stopReason"]> = new Set([
+  "completed",
+  "finish_tool",
+  "structured_output",
+  "output_limit",
+  "refusal",
+  "max_iterations",
+]);
+
+/** How one run is begun. */
+interface RunStart {
+  readonly input?: Input | undefined;
+  readonly options?: SendOptions;
+  readonly approvals?: Approvals;
+}
+
+/** The runs of a session, one at a time, and the messages that wait for them. */
+export class RunControl {
+  readonly queue: WaitingMessages;
+  readonly #options: RunControlOptions;
+  #run: LiveRun | undefined;
+  #isStopping = false;
+  #approvals: { [callId: string]: ApprovalAnswer } = {};
+
+  constructor(options: RunControlOptions) {
+    const { onChange, isCommand } = options;
+    this.#options = options;
+    this.queue = new WaitingMessages({
+      onChange,
+      isCommand,
+      onReady: () => this.sendWaiting(),
+      sendNow: (text) => {
+        this.steer(text);
+      },
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.#run !== undefined;
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Who is asked: nobody, unless somebody listens. */
+  get approver(): { readonly approve?: NonNullable<ComposedAgent["approve"]> } {
+    const { composed, desk } = this.#options.parts;
+    return desk.isAttended && composed.approve !== undefined ? { approve: composed.approve } : {};
+  }
+
+  /** Begins a run. */
+  start(begun: RunStart): LiveRun {
+    const run = new LiveRun(begun.options?.signal);
+    this.#run = run;
+    void this.#perform(run, begun);
+    return run;
+  }
+
+  steer(input: Input): string {
+    const { agent, isBlocked, onChange } = this.#options;
+    if (this.#run === undefined && isBlocked()) return this.queue.add(textOfInput(input));
+    const id = agent().steer(steeringOf(input));
+    if (this.#run === undefined) this.start({});
+    onChange();
+    return id;
+  }
+
+  unsteer(id: string): string | undefined {
+    const agent = this.#options.agent();
+    const message = agent.pendingSteering.find((each) => each.id === id);
+    if (message === undefined || !agent.unsteer(id)) return undefined;
+    this.#options.onChange();
+    return textOf(message.content);
+  }
+
+  async stop(reason: string): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return;
+    this.queue.hold();
+    this.#isStopping = true;
+    this.#options.onChange();
+    run.abort(new NanoAgentError("aborted", reason));
+    await run.outcome;
+  }
+
+  /** What came too late for the run that has ended, then the queue. */
+  sendWaiting(): void {
+    const { agent, isBlocked } = this.#options;
+    if (this.#run !== undefined || isBlocked()) return;
+    if (agent().pendingSteering.length > 0) {
+      this.start({});
+      return;
+    }
+    const text = this.queue.next();
+    if (text !== undefined) this.start({ input: text });
+  }
+
+  /** Takes an answer to a question of an earlier process. The run goes on when the last one is answered. */
+  answerLeft({ callId = "" }: Question, reply: QuestionReply): void {
+    this.#approvals[callId] = approvalOf(reply);
+    if (this.#options.parts.desk.questions.length > 0 || this.#run !== undefined) return;
+    const approvals = this.#approvals;
+    this.#approvals = {};
+    this.start({ approvals });
+  }
+
+  /** Gives the run at work its outcome without waiting for it. */
+  giveUp(): void {
+    const run = this.#run;
+    this.#run = undefined;
+    run?.fail(toNanoAgentError(run.signal.reason ?? "interrupted"), this.#outcomeFacts(false));
+  }
+
+  async #perform(run: LiveRun, { input, options = {}, approvals }: RunStart): Promise<void> {
+    const { agent, beforeRun, onEvent, onChange } = this.#options;
+    const { schema } = options;
+    const wantsOutput = schema !== undefined;
+    onChange();
+    try {
+      await beforeRun();
+      const result = await agent().run(await this.#expanded(input, run.signal), {
+        signal: run.signal,
+        onEvent: (event) => {
+          if (run.isOver) return;
+          run.add(event);
+          onEvent(event);
+        },
+        ...this.approver,
+        ...(schema === undefined ? {} : { schema }),
+        ...(approvals === undefined ? {} : { approvals }),
+      });
+      this.#end(run, () => run.settle(outcomeOf(result, run.facts(this.#outcomeFacts(wantsOutput)))));
+    } catch (error) {
+      const failure = toNanoAgentError(withGoneFolder(error), "internal");
+      this.#end(run, () => run.fail(failure, this.#outcomeFacts(wantsOutput)));
+    }
+    const { stopReason } = await run.outcome;
+    if (this.#run !== undefined) return;
+    if (GOES_ON.has(stopReason)) this.sendWaiting();
+    else this.#keepWaiting();
+  }
+
+  /** A run is over before its outcome is known: who awaits it may send the next message. */
+  #end(run: LiveRun, settle: () => void): void {
+    if (this.#run === run) this.#run = undefined;
+    this.#isStopping = false;
+    settle();
+    this.#options.onChange();
+  }
+
+  /** The input, once files and other resources that its text names are put in. */
+  async #expanded(input: Input | undefined, signal: AbortSignal): Promise<Input | undefined> {
+    const { expandInput } = this.#options.parts.options;
+    return typeof input === "string" && expandInput !== undefined ? expandInput(input, { signal }) : input;
+  }
+
+  /** After a run that did not come to its end nothing goes out by itself; what was meant for it waits where a person sees it. */
+  #keepWaiting(): void {
+    const agent = this.#options.agent();
+    const messages = agent.pendingSteering;
+    if (messages.length > 0 || this.queue.items.length > 0) this.queue.hold();
+    for (const { id, content } of messages) {
+      const text = textOf(content);
+      // What is no text cannot be queued: it goes with the next message.
+      if (text !== "" && agent.unsteer(id)) this.queue.add(text);
+    }
+  }
+
+  #outcomeFacts(wantsOutput: boolean): { readonly wantsOutput: boolean; readonly goOn: string | undefined } {
+    const { options, session } = this.#options.parts;
+    const { goOnCommand = (words: string) => `nano-agent -p ${words} "…"` } = options;
+    const words = session.goOn();
+    return { wantsOutput, goOn: words === undefined ? undefined : goOnCommand(words) };
+  }
+}
+
+function approvalOf(reply: QuestionReply): ApprovalAnswer {
+  if (!("choice" in reply)) return false;
+  const { choice, reason } = reply;
+  return {
+    approved: choice === "once",
+    ...(reason === undefined ? {} : { reason: `the user said: ${reason}` }),
+    ...(choice === "stop" ? { stop: true } : {}),
+  };
+}
+
+function steeringOf(input: Input): string | readonly UserBlock[] {
+  if (typeof input === "string") return input;
+  const messages = toMessages(input);
+  if (messages.some(({ role }) => role === "assistant"))
+    throw new NanoAgentError("invalid_argument", "steer() takes messages of the user: set role to user.");
+  return messages.flatMap(({ content }) => content as readonly UserBlock[]);
+}
+
+function textOfInput(input: Input): string {
+  const steering = steeringOf(input);
+  return typeof steering === "string" ? steering : textOf(steering);
+}

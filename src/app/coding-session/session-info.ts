@@ -1,0 +1,35 @@
+import type { Effort } from "../../core/model/model.ts";
+import type { PermissionMode } from "../config/permission-mode.ts";
+import type { ModelView, SessionInfo } from "./coding-session.ts";
+import type { SessionParts } from "./session-parts.ts";
+
+/** What of a session may change while it is open. */
+export interface SessionChoices {
+  readonly model: ModelView;
+  readonly effort: Effort | undefined;
+  readonly mode: PermissionMode;
+  /** Names of tools that were added. */
+  readonly lateTools: readonly string[];
+}
+
+/** What a session works with. */
+export function sessionInfo(
+  { composed, session, settings }: SessionParts,
+  { model, effort, mode, lateTools }: SessionChoices,
+): SessionInfo {
+  const goOn = session.goOn();
+  return {
+    cwd: settings.cwd,
+    model,
+    ...(effort === undefined ? {} : { effort }),
+    mode,
+    tools: [...composed.toolNames, ...lateTools],
+    agents: composed.agents,
+    skills: composed.skills,
+    commands: [],
+    mcpServers: [],
+    sandbox: composed.sandbox,
+    ...(session.path === undefined ? {} : { path: session.path }),
+    ...(goOn === undefined ? {} : { goOn }),
+  };
+}

@@ -1,0 +1,25 @@
+import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { ComposedAgent } from "../compose.ts";
+import type { OpenSession } from "../open-session.ts";
+import type { Settings } from "../settings.ts";
+import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
+import type { NoticeBoard } from "./notice-board.ts";
+import type { QuestionDesk } from "./question-desk.ts";
+
+/** What a session that is open is made from. */
+export interface SessionParts {
+  readonly options: CodingSessionOptions;
+  readonly settings: Settings;
+  readonly composed: ComposedAgent;
+  readonly session: OpenSession;
+  readonly desk: QuestionDesk;
+  readonly notices: NoticeBoard;
+  /** Opens another session. */
+  readonly reopen: (options: CopyOptions) => Promise<CodingSession>;
+}
+
+/** How a copy of a session is opened. */
+export interface CopyOptions extends CodingSessionOptions {
+  /** What a session that is not kept begins with. */
+  readonly entries?: readonly JournalEntry[];
+}

@@ -1,0 +1,147 @@
+import { orAborted } from "../base/abort.ts";
+import { errorMessage } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import { NEVER_RAN } from "../message/transcript.ts";
+import { errorResult } from "../tool/output.ts";
+import type { ToolResult } from "../tool/tool.ts";
+import type { PermissionEntry, ToolStatus } from "./entry.ts";
+import type { ApprovalAnswer, Gate, GateDecision, GateRequest } from "./gate.ts";
+import { type RunContext, record } from "./run-context.ts";
+
+/** How a call ended, before it is recorded. */
+export interface SettledCall {
+  readonly status: ToolStatus;
+  readonly result: ToolResult;
+}
+
+/**
+ * Asks the gate about a call, and a person where the gate says so. Resolves to undefined for a call that may run, to its end for one that
+ * may not, to `waiting` for one that waits for approval. Whatever is not a clear yes refuses. Throws only for the journal.
+ */
+export async function permit(
+  run: RunContext,
+  gate: Gate,
+  request: GateRequest,
+): Promise<SettledCall | "waiting" | undefined> {
+  let decision: GateDecision;
+  try {
+    const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), run.signal);
+    decision = isRecord(answer) ? (answer as unknown as GateDecision) : NO_DECISION;
+  } catch (error) {
+    if (run.signal.aborted) return NOT_RUN;
+    const reason = `the permission check failed: ${errorMessage(error)}`;
+    decision = { action: "deny", code: "gate_failed", reason };
+  }
+  if (decision.action === "allow") return undefined;
+  if (decision.action === "ask") return ask(run, request, decision);
+  // Anything that is not one of the known words refuses: an unknown answer is no permission.
+  return refuse(run, request, { ...decision, by: "rule", reason: decision.reason ?? "a rule forbids it" });
+}
+
+const NO_DECISION: GateDecision = {
+  action: "deny",
+  code: "gate_failed",
+  reason: "the permission check gave no answer",
+};
+
+const NOT_RUN: SettledCall = { status: "aborted", result: errorResult(NEVER_RAN) };
+
+async function ask(
+  run: RunContext,
+  request: GateRequest,
+  decision: GateDecision,
+): Promise<SettledCall | "waiting" | undefined> {
+  const question = decision.reason ?? "it needs approval";
+  const asked = { ...decision, question };
+  if (run.state.isStopped) {
+    const reason = "the user wants the run to end";
+    return refuse(run, request, { ...asked, by: "person", code: "run_ending", reason });
+  }
+  if (run.approve === undefined) {
+    if (run.onAsk === "pause") return wait(run, request, asked);
+    const reason = `${question.replace(/\.$/, "")}, and there is nobody to ask`;
+    return refuse(run, request, { ...asked, by: "nobody", code: "nobody_to_ask", reason });
+  }
+  let answer: ApprovalAnswer;
+  try {
+    answer = await orAborted(Promise.resolve(run.approve({ ...request, decision })), run.signal);
+  } catch (error) {
+    if (run.signal.aborted) return NOT_RUN;
+    const reason = `asking failed: ${errorMessage(error)}`;
+    return refuse(run, request, { ...asked, by: "person", code: "approver_failed", reason });
+  }
+  if (answer === "later") return wait(run, request, asked);
+  const { approved, reason, stop } = isRecord(answer) ? answer : { approved: answer };
+  if (approved === true) {
+    await recordDecision(run, request, { ...asked, action: "allow", by: "person", reason: question });
+    return undefined;
+  }
+  return refuse(run, request, {
+    ...asked,
+    by: "person",
+    code: "person",
+    reason: reason ?? "the user refused it",
+    ...(stop === true ? { stop: true } : {}),
+  });
+}
+
+/** A call of the model itself can wait; in the middle of another call nothing could go on from there. */
+async function wait(
+  run: RunContext,
+  request: GateRequest,
+  asked: GateDecision & { readonly question: string },
+): Promise<SettledCall | "waiting"> {
+  const { question, code, rule, part, suggestion } = asked;
+  if (request.parentCallId !== undefined || run.scope !== undefined) {
+    const reason = `${question}, and a call inside another one cannot wait for the answer: make it on its own`;
+    return refuse(run, request, { ...asked, by: "nobody", code: "cannot_wait", reason });
+  }
+  const { callId, name, input } = request;
+  await record(run, {
+    type: "approval_request",
+    callId,
+    name,
+    input,
+    reason: question,
+    ...(code === undefined ? {} : { code }),
+    ...(rule === undefined ? {} : { rule }),
+    ...(part === undefined ? {} : { part }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  });
+  return "waiting";
+}
+
+/** What is recorded of a decision beside its call. */
+type Decided = Pick<PermissionEntry, "by" | "reason" | "question" | "code" | "rule" | "suggestion" | "stop">;
+
+/** Records a refusal. The call ends with its reason. */
+export async function refuse(run: RunContext, call: DecidedCall, decision: Decided): Promise<SettledCall> {
+  await recordDecision(run, call, { ...decision, action: "deny" });
+  return { status: "denied", result: errorResult(`Tool call was not approved: ${decision.reason}`) };
+}
+
+/** The call a decision is about. */
+export type DecidedCall = Pick<PermissionEntry, "callId" | "name" | "input" | "parentCallId">;
+
+async function recordDecision(
+  run: RunContext,
+  { callId, name, input, parentCallId }: DecidedCall,
+  decision: Decided & Pick<PermissionEntry, "action">,
+): Promise<void> {
+  const { action, by, reason, question, code, rule, suggestion, stop } = decision;
+  await record(run, {
+    type: "permission_decision",
+    callId,
+    name,
+    input,
+    action,
+    by,
+    reason,
+    ...(question === undefined || question === reason ? {} : { question }),
+    ...(code === undefined ? {} : { code }),
+    ...(rule === undefined ? {} : { rule }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+    ...(stop === undefined ? {} : { stop }),
+    ...(parentCallId === undefined ? {} : { parentCallId }),
+  });
+}
