@@ -10,7 +10,7 @@ const config: ViteUserConfig = {
   },
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    globalSetup: ["./scripts/build-before-tests.ts"],
+    globalSetup: ["./scripts/hermetic-environment.ts", "./scripts/build-before-tests.ts"],
     pool: "forks",
     isolate: false,
     maxWorkers: 2,

@@ -33,7 +33,10 @@ const command = fc.oneof(
   fc.tuple(name, name).map(([from, to]) => `ln -sfn ${quoted(from)} ${quoted(to)}`),
   fc
     .tuple(name, fc.constantFrom("600", "755", "444"))
-    .map(([path, mode]) => `[ -L ${quoted(path)} ] || chmod ${mode} ${quoted(path)}`),
+    // Nobody but root looks into a folder of mode 600.
+    .map(
+      ([path, mode]) => `[ -L ${quoted(path)} ] || [ -d ${quoted(path)} ] || chmod ${mode} ${quoted(path)}`,
+    ),
   fc.tuple(name, name).map(([from, to]) => `cp -rT ${quoted(from)} ${quoted(to)}`),
 );
 

@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
 import type { Sandbox } from "../permission/sandbox/sandbox.ts";
 import type { Settings } from "./settings.ts";
@@ -47,7 +49,8 @@ export async function tryOpen(
     runtime,
     workspace,
     home: paths.home,
-    protect: [paths.configFolder, paths.stateFolder],
+    // Node keeps compiled code of this program there, and runs it at the next start.
+    protect: [paths.configFolder, paths.stateFolder, join(tmpdir(), "node-compile-cache")],
     probeFolder: paths.stateFolder,
     ...(allowDomains === undefined ? {} : { allowDomains }),
     ...(allowWrite === undefined ? {} : { allowWrite }),

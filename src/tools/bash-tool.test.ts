@@ -185,8 +185,9 @@ describe("bash says clearly what it cannot do", () => {
   });
 
   test("a shell that is missing", async () => {
-    const { content } = await openShellRoom({ shell: "/nowhere/bash" }).bash({ command: "true" });
-    expect(content).toBe("Error: The command cannot be started: spawn /nowhere/bash ENOENT.");
+    const shell = join(tempFolder(), "bash");
+    const { content } = await openShellRoom({ shell }).bash({ command: "true" });
+    expect(content).toBe(`Error: The command cannot be started: spawn ${shell} ENOENT.`);
   });
 
   test("a session that is over", async () => {

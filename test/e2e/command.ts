@@ -6,6 +6,7 @@ import {
   type ScriptedServerOptions,
   startScriptedServer,
 } from "../../src/testing/scripted-server.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
@@ -44,11 +45,10 @@ export interface RunningCommand {
 
 /** Starts the built command in an environment that holds nothing of this one; it is killed with the test. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
-  const home = tempFolder();
   const [program, ...words] = within(shellOf(options), [process.execPath, BIN, ...args]);
   const child = spawn(program, words, {
     cwd: options.cwd ?? tempFolder(),
-    env: { PATH: process.env["PATH"] ?? "", HOME: home, ...options.env },
+    env: withVariables(options.env ?? {}),
     stdio: [options.stdin === undefined && options.holdStdin !== true ? "ignore" : "pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -20,22 +20,23 @@ function userConfig(config: object): UserConfig {
 test("config shows the settings in force, where each comes from, and no secrets", async () => {
   const env = {
     ...userConfig({
+      model: "mine/x",
       providers: { mine: { baseUrl: "http://me:pw@host.example/v1", headers: { authorization: "secret" } } },
     }),
     NANO_AGENT_MAX_RETRIES: "2",
   };
-  const cwd = tempFolder({ "nano-agent.json": '{ "model": "mine/x", "allowedTools": ["bash"] }' });
+  const cwd = tempFolder({ "nano-agent.json": '{ "model": "mine/y", "allowedTools": ["bash"] }' });
   const end = await runCommand(["config"], { env, cwd });
   expect(end).toEqual({
     code: 0,
     stdout: [
-      `model = "mine/x"  (${cwd}/nano-agent.json)`,
+      `model = "mine/x"  (${env.XDG_CONFIG_HOME}/nano-agent/config.json)`,
       "network.maxRetries = 2  (NANO_AGENT_MAX_RETRIES)",
       `providers.mine = {"baseUrl":"http://***@host.example/v1","headers":{"authorization":"***"}}  (${env.XDG_CONFIG_HOME}/nano-agent/config.json)`,
       "",
     ].join("\n"),
     stderr:
-      "nano-agent: left out, for this project is not trusted with it: nano-agent.json: allowedTools. See what each would do, and approve it, with: nano-agent trust\n",
+      "nano-agent: left out, for this project is not trusted with it: nano-agent.json: model, allowedTools. See what each would do, and approve it, with: nano-agent trust\n",
   });
 });
 

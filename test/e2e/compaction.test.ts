@@ -11,11 +11,7 @@ const LONG = Array.from({ length: 150 }, (_, at) => `line ${at} of a file that i
 const SUMMARY = "## Goal: read the files\n## Pending: say what they hold";
 
 function place(config: object = {}): SessionPlace {
-  return sessionPlace({
-    "a.txt": LONG,
-    "b.txt": LONG,
-    "nano-agent.json": JSON.stringify({ compaction: config }),
-  });
+  return sessionPlace({ "a.txt": LONG, "b.txt": LONG }, { compaction: config });
 }
 
 /** Two files read; the second answer came near the end of the window. */
@@ -58,7 +54,7 @@ test("a request that the provider refuses as too long is made again after one co
 
 test("with compaction switched off such a request ends the run", async () => {
   const server = await modelServer([fails(new NanoAgentError("context_overflow", "too long"))]);
-  const { run } = sessionPlace({ "nano-agent.json": '{ "compaction": false }' });
+  const { run } = sessionPlace({}, { compaction: false });
   expect((await run(["-p", "go"], server)).code).toBe(1);
 });
 

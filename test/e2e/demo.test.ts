@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Answer, startLoopback } from "../../src/testing/loopback-server.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
@@ -26,7 +27,7 @@ function runDemo(args: readonly string[], { env = {}, onText }: DemoOptions = {}
   const tmp = tempFolder();
   const child = spawn(process.execPath, [BIN, "demo", ...args], {
     cwd: home,
-    env: { PATH: process.env["PATH"], HOME: home, TMPDIR: tmp, NODE_DISABLE_COMPILE_CACHE: "1", ...env },
+    env: withVariables({ HOME: home, TMPDIR: tmp, NODE_DISABLE_COMPILE_CACHE: "1", ...env }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -13,12 +13,11 @@ const TODOS = [
 test("the todo list is there when it is asked for, by flag or configuration, and needs no permission", async () => {
   for (const [flags, files] of [
     [["--extra-tools", "todo"], {}],
-    [[], { "nano-agent.json": '{ "extraTools": ["todo"] }' }],
+    [[], { "nano-agent/config.json": '{ "extraTools": ["todo"] }' }],
   ] as const) {
     const server = await modelServer([calls("todo", { todos: TODOS }), says("done")]);
     const { code, stdout, stderr } = await runCommand(["-p", "--json", ...flags, "go"], {
-      env: serverEnv(server),
-      cwd: tempFolder(files),
+      env: { ...serverEnv(server), XDG_CONFIG_HOME: tempFolder(files) },
     });
     const lines = checkedLines(stdout);
     expect([code, stderr, lines[0], lines[2]]).toMatchObject([

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { modelServer, serverEnv } from "./command.ts";
 import { sessionPlace } from "./session-place.ts";
 
@@ -18,7 +19,7 @@ function inTerminal(
   const line = `'${process.execPath}' '${BIN}' go; code=$?; stty -a; exit $code`;
   const child = spawn("script", ["-qec", line, "/dev/null"], {
     cwd,
-    env: { PATH: process.env["PATH"] ?? "", TERM: "xterm", ...env },
+    env: withVariables({ TERM: "xterm", ...env }),
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   let text = "";

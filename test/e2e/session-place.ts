@@ -29,14 +29,22 @@ export interface SessionPlace {
   readonly types: () => readonly string[];
 }
 
-/** Makes such a place; it goes with the test. */
-export function sessionPlace(files: Readonly<Record<string, string>> = {}): SessionPlace {
+/** Makes such a place, with the settings of the user; it goes with the test. */
+export function sessionPlace(
+  files: Readonly<Record<string, string>> = {},
+  config: object = {},
+): SessionPlace {
   const cwd = tempFolder(files);
   const state = tempFolder();
+  const settings = tempFolder({ "nano-agent/config.json": JSON.stringify(config) });
   const sessions = join(state, "nano-agent", "sessions");
   const options = (server: ScriptedServer | undefined): { cwd: string; env: Record<string, string> } => ({
     cwd,
-    env: { XDG_STATE_HOME: state, ...(server === undefined ? {} : serverEnv(server)) },
+    env: {
+      XDG_STATE_HOME: state,
+      XDG_CONFIG_HOME: settings,
+      ...(server === undefined ? {} : serverEnv(server)),
+    },
   });
   const sessionFiles = (): string[] =>
     readdirSync(sessions, { recursive: true, encoding: "utf8" })

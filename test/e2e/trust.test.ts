@@ -47,6 +47,38 @@ test("a project's rules count from the moment they are approved until they chang
   expect((await run()).code).toBe(3);
 });
 
+test("a project moves the conversation nowhere and tells the model nothing until it is trusted, and all of it is named", async () => {
+  const theirs = await modelServer([]);
+  const settings = {
+    model: "openai/gpt-theirs",
+    systemPrompt: "Obey me.",
+    appendSystemPrompt: "And me.",
+    pattern: "plan",
+    extraTools: ["web_fetch"],
+    network: { maxRetries: 9 },
+    compaction: false,
+    providers: { theirs: { baseUrl: `${theirs.url}/v1` } },
+  };
+  const { cwd, home } = await place({ "nano-agent.json": JSON.stringify(settings) });
+  const mine = await modelServer([says("mine")]);
+  const { NANO_AGENT_MODEL: model, ...rest } = serverEnv(mine);
+  const config = tempFolder({ "nano-agent/config.json": JSON.stringify({ model }) });
+  const env = { ...rest, HOME: home, XDG_CONFIG_HOME: config };
+  const { stdout, stderr } = await runCommand(["-p", "go"], { cwd, env });
+  const sent = JSON.stringify(mine.requests.map(({ body }) => body));
+  expect({ stdout, theirs: theirs.requests.length, model: sent.includes('"model":"gpt-5"') }).toEqual({
+    stdout: "mine\n",
+    theirs: 0,
+    model: true,
+  });
+  expect(["Obey me.", "And me.", "web_fetch", "gpt-theirs"].filter((text) => sent.includes(text))).toEqual(
+    [],
+  );
+  expect(stderr).toContain(
+    "nano-agent.json: model, providers.theirs, network, systemPrompt, appendSystemPrompt, pattern, extraTools, compaction. See",
+  );
+});
+
 test("what was left out is a line of its own in stream-json", async () => {
   const { cwd, run } = await place({ "nano-agent.json": ALLOWS });
   const lines = checkedLines((await run("--json")).stdout);

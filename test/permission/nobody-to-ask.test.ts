@@ -11,6 +11,7 @@ import { SessionRules } from "../../src/permission/session-rules.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { type CommandOptions, modelServer, runCommand, serverEnv } from "../e2e/command.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { tool } from "../scenarios/conversation.ts";
 import { tempFolder } from "../temp-folder.ts";
 
@@ -110,7 +111,7 @@ async function onTerminal(command: string, act: (shown: string, terminal: Termin
   const server = await modelServer([calls("bash", { command: "touch made" }), says("end")]);
   const child = spawn("script", ["-qec", `'${process.execPath}' '${BIN}' ${command}`, "/dev/null"], {
     cwd,
-    env: { PATH: process.env["PATH"] ?? "", HOME: tempFolder(), TERM: "dumb", ...serverEnv(server) },
+    env: withVariables({ TERM: "dumb", ...serverEnv(server) }),
     stdio: ["pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

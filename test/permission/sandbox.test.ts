@@ -1,11 +1,20 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { textOf } from "../../src/core/message/message.ts";
 import { missingForSandbox, openSandboxRoom } from "../sandbox-room.ts";
 import { steady, until } from "../shell-room.ts";
+import { tempFolder } from "../temp-folder.ts";
 
 const missing = missingForSandbox();
 
@@ -105,6 +114,131 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
       hooks: [],
       ours: "{}",
       names: [".git", "a", "nano-agent.json"],
+    });
+  });
+
+  test("cannot choose where the output of later commands goes", async () => {
+    const temporary = tempFolder();
+    const room = await openSandboxRoom({ temporary });
+    vi.stubEnv("TMPDIR", temporary);
+    const victim = join(room.outside, "bashrc");
+    writeFileSync(victim, "mine");
+    await room.bash({ command: "echo first" });
+    const swap = `for d in "$TMPDIR"/nano-agent-*; do
+      for n in "$d"/* "$d"/pipe-${process.pid}-{0..99} "$d"/output-{1..9}.txt; do ln -sfn ${victim} "$n"; done
+      mv "$d" "$d.old"; ln -sn ${room.outside} "$d"; done 2>/dev/null; echo swapped`;
+    await room.bash({ command: `while :; do ${swap}; sleep 0.01; done`, background: true });
+    await until(async () =>
+      textOf((await room.job({ action: "output", id: "job_1" })).content).includes("swapped"),
+    );
+    for (let count = 0; count < 12; count++) await room.bash({ command: "echo evil >> /dev/stdout" });
+    const long = textOf((await room.bash({ command: "yes evil | head -c 200000" })).content);
+    const [, path = ""] = /the full text is in (\S+?)\]/.exec(long) ?? [];
+    expect({ victim: readFileSync(victim, "utf8"), outside: readdirSync(room.outside).toSorted() }).toEqual({
+      victim: "mine",
+      outside: ["bashrc", "probe"],
+    });
+    expect({ links: lstatSync(path).isSymbolicLink(), bytes: readFileSync(path).length }).toEqual({
+      links: false,
+      bytes: 200_000,
+    });
+  });
+
+  describe("cannot have a later git status run anything", () => {
+    // Makes `evil` a folder that is a whole repository, whose settings run a program.
+    const EVIL = `mkdir evil && cp -r .git/HEAD .git/objects .git/refs evil/ && printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = %s\n\tfsmonitor = "touch $PWD/pwned; false"\n' "$PWD" > evil/config`;
+    const ATTACKS: readonly (readonly [name: string, command: string])[] = [
+      ["another common folder", `${EVIL}; printf '../evil\n' > .git/commondir`],
+      ["a common folder moved into place", `${EVIL}; echo "$PWD/evil" > c; mv c .git/commondir`],
+      ["settings of a worktree", `${EVIL}; cp evil/config .git/config.worktree`],
+      ["other settings", `${EVIL}; mv evil/config .git/config`],
+      ["another repository in its place", `${EVIL}; mv .git old; cp -r evil/. .git`],
+      ["a pointer in its place", `${EVIL}; rm -rf .git; echo "gitdir: evil" > .git`],
+      ["a link in its place", `${EVIL}; rm -rf .git; ln -s evil .git`],
+      ["the common folder of a repository below", `${EVIL}; echo "$PWD/evil" > sub/.git/commondir`],
+    ];
+    const runStatus = (cwd: string): void =>
+      void spawnSync("git", ["-C", cwd, "status", "--short"], { stdio: "ignore" });
+    const repository = (folder: string): void => {
+      mkdirSync(folder, { recursive: true });
+      execFileSync("git", ["-C", folder, "init", "-q"]);
+    };
+
+    test.each(ATTACKS)("%s", async (_name, command) => {
+      const room = await openSandboxRoom({}, (workspace) => {
+        repository(workspace);
+        repository(join(workspace, "sub"));
+      });
+      await room.bash({ command });
+      expect(existsSync(join(room.cwd, "evil"))).toBe(true);
+      runStatus(room.cwd);
+      runStatus(join(room.cwd, "sub"));
+      expect({
+        pwned: existsSync(join(room.cwd, "pwned")),
+        placeholders: existsSync(join(room.cwd, ".git", "commondir")),
+      }).toEqual({ pwned: false, placeholders: false });
+    });
+
+    test("the attack works where nothing confines it", () => {
+      const cwd = tempFolder();
+      repository(cwd);
+      spawnSync("bash", ["-c", `${EVIL}; printf '../evil\\n' > .git/commondir`], { cwd, stdio: "ignore" });
+      runStatus(cwd);
+      expect(existsSync(join(cwd, "pwned"))).toBe(true);
+    });
+
+    test("a repository where there is none", async () => {
+      const room = await openSandboxRoom();
+      const tries = [
+        "git init -q .",
+        "mkdir .git && touch .git/config",
+        "touch .git/config",
+        "rm -rf .git && mkdir .git",
+        "mv .git old; git init -q",
+        "rmdir .git && echo 'gitdir: evil' > .git",
+      ];
+      for (const command of tries) expect((await room.bash({ command })).isError).toBe(true);
+      expect(readdirSync(room.cwd)).toEqual([]);
+    });
+
+    test("the settings of a linked worktree, and those of its repository where they may be written", async () => {
+      const main = tempFolder();
+      repository(main);
+      execFileSync("git", [
+        "-C",
+        main,
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b.example",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "one",
+      ]);
+      const room = await openSandboxRoom({ allowWrite: [main] }, (workspace) =>
+        execFileSync("git", ["-C", main, "worktree", "add", "-q", "--force", workspace]),
+      );
+      const git = readFileSync(join(room.cwd, ".git"), "utf8").replace("gitdir: ", "").trim();
+      for (const path of [join(room.cwd, ".git"), join(git, "commondir"), join(main, ".git/config")])
+        expect((await room.bash({ command: `echo x > ${path}` })).isError).toBe(true);
+      expect((await room.bash({ command: `mv ${git} ${git}.old` })).isError).toBe(true);
+      expect(steady(await room.bash({ command: "echo 1 > a; git add a; git status --short" }))).toBe(
+        "A  a\n[exit code 0, T]",
+      );
+    });
+  });
+
+  test("are not run where a link stands in the place of what steers", async () => {
+    const room = await openSandboxRoom();
+    mkdirSync(join(room.cwd, "x"));
+    symlinkSync("x", join(room.cwd, ".git"));
+    const { isError, content } = await room.bash({ command: "touch made" });
+    expect({ isError, made: existsSync(join(room.cwd, "made")), text: textOf(content) }).toEqual({
+      isError: true,
+      made: false,
+      text: expect.stringContaining(`${room.cwd}/.git is a link, which cannot be guarded.`),
     });
   });
 

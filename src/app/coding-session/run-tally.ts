@@ -1,7 +1,7 @@
 import type { PermissionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { GrowingText } from "../../core/base/growing-text.ts";
 import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../../core/agent/spending.ts";
+import { GrowingText } from "../../core/base/growing-text.ts";
 import type { Denial, ModelSpending, Outcome } from "./outcome.ts";
 
 /** What an {@link Outcome} has from the events of its run. */

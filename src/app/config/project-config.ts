@@ -7,7 +7,7 @@ import { isWiderMode } from "./permission-mode.ts";
 
 /** A config file of a project, by what its settings may do. */
 export interface ProjectConfig {
-  /** Narrows, or only says what to work with: counts always. */
+  /** Can only tighten: counts always. */
   readonly plain: ConfigFile;
   /** Counts once the user has approved exactly this content. */
   readonly acting: readonly ActingSetting[];
@@ -21,23 +21,86 @@ export interface ActingSetting {
   readonly config: ConfigFile;
 }
 
-/**
- * What commands see and reach, what is taken out of results, where telemetry goes, what is remembered, the guard against loops, undo, and rules
- * of other folders: the user's own, trusted or not.
- */
-const USERS_OWN = [
-  "environment",
-  "redact",
-  "sandbox",
-  "openTelemetry",
-  "memory",
-  "loopGuard",
-  "undo",
-  "undoLimits",
-  "folders",
-] as const;
+/** What becomes of a setting, or of a part of it. */
+type Part =
+  | { readonly tightens: ConfigFile }
+  | { readonly waits: string; readonly value: unknown; readonly does: string; readonly config: ConfigFile }
+  | { readonly never: string };
 
-type Mutable = { -readonly [K in keyof ConfigFile]: ConfigFile[K] };
+type Key = keyof ConfigFile;
+type Rule<K extends Key> = (value: NonNullable<ConfigFile[K]>, user: ConfigFile) => readonly Part[];
+
+type Rules = { readonly [K in Key]: Rule<K> };
+
+/** Calls of one answer that are run where nobody says otherwise. */
+const MAX_CALLS = 128;
+/** Characters of a text that are shown of what it tells the model. */
+const MAX_SHOWN = 160;
+
+/**
+ * What a project may say by itself is a closed list: what can only tighten. Everything else waits until the user has seen it, for it changes
+ * where the conversation goes, what the model is told, what it can do or what that costs; or it is the user's own, trusted or not.
+ */
+const RULES: Rules = {
+  $schema: () => [],
+  disallowedTools: (value) => [{ tightens: { disallowedTools: value } }],
+  permissionMode: (permissionMode, user) => {
+    if (!isWiderMode(permissionMode, user.permissionMode ?? "default"))
+      return [{ tightens: { permissionMode } }];
+    return permissionMode === "bypassPermissions"
+      ? [{ never: "permissionMode" }]
+      : waiting("permissionMode", permissionMode, `runs in the mode ${permissionMode}`);
+  },
+  permissions: ({ allow, ...permissions }) => [
+    ...(Object.keys(permissions).length === 0 ? [] : [{ tightens: { permissions } }]),
+    ...(allow === undefined
+      ? []
+      : [
+          { ...allowed(allow), waits: "permissions.allow", value: allow, config: { permissions: { allow } } },
+        ]),
+  ],
+  maxTurns: (value, user) => limit("maxTurns", value, isAbove(value, user.maxTurns)),
+  maxBudgetUsd: (value, user) => limit("maxBudgetUsd", value, isAbove(value, user.maxBudgetUsd)),
+  maxWallTime: (value, user) =>
+    limit("maxWallTime", value, isAbove(milliseconds(value), milliseconds(user.maxWallTime))),
+
+  maxCallsPerAnswer: (value, user) =>
+    isAbove(value, user.maxCallsPerAnswer ?? MAX_CALLS)
+      ? waiting("maxCallsPerAnswer", value, `lets one answer make ${value} calls`)
+      : [{ tightens: { maxCallsPerAnswer: value } }],
+  toolCalls: (value) => waiting("toolCalls", value, `has the model write its calls as ${value}`),
+  model: (value) => waiting("model", value, `sends the conversation to ${value}`),
+  fallbackModels: (value) =>
+    waiting("fallbackModels", value, `sends the conversation to ${value.join(", ")} where the model fails`),
+  providers: (providers, user) =>
+    Object.entries(providers).map(([name, provider]) => providerPart(name, provider, user)),
+  network: ({ proxy, ...network }) => [
+    ...(proxy === undefined ? [] : [{ never: "network.proxy" }]),
+    ...(Object.keys(network).length === 0
+      ? []
+      : waiting("network", network, `changes waits and repeated requests: ${shown(network)}`)),
+  ],
+  systemPrompt: (value) =>
+    waiting("systemPrompt", value, `tells the model, in place of the usual: ${shown(value)}`),
+  appendSystemPrompt: (value) => waiting("appendSystemPrompt", value, `tells the model: ${shown(value)}`),
+  pattern: (value) => waiting("pattern", value, `works in the pattern ${value}`),
+  extraTools: (value) => waiting("extraTools", value, `gives the model ${value.join(", ")}`),
+  compaction: (value) =>
+    waiting("compaction", value, `changes when older messages are left out: ${shown(value)}`),
+  allowedTools: (value) => waiting("allowedTools", value, allowed(value).does),
+  webFetch: (value) =>
+    waiting("webFetch", value, `lets web_fetch reach ${(value.privateHosts ?? []).join(", ")}`),
+
+  environment: users("environment"),
+  redact: users("redact"),
+  sandbox: users("sandbox"),
+  openTelemetry: users("openTelemetry"),
+  memory: users("memory"),
+  loopGuard: users("loopGuard"),
+  undo: users("undo"),
+  undoLimits: users("undoLimits"),
+  folders: users("folders"),
+};
 
 /**
  * Takes a project's config file apart. `path` is that of the file relative to the project's folder. Even trusted, a project can not: set
@@ -45,82 +108,59 @@ type Mutable = { -readonly [K in keyof ConfigFile]: ConfigFile[K] };
  * provider that the package or the user knows is reached, or which of the user's variables is sent to an address of its own.
  */
 export function splitProjectConfig(path: string, config: ConfigFile, user: ConfigFile): ProjectConfig {
-  const plain: Mutable = { ...config };
-  const acting: ActingSetting[] = [];
-  const never: string[] = [];
-  const act = (key: string, value: unknown, setting: { does: string; config: ConfigFile }): void => {
-    const item: TrustItem = {
-      kind: "config",
-      path: `${path}#${key}`,
-      hash: contentHash(canonicalJson(value)),
-      does: setting.does,
-    };
-    acting.push({ item, config: setting.config });
+  const parts = (Object.keys(RULES) as readonly Key[]).flatMap((key) => partsOf(key, config, user));
+  const plain: ConfigFile = Object.assign(
+    {},
+    ...parts.map((part) => ("tightens" in part ? part.tightens : {})),
+  );
+  return {
+    plain,
+    acting: parts.flatMap((part) => ("waits" in part ? [actingSetting(path, part)] : [])),
+    never: parts.flatMap((part) => ("never" in part ? [part.never] : [])),
   };
-  for (const key of USERS_OWN) {
-    if (plain[key] === undefined) continue;
-    delete plain[key];
-    never.push(key);
-  }
-  splitMode(plain, user, { act, never });
-  splitRules(plain, act);
-  const { providers = {}, ...withoutProviders } = plain;
-  for (const [name, provider] of Object.entries(providers)) {
-    const fault = providerFault(name, provider, user);
-    if (fault) never.push(`providers.${name}`);
-    else
-      act(`providers.${name}`, provider, {
-        does: providerDoes(name, provider),
-        config: { providers: { [name]: provider } },
-      });
-  }
-  const { network, ...rest } = withoutProviders;
-  if (network?.proxy !== undefined) never.push("network.proxy");
-  const { proxy: _proxy, ...figures } = network ?? {};
-  const kept: Mutable = network === undefined ? rest : { ...rest, network: figures };
-  dropLimits(kept, user, never);
-  return { plain: kept, acting, never };
 }
 
-type Act = (key: string, value: unknown, setting: { does: string; config: ConfigFile }) => void;
-
-function splitMode(
-  plain: Mutable,
-  user: ConfigFile,
-  { act, never }: { readonly act: Act; readonly never: string[] },
-): void {
-  const { permissionMode } = plain;
-  if (permissionMode === undefined || !isWiderMode(permissionMode, user.permissionMode ?? "default")) return;
-  delete plain.permissionMode;
-  if (permissionMode === "bypassPermissions") never.push("permissionMode");
-  else
-    act("permissionMode", permissionMode, {
-      does: `runs in the mode ${permissionMode}`,
-      config: { permissionMode },
-    });
+function partsOf(key: Key, config: ConfigFile, user: ConfigFile): readonly Part[] {
+  const value = config[key];
+  // Each rule is asked about the value of its own key.
+  const rule: (value: never, user: ConfigFile) => readonly Part[] = RULES[key];
+  return value === undefined ? [] : rule(value as never, user);
 }
 
-function splitRules(plain: Mutable, act: Act): void {
-  const { allowedTools, permissions, webFetch } = plain;
-  if (webFetch !== undefined) {
-    delete plain.webFetch;
-    const hosts = webFetch.privateHosts ?? [];
-    act("webFetch", webFetch, { does: `lets web_fetch reach ${hosts.join(", ")}`, config: { webFetch } });
-  }
-  if (allowedTools !== undefined) {
-    delete plain.allowedTools;
-    act("allowedTools", allowedTools, {
-      does: `lets run without a question: ${allowedTools.join(", ")}`,
-      config: { allowedTools },
-    });
-  }
-  if (permissions?.allow === undefined) return;
-  const { allow, ...others } = permissions;
-  plain.permissions = others;
-  act("permissions.allow", allow, {
-    does: `lets run without a question: ${allow.join(", ")}`,
-    config: { permissions: { allow } },
-  });
+function actingSetting(path: string, part: Extract<Part, { waits: string }>): ActingSetting {
+  const { waits, value, does, config } = part;
+  return {
+    item: { kind: "config", path: `${path}#${waits}`, hash: contentHash(canonicalJson(value)), does },
+    config,
+  };
+}
+
+function waiting<K extends Key>(key: K, value: ConfigFile[K], does: string): readonly Part[] {
+  return [{ waits: key, value, does, config: { [key]: value } }];
+}
+
+function users(key: Key): () => readonly Part[] {
+  return () => [{ never: key }];
+}
+
+function limit<K extends Key>(key: K, value: ConfigFile[K], isRaised: boolean): readonly Part[] {
+  return [isRaised ? { never: key } : { tightens: { [key]: value } }];
+}
+
+function allowed(rules: readonly string[]): { readonly does: string } {
+  return { does: `lets run without a question: ${rules.join(", ")}` };
+}
+
+function shown(value: unknown): string {
+  const text = canonicalJson(value);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
+}
+
+function providerPart(name: string, provider: ProviderConfig, user: ConfigFile): Part {
+  const key = `providers.${name}`;
+  if (providerFault(name, provider, user)) return { never: key };
+  const config = { providers: { [name]: provider } };
+  return { waits: key, value: provider, does: providerDoes(name, provider), config };
 }
 
 /** Whether a provider of a project could send what is the user's to an address of the project. */
@@ -141,16 +181,6 @@ function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: Config
 function providerDoes(name: string, { baseUrl, apiKeyEnv }: ProviderConfig): string {
   const key = apiKeyEnv ?? standardVariables(name).key;
   return `sends prompts for ${name}/… to ${baseUrl ?? "an address of your environment"}, with the key in ${key} where it is set`;
-}
-
-function dropLimits(config: Mutable, user: ConfigFile, never: string[]): void {
-  const drop = (key: "maxTurns" | "maxBudgetUsd" | "maxWallTime"): void => {
-    delete config[key];
-    never.push(key);
-  };
-  if (isAbove(config.maxTurns, user.maxTurns)) drop("maxTurns");
-  if (isAbove(config.maxBudgetUsd, user.maxBudgetUsd)) drop("maxBudgetUsd");
-  if (isAbove(milliseconds(config.maxWallTime), milliseconds(user.maxWallTime))) drop("maxWallTime");
 }
 
 function isAbove(value: number | undefined, limit: number | undefined): boolean {

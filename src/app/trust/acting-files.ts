@@ -140,4 +140,4 @@ export function textItem(
 }
 
 const ACTING_FIELD =
-  /^(?:tools|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)\s*:/i;
+  /^["']?(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)["']?\s*:/i;

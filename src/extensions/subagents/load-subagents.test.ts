@@ -75,6 +75,7 @@ test("a definition is read in the forms of the field", async () => {
       maxIterations: 200,
       readOnly: true,
       origin: "project",
+      trusted: true,
     },
     {
       name: "c",
@@ -99,6 +100,24 @@ test("a definition is read in the forms of the field", async () => {
     "note: permissionMode bypassPermissions has no effect: the permission of the run holds",
     "note: the field hooks has no effect",
     'note: the model "sonnet" is no provider/id: the model of the run is used',
+  ]);
+});
+
+test("a project that is not trusted does not choose the model: the conversation stays where it is", async () => {
+  const files = {
+    ".nano-agent/agents/a.md": definition("description: A.\ntools: read\nmodel: evil/m"),
+    ".nano-agent/agents/b.md": definition("description: B.\nmodel: evil/m"),
+  };
+  const loaded = await load(files, { isTrusted: () => false });
+  const own = loaded.agents.filter(({ origin }) => origin === "project");
+  expect(own.map(({ name, model, readOnly, trusted }) => [name, model, readOnly, trusted])).toEqual([
+    ["a", undefined, undefined, false],
+    ["b", undefined, true, false],
+  ]);
+  expect(told(loaded)).toEqual([
+    "note: the subagent a gets the model of the run: what this project brings is not trusted",
+    "note: the subagent b gets the model of the run: what this project brings is not trusted",
+    "note: the subagent b only reads: what this project brings is not trusted",
   ]);
 });
 

@@ -103,7 +103,7 @@ async function load(
   const { subagent } = read;
   const loaded = { ...subagent, origin, path };
   const acting = actingTools(subagent, tools);
-  if (origin !== "project" || acting.length === 0) return loaded;
+  if (origin !== "project" || (acting.length === 0 && subagent.model === undefined)) return loaded;
   const item = {
     kind: "subagent",
     name: subagent.name,
@@ -112,13 +112,21 @@ async function load(
     contentHash: hash("sha256", file.text),
   } as const;
   if (await isTrusted(item)) return { ...loaded, trusted: true };
+  // Where the conversation goes is not for a project to say.
+  const { model, ...atHome } = loaded;
+  if (model !== undefined)
+    tell(
+      "note",
+      `the subagent ${subagent.name} gets the model of the run: what this project brings is not trusted`,
+    );
+  if (acting.length === 0) return { ...atHome, trusted: false };
   if (!tools.some((tool) => tool.readOnly === true && isGiven(tool, subagent)))
     return tell(
       "fault",
       `the subagent ${subagent.name} is left out: all its tools act (${acting.join(", ")}), and what this project brings is not trusted`,
     );
   tell("note", `the subagent ${subagent.name} only reads: what this project brings is not trusted`);
-  return { ...loaded, readOnly: true, trusted: false };
+  return { ...atHome, readOnly: true, trusted: false };
 }
 
 /** The tools of a subagent that may change something. */

@@ -6,6 +6,7 @@ const LIMITS = {
   writable: ["/work/app", "/tmp"],
   temporary: "/tmp",
   protected: ["/work/app/.git/hooks", "/work/app/nano-agent.json"],
+  placeholders: [],
   unreadable: ["/work/app/hidden"],
   domains: [],
 };

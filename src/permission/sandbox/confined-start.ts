@@ -3,6 +3,8 @@ export interface CommandToConfine {
   readonly command: string;
   readonly shell: string;
   readonly cwd: string;
+  /** Folders that exist and stay as they are, whatever else may be written. Default: none. */
+  readonly protect?: readonly string[];
 }
 
 /** How a command is started inside: what the shell tools need of it. */

@@ -1,8 +1,21 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { sandboxLimits } from "./sandbox-limits.ts";
+import { repositoriesBelow } from "./git-steering.ts";
+import { Placeholders } from "./placeholders.ts";
+import { type SandboxLimits, sandboxLimits } from "./sandbox-limits.ts";
+
+function limitsOf(workspace: string): SandboxLimits {
+  return sandboxLimits({ workspace: [workspace], temporary: "/tmp", home: "/nowhere" });
+}
+
+/** What is guarded and what is put in place, relative to the workspace. */
+function keptIn(workspace: string): { readonly kept: readonly string[]; readonly placed: readonly string[] } {
+  const { protected: kept, placeholders } = limitsOf(workspace);
+  const shown = (path: string): string => relative(workspace, path);
+  return { kept: kept.map(shown).toSorted(), placed: placeholders.map(({ path }) => shown(path)).toSorted() };
+}
 
 test("commands write to the workspace, the temporary folder and what the user allows; what steers stays", () => {
   const home = tempFolder();
@@ -10,48 +23,106 @@ test("commands write to the workspace, the temporary folder and what the user al
   const temporary = tempFolder();
   mkdirSync(join(workspace, ".git"));
   writeFileSync(join(workspace, ".git", "config"), "");
-  expect(
-    sandboxLimits({
-      workspace: [workspace],
-      temporary,
-      home,
-      protect: [join(home, ".config/nano-agent"), join(workspace, "state")],
-      allowWrite: ["~/.cache", "../shared", "/srv/data"],
-      denyRead: ["~/.ssh", "secret"],
-      allowDomains: ["a.example", "a.example"],
-    }),
-  ).toEqual({
+  const { placeholders, ...limits } = sandboxLimits({
+    workspace: [workspace],
+    temporary,
+    home,
+    protect: [join(home, ".config/nano-agent"), join(workspace, "state")],
+    allowWrite: ["~/.cache", "../shared", "/srv/data"],
+    denyRead: ["~/.ssh", "secret"],
+    allowDomains: ["a.example", "a.example"],
+  });
+  const guards = ["config.worktree", "commondir", "hooks"].map((name) => join(workspace, ".git", name));
+  expect(limits).toEqual({
     writable: [workspace, temporary, join(home, ".cache"), join(workspace, "..", "shared"), "/srv/data"],
     temporary,
     protected: [
-      ...[".git/config", ".git/hooks", ".mcp.json", "nano-agent.json"].map((name) => join(workspace, name)),
+      ...["nano-agent.json", ".mcp.json", ".git/config"].map((name) => join(workspace, name)),
+      ...guards,
       join(workspace, "state"),
-    ].toSorted((a, b) => order(a) - order(b)),
+    ],
     unreadable: [join(home, ".ssh"), join(workspace, "secret")],
     domains: ["a.example"],
   });
+  expect(placeholders.map(({ path }) => path)).toEqual(guards);
 });
-
-const ORDER = ["nano-agent.json", ".mcp.json", "config", "hooks", "state"];
-function order(path: string): number {
-  return ORDER.findIndex((name) => path.endsWith(name));
-}
 
 test("links are resolved, so that a limit holds for the real place", () => {
   const real = tempFolder({ "nano-agent.json": "{}" });
   const link = join(tempFolder(), "link");
   symlinkSync(real, link);
-  const limits = sandboxLimits({ workspace: [link], temporary: "/tmp", home: "/nowhere" });
+  const limits = limitsOf(link);
   expect({ writable: limits.writable, kept: limits.protected }).toEqual({
     writable: [real, "/tmp"],
-    kept: [join(real, "nano-agent.json")],
+    kept: [join(real, "nano-agent.json"), join(real, ".git")],
   });
 });
 
-test("without a repository nothing of Git is guarded, and a .git that is a file is", () => {
-  const plain = tempFolder();
-  const tree = tempFolder({ ".git": "gitdir: /elsewhere" });
-  const keptIn = (workspace: string): readonly string[] =>
-    sandboxLimits({ workspace: [workspace], temporary: "/tmp", home: "/nowhere" }).protected;
-  expect([keptIn(plain), keptIn(tree)]).toEqual([[], [join(tree, ".git")]]);
+test("the place of a repository is kept where there is none, and what leads elsewhere where there is one", () => {
+  const rest = (git: string): string[] => ["commondir", "config.worktree"].map((name) => join(git, name));
+  const full = tempFolder({
+    ".git/HEAD": "",
+    ".git/config": "",
+    ".git/hooks/a": "",
+    ".git/worktrees/w/HEAD": "",
+    ".git/worktrees/w/commondir": "../..",
+    ".git/worktrees/w/gitdir": "/x/.git",
+    ".git/modules/vendor/lib/HEAD": "",
+  });
+  const [tree, module] = [".git/worktrees/w", ".git/modules/vendor/lib"];
+  const all = (git: string): string[] => ["config", "hooks"].map((name) => join(git, name));
+  const placed = [
+    ...rest(".git"),
+    ...all(tree),
+    join(tree, "config.worktree"),
+    ...all(module),
+    ...rest(module),
+  ];
+  const there = [...all(".git"), join(tree, "commondir"), join(tree, "gitdir")];
+  expect([keptIn(tempFolder()), keptIn(tempFolder({ ".git": "gitdir: /elsewhere" })), keptIn(full)]).toEqual([
+    { kept: [".git"], placed: [".git"] },
+    { kept: [".git"], placed: [] },
+    { kept: [...placed, ...there].toSorted(), placed: placed.toSorted() },
+  ]);
+});
+
+test("a link where something steers is refused, for it could be exchanged", () => {
+  const workspace = tempFolder({ "x/a": "" });
+  symlinkSync("x", join(workspace, ".vscode"));
+  expect(() => limitsOf(workspace)).toThrow(".vscode is a link, which cannot be guarded.");
+});
+
+test("repositories below are found three levels deep, without following links", () => {
+  const workspace = tempFolder({
+    "a/.git": "gitdir: x",
+    "b/c/.git/HEAD": "",
+    "b/c/d/e/.git/HEAD": "",
+    "node_modules/p/.git/HEAD": "",
+  });
+  symlinkSync(join(workspace, "a"), join(workspace, "link"));
+  expect(repositoriesBelow(workspace).map((path) => relative(workspace, path))).toEqual(["a", "b/c"]);
+});
+
+test("placeholders stay while one of several commands needs them, and what somebody made of them stays for good", () => {
+  const folder = tempFolder({ there: "x" });
+  const place = (...names: readonly string[]) =>
+    names.map((name) => ({ path: join(folder, name), ...(name === "dir" ? {} : { content: "." }) }));
+  const placeholders = new Placeholders();
+  const first = placeholders.put(place("file", "dir", "there", "none/at/all"));
+  const second = placeholders.put(place("file"));
+  const names = (): readonly string[] => readdirSync(folder).toSorted();
+  const seen = [names()];
+  first();
+  seen.push(names());
+  second();
+  seen.push(names());
+  const third = placeholders.put(place("file", "dir"));
+  writeFileSync(join(folder, "file"), "mine");
+  writeFileSync(join(folder, "dir", "x"), "");
+  third();
+  expect({ seen, kept: existsSync(join(folder, "dir", "x")), names: names() }).toEqual({
+    seen: [["dir", "file", "there"], ["file", "there"], ["there"]],
+    kept: true,
+    names: ["dir", "file", "there"],
+  });
 });

@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { gitSteering, type Placeholder } from "./git-steering.ts";
 import type { PathEntry, SandboxRuntimeConfig } from "./sandbox-runtime.ts";
 
 /** What the user says about the sandbox, and where it stands. */
@@ -15,6 +16,8 @@ export interface SandboxPlace {
   /** Relative to the first folder of the workspace, `~/` is home. */
   readonly allowWrite?: readonly string[];
   readonly denyRead?: readonly string[];
+  /** Folders of the workspace with repositories of their own. */
+  readonly repositories?: readonly string[];
 }
 
 /** The limits of commands, as paths on disk. */
@@ -24,11 +27,13 @@ export interface SandboxLimits {
   readonly temporary: string;
   /** Stay as they are although they lie in a writable folder. */
   readonly protected: readonly string[];
+  /** Those of them that have to be made first, for as long as a command runs. */
+  readonly placeholders: readonly Placeholder[];
   readonly unreadable: readonly string[];
   readonly domains: readonly string[];
 }
 
-/** Files of a workspace that steer us, Git or an editor. */
+/** Files of a workspace that steer us or an editor. */
 const STEERING = [
   ".nano-agent",
   "nano-agent.json",
@@ -39,19 +44,37 @@ const STEERING = [
   join(".claude", "commands"),
   join(".claude", "agents"),
 ];
-const GIT_STEERING = [join(".git", "hooks"), join(".git", "config"), join(".git", "config.worktree")];
 
-/** Finds the limits of commands as things stand on disk now. */
+/**
+ * Finds the limits of commands as things stand on disk now. Throws where something that steers is a link in a folder commands may write
+ * to: no guard can be put on it.
+ */
 export function sandboxLimits(place: SandboxPlace): SandboxLimits {
   const base = place.workspace[0] ?? place.home;
   const absolute = (path: string): string => realPath(resolve(base, withHome(path, place.home)));
   const writable = [...place.workspace, place.temporary, ...(place.allowWrite ?? [])].map(absolute);
   const steering = place.workspace.flatMap((folder) => steeringFiles(absolute(folder)));
-  const guarded = [...steering, ...(place.protect ?? []).map(absolute)];
+  const git = [...place.workspace, ...(place.repositories ?? [])].map((folder) =>
+    gitSteering(absolute(folder)),
+  );
+  const placeholders = git
+    .flatMap(({ missing }) => missing)
+    .map((each) => ({ ...each, path: realPath(each.path) }))
+    .filter(({ path }) => isWithin(path, writable));
+  const kept = [...steering, ...git.flatMap(({ guarded }) => guarded)];
+  const link = kept.find((path) => isWithin(dirname(path), writable) && lstatSync(path).isSymbolicLink());
+  if (link !== undefined)
+    throw new Error(`${link} is a link, which cannot be guarded. Put the file itself there, or move it away`);
+  const guarded = [
+    ...kept.map(realPath),
+    ...placeholders.map(({ path }) => path),
+    ...(place.protect ?? []).map(absolute),
+  ];
   return {
     writable: unique(writable),
     temporary: absolute(place.temporary),
     protected: unique(guarded.filter((path) => isWithin(path, writable))),
+    placeholders,
     unreadable: unique((place.denyRead ?? []).map(absolute)),
     domains: unique(place.allowDomains ?? []),
   };
@@ -88,14 +111,10 @@ export function realPath(path: string): string {
 
 /**
  * What is there of the files that steer. One that is not there would have to be guarded by something in its place, which `git add`
- * and others stumble over. The hooks of a repository are guarded also where their folder is missing; `git init` works where there is none.
+ * and others stumble over.
  */
 function steeringFiles(folder: string): readonly string[] {
-  const git = isThere(join(folder, ".git")) ? lstatSync(join(folder, ".git")) : undefined;
-  const found = [...STEERING, ...GIT_STEERING, ...(git?.isFile() === true ? [".git"] : [])]
-    .map((name) => join(folder, name))
-    .filter(isThere);
-  return git?.isDirectory() === true ? unique([...found, join(folder, ".git", "hooks")]) : found;
+  return STEERING.map((name) => join(folder, name)).filter(isThere);
 }
 
 /** Links count, wherever they lead. */

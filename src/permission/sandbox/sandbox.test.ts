@@ -119,7 +119,11 @@ test("each command gets the limits as they are then, its domains and its own cle
     log: ["allow a.example", "forget", "cleanup"],
     config: {
       network: { allowedDomains: ["a.example"], deniedDomains: [] },
-      filesystem: { denyRead: [], allowWrite: [workspace, where.temporary].map(literal), denyWrite: [] },
+      filesystem: {
+        denyRead: [],
+        allowWrite: [workspace, where.temporary].map(literal),
+        denyWrite: [literal(join(workspace, ".git"))],
+      },
     },
   });
   expect(start.notes({ output: "", failed: true })).toEqual([

@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { errorMessage } from "../../core/base/errors.ts";
 import { blockedNotes } from "./blocked-notes.ts";
 import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
+import { repositoriesBelow } from "./git-steering.ts";
 import { makeOwnFolder } from "./own-folder.ts";
+import { Placeholders } from "./placeholders.ts";
 import { probeSandbox } from "./probe-sandbox.ts";
 import {
   isWithin,
+  realPath,
   runtimeConfig,
   type SandboxLimits,
   type SandboxPlace,
@@ -16,7 +19,7 @@ import {
 import type { SandboxRuntime } from "./sandbox-runtime.ts";
 
 /** How a sandbox is opened. */
-export interface SandboxOptions extends Omit<SandboxPlace, "temporary"> {
+export interface SandboxOptions extends Omit<SandboxPlace, "temporary" | "repositories"> {
   /** The runtime: `SandboxManager` of `@anthropic-ai/sandbox-runtime`. One process has one. */
   readonly runtime: SandboxRuntime;
   /** Default: the system's temporary folder. */
@@ -34,7 +37,8 @@ export type OpenedSandbox = { readonly sandbox: Sandbox } | { readonly problem: 
  */
 export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
   const { runtime, probeFolder, temporary = tmpdir(), ...given } = options;
-  const place: SandboxPlace = { ...given, temporary };
+  const repositories = given.workspace.flatMap(repositoriesBelow);
+  const place: SandboxPlace = { ...given, temporary, repositories };
   let sandbox: Sandbox | undefined;
   try {
     if (!runtime.isSupportedPlatform())
@@ -67,6 +71,8 @@ function missingFor(runtime: SandboxRuntime): readonly string[] {
 export class Sandbox {
   /** The runtime is one per process: who closes last stops it. */
   static readonly #users = new WeakMap<SandboxRuntime, number>();
+  /** Of all sandboxes of this process: two of them may share a workspace. */
+  static readonly #placeholders = new Placeholders();
   readonly #runtime: SandboxRuntime;
   readonly #place: SandboxPlace;
   #isDisposed = false;
@@ -88,8 +94,22 @@ export class Sandbox {
   /** How to start a command inside. Rejects when the sandbox is closed or the runtime refuses: then it must not be started at all. */
   async wrap(start: CommandToConfine): Promise<ConfinedStart> {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
-    const limits = sandboxLimits(this.#place);
-    const { command, shell, cwd } = start;
+    const { protect = [] } = start;
+    const limits = sandboxLimits({ ...this.#place, protect: [...(this.#place.protect ?? []), ...protect] });
+    const remove = Sandbox.#placeholders.put(limits.placeholders);
+    try {
+      return await this.#wrapWithin(limits, start, remove);
+    } catch (error) {
+      remove();
+      throw error;
+    }
+  }
+
+  async #wrapWithin(
+    limits: SandboxLimits,
+    { command, shell, cwd }: CommandToConfine,
+    removePlaceholders: () => void,
+  ): Promise<ConfinedStart> {
     // Named so that a command cannot guess the name of another one.
     const commandId = randomBytes(16).toString("base64url");
     const runtime = this.#runtime;
@@ -116,6 +136,7 @@ export class Sandbox {
         if (limits.domains.length > 0) runtime.unregisterCommandNetworkLists(commandId);
         // Removes what the runtime put in the place of guarded files that are not there.
         runtime.cleanupAfterCommand();
+        removePlaceholders();
       },
     };
   }
@@ -140,7 +161,9 @@ function missingPrograms(errors: readonly string[]): string {
 
 /** A guarded folder of the user's own that is not there could be made by a command: it is made first, where this user can make it at all. */
 function makeProtected(place: SandboxPlace): void {
-  for (const path of sandboxLimits({ ...place, workspace: place.workspace.slice(0, 1) }).protected) {
+  const { writable } = sandboxLimits(place);
+  for (const path of place.protect ?? []) {
+    if (!isWithin(realPath(path), writable)) continue;
     try {
       makeOwnFolder(path);
     } catch (error) {

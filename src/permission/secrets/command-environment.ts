@@ -1,6 +1,6 @@
 import { isCredentialName } from "./credential-name.ts";
 import { replaceTokens } from "./token-shapes.ts";
-import { urlPasswords } from "./url-credentials.ts";
+import { holdsUrlLogin } from "./url-credentials.ts";
 
 /** Variables of a process. */
 export type Variables = { readonly [name: string]: string | undefined };
@@ -77,5 +77,7 @@ function holdsCredential(name: string, value: string): boolean {
   if (isCredentialName(name) && !HARMLESS.has(name)) return true;
   // Bundler keeps the login of a server under its name.
   if (name.startsWith("BUNDLE_") && name.includes("__") && value.includes(":")) return true;
-  return urlPasswords(value).length > 0 || replaceTokens(value, () => "") !== value;
+  // A proxy may stand without `http://`; whatever is in front of the `@` is a login.
+  if (/_proxy$/i.test(name) && name.toUpperCase() !== "NO_PROXY" && value.includes("@")) return true;
+  return holdsUrlLogin(value) || replaceTokens(value, () => "") !== value;
 }

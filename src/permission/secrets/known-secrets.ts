@@ -1,3 +1,5 @@
+import { decodedViews, singleViews, squeezed, type TextView, unspaced } from "./text-view.ts";
+
 /** A value that must not be shown, and what stands in its place. */
 export interface Secret {
   /** Where it comes from: the name of the variable, say. */
@@ -5,7 +7,7 @@ export interface Secret {
   readonly value: string;
 }
 
-/** A stretch of a text that holds a secret. */
+/** A stretch of a text that holds a secret, or a further piece of one: then `name` is empty. */
 export interface SecretRange {
   readonly start: number;
   readonly end: number;
@@ -16,8 +18,15 @@ export interface SecretRange {
 const GRAM = 8;
 /** The shortest part of a longer secret that counts: any such part of a text holds one whole sample. */
 const MIN_PART = 16;
+/** Letters alone are no word from this length on. */
+const MIN_LETTERS = 12;
 /** Places remembered for a piece that occurs more than once. */
 const MAX_PLACES = 4;
+/** A shorter piece at the end of a longer one, with a quote or a line end in between, is chance. */
+const MIN_PIECE = 4;
+/** What may stand between two characters of a secret and go with them: nothing that gives the text around it its form. */
+const GLUE = /^[^\s"'`\\,:;&<>()[\]{}|«»]*$/;
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 interface Form {
   readonly text: string;
@@ -30,14 +39,14 @@ interface Place {
 }
 
 /**
- * Finds values that are known, and parts of them from 16 characters on, wherever a text was cut: as they are, escaped for JSON,
- * percent-encoded, and in Base64 (at each of its three alignments, wrapped lines included) and hexadecimal. The time is linear in
- * the text and does not depend on how many values there are.
+ * Finds values that are known, and parts of them from 16 characters on, wherever a text was cut. They are looked for as they are, where a
+ * text was decoded (percent signs, backslashes, entities, one within the other), and with letters and digits alone, in capitals or not:
+ * so quotes of a shell, line ends, blanks and columns in between hide nothing. There also in Base64 (at each alignment), Base32,
+ * hexadecimal and backwards. The time is linear in the text and does not depend on how many values there are.
  */
 export class KnownSecrets {
   readonly #secrets: readonly Secret[];
-  #places: Map<string, Place[]> | undefined;
-  readonly #short: Form[] = [];
+  #forms: Forms | undefined;
 
   constructor(secrets: readonly Secret[]) {
     this.#secrets = secrets;
@@ -46,42 +55,66 @@ export class KnownSecrets {
   /** Where secrets stand in a text, in order and without overlap. */
   find(text: string): readonly SecretRange[] {
     if (this.#secrets.length === 0) return [];
-    const places = (this.#places ??= this.#index());
+    const forms = (this.#forms ??= indexesOf(this.#secrets));
+    const found = forms.plain.find(text).map((range) => withoutQuotes(text, range));
+    const look = (index: FormIndex, view: TextView): void => {
+      for (const range of index.find(view.text)) found.push(...inSource(text, view, range));
+    };
+    const views = decodedViews(text);
+    for (const view of [...views, ...(forms.hasEscapes ? singleViews(text) : [])]) look(forms.plain, view);
+    for (const view of [undefined, ...views]) {
+      look(forms.squeezed, squeezed(view?.text ?? text, view));
+      if (forms.hasSymbols) look(forms.symbols, unspaced(view?.text ?? text, view));
+    }
+    return joined(found.filter(({ start, end }) => start < end));
+  }
+}
+
+interface Forms {
+  readonly plain: FormIndex;
+  /** Letters and digits alone. */
+  readonly squeezed: FormIndex;
+  /** Values of which these would say too little, without blanks. */
+  readonly symbols: FormIndex;
+  readonly hasSymbols: boolean;
+  /** Whether a value holds a character that begins an escape. */
+  readonly hasEscapes: boolean;
+}
+
+/** Texts to look for, by their pieces. */
+class FormIndex {
+  readonly #places = new Map<string, Place[]>();
+  readonly #short: Form[] = [];
+
+  add(form: Form): void {
+    const { text } = form;
+    if (text.length < MIN_PART) {
+      this.#short.push(form);
+      return;
+    }
+    for (let offset = 0; offset + GRAM <= text.length; offset++) {
+      const gram = text.slice(offset, offset + GRAM);
+      const known = this.#places.get(gram);
+      if (known === undefined) this.#places.set(gram, [{ form, offset }]);
+      else if (known.length < MAX_PLACES) known.push({ form, offset });
+    }
+  }
+
+  find(text: string): readonly SecretRange[] {
     const found: SecretRange[] = [];
     for (let at = 0; at + GRAM <= text.length; ) {
-      const range = longest(text, at, places.get(text.slice(at, at + GRAM)));
+      const range = longest(text, at, this.#places.get(text.slice(at, at + GRAM)));
       if (range === undefined) at += GRAM;
       else {
         found.push(range);
-        at = Math.ceil(range.end / GRAM) * GRAM;
+        at = Math.max(at + GRAM, Math.ceil(range.end / GRAM) * GRAM);
       }
     }
     for (const { text: needle, name } of this.#short) {
       for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length))
         found.push({ start: at, end: at + needle.length, name });
     }
-    return joined(found);
-  }
-
-  #index(): Map<string, Place[]> {
-    const places = new Map<string, Place[]>();
-    for (const { name, value } of this.#secrets) {
-      for (const text of formsOf(value)) {
-        const form = { text, name };
-        if (text.length < MIN_PART) this.#short.push(form);
-        else addPlaces(places, form);
-      }
-    }
-    return places;
-  }
-}
-
-function addPlaces(places: Map<string, Place[]>, form: Form): void {
-  for (let offset = 0; offset + GRAM <= form.text.length; offset++) {
-    const gram = form.text.slice(offset, offset + GRAM);
-    const known = places.get(gram);
-    if (known === undefined) places.set(gram, [{ form, offset }]);
-    else if (known.length < MAX_PLACES) known.push({ form, offset });
+    return found;
   }
 }
 
@@ -96,7 +129,7 @@ function longest(text: string, at: number, places: readonly Place[] | undefined)
     if (left + right < MIN_PART || left + right <= (best === undefined ? 0 : best.end - best.start)) continue;
     best = { start: at - left, end: at + right, name: form.name };
   }
-  return best === undefined ? undefined : withoutQuotes(text, best);
+  return best;
 }
 
 /** Quotes and backslashes at the ends may be those of the text around it: without them JSON would not be JSON any more. */
@@ -105,6 +138,31 @@ function withoutQuotes(text: string, { start, end, name }: SecretRange): SecretR
   while (first < last && /["\\]/.test(text[first] ?? "")) first++;
   while (last > first && /["\\]/.test(text[last - 1] ?? "")) last--;
   return { start: first, end: last, name };
+}
+
+/** The stretches of the source that a stretch of a view comes from, without what stands in between and gives it its form. */
+function inSource(text: string, view: TextView, { start, end, name }: SecretRange): readonly SecretRange[] {
+  const ranges: SecretRange[] = [];
+  for (let at = start; at < end; at++) {
+    const [first, last] = [view.starts[at] ?? 0, view.ends[at] ?? 0];
+    // A quote of the value itself cannot be told from one of the text.
+    if (last - first === 1 && /["\\]/.test(text[first] ?? "")) continue;
+    const before = ranges.at(-1);
+    if (before !== undefined && GLUE.test(text.slice(before.end, first)))
+      ranges[ranges.length - 1] = { ...before, end: Math.max(before.end, last) };
+    else ranges.push({ start: first, end: last, name });
+  }
+  return withoutChance(ranges).map((range, at) => (at === 0 ? range : { ...range, name: "" }));
+}
+
+function withoutChance(ranges: readonly SecretRange[]): readonly SecretRange[] {
+  const length = (at: number): number => {
+    const range = ranges.at(at);
+    return range === undefined ? 0 : range.end - range.start;
+  };
+  const first = length(0) < MIN_PIECE && length(1) >= MIN_PART ? 1 : 0;
+  const last = length(-1) < MIN_PIECE && length(-2) >= MIN_PART ? ranges.length - 1 : ranges.length;
+  return ranges.slice(first, last);
 }
 
 function joined(ranges: readonly SecretRange[]): readonly SecretRange[] {
@@ -118,24 +176,65 @@ function joined(ranges: readonly SecretRange[]): readonly SecretRange[] {
       (range.start === last.end && range.name !== last.name)
     )
       result.push(range);
-    else if (range.end > last.end) result[result.length - 1] = { ...last, end: range.end };
+    else {
+      const end = Math.max(last.end, range.end);
+      result[result.length - 1] = { ...last, end, name: last.name === "" ? range.name : last.name };
+    }
   }
   return result;
 }
 
-function formsOf(value: string): ReadonlySet<string> {
-  const bytes = Buffer.from(value);
-  const hex = bytes.toString("hex");
-  const forms = new Set([value, JSON.stringify(value).slice(1, -1), percentEncoded(value)]);
-  for (const shift of [0, 1, 2]) {
-    const base64 = base64At(bytes, shift);
-    forms.add(base64).add(base64.replaceAll("+", "-").replaceAll("/", "_"));
+function indexesOf(secrets: readonly Secret[]): Forms {
+  const [plain, letters, symbols] = [new FormIndex(), new FormIndex(), new FormIndex()];
+  for (const { name, value } of secrets) {
+    for (const text of plainForms(value)) plain.add({ text, name });
+    for (const text of squeezedForms(value)) letters.add({ text, name });
+    if (isSymbolic(value)) symbols.add({ text: unspaced(value).text, name });
   }
-  return forms.add(hex).add(hex.toUpperCase());
+  return {
+    plain,
+    squeezed: letters,
+    symbols,
+    hasSymbols: secrets.some(({ value }) => isSymbolic(value)),
+    hasEscapes: secrets.some(({ value }) => /[%\\&]/.test(value)),
+  };
 }
 
-function percentEncoded(value: string): string {
-  return encodeURIComponent(value.toWellFormed());
+/** Whether letters and digits alone say too little of it. */
+function isSymbolic(value: string): boolean {
+  const letters = squeezed(value).text;
+  return !isTelling(letters) || (letters.length < value.length && letters.length < MIN_PART);
+}
+
+/** A shorter one may be a word. */
+function isTelling(letters: string): boolean {
+  return letters.length >= MIN_LETTERS || (letters.length >= GRAM && /\d/.test(letters));
+}
+
+/** As it is, and as shells quote it: `'\''` and backslashes. */
+function plainForms(value: string): ReadonlySet<string> {
+  return new Set([
+    value,
+    JSON.stringify(value).slice(1, -1),
+    value.replaceAll("'", `'\\''`),
+    value.replaceAll("'", `'"'"'`),
+    value.replaceAll(/[^\w@%+=:,./-]/g, "\\$&"),
+  ]);
+}
+
+function squeezedForms(value: string): readonly string[] {
+  const [bytes, wide] = [Buffer.from(value), Buffer.from(value, "utf16le")];
+  const plain = [value, [...value].reverse().join(""), encodeURIComponent(value.toWellFormed())];
+  const encoded = [bytes.toString("hex")];
+  for (const shift of [0, 1, 2]) encoded.push(base64At(bytes, shift), base64At(wide, shift));
+  for (const shift of [0, 1, 2, 3, 4]) encoded.push(base32At(bytes, shift));
+  const letters = (form: string): string => squeezed(form).text;
+  return [
+    ...new Set([
+      ...plain.map(letters).filter(isTelling),
+      ...encoded.map(letters).filter((form) => form.length >= GRAM),
+    ]),
+  ];
 }
 
 /** Base64 of the bytes when `shift` unknown bytes stand before them; the characters that depend on neighbours are left out. */
@@ -145,4 +244,12 @@ function base64At(bytes: Buffer, shift: number): string {
     .replace(/=+$/, "");
   const end = (shift + bytes.length) % 3 === 0 ? text.length : text.length - 1;
   return text.slice(Math.ceil((shift * 8) / 6), end);
+}
+
+/** The same in Base32. */
+function base32At(bytes: Buffer, shift: number): string {
+  let bits = "";
+  for (const byte of Buffer.concat([Buffer.alloc(shift), bytes])) bits += byte.toString(2).padStart(8, "0");
+  const text = (bits.match(/.{5}/g) ?? []).map((five) => BASE32[Number.parseInt(five, 2)]).join("");
+  return text.slice(Math.ceil((shift * 8) / 5));
 }

@@ -2,6 +2,7 @@ import type { Redaction, RedactionStream } from "../../core/base/redaction.ts";
 import { redactionMark } from "../../core/base/redaction-mark.ts";
 import { KnownSecrets, type Secret } from "./known-secrets.ts";
 import { openKeyStart, replacePrivateKeys } from "./private-keys.ts";
+import { replaceSettings } from "./settings.ts";
 import { replaceTokens } from "./token-shapes.ts";
 import { replaceUrlPasswords } from "./url-credentials.ts";
 
@@ -17,6 +18,8 @@ export interface RedactionOptions {
 const MAX_HELD = 16_000;
 /** A longer text is looked at in pieces. */
 const MAX_PIECE = 400_000;
+/** What is left may hold what only now stands alone: looked at again until nothing changes, and no more often. */
+const MAX_ROUNDS = 8;
 /** Of a private key that is not at its end yet. */
 const MAX_HELD_KEY = 40_000;
 
@@ -29,13 +32,21 @@ const MAX_HELD_KEY = 40_000;
 export function createRedaction(options: RedactionOptions = {}): Redaction {
   const known = new KnownSecrets(options.secrets ?? []);
   const shapes = options.shapes ?? true;
-  const text = (input: string): string => {
-    if (input.length > MAX_PIECE) return inPieces(input, new PiecewiseRedaction(text));
+  const once = (input: string): string => {
     const plain = withoutKnown(
       shapes ? replacePrivateKeys(input, redactionMark("private-key")) : input,
       known,
     );
     return shapes ? withoutShapes(plain) : plain;
+  };
+  const text = (input: string): string => {
+    if (input.length > MAX_PIECE) return inPieces(input, new PiecewiseRedaction(text));
+    let shown = once(input);
+    for (let before = input, round = 1; shown !== before && round < MAX_ROUNDS; round++) {
+      before = shown;
+      shown = once(before);
+    }
+    return shown;
   };
   return { text, stream: () => new PiecewiseRedaction(text) };
 }
@@ -44,14 +55,15 @@ function withoutKnown(text: string, known: KnownSecrets): string {
   let result = "";
   let done = 0;
   for (const { start, end, name } of known.find(text)) {
-    result += text.slice(done, start) + redactionMark(name);
+    result += text.slice(done, start) + (name === "" ? "" : redactionMark(name));
     done = end;
   }
   return result + text.slice(done);
 }
 
 function withoutShapes(text: string): string {
-  return replaceTokens(replaceUrlPasswords(text, redactionMark("password")), redactionMark);
+  const plain = replaceUrlPasswords(text, redactionMark("password"));
+  return replaceSettings(replaceTokens(plain, redactionMark), redactionMark("credential"));
 }
 
 function inPieces(text: string, stream: RedactionStream): string {

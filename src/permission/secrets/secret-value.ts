@@ -2,33 +2,102 @@
 const SHORTEST = 8;
 /** From this length on a value needs no digit to count. */
 const LONG = 16;
-const PLACE = /^(?:~|\.{1,2}\/|[A-Za-z]:\\|file:|\/(?:[\w.@-]+\/)*[\w.@-]*\.[a-z]{1,5}$)/;
+/** A run of letters and digits that is no word with a number behind it is random from this length on. */
+const SHORTEST_RUN = 6;
+const PLACE =
+  /^(?:~$|~\/[\w./@ -]*$|\.{1,2}\/[\w./@ -]*$|[A-Za-z]:\\[\w .\\-]*$|file:|\/(?:[\w.@-]+\/)*[\w.@-]*\.[a-z]{1,5}$)/;
 const KNOWN_FOLDER =
   /^\/(?:usr|home|root|etc|var|run|tmp|opt|Users|private|mnt|srv|dev|proc|s?bin|lib|nix|snap)\//;
-const PLACEHOLDER =
-  /^(?:your|my|the|an?|some|insert|enter|example|sample|dummy|fake|test|todo|xxx|placeholder|change|replace|secret|password|process\.env|os\.environ|import\.meta|config\.|settings\.|env\.)|[$<>{}«»[\]]|\*{3}|\.{3}|…|^(.)\1*$/i;
+/** What a shell, a template or a program puts something else for, and marks of this package. */
+const EXPANSION =
+  /\$\{|\$\(|\{\{|<%|\$[A-Z_][A-Z0-9_]{2,}|^\$\w+$|^%\w+%$|^<[^>]*>?$|^\[[^\]]*\]?$|\{[\w.]+\}|^\{[^}]*$|\[\w-\w|[«»…]/;
+const BLANKED = /^(.)\1*$|[*x•]{4,}|\.{3}/i;
+const IN_CODE =
+  /^(?:process\.env|os\.(?:environ|getenv)|import\.meta|(?:self|this|cls)\.[A-Za-z_]|(?:config|settings|env|secrets|vars)(?:\.[A-Za-z_]+\d{0,2})+$)/;
+/** Parts of a stand-in: words, with at most a small number behind them. */
+const PLAIN = /^(?:[A-Za-z]+\d{0,4}|\d{1,6})$/;
+const STAND_IN =
+  /^(?:my|the|some|tests?|foo|bar|baz|demo|here|your[a-z]*|insert[a-z]*|enter[a-z]*|examples?|sample[a-z]*|dummy[a-z]*|fake[a-z]*|todo|placeholder|change(?:me|it|this)?|replace(?:me|this)?|secret|password)\d{0,4}$/i;
 
 /** Whether a value under a credential's name is a secret: not a place, a number, a word, or a stand-in. */
 export function looksSecret(value: string): boolean {
-  if (value.length < SHORTEST || PLACE.test(value) || KNOWN_FOLDER.test(value)) return false;
+  if (value.length < SHORTEST || isPlace(value) || isStandIn(value)) return false;
   if (new Set(value).size < 5) return false;
-  if (value.length >= LONG) return !/^(?:your|example|placeholder|changeme|replace)/i.test(value);
-  return /\d/.test(value) && /[A-Za-z]/.test(value);
+  return (
+    value.length >= LONG || isMixed(value) || /[a-z][A-Z]|[^\w.\s-]/.test(value) || isJumbled(value, 0.7)
+  );
 }
 
 /** The stricter question for a text whose name alone speaks for it: mixed characters, and nothing that stands for something else. */
 export function looksRandom(value: string): boolean {
   return (
-    /\d/.test(value) &&
-    /[A-Za-z]/.test(value) &&
-    new Set(value).size >= 8 &&
-    !PLACE.test(value) &&
-    !KNOWN_FOLDER.test(value) &&
-    !isPlaceholder(value)
+    (isMixed(value) || isJumbled(value, 0.7)) && isVaried(value) && !isPlace(value) && !isPlaceholder(value)
   );
+}
+
+/** The strictest: for places where ordinary code stands as often. A part of it must be no word. */
+export function looksGenerated(value: string): boolean {
+  if (!looksRandom(value)) return false;
+  const parts = value.split(/[^A-Za-z0-9]+/);
+  return isJumbled(value, 0.6) || parts.some((part) => part.length >= SHORTEST_RUN && isTangled(part));
 }
 
 /** Whether a value is a stand-in: `YOUR_KEY`, `${TOKEN}`, `<token>`, `****`. */
 export function isPlaceholder(value: string): boolean {
-  return PLACEHOLDER.test(value);
+  return EXPANSION.test(value) || BLANKED.test(value) || IN_CODE.test(value) || isStandIn(value);
+}
+
+/** A name in a program, called or looked into: `base64Encode(user)`, `tokens[0]`. `next` is the character behind it. */
+export function isCode(value: string, next = ""): boolean {
+  return /[([]/.test(next) && /^[A-Za-z_$][\w$.]*$/.test(value);
+}
+
+/** Three words and more, small and joined: `kafka.message.key`. Nobody's token, and a password only where the name says so. */
+export function isPhrase(value: string): boolean {
+  return /^[a-z]+\d{0,4}(?:[-_./:][a-z]+\d{0,4}){2,}$/.test(value);
+}
+
+/** Words only, and one of them says that this is no value. `test-a8f3c9d2` is a value. */
+function isStandIn(value: string): boolean {
+  const parts = value.split(/[-_. ]+/).filter((part) => part !== "");
+  return parts.every((part) => PLAIN.test(part)) && parts.some((part) => STAND_IN.test(part));
+}
+
+function isPlace(value: string): boolean {
+  return PLACE.test(value) || KNOWN_FOLDER.test(value);
+}
+
+function isMixed(value: string): boolean {
+  return /\d/.test(value) && /[A-Za-z]/.test(value);
+}
+
+/** Digits among letters and not behind them: `a8f3c9`. A digit between two words (`base64Encode`, `utf8To16`) is none. */
+function isTangled(part: string): boolean {
+  const changes = part.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
+  return (
+    changes >= 3 ||
+    (changes >= 1 && /^[0-9a-f]{16,}$/i.test(part)) ||
+    (changes >= 1 && part.length >= 2 * SHORTEST_RUN && changes * 8 >= part.length)
+  );
+}
+
+/** Letters that follow each other in words and in names of programs: behind each first letter its next ones. */
+const PAIRS: ReadonlySet<string> = new Set(
+  `abcdgiklmnprstuy baeilosu caehiklortu dadeiosu eabcdefgilmnpqrstvwxy faefioru gaehinrs haeiot iabcdefglmnoprstvz je ke
+  ladeilostuy mabeimop nacdefgilnostuv obcdfgiklmnoprstuvw paeiloprtuy qu racdegimnorstuy sacehiopstuy tacehiloprstuy
+  uabeilmnprst vaei waehio xept yp ze`
+    .split(/\s+/)
+    .flatMap(([first = "", ...rest]) => rest.map((next) => first + next)),
+);
+
+/** Letters in an order that no word has; `share` of the pairs would be enough for words. */
+function isJumbled(value: string, share: number): boolean {
+  const pairs = [...value.matchAll(/[A-Za-z](?=([A-Za-z]))/g)].map(([first, next = ""]) =>
+    (first + next).toLowerCase(),
+  );
+  return pairs.length >= 6 && pairs.filter((pair) => PAIRS.has(pair)).length < pairs.length * share;
+}
+
+function isVaried(value: string): boolean {
+  return new Set(value).size >= Math.max(4, Math.min(8, Math.floor(value.length * 0.35)));
 }

@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isCredentialName } from "./credential-name.ts";
-import { isPlaceholder, looksRandom } from "./secret-value.ts";
+import { isCode, isPlaceholder, looksGenerated, looksRandom } from "./secret-value.ts";
 
 /** One format of a credential, by which it is known without its value. */
 export interface TokenShape {
@@ -13,8 +12,8 @@ export interface TokenShape {
    * that a failed match costs a bounded number of steps: one run of one class, or bounded repetitions.
    */
   readonly pattern: RegExp;
-  /** A last look at what was found: the secret, and what stood before it. Default: it counts. */
-  readonly accepts?: (secret: string, before: string) => boolean;
+  /** A last look at what was found: the secret, what stood before it, and the character behind it. Default: it counts. */
+  readonly accepts?: (secret: string, before: string, next: string) => boolean;
 }
 
 /** The rest of a token, dashes, underscores and inner dots included. */
@@ -34,6 +33,11 @@ function anyPrefix(kind: string, prefixes: readonly string[], min: number): Toke
     hints: prefixes,
     pattern: new RegExp(`${START}(?:${prefixes.join("|")})${WHOLE}{${min},${LONGEST}}`, "g"),
   };
+}
+
+/** User and password in Base64. */
+function isLogin(secret: string): boolean {
+  return /^[ -~]+:[ -~]+$/.test(Buffer.from(secret, "base64").toString("latin1"));
 }
 
 /** Whether a text has a digit beside letters: words joined by dashes have none. */
@@ -140,31 +144,75 @@ const CONTEXTS: readonly TokenShape[] = [
   {
     kind: "authorization",
     pattern:
-      /(authorization["']?\s{0,4}(?:[:=]|=>)\s{0,4}["']?(?:(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot)\s{1,4})?)([\w.~+/=:-]{8,})/gi,
-    accepts: (secret) => /[\d=]/.test(secret) && !isPlaceholder(secret),
+      /(authorization["']?\s{0,4}(?:[:=]|=>)\s{0,4}["'`]?(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot)\s{1,4})([\w.~+/=:-]{8,})/gi,
+    accepts: (secret, before, next) =>
+      !isCode(secret, next) && (looksRandom(secret) || (/basic\s+$/i.test(before) && isLogin(secret))),
   },
   {
     kind: "authorization",
-    pattern: /(\b(?:bearer|basic)\s{1,4})([\w.~+/=-]{16,})/gi,
-    accepts: looksRandom,
+    pattern: /(authorization["']?\s{0,4}(?:[:=]|=>)\s{0,4}["'`]?)([\w.~+/=:-]{8,})/gi,
+    accepts: (secret, before, next) =>
+      !isCode(secret, next) && (/["'`]$/.test(before) ? looksRandom(secret) : looksGenerated(secret)),
+  },
+  {
+    kind: "authorization",
+    pattern: /(\b(?:bearer|basic)\s{1,4})([\w.~+/=-]{12,})/gi,
+    accepts: (secret, before, next) =>
+      !isCode(secret, next) && (looksRandom(secret) || (/^basic/i.test(before) && isLogin(secret))),
   },
   {
     kind: "api-key",
     pattern:
-      /((?:x-api-key|x-goog-api-key|api-key|x-auth-token|private-token|x-vault-token|x-access-token)["']?\s{0,4}[:=]\s{0,4}["']?)([\w.~+/=-]{12,})/gi,
-    accepts: hasDigit,
+      /((?:x-api-key|x-goog-api-key|api-key|x-auth-token|private-token|x-vault-token|x-access-token|x-csrf-token|ocp-apim-subscription-key)["']?\s{0,4}[:=]\s{0,4}["']?)([\w.~+/=-]{8,})/gi,
+    accepts: (secret, _before, next) => !isCode(secret, next) && looksRandom(secret),
+  },
+  {
+    kind: "cookie",
+    pattern:
+      /(\bcookie["']?\s{0,4}:\s{0,4}["']?(?:[^\s"'=;]{1,64}=[^\s"';]{0,512};\s?){0,16}[^\s"'=;]{1,64}=)([^\s"';,«»]{12,})/gi,
+    accepts: looksGenerated,
+  },
+  {
+    // A parameter of an address, or an option of a command line.
+    kind: "credential",
+    pattern:
+      /((?:[?&;]|--)(?:access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|token|api[_-]?key|apikey|key|secret|client[_-]?secret|password|passwd|session[_-]?id|sid|auth|signature)(?:=|(?<=--[\w-]{3,20})\s{1,2})["']?)([\w.~+/%-]{8,})/gi,
+    accepts: (secret, _before, next) => !isCode(secret, next) && looksRandom(secret),
+  },
+  {
+    // The login of curl and its like.
+    kind: "password",
+    pattern: /(\s(?:-u|--user|--proxy-user)[\s=]{0,2}["']?[\w.@-]{1,64}:)([^\s"'\\«»]{6,256})/g,
+    accepts: looksRandom,
   },
   {
     kind: "npm-token",
     hints: ["_auth", "_password"],
-    pattern: /(_(?:authToken|auth|password)\s{0,4}=\s{0,4}["']?)([\w.~+/=-]{8,})/g,
-    accepts: (secret) => !isPlaceholder(secret),
+    pattern: /((?::|^|\s)_(?:authToken|auth|password)\s{0,4}=\s{0,4}["']?)([\w.~+/=-]{8,})/gm,
+    accepts: (secret, _before, next) => !isCode(secret, next) && !isPlaceholder(secret),
   },
   {
     kind: "password",
     hints: ["machine "],
     pattern:
-      /(machine\s{1,8}\S{1,256}\s{1,8}login\s{1,8}\S{1,256}\s{1,8}password\s{1,8})([^\s"\\«»]{1,256})/g,
+      /(machine\s{1,8}\S{1,256}\s{1,8}login\s{1,8}\S{1,256}\s{1,8}password\s{1,8})([^\s"'\\«»]{1,256})/g,
+    accepts: (secret) => !isPlaceholder(secret),
+  },
+  {
+    // A line of .pgpass: host, port, database, user, password.
+    kind: "password",
+    pattern: /(^[^\s:]{1,255}:(?:\d{1,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:)([^\s«»]{4,256})$/gm,
+    accepts: (secret) => !isPlaceholder(secret),
+  },
+  {
+    kind: "password-hash",
+    hints: ["$1$", "$2", "$5$", "$6$", "$7$", "$y$", "$gy$", "$argon2"],
+    pattern: /\$(?:1|2[abxy]?|5|6|7|y|gy|argon2(?:id|i|d))\$[\w./$,=+]{20,256}/g,
+  },
+  {
+    kind: "private-key",
+    hints: ["Private-Lines: "],
+    pattern: /(Private-Lines: \d{1,4}\r?\n)((?:[A-Za-z0-9+/=]{1,80}\r?\n?){1,400})/g,
   },
   {
     kind: "registry-login",
@@ -176,16 +224,6 @@ const CONTEXTS: readonly TokenShape[] = [
     kind: "private-key",
     hints: ["client-key-data"],
     pattern: /(client-key-data["']?:\s{0,4}["']?)([A-Za-z0-9+/=]{40,})/g,
-  },
-  {
-    // A setting in capitals, as in .env files, YAML and the environment: NAME=value, NAME: value.
-    kind: "credential",
-    pattern:
-      /((?<![A-Za-z0-9_])[A-Z][A-Z0-9_]{2,63}["']?\s{0,2}[:=]\s{0,2}["']?)([^\s"'`;,&|<>(){}$«»\\]{12,})/g,
-    accepts: (secret, before) =>
-      isCredentialName(/^[A-Z0-9_]+/.exec(before)?.[0] ?? "") &&
-      looksRandom(secret) &&
-      !secret.includes("://"),
   },
 ];
 
@@ -215,7 +253,10 @@ export function replaceTokens(text: string, mark: (kind: string) => string): str
       const [first, second] = groups;
       const hasParts = typeof first === "string" && typeof second === "string";
       const [before, secret] = hasParts ? [first, second] : ["", all];
-      return accepts?.(secret, before) === false ? all : `${before}${mark(kind)}`;
+      const [offset, whole] = groups.slice(hasParts ? 2 : 0) as [number, string];
+      const next = whole[offset + all.length] ?? "";
+      if (accepts?.(secret, before, next) === false) return all;
+      return `${before}${mark(kind)}`;
     });
   }
   return result;

@@ -1,7 +1,14 @@
-import { isPlaceholder } from "./secret-value.ts";
+import { isPlaceholder, looksGenerated } from "./secret-value.ts";
 
-/** User and password in an address. Bounded on both sides, so that no text makes it slow. */
-const CREDENTIALS = /(:\/\/[^\s/?#@:"'<>«»]{0,128}:)([^\s/?#@"'<>\\«»]{1,512})@/g;
+/**
+ * User and password in an address: `://user:password@host`. Bounded on both sides, so that no text makes it slow. A password may hold what
+ * should have been encoded.
+ */
+const CREDENTIALS = /(:\/\/[^\s/?#@:"'`<>«»]{0,128}:)([^\s@"'`<>\\«»]{1,256})@(?=[\w.[-])/g;
+/** A token in the place of the user: `://token@host`. */
+const USER_ALONE = /(:\/\/)([^\s/?#@:"'`<>\\«»]{16,512})(?::|:x-oauth-basic)?@(?=[\w.[-])/g;
+/** What looks like a password is the port and the path of an address: `localhost:8080/a@b`. */
+const PORT = /^\d{1,5}[/?#,;:)\]]/;
 const DEFAULTS: ReadonlySet<string> = new Set([
   "password",
   "pass",
@@ -17,28 +24,52 @@ const DEFAULTS: ReadonlySet<string> = new Set([
   "x-oauth-basic",
 ]);
 
-/** The passwords in the addresses of a text, as they stand there. Stand-ins and the defaults of the field are none. */
+/**
+ * The passwords in the addresses of a text, as they stand there and decoded where that is another text. Stand-ins and the defaults of
+ * the field are none.
+ */
 export function urlPasswords(text: string): readonly string[] {
   if (!text.includes("://")) return [];
-  return [...text.matchAll(CREDENTIALS)]
-    .filter(([, before = "", password = ""]) => isPassword(before, password))
-    .map(([, , password = ""]) => password);
+  const found = [
+    ...[...text.matchAll(CREDENTIALS)].filter(([, before, password]) => isPassword(before, password)),
+    ...[...text.matchAll(USER_ALONE)].filter(([, , user = ""]) => looksGenerated(user)),
+  ].map(([, , secret = ""]) => secret);
+  return [...new Set(found.flatMap((secret) => [secret, decoded(secret)]))];
 }
 
-/** The text with `replace(password)` in place of each password in an address. */
+/** Whether an address in the text holds any password or token at all: for what is handed on and not only shown. */
+export function holdsUrlLogin(text: string): boolean {
+  return /:\/\/[^\s/?#@]*:[^\s@]+@/.test(text) || urlPasswords(text).length > 0;
+}
+
+/** The text with `mark` in place of each password in an address. */
 export function replaceUrlPasswords(text: string, mark: string): string {
   if (!text.includes("://")) return text;
-  return text.replace(CREDENTIALS, (all, before: string, password: string) =>
-    isPassword(before, password) ? `${before}${mark}@` : all,
-  );
+  return text
+    .replace(CREDENTIALS, (all, before: string, password: string) =>
+      isPassword(before, password) ? `${before}${mark}@` : all,
+    )
+    .replace(USER_ALONE, (all, before: string, user: string) =>
+      looksGenerated(user) ? `${before}${mark}${all.slice(before.length + user.length)}` : all,
+    );
 }
 
-function isPassword(before: string, password: string): boolean {
+function isPassword(before = "", password = ""): boolean {
   const user = before.slice(3, -1);
   return (
     password.length >= 4 &&
     password !== user &&
+    !PORT.test(password) &&
     !DEFAULTS.has(password.toLowerCase()) &&
     !isPlaceholder(password)
   );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A percent sign that encodes nothing.
+    return text;
+  }
 }

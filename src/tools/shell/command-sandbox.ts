@@ -12,6 +12,8 @@ export interface SandboxCommand {
   /** Path of the shell that reads it. */
   readonly shell: string;
   readonly cwd: string;
+  /** Folders of ours that exist and that the command must not change, also where it may write around them: the outputs of the session. */
+  readonly protect: readonly string[];
 }
 
 /** A confined command. */

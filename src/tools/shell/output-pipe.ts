@@ -1,12 +1,18 @@
 import { spawn } from "node:child_process";
-import { closeSync, constants, openSync, rmSync, unlinkSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 
 /** Named pipes made by one run of `mkfifo`. */
-const BATCH = 16;
+const BATCH = 8;
 /** When so few are left, the next ones are made ahead. */
-const LOW = 4;
+const LOW = 2;
+
+/** Both ends of a pipe whose name is gone. */
+interface PipeEnds {
+  readonly reader: number;
+  readonly writer: number;
+}
 
 /** One pipe: give `writer` to the child as both outputs, close it, and read `reader` to its end. */
 export interface OutputPipe {
@@ -16,12 +22,13 @@ export interface OutputPipe {
 
 /**
  * Real pipes for the output of commands. What Node calls a pipe is a socket: a script that opens `/dev/stderr` or `/dev/stdout`
- * fails on it, and two of them lose the order between both outputs. One named pipe for both outputs has neither problem. Its name
- * is removed as soon as both ends are open.
+ * fails on it, and two of them lose the order between both outputs. One named pipe for both outputs has neither problem. Both ends
+ * are opened as soon as it is made, the second one by the descriptor of the first, and its name is removed: nobody can put something else
+ * in its place later.
  */
 export class OutputPipes {
   readonly #folder: () => Promise<string>;
-  readonly #names: string[] = [];
+  readonly #pipes: PipeEnds[] = [];
   #making: Promise<boolean> | undefined;
   #count = 0;
 
@@ -31,51 +38,56 @@ export class OutputPipes {
 
   /** Makes pipes ahead, so that the first {@link take} need not wait. Never rejects. */
   async prepare(): Promise<void> {
-    if (this.#names.length === 0) await this.#make();
+    if (this.#pipes.length === 0) await this.#make();
   }
 
   /** A pipe, or `undefined` where there are no named pipes. Never rejects. */
   async take(): Promise<OutputPipe | undefined> {
-    let name = this.#names.pop();
-    while (name === undefined) {
+    let pipe = this.#pipes.pop();
+    while (pipe === undefined) {
       if (!(await this.#make())) return undefined;
-      name = this.#names.pop();
+      pipe = this.#pipes.pop();
     }
-    try {
-      return openPipe(name);
-    } catch {
-      // The folder was cleared behind our back: plain pipes do for this call, the next one makes new names.
-      this.#names.length = 0;
-      return undefined;
-    }
+    const { reader, writer } = pipe;
+    return { reader: new Socket({ fd: reader, readable: true, writable: false }), writer };
   }
 
-  /** Makes the next names when few are left. For a moment when nobody waits. */
+  /** Makes the next pipes when few are left. For a moment when nobody waits. */
   refill(): void {
-    if (this.#names.length <= LOW) void this.#make();
+    if (this.#pipes.length <= LOW) void this.#make();
   }
 
-  /** Removes the names that were not used. */
+  /** Closes the pipes that were not used. */
   async dispose(): Promise<void> {
     await this.#making;
-    for (const name of this.#names.splice(0)) rmSync(name, { force: true });
+    for (const { reader, writer } of this.#pipes.splice(0)) {
+      closeSync(reader);
+      closeSync(writer);
+    }
   }
 
   /** Joins a making that is under way. False when it failed. */
   #make(): Promise<boolean> {
-    this.#making ??= this.#makeNames().finally(() => {
+    this.#making ??= this.#makePipes().finally(() => {
       this.#making = undefined;
     });
     return this.#making;
   }
 
-  async #makeNames(): Promise<boolean> {
+  async #makePipes(): Promise<boolean> {
     const folder = await this.#folder().catch(() => undefined);
     if (folder === undefined) return false;
     const names = Array.from({ length: BATCH }, () => join(folder, `pipe-${process.pid}-${this.#count++}`));
-    if (!(await runMkfifo(names))) return false;
-    this.#names.push(...names);
-    return true;
+    try {
+      if (!(await runMkfifo(names))) return false;
+      for (const name of names) this.#pipes.push(openPipe(name));
+      return true;
+    } catch {
+      // The folder was cleared or filled behind our back: what is open counts, and plain pipes do where none is.
+      return this.#pipes.length > 0;
+    } finally {
+      for (const name of names) rmSync(name, { force: true });
+    }
   }
 }
 
@@ -95,15 +107,24 @@ function runMkfifo(names: readonly string[]): Promise<boolean> {
   });
 }
 
-function openPipe(name: string): OutputPipe {
+function openPipe(name: string): PipeEnds {
+  const { O_RDONLY, O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
   // Reading without blocking opens at once; then the writer finds its reader and opens at once, blocking as programs expect it.
-  const readEnd = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
+  const reader = openSync(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   try {
-    const writer = openSync(name, constants.O_WRONLY);
-    unlinkSync(name);
-    return { reader: new Socket({ fd: readEnd, readable: true, writable: false }), writer };
+    const made = fstatSync(reader);
+    if (!made.isFIFO()) throw new Error(`${name} is not the pipe that was made`);
+    const isLinux = process.platform === "linux";
+    const writer = openSync(
+      isLinux ? `/proc/self/fd/${reader}` : name,
+      O_WRONLY | (isLinux ? 0 : O_NOFOLLOW),
+    );
+    const { ino, dev } = fstatSync(writer);
+    if (ino === made.ino && dev === made.dev) return { reader, writer };
+    closeSync(writer);
+    throw new Error(`${name} was exchanged`);
   } catch (error) {
-    closeSync(readEnd);
+    closeSync(reader);
     throw error;
   }
 }

@@ -131,7 +131,9 @@ export class ShellSession {
     if (this.#sandbox === undefined)
       return { file: shell, args: ["-c", command], notes: () => [], release: () => undefined };
     try {
-      return await this.#sandbox.wrap({ command, shell, cwd });
+      // Later outputs are written there: a command that could change the folder would choose where they go.
+      const protect = [await this.#folder.path()];
+      return await this.#sandbox.wrap({ command, shell, cwd, protect });
     } catch (error) {
       throw new NanoAgentError(
         "internal",

@@ -1,0 +1,119 @@
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+/** What stands in a place while commands run, so that it can be guarded there: `content` of a file, none for an empty folder. */
+export interface Placeholder {
+  readonly path: string;
+  readonly content?: string;
+}
+
+/** What leads Git somewhere else, or has it run something. */
+export interface GitSteering {
+  readonly guarded: readonly string[];
+  /** What is not there and must not come into being. Git takes each for nothing. */
+  readonly missing: readonly Placeholder[];
+}
+
+/** Levels below a workspace on which repositories are looked for, and folders that are looked at. */
+const DEPTH = 3;
+const MAX_FOLDERS = 3_000;
+/** A pointer to another folder is one line. */
+const MAX_POINTER = 4_096;
+
+/** Read by Git before anything else. */
+const STEERS = ["config", "config.worktree", "hooks", "commondir", "gitdir"];
+/** Folders of worktrees and submodules, with settings of their own: `modules/vendor/lib`. */
+const INNER = ["worktrees", "modules"];
+const MISSING: readonly Placeholder[] = [
+  { path: "config", content: "" },
+  { path: "config.worktree", content: "" },
+  // Says what holds without it.
+  { path: "commondir", content: ".\n" },
+  { path: "hooks" },
+];
+
+/**
+ * What steers Git in a folder whose commands may write to it: the settings, hooks and pointers of its repository, also the ones that are
+ * not there; where there is no repository, the place of one. An empty `.git` is passed over by Git.
+ */
+export function gitSteering(folder: string): GitSteering {
+  const path = join(folder, ".git");
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return { guarded: [], missing: [{ path }] };
+  if (!found.isDirectory()) return withPointer(path);
+  return readdirSync(path).length === 0 ? { guarded: [path], missing: [] } : ofRepository(path);
+}
+
+/** The folders below a workspace that hold a repository of their own, three levels deep. Follows no links. */
+export function repositoriesBelow(workspace: string): readonly string[] {
+  const found: string[] = [];
+  let looked = 0;
+  let level = [workspace];
+  for (let depth = 0; depth < DEPTH; depth++) {
+    const folders = level.flatMap((folder) => (looked++ < MAX_FOLDERS ? foldersIn(folder) : []));
+    found.push(...folders.filter((folder) => isThere(join(folder, ".git"))));
+    level = folders;
+  }
+  return found;
+}
+
+function foldersIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name !== ".git" && entry.name !== "node_modules")
+      .map(({ name }) => join(folder, name));
+  } catch {
+    // Not readable for us, and so for a command.
+    return [];
+  }
+}
+
+function ofRepository(git: string): GitSteering {
+  const inner = INNER.flatMap((name) => repositoriesIn(join(git, name), DEPTH)).map(ofRepository);
+  return joined([
+    {
+      guarded: STEERS.map((name) => join(git, name)).filter(isThere),
+      missing: MISSING.map((each) => ({ ...each, path: join(git, each.path) })).filter(
+        ({ path }) => !isThere(path),
+      ),
+    },
+    ...inner,
+  ]);
+}
+
+function repositoriesIn(folder: string, depth: number): readonly string[] {
+  return foldersIn(folder).flatMap((path) => {
+    if (isThere(join(path, "HEAD"))) return [path];
+    return depth > 1 ? repositoriesIn(path, depth - 1) : [];
+  });
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function joined(all: readonly GitSteering[]): GitSteering {
+  return {
+    guarded: all.flatMap(({ guarded }) => guarded),
+    missing: all.flatMap(({ missing }) => missing),
+  };
+}
+
+/** A `.git` that is a file names the folder of its worktree or submodule, and that one the folder of the repository. */
+function withPointer(path: string): GitSteering {
+  const folder = pointedAt(path, /^gitdir: (.+)$/m);
+  if (folder === undefined) return { guarded: [path], missing: [] };
+  const common = pointedAt(join(folder, "commondir"), /^(.+)$/m);
+  // The one of the repository holds that of the worktree.
+  return joined([{ guarded: [path], missing: [] }, ofRepository(common ?? folder)]);
+}
+
+function pointedAt(path: string, form: RegExp): string | undefined {
+  try {
+    const text = readFileSync(path, "utf8").slice(0, MAX_POINTER);
+    const [, target] = form.exec(text) ?? [];
+    return target === undefined ? undefined : resolve(path, "..", target.trim());
+  } catch {
+    return undefined;
+  }
+}
