@@ -15,8 +15,9 @@ import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import type { SessionPorts } from "./coding-session/coding-session.ts";
 import { about, type OnNotice } from "./coding-session/notice.ts";
+import { commandsOf, type SessionCommand } from "./coding-session/session-command.ts";
 import { composeExtensions } from "./compose-extensions.ts";
-import { composePermission } from "./compose-permission.ts";
+import { type ComposedPermission, composePermission } from "./compose-permission.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
 import { variable } from "./config/env.ts";
@@ -31,6 +32,8 @@ import { offeredTools } from "./offered-tools.ts";
 import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { PermissionGate } from "./permission-gate.ts";
+import { openPlugins, type Plugins } from "./plugins/open-plugins.ts";
+import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
 import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";
@@ -79,6 +82,14 @@ export interface ComposedAgent {
   readonly openModel: (name: string) => Promise<Model>;
   /** Asks a person, where there is an `approval`: for runs that are attended. */
   readonly approve: Approver | undefined;
+  /** {@link ComposedPermission.lendRules} */
+  readonly lendRules: ComposedPermission["lendRules"];
+  /** Hooks of the settings and of extensions; absent where there are none. */
+  readonly hooks: SessionHooks | undefined;
+  /** What a message may begin with. */
+  readonly commands: () => readonly SessionCommand[];
+  /** Texts of extensions for the status line. */
+  readonly status: () => readonly string[];
   readonly permission: PermissionGate;
   readonly systemPrompt: string;
   readonly checkpoints: Checkpoints | undefined;
@@ -120,22 +131,27 @@ export async function composeAgent(options: ComposeOptions): Promise<ComposedAge
 }
 
 async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
-  const { settings, openJournal, approval, isAttended, onNotice } = options;
+  const { approval, isAttended, onNotice } = options;
+  const { workspace, limits: sandbox } = confined;
+  const guard = new FileGuard();
+  const builtin = builtinTools(options.settings, confined, guard);
+  const own = [...builtin.tools, ...(options.tools ?? [])];
+  const { settings, ...plugins } = await openPlugins(options.settings, { taken: own, onNotice });
+  const opened: { journal?: Journal } = {};
+  const hooks = await hooksOf(settings, { ...plugins, confined, opened, onNotice });
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
-  const { workspace, limits: sandbox } = confined;
-  const guard = new FileGuard();
-  const builtin = builtinTools(settings, confined, guard);
   const memory = await openMemory(options.remembers === true ? config : {}, paths, about("memory", onNotice));
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const pauses = new RatePauses();
   const extended = { settings, instructions, pauses, onNotice, sandbox };
-  const own = [...builtin.tools, ...(options.tools ?? [])];
-  const { agents, skills, readable, ...extensions } = await composeExtensions({ ...extended, tools: own });
+  const all = [...own, ...plugins.tools];
+  const { agents, skills, readable, ...extensions } = await composeExtensions({ ...extended, tools: all });
   const known = [...extensions.tools.map((tool) => tool.name), ...memory.toolNames];
   const decided = { mode, known, allowed: memory.toolNames, workspace, readable, guard };
-  const { permission, approve } = composePermission(settings, { ...decided, approval, isAttended });
+  const asking = { approval, isAttended, hooks };
+  const { permission, ...asked } = composePermission(settings, { ...decided, ...asking });
   const open = (name: string): Promise<Model> =>
     openModel(name, { environment, config, onNotice: about("setting", onNotice), pauses });
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
@@ -147,13 +163,14 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     });
   const tools = offered(model);
   const toolNames = [...tools.filter(isOffered).map((tool) => tool.name), ...memory.toolNames];
-  const journal = await openJournal();
+  const journal = await options.openJournal();
+  opened.journal = journal;
   const roots = workspace;
   const checkpoints = openCheckpoints({ settings, roots, journal, onNotice: about("undo", onNotice) });
   const prompt = promptOf(config, { instructions, cwd, sandbox });
   const agentOptions: Omit<AgentOptions, "model"> = {
     systemPrompt: prompt,
-    ...boundsOf(config),
+    ...boundsOf(config, hooks),
     permission,
     ...memory.agentOptions,
     cwd,
@@ -174,8 +191,11 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     modelWhy,
     effort,
     openModel: open,
-    approve,
+    ...asked,
     permission,
+    hooks,
+    commands: () => commandsOf([...plugins.commands, extensions.commands]),
+    status: plugins.status,
     mode,
     systemPrompt: prompt,
     toolNames,
@@ -186,8 +206,33 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined }),
     tidy: () => tidy(cwd),
     runShell: builtin.runShell,
-    killNow: builtin.killNow,
+    killNow: () => {
+      hooks?.killNow();
+      builtin.killNow();
+    },
   };
+}
+
+/** The hooks there are. Their code is loaded where there is one. */
+async function hooksOf(
+  settings: Settings,
+  { handlers, confined, opened, onNotice }: HookParts,
+): Promise<SessionHooks | undefined> {
+  if (settings.config.values.hooks === undefined && handlers.length === 0) return undefined;
+  const { openSessionHooks } = await import("./plugins/plugin-loaders.ts");
+  return openSessionHooks({
+    settings,
+    handlers,
+    shell: confined.shell,
+    journal: () => opened.journal,
+    onNotice: about("hook", onNotice),
+  });
+}
+
+interface HookParts extends Pick<Plugins, "handlers"> {
+  readonly confined: Confinement;
+  readonly opened: { readonly journal?: Journal };
+  readonly onNotice: OnNotice;
 }
 
 function builtinTools(
@@ -263,14 +308,16 @@ async function chosenModel(
   return { model: await open(name), effort: parseModelName(name).effort, why, source };
 }
 
-/** What keeps a run, its cost and its conversation within bounds. */
-function boundsOf(config: ConfigFile): Partial<AgentOptions> {
+/** What keeps a run, its cost and its conversation within bounds, and what stands around its calls. */
+function boundsOf(config: ConfigFile, hooks: SessionHooks | undefined): Partial<AgentOptions> {
+  const compaction = config.compaction === false ? false : summaryCompaction(config.compaction);
   return {
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
     ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
-    compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
+    compaction: compaction === false || hooks === undefined ? compaction : hooks.compactor(compaction),
+    ...(hooks === undefined ? {} : { hooks: hooks.agentHooks }),
   };
 }
 

@@ -71,17 +71,20 @@ class ShellJudge {
   asked(): Verdict | undefined {
     const hidden = hiddenCharacter(this.#line);
     if (hidden !== undefined)
-      return ask(this.#line, `the command has a character in it that does not show (${hidden})`);
+      return unreadable(this.#line, `the command has a character in it that does not show (${hidden})`);
     const rule = this.#against("ask");
     if (rule !== undefined) return rule;
     const secret = this.#judgement.defaults ? this.#secret() : undefined;
     if (secret !== undefined) return secret;
     if (this.#judgement.trusted.has(TOOL)) return undefined;
+    const machinery = this.#machinery(this.#plan.units);
+    if (machinery !== undefined) return machinery;
     const obstacle = this.#plan.obstacles[0];
-    if (obstacle !== undefined) return ask(obstacle.part, obstacle.reason);
+    if (obstacle !== undefined) return unreadable(obstacle.part, obstacle.reason);
     const redirect = this.#plan.redirects.find((each) => !isHarmless(each));
     if (redirect !== undefined) return ask(redirect.source, redirectReason(redirect));
-    if (this.#plan.units.every(({ judged }) => !judged)) return ask(this.#line, "there is no command in it");
+    if (this.#plan.units.every(({ judged }) => !judged))
+      return unreadable(this.#line, "there is no command in it");
     for (const unit of this.#plan.units) {
       const verdict = unit.judged ? this.#unit(unit) : undefined;
       if (verdict !== undefined) return verdict;
@@ -143,11 +146,11 @@ class ShellJudge {
   }
 
   #unit(unit: ShellUnit): Verdict | undefined {
-    if (unit.blocked !== undefined) return ask(unit.text, unit.blocked);
+    if (unit.blocked !== undefined) return unreadable(unit.text, unit.blocked);
     const machinery = this.#machineryOf(unit);
     if (machinery !== undefined) return machinery;
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
-    if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
+    if (unit.unseen !== undefined) return unreadable(unit.text, unit.unseen);
     const guards =
       unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
@@ -203,6 +206,19 @@ class ShellJudge {
     );
   }
 
+  /** Where the line, or a program that a command of it runs, may write although nothing may be written unasked. */
+  #machinery(units: readonly ShellUnit[]): Verdict | undefined {
+    const redirect = this.#plan.redirects.find(({ target, writes }) => writes && isMachinery(target.text));
+    if (redirect !== undefined)
+      return { ...ask(redirect.source, redirectReason(redirect)), obstacle: "protected" };
+    for (const unit of units) {
+      const inner = unit.guards.flatMap(({ program }) => program ?? []);
+      const verdict = unit.judged ? (this.#machineryOf(unit) ?? this.#machinery(inner)) : undefined;
+      if (verdict !== undefined) return verdict;
+    }
+    return undefined;
+  }
+
   /** Programs that may write and are given something below `.git` or our own folder. */
   #machineryOf(unit: ShellUnit): Verdict | undefined {
     if (isReadOnlyProgram(unit.name) && unit.guards.length === 0) return undefined;
@@ -211,10 +227,8 @@ class ShellJudge {
       const path = text.replace(/^\w+=/, "");
       if (!isMachinery(path) && !this.#judgement.space.isMachinery(this.#judgement.space.path(path)))
         continue;
-      return ask(
-        unit.text,
-        `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`,
-      );
+      const why = `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`;
+      return { ...ask(unit.text, why), obstacle: "protected" };
     }
     return undefined;
   }
@@ -298,6 +312,11 @@ function ask(part: string, why: string): Verdict {
     reason: `${shown(part)}: ${why}.`,
     by: "guard",
   };
+}
+
+/** A part that could be anything: no rule and no hook can answer for it. */
+function unreadable(part: string, why: string): Verdict {
+  return { ...ask(part, why), obstacle: "unreadable" };
 }
 
 function secretVerdict(part: string, pattern: string): Verdict {

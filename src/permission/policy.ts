@@ -40,10 +40,11 @@ export interface PolicyCall {
 }
 
 /** What the policy says about a call. */
-export interface PolicyDecision extends Omit<Verdict, "by" | "mode"> {
+export interface PolicyDecision extends Omit<Verdict, "by" | "mode" | "obstacle"> {
   /**
    * What decided, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is none (`no_rule`), a mode (`plan_mode`,
-   * `dont_ask_mode`), or that the call cannot be judged (`not_judged`). Absent for what is allowed without a rule.
+   * `dont_ask_mode`), that it may write where nothing writes unasked (`protected_path`), or that the call cannot be judged
+   * (`not_judged`). Absent for what is allowed without a rule.
    */
   readonly code?: PolicyCode;
 }
@@ -56,6 +57,7 @@ export type PolicyCode =
   | "no_rule"
   | "plan_mode"
   | "dont_ask_mode"
+  | "protected_path"
   | "not_judged";
 
 /** Decides about tool calls. Every call passes here, on every path. */
@@ -91,7 +93,7 @@ class RulePolicy implements Policy {
   readonly #defaults: boolean;
   #rules: RuleSet;
   #shellRules: ShellRules | undefined;
-  #sessionCount = 0;
+  #sessionRevision = 0;
 
   constructor(options: PolicyOptions, mode: PolicyMode) {
     this.#options = options;
@@ -141,10 +143,10 @@ class RulePolicy implements Policy {
   }
 
   #refreshRules(): void {
-    const session = this.#options.session?.rules ?? [];
-    if (session.length === this.#sessionCount) return;
-    this.#sessionCount = session.length;
-    this.#rules = new RuleSet([...this.#fixed, ...session]);
+    const { session } = this.#options;
+    if (session === undefined || session.revision === this.#sessionRevision) return;
+    this.#sessionRevision = session.revision;
+    this.#rules = new RuleSet([...this.#fixed, ...session.rules]);
     this.#shellRules = undefined;
   }
 
@@ -274,18 +276,16 @@ class RulePolicy implements Policy {
   }
 }
 
-function toDecision({ by, mode, ...decision }: Verdict): PolicyDecision {
-  const code = codeOf(decision, by, mode);
+function toDecision(verdict: Verdict): PolicyDecision {
+  const { by: _by, mode: _mode, obstacle: _obstacle, ...decision } = verdict;
+  const code = codeOf(verdict);
   return code === undefined ? decision : { ...decision, code };
 }
 
-function codeOf(
-  { decision, rule, part }: Omit<Verdict, "by" | "mode">,
-  by: Verdict["by"],
-  mode: Verdict["mode"],
-): PolicyCode | undefined {
+function codeOf({ decision, rule, part, by, mode, obstacle }: Verdict): PolicyCode | undefined {
   if (mode !== undefined) return mode === "plan" ? "plan_mode" : "dont_ask_mode";
   if (rule !== undefined) return `${decision}_rule`;
   if (decision === "allow") return undefined;
-  return by === "guard" && part === undefined ? "not_judged" : "no_rule";
+  if (obstacle === "protected") return "protected_path";
+  return obstacle === "unreadable" || (by === "guard" && part === undefined) ? "not_judged" : "no_rule";
 }

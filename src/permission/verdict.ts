@@ -16,6 +16,8 @@ export interface Verdict {
   readonly suggestion?: string;
   /** Who decided: a rule of the user or this session, a built-in one, or the mode with no rule at all. */
   readonly by: "user" | "session" | "built-in" | "mode" | "guard";
+  /** Why no rule can allow it: it may write where nothing writes unasked, or what it does cannot be told. */
+  readonly obstacle?: "protected" | "unreadable";
 }
 
 /** A verdict by a rule. */

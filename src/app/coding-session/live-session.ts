@@ -48,12 +48,23 @@ export class LiveSession implements CodingSession {
   readonly #runs: RunControl;
   #agent: Agent;
   #mode: PermissionMode;
+  async #beforeRun(): Promise<void> {
+    await this.#recordMode();
+    const context = await this.#started;
+    this.#started = undefined;
+    // A run that only answers questions of the conversation says nothing more.
+    if (context === undefined || this.#agent.getState().messages.at(-1)?.role === "user") return;
+    for (const text of context) await this.#agent.observe(text);
+  }
+
   /** A mode that was chosen before there was a conversation to record it in. */
   #unrecordedMode: PermissionMode | undefined;
   readonly #view: LiveView;
   /** What else is at work that a run must not overlap with. */
   #aside: string | undefined;
   #tidied: Promise<void> | undefined;
+  /** What hooks add at the beginning of the session. */
+  #started: Promise<readonly string[]> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
@@ -64,10 +75,11 @@ export class LiveSession implements CodingSession {
     this.#runs = new RunControl({
       parts,
       agent: () => this.#agent,
-      beforeRun: () => this.#recordMode(),
+      beforeRun: () => this.#beforeRun(),
       onEvent: (event) => this.#onEvent(event),
       onChange: () => this.changed(),
       isBlocked: () => this.#aside !== undefined || this.#closing !== undefined,
+      lendModel: (name) => this.#models.lend(name),
       isCommand: (text) => this.info.commands.some(({ name }) => isCommand(text, name)),
     });
     this.#view = new LiveView({
@@ -81,9 +93,10 @@ export class LiveSession implements CodingSession {
 
   /** Takes up what the session was left with: its model, and questions that nobody has answered. */
   async begin(): Promise<void> {
-    const { session, desk, notices } = this.#parts;
+    const { composed, session, desk, notices } = this.#parts;
     if (await this.#models.resume(session, notices)) await this.#renew();
     notices.add(this.#models.notice);
+    this.#started = composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
     for (const question of openQuestions(session))
       desk.leave(question, (reply) => this.#runs.answerLeft(question, reply));
   }
@@ -266,6 +279,10 @@ export class LiveSession implements CodingSession {
     return outcome;
   }
 
+  status(): readonly string[] {
+    return this.#parts.composed.status();
+  }
+
   stats(): SessionStats {
     const { session, composed } = this.#parts;
     return sessionStats(session.journal.entries(), {
@@ -389,6 +406,7 @@ export class LiveSession implements CodingSession {
     const { composed, session, desk } = this.#parts;
     await this.#runs.stop("The session was closed.");
     desk.clear();
+    await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#tidied]);
     await session.close();
     this.changed();

@@ -141,6 +141,10 @@ export interface ConfigFile {
   /** False leaves secrets in results, errors and exports. Default true. */
   readonly redact?: boolean;
   readonly sandbox?: SandboxConfig;
+  /** Commands that run at events, by event; see docs/command-hooks.md. What is in it is checked where it is used. */
+  readonly hooks?: { readonly [event: string]: unknown };
+  /** Packages (or paths of files) that hold extensions. Counts in the user's own file alone. */
+  readonly extensions?: readonly string[];
   /** What holds in one working folder only, by its real path. Counts in the user's own file alone. */
   readonly folders?: { readonly [path: string]: FolderConfig };
 }
@@ -264,6 +268,8 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
     },
   },
   redact: { type: "boolean" },
+  hooks: { type: "map", of: { type: "any" } },
+  extensions: TEXTS,
   sandbox: {
     type: "object",
     fields: {

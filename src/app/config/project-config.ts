@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../core/base/json.ts";
+import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
 import { PRESETS, standardVariables } from "../../providers/catalog.ts";
 import type { ConfigFile, ProviderConfig } from "./config-schema.ts";
@@ -24,7 +25,13 @@ export interface ActingSetting {
 /** What becomes of a setting, or of a part of it. */
 type Part =
   | { readonly tightens: ConfigFile }
-  | { readonly waits: string; readonly value: unknown; readonly does: string; readonly config: ConfigFile }
+  | {
+      readonly waits: string;
+      readonly value: unknown;
+      readonly does: string;
+      readonly config: ConfigFile;
+      readonly kind?: "hook";
+    }
   | { readonly never: string };
 
 type Key = keyof ConfigFile;
@@ -91,6 +98,16 @@ const RULES: Rules = {
   webFetch: (value) =>
     waiting("webFetch", value, `lets web_fetch reach ${(value.privateHosts ?? []).join(", ")}`),
 
+  hooks: (value) =>
+    Object.entries(value).map(([event, groups]) => ({
+      kind: "hook",
+      waits: event,
+      value: groups,
+      does: hooksDo(event, groups),
+      config: { hooks: { [event]: groups } },
+    })),
+
+  extensions: users("extensions"),
   environment: users("environment"),
   redact: users("redact"),
   sandbox: users("sandbox"),
@@ -128,9 +145,9 @@ function partsOf(key: Key, config: ConfigFile, user: ConfigFile): readonly Part[
 }
 
 function actingSetting(path: string, part: Extract<Part, { waits: string }>): ActingSetting {
-  const { waits, value, does, config } = part;
+  const { waits, value, does, config, kind = "config" } = part;
   return {
-    item: { kind: "config", path: `${path}#${waits}`, hash: contentHash(canonicalJson(value)), does },
+    item: { kind, path: `${path}#${waits}`, hash: contentHash(canonicalJson(value)), does },
     config,
   };
 }
@@ -181,6 +198,15 @@ function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: Config
 function providerDoes(name: string, { baseUrl, apiKeyEnv }: ProviderConfig): string {
   const key = apiKeyEnv ?? standardVariables(name).key;
   return `sends prompts for ${name}/… to ${baseUrl ?? "an address of your environment"}, with the key in ${key} where it is set`;
+}
+
+/** What the hooks of an event would run, malformed ones as they stand. */
+function hooksDo(event: string, groups: unknown): string {
+  const { hooks } = readHooks({ [event]: groups }, "");
+  const runs = hooks.map(({ matcher, command }) =>
+    matcher === undefined ? command : `${command} (for ${matcher})`,
+  );
+  return runs.length === 0 ? `has no hook that can run: ${shown(groups)}` : `runs ${runs.join("; ")}`;
 }
 
 function isAbove(value: number | undefined, limit: number | undefined): boolean {

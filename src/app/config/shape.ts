@@ -28,7 +28,9 @@ export type Shape =
       /** `false` stands for "not at all". */
       readonly orFalse?: boolean;
     }
-  | { readonly type: "map"; readonly of: Shape; readonly key?: RegExp };
+  | { readonly type: "map"; readonly of: Shape; readonly key?: RegExp }
+  /** Looked at where it is used, so that one fault costs one entry and not the file. */
+  | { readonly type: "any" };
 
 /** A value that does not fit, and where. `path` leads from the root to it, or to the key that must not be there. */
 export interface Misfit {
@@ -45,6 +47,8 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
       return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
     case "strings":
       return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
+    case "any":
+      return undefined;
     case "boolean":
       return unless(typeof value === "boolean", { value, expected: "true or false", path });
     case "duration":

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { EventHooks } from "./event-hooks.ts";
 import type { HookCommand, HookEvent } from "./hook-event.ts";
-import { isMeant, readHooks } from "./read-hooks.ts";
+import { meantName, readHooks } from "./read-hooks.ts";
 
 const PATH = process.env["PATH"] ?? "";
 
@@ -21,7 +21,12 @@ function hooksOf(commands: readonly (string | Partial<HookCommand>)[], cwd = tem
     }),
   );
   const facts = () => ({ session_id: "s", transcript_path: "/t", cwd, permission_mode: "default" });
-  return new EventHooks({ commands: hooks, handlers: [], place: { cwd, env: { PATH, HOME: cwd } }, facts });
+  return new EventHooks({
+    commands: hooks,
+    handlers: [],
+    place: () => ({ cwd, env: { PATH, HOME: cwd } }),
+    facts,
+  });
 }
 
 const answer = (value: object): string => `echo '${JSON.stringify(value)}'`;
@@ -144,7 +149,7 @@ test.each([
     source: "",
     ...(matcher === undefined ? {} : { matcher }),
   };
-  expect(isMeant(hook, name)).toBe(fits);
+  expect(meantName(hook, name) !== undefined).toBe(fits);
 });
 
 test("plain output is context where something begins, and nothing elsewhere", async () => {

@@ -1,7 +1,7 @@
 import { errorMessage } from "../../core/base/errors.ts";
 import type { HookCommand, HookEvent, HookHandler, HookInput, HookVerdict } from "./hook-event.ts";
 import { type HookAnswer, readAnswer, readReturned } from "./read-answer.ts";
-import { isMeant } from "./read-hooks.ts";
+import { meantName } from "./read-hooks.ts";
 import { type HookPlace, runHook } from "./run-hook.ts";
 
 /** What {@link EventHooks} works with. */
@@ -10,7 +10,7 @@ export interface EventHooksOptions {
   readonly commands: readonly HookCommand[];
   /** Functions of extensions. */
   readonly handlers: readonly HookHandler[];
-  readonly place: Omit<HookPlace, "signal">;
+  readonly place: () => Omit<HookPlace, "signal">;
   /** What is the same for all hooks at this moment. */
   readonly facts: () => Pick<HookInput, "session_id" | "transcript_path" | "cwd" | "permission_mode">;
 }
@@ -45,14 +45,17 @@ export class EventHooks {
   async fire(event: HookEvent, { name = "", fields = {}, signal }: HookOccasion = {}): Promise<HookVerdict> {
     const { commands, handlers, place, facts } = this.#options;
     const isWanted = (hook: HookCommand | HookHandler): boolean =>
-      hook.event === event && isMeant(hook, name);
+      hook.event === event && meantName(hook, name) !== undefined;
     const [programs, functions] = [commands.filter(isWanted), handlers.filter(isWanted)];
     if (programs.length + functions.length === 0) return NO_VERDICT;
     const input: HookInput = { ...facts(), hook_event_name: event, ...fields };
-    const where: HookPlace = { ...place, signal: signal ?? new AbortController().signal };
+    // A script is told the name of the tool that its matcher has.
+    const inputOf = (hook: HookCommand | HookHandler): HookInput =>
+      "tool_name" in fields ? { ...input, tool_name: meantName(hook, name) ?? name } : input;
+    const where: HookPlace = { ...place(), signal: signal ?? new AbortController().signal };
     const answers = await Promise.all([
-      ...programs.map(async (hook) => readAnswer(hook, await runHook(hook, input, where))),
-      ...functions.map((hook) => callHandler(hook, input, where.signal)),
+      ...programs.map(async (hook) => readAnswer(hook, await runHook(hook, inputOf(hook), where))),
+      ...functions.map((hook) => callHandler(hook, inputOf(hook), where.signal)),
     ]);
     return combine(answers);
   }
@@ -89,14 +92,17 @@ function combine(answers: readonly HookAnswer[]): HookVerdict {
     context: answers.flatMap(({ context }) => context),
     problems: answers.flatMap(({ problems }) => problems),
   };
-  for (const { decision, reason, by, updatedInput, stop } of answers) {
+  for (const { decision, reason, by, updatedInput, updatedBy, stop } of answers) {
     if (decision !== undefined && STRICTNESS[decision] > STRICTNESS[verdict.decision ?? "none"]) {
       verdict.decision = decision;
       if (reason === undefined) delete verdict.reason;
       else verdict.reason = reason;
       if (by !== undefined) verdict.by = by;
     }
-    if (updatedInput !== undefined) verdict.updatedInput = updatedInput;
+    if (updatedInput !== undefined) {
+      verdict.updatedInput = updatedInput;
+      if (updatedBy !== undefined) verdict.updatedBy = updatedBy;
+    }
     if (stop !== undefined) verdict.stop ??= stop;
   }
   return verdict;

@@ -66,6 +66,8 @@ export interface HookVerdict {
   readonly by?: string;
   /** New arguments of the call, of the last hook that gave some. */
   readonly updatedInput?: { readonly [key: string]: Json | undefined };
+  /** The hook that gave them. */
+  readonly updatedBy?: string;
   /** Text for the model, of all hooks in order. */
   readonly context: readonly string[];
   /** A hook wants the run to end. */

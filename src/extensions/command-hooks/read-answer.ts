@@ -87,8 +87,10 @@ function decided(name: string, answer: AnswerFields): HookAnswer {
   } else if (word !== undefined)
     problems.push(`the hook ${name} decided ${JSON.stringify(word)}; only allow, ask and deny count`);
   const updated = specific["updatedInput"] ?? request["updatedInput"];
-  if (isRecord(updated)) said.updatedInput = updated as NonNullable<HookVerdict["updatedInput"]>;
-  else if (updated !== undefined)
+  if (isRecord(updated)) {
+    said.updatedInput = updated as NonNullable<HookVerdict["updatedInput"]>;
+    said.updatedBy = name;
+  } else if (updated !== undefined)
     problems.push(`the hook ${name} gave an updatedInput that is not an object`);
   if (answer["continue"] === false)
     said.stop = firstText(answer["stopReason"]) ?? `the hook ${name} ended the run`;

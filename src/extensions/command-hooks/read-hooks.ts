@@ -102,9 +102,12 @@ const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
   web_fetch: ["WebFetch"],
 };
 
-/** Whether a hook is meant for a name: that of a tool in ours or the field's words, or what the event is about. */
-export function isMeant({ matcher }: Pick<HookCommand, "matcher">, name: string): boolean {
-  const pattern = matcher === undefined ? undefined : toMatcher(matcher);
-  if (pattern === undefined) return matcher === undefined;
-  return [name, ...(SAME_TOOLS[name] ?? [])].some((each) => pattern.test(each));
+/**
+ * The name a hook knows something by: `name`, or that of the field where only that one fits its matcher, for its script looks for the name
+ * that its matcher has. `undefined`: the hook is not meant.
+ */
+export function meantName({ matcher }: Pick<HookCommand, "matcher">, name: string): string | undefined {
+  if (matcher === undefined) return name;
+  const pattern = toMatcher(matcher);
+  return [name, ...(SAME_TOOLS[name] ?? [])].find((each) => pattern?.test(each) === true);
 }

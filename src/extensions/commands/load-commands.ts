@@ -105,19 +105,30 @@ async function loadCommand(
   if ("fault" in document) return tell("fault", document.fault);
   const body = document.body.trim();
   if (body === "") return tell("fault", `the command /${name} has no text`);
-  const { allowedTools, ...shown } = readFields(document.fields, body, (message) => tell("note", message));
+  const { allowedTools, model, ...shown } = readFields(document.fields, body, (message) =>
+    tell("note", message),
+  );
   const runs = commandParts(body).filter((part) => part.type === "run");
   if (runs.some(({ command }) => /\$(?:ARGUMENTS|[1-9])/.test(command)))
     tell("note", "arguments are never put into commands: a $1 or $ARGUMENTS between !` and ` stays empty");
   const item = { kind: "command", name, origin, path, contentHash: hash("sha256", file.text) } as const;
-  const acts = runs.length > 0 || allowedTools.length > 0;
+  const acts = runs.length > 0 || allowedTools.length > 0 || model !== undefined;
   const mayRun = origin !== "project" || !acts || (await (options.isTrusted ?? trustsNoProject)(item));
   if (!mayRun)
     tell(
       "note",
-      `the command /${name} runs nothing and brings no rules: what this project brings is not trusted`,
+      `the command /${name} runs nothing and brings neither rules nor a model: what this project brings is not trusted`,
     );
-  return { name, ...shown, allowedTools: mayRun ? allowedTools : [], origin, path, body, mayRun };
+  return {
+    name,
+    ...shown,
+    ...(mayRun && model !== undefined ? { model } : {}),
+    allowedTools: mayRun ? allowedTools : [],
+    origin,
+    path,
+    body,
+    mayRun,
+  };
 }
 
 /** What the front matter says. */
@@ -130,7 +141,7 @@ function readFields(
   if (allowedTools === undefined) note("allowed-tools is left out: write names, or a list of them");
   const optional = {
     argumentHint: hintIn(fields),
-    model: textField(fields, "model"),
+    model: modelIn(fields, note),
     agent: textField(fields, "agent"),
   };
   return {
@@ -140,6 +151,18 @@ function readFields(
     allowedTools: allowedTools ?? [],
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
   };
+}
+
+/** Short names of other agents (`sonnet`) name nothing here. */
+function modelIn(
+  fields: Readonly<Record<string, unknown>>,
+  note: (message: string) => void,
+): string | undefined {
+  const model = textField(fields, "model");
+  if (model === undefined || model === "inherit") return undefined;
+  if (/^[^\s/]+\/\S+$/.test(model)) return model;
+  note(`the model ${JSON.stringify(model.slice(0, 80))} is no provider/id: the model of the session is used`);
+  return undefined;
 }
 
 /** What a command without a description is shown with. */

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { EventHooks } from "../command-hooks/event-hooks.ts";
-import { extensionFiles, type LoadedExtension, loadExtensions } from "./load-extensions.ts";
+import { extensionFiles } from "./extension-files.ts";
+import { type LoadedExtension, loadExtensions } from "./load-extensions.ts";
 
 async function load(files: { readonly [name: string]: string }): Promise<{
   readonly extensions: readonly LoadedExtension[];
@@ -96,7 +97,7 @@ test("one that fails later is told once and switched off", async () => {
   const hooks = new EventHooks({
     commands: [],
     handlers: late?.hooks ?? [],
-    place: { cwd: "/", env: {} },
+    place: () => ({ cwd: "/", env: {} }),
     facts,
   });
   const before = late?.statuses[0]?.();

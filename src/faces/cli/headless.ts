@@ -323,6 +323,7 @@ function initFacts(info: SessionInfo | undefined, { config }: RunFlags): Omit<In
     ...(info?.model.source === undefined ? {} : { model_source: info.model.source }),
     skills: info?.skills ?? [],
     agents: info?.agents ?? [],
+    slash_commands: (info?.commands ?? []).map(({ name }) => name),
     permissionMode: info?.mode ?? config.permissionMode ?? "default",
     sandbox: info?.sandbox ?? "off",
   };

@@ -14,7 +14,15 @@ import { terminalText } from "./terminal-text.ts";
 /** What the first line says. */
 export type InitFacts = Pick<
   InitLine,
-  "cwd" | "tools" | "model" | "model_source" | "permissionMode" | "sandbox" | "skills" | "agents"
+  | "cwd"
+  | "tools"
+  | "model"
+  | "model_source"
+  | "permissionMode"
+  | "sandbox"
+  | "skills"
+  | "agents"
+  | "slash_commands"
 >;
 
 /** Tells the outside what a run does, in one of the output formats. */
@@ -95,7 +103,6 @@ class LineReporter implements Reporter {
       subtype: "init",
       ...facts,
       mcp_servers: [],
-      slash_commands: [],
     });
   };
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** What of a project can act: settings that widen, hooks, MCP servers, skills with scripts, subagents with tools, commands that run something. */
-export type TrustKind = "config" | "hook" | "mcp_server" | "skill" | "agent" | "command";
+export type TrustKind = "config" | "hook" | "mcp_server" | "skill" | "agent" | "command" | "extension";
 
 /** Every {@link TrustKind}. */
 export const TRUST_KINDS: readonly TrustKind[] = [
@@ -11,6 +11,7 @@ export const TRUST_KINDS: readonly TrustKind[] = [
   "skill",
   "agent",
   "command",
+  "extension",
 ];
 
 /** One thing a project brings that can act. */
