@@ -121,7 +121,7 @@ function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: Inta
     onEnd(parts.composed.lendRules([rule]));
   } catch (error) {
     const message = `allowed-tools of /${name}: ${errorMessage(error)}`;
-    parts.notices.add({ level: "warning", code: "permission", message });
+    parts.notices.add({ level: "warning", code: "extension", message });
   }
 }
 

@@ -291,9 +291,9 @@ class HeadlessRun {
     else if (notice.level !== "info" || this.#isNews(notice)) this.#say(noticeText(notice));
   }
 
-  /** A person sees which model is used and why; a program when that was not said in so many words. */
+  /** What extensions say is for whoever reads. A person sees which model is used and why; a program when that was not said in so many words. */
   #isNews(notice: Notice): boolean {
-    if (notice.code !== "model_chosen") return false;
+    if (notice.code !== "model_chosen") return notice.code === "extension";
     return this.#context.stderr.isTerminal || notice.why === "key" || notice.why === "local";
   }
 
