@@ -1,15 +1,5 @@
+export { Agent } from "./agent/agent.ts";
 export { type AgentLoopOptions, agentLoop } from "./app/agent-loop.ts";
-export { Agent, type AgentOptions } from "./app/library.ts";
-export {
-  PlanAndSolveAgent,
-  type PlanAndSolveAgentOptions,
-  ReActAgent,
-  type ReActAgentOptions,
-  ReflectionAgent,
-  type ReflectionAgentOptions,
-  SimpleAgent,
-  type SimpleAgentOptions,
-} from "./app/named-patterns.ts";
 export type { AgentState } from "./core/agent/agent-session.ts";
 export type { AgentStream } from "./core/agent/agent-stream.ts";
 export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
@@ -110,6 +100,7 @@ export type {
 export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type {
+  AgentOptions,
   Budget,
   CompactOptions,
   ConversationMemory,
@@ -200,4 +191,9 @@ export type {
 } from "./core/tool/tool.ts";
 export type { LoopPatternOptions } from "./patterns/conduct-loop.ts";
 export type { AskPerson, LineReader, PersonInput } from "./patterns/person-input.ts";
+export { PlanAndSolveAgent } from "./patterns/plan-and-solve-agent.ts";
+export type { PlanAndSolveAgentOptions } from "./patterns/plan-options.ts";
+export { ReActAgent, type ReActAgentOptions } from "./patterns/react-agent.ts";
+export { ReflectionAgent, type ReflectionAgentOptions } from "./patterns/reflection-agent.ts";
+export { SimpleAgent, type SimpleAgentOptions } from "./patterns/simple-agent.ts";
 export { UserAgent, type UserAgentOptions } from "./patterns/user-agent.ts";

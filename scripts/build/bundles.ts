@@ -127,11 +127,18 @@ const OWN_SOURCES = "";
 const BUNDLED_PACKAGES: ReadonlySet<string> = new Set([
   "jsonc-parser",
   OWN_SOURCES,
+  "@modelcontextprotocol/client",
+  "@modelcontextprotocol/core",
   "diff",
   "entities",
+  "eventsource",
+  "eventsource-parser",
+  "jose",
   "parse5",
+  "pkce-challenge",
   "tokenx",
   "yaml",
+  "zod",
 ]);
 
 /** The package a file is of; that of the sources has none. */

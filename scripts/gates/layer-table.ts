@@ -8,7 +8,6 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["core/model", 11],
   ["core/tool", 12],
   ["core/agent", 20],
-  ["patterns", 30],
   ["adapters", 30],
   ["providers", 30],
   ["tools", 30],
@@ -27,6 +26,8 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["telemetry", 30],
   ["testing", 30],
   [".", 45],
+  ["agent", 32],
+  ["patterns", 33],
   ["coding-agent", 45],
   ["app", 40],
   ["faces/cli", 50],
@@ -39,6 +40,9 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
 
 /** Imports between rooms of one rank that are allowed all the same, as `from -> to`. */
 export const ALLOWED_SIBLINGS: ReadonlySet<string> = new Set(["extensions/subagents -> patterns"]);
+
+/** Imports of a higher room that are allowed where they are dynamic: what is loaded when it is asked for, as `from -> to`. */
+export const LATE_IMPORTS: ReadonlySet<string> = new Set(["agent -> app"]);
 
 /** Rooms that may load the other faces, with a dynamic import. */
 export const FACE_LOADER = "faces/cli";

@@ -9,6 +9,7 @@ import {
   ENVIRONMENT_FILE,
   EXIT_FILES,
   FACE_LOADER,
+  LATE_IMPORTS,
   ROOM_RANKS,
   roomOf,
 } from "./layer-table.ts";
@@ -102,6 +103,7 @@ function roomProblem(path: string, target: string, request: ImportRequest): stri
   const to = roomOf(target);
   if (from === undefined || to === undefined || from === to) return undefined;
   if (rankOf(to) < rankOf(from) || ALLOWED_SIBLINGS.has(`${from} -> ${to}`)) return undefined;
+  if (request.dynamic && LATE_IMPORTS.has(`${from} -> ${to}`)) return undefined;
   if (from === FACE_LOADER && to.startsWith("faces/")) {
     return request.dynamic
       ? undefined

@@ -1,8 +1,8 @@
+import { Agent } from "../agent/agent.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
-import { Agent } from "./library.ts";
 
 /** What {@link agentLoop} may be told. */
 export interface AgentLoopOptions {

@@ -45,7 +45,8 @@ export interface BuiltinToolsOptions {
 /** Makes the tools of the terminal agent. */
 export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
   const { home, workspace, searchPath, guard, extra, webFetch } = options;
-  const shell = createBashTools(options.shell);
+  // Added, not copied: what commands see is found out with the first of them.
+  const shell = createBashTools(Object.assign(options.shell, { isCovered: guard.covered.takes }));
   const ripgrep = { path: searchPath, avoid: workspace };
   // Windows spells one place in many ways: there a call and its judgement are not compared.
   const guarded = {

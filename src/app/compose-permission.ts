@@ -1,4 +1,5 @@
 import type { Approver } from "../core/agent/gate.ts";
+import { FIND_TOOLS } from "../extensions/mcp/tool-name.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { createApprover } from "../permission/approver.ts";
 import { SessionRules } from "../permission/session-rules.ts";
@@ -14,7 +15,7 @@ export interface ComposePermissionOptions
   /** Names of tools that may run whatever the settings say. */
   readonly allowed: readonly string[];
   /** Asks a person what no rule decides; without one nobody is asked. */
-  readonly approval: ApprovalPrompt | undefined;
+  readonly approval?: ApprovalPrompt | undefined;
   /** Whether there is somebody to ask now. Default: where there is an `approval`. */
   readonly isAttended?: (() => boolean) | undefined;
   /** What stands around the gate and who is asked. */
@@ -48,8 +49,9 @@ export function composePermission(
     session,
     isAttended,
     // Rules about tools that are not there in every run hold, and are no mistake, where they are not.
-    known: [...new Set([...known, ...MEMORY_TOOLS, ...EXTRA_TOOLS, "skill", "task"])],
-    allowed: [...(config.values.allowedTools ?? []), ...allowed],
+    known: [...new Set([...known, ...MEMORY_TOOLS, ...EXTRA_TOOLS, FIND_TOOLS, "skill", "task"])],
+    // It only offers what is judged when it is called.
+    allowed: [...(config.values.allowedTools ?? []), ...allowed, FIND_TOOLS],
     disallowed: config.values.disallowedTools ?? [],
     listsFrom: { allowed: fileOf(settings, "allowedTools"), disallowed: fileOf(settings, "disallowedTools") },
     permissions: config.values.permissions,

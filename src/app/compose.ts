@@ -6,6 +6,8 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { isOffered } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
+import type { Elicit } from "../extensions/mcp/connection.ts";
+import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { parseModelName } from "../providers/model-name.ts";
@@ -27,6 +29,8 @@ import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
+import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
+import { type OpenMcp, openMcp } from "./mcp/open-mcp.ts";
 import { chooseModel, type ModelChoice, type ModelChoiceOptions } from "./model-choice.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { openMemory } from "./open-memory.ts";
@@ -57,6 +61,8 @@ export interface ComposeOptions {
   readonly ports?: SessionPorts | undefined;
   /** Asks a person what no rule decides; see {@link ComposedAgent.approve}. */
   readonly approval?: ApprovalPrompt | undefined;
+  /** Asks a person what an MCP server wants to know; without it such questions are refused. */
+  readonly elicit?: Elicit | undefined;
   /** Whether there is somebody to ask now. Default: where there is an `approval`. */
   readonly isAttended?: (() => boolean) | undefined;
   readonly onNotice: OnNotice;
@@ -97,6 +103,7 @@ export interface ComposedAgent {
   /** Names of the subagents and of the skills. */
   readonly agents: readonly string[];
   readonly skills: readonly string[];
+  readonly mcp: Pick<OpenMcp, "hub" | "statuses">;
   readonly mode: PermissionMode;
   /** Whether commands are confined. */
   readonly sandbox: "on" | "off";
@@ -119,20 +126,26 @@ export interface ComposedAgent {
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
   const { mark, openJournal } = markedJournal(options);
-  const confined = await confine(options);
+  const found = await findMcpServers(options.settings);
+  const confined = await confine({ ...options, servers: found.servers });
   try {
     // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
     Object.assign(confined.shell, { mark });
-    return await composeConfined({ ...options, openJournal }, confined);
+    return await composeConfined({ ...options, openJournal }, { confined, found });
   } catch (error) {
     await confined.dispose();
     throw error;
   }
 }
 
-async function composeConfined(options: ComposeOptions, confined: Confinement): Promise<ComposedAgent> {
-  const { approval, isAttended, onNotice } = options;
+async function composeConfined(
+  options: ComposeOptions,
+  { confined, found }: { readonly confined: Confinement; readonly found: FoundServers },
+): Promise<ComposedAgent> {
+  const { onNotice } = options;
   const { workspace, limits: sandbox } = confined;
+  // What loads meanwhile is needed last.
+  const opening = mcpOf(options, confined, found);
   const guard = new FileGuard();
   const builtin = builtinTools(options.settings, confined, guard);
   const own = [...builtin.tools, ...(options.tools ?? [])];
@@ -148,42 +161,28 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
   const extended = { settings, instructions, pauses, onNotice, sandbox };
   const all = [...own, ...plugins.tools];
   const { agents, skills, readable, ...extensions } = await composeExtensions({ ...extended, tools: all });
-  const known = [...extensions.tools.map((tool) => tool.name), ...memory.toolNames];
-  const decided = { mode, known, allowed: memory.toolNames, workspace, readable, guard };
-  const asking = { approval, isAttended, hooks };
-  const { permission, ...asked } = composePermission(settings, { ...decided, ...asking });
+  const known = [...namesOf(extensions.tools), ...memory.toolNames];
+  const decided = { mode, known, allowed: memory.toolNames, workspace, readable, guard, hooks };
+  const { permission, ...asked } = composePermission(settings, { ...options, ...decided });
+  const warn = about("setting", onNotice);
   const open = (name: string): Promise<Model> =>
-    openModel(name, { environment, config, onNotice: about("setting", onNotice), pauses });
+    openModel(name, { environment, config, onNotice: warn, pauses });
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
   const offered = (chosen: Model): readonly Tool[] =>
-    offeredTools(extensions.tools, {
-      model: chosen,
-      forbidden: permission.forbidden,
-      onNotice: about("setting", onNotice),
-    });
+    offeredTools(extensions.tools, { model: chosen, forbidden: permission.forbidden, onNotice: warn });
   const tools = offered(model);
-  const toolNames = [...tools.filter(isOffered).map((tool) => tool.name), ...memory.toolNames];
+  const mcp = await opening;
   const journal = await options.openJournal();
   opened.journal = journal;
-  const roots = workspace;
-  const checkpoints = openCheckpoints({ settings, roots, journal, onNotice: about("undo", onNotice) });
+  const undo = { settings, roots: workspace, journal, onNotice: about("undo", onNotice) };
+  const checkpoints = openCheckpoints(undo);
   const prompt = promptOf(config, { instructions, cwd, sandbox });
-  const agentOptions: Omit<AgentOptions, "model"> = {
-    systemPrompt: prompt,
-    ...boundsOf(config, hooks),
-    permission,
-    ...memory.agentOptions,
-    cwd,
-    ...(confined.redact === undefined ? {} : { redact: confined.redact }),
-    journal,
-    ...(checkpoints && { checkpointer: checkpoints }),
+  const fixed = { permission, cwd, journal, systemPrompt: prompt, ...memory.agentOptions };
+  const agentOptions = agentOptionsOf(config, confined, { ...fixed, checkpoints, sessionHooks: hooks });
+  const renew = (choice: ModelAndEffort = { model }): Promise<Agent> => {
+    const own = choice.model === model ? tools : offered(choice.model);
+    return agentWithServers(mcp, choice, { ...config, options: { ...agentOptions, tools: own } });
   };
-  const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
-    agentOf(config.pattern, {
-      ...agentOptions,
-      tools: choice.model === model ? tools : offered(choice.model),
-      ...definedChoice(choice),
-    });
   return {
     agent: await renew(),
     renew,
@@ -198,19 +197,67 @@ async function composeConfined(options: ComposeOptions, confined: Confinement): 
     status: plugins.status,
     mode,
     systemPrompt: prompt,
-    toolNames,
+    mcp,
+    toolNames: [...namesOf(tools.filter(isOffered)), ...memory.toolNames, ...namesOf(mcp.tools())],
     agents,
     skills,
     sandbox: confined.sandbox,
     checkpoints,
-    ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined }),
+    ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined, mcp, hooks }),
     tidy: () => tidy(cwd),
-    runShell: builtin.runShell,
-    killNow: () => {
-      hooks?.killNow();
-      builtin.killNow();
-    },
   };
+}
+
+interface AroundAgent {
+  readonly checkpoints: Checkpoints | undefined;
+  readonly sessionHooks: SessionHooks | undefined;
+}
+
+function agentOptionsOf(
+  config: ConfigFile,
+  { redact }: Confinement,
+  { checkpoints, sessionHooks, ...fixed }: Omit<AgentOptions, "model"> & AroundAgent,
+): Omit<AgentOptions, "model"> {
+  return {
+    ...boundsOf(config, sessionHooks),
+    ...fixed,
+    ...(redact && { redact }),
+    ...(checkpoints && { checkpointer: checkpoints }),
+  };
+}
+
+function namesOf(tools: readonly Tool[]): readonly string[] {
+  return tools.map(({ name }) => name);
+}
+
+/** An agent that has the tools of servers, and starts them beside its first request. */
+async function agentWithServers(
+  mcp: OpenMcp,
+  { model, effort }: ModelAndEffort,
+  { pattern, options }: Pick<ConfigFile, "pattern"> & { readonly options: Omit<AgentOptions, "model"> },
+): Promise<Agent> {
+  const agent = await agentOf(pattern, {
+    ...options,
+    tools: [...(options.tools ?? []), ...mcp.tools()],
+    model: mcp.modelFor(model),
+    ...(effort === undefined ? {} : { effort }),
+  });
+  mcp.attach(agent.tools, options.journal === undefined ? new Set() : usedTools(options.journal));
+  return agent;
+}
+
+function mcpOf(
+  { settings, elicit, onNotice }: ComposeOptions,
+  { workspace: roots, redact }: Confinement,
+  found: FoundServers,
+): Promise<OpenMcp> {
+  // What servers say of themselves may hold what they were given.
+  return openMcp(settings, {
+    found,
+    roots,
+    elicit,
+    onNotice: (text) => about("mcp", onNotice)(redact?.text(text) ?? text),
+  });
 }
 
 /** The hooks there are. Their code is loaded where there is one. */
@@ -251,27 +298,42 @@ function builtinTools(
   });
 }
 
-function definedChoice({ model, effort }: ModelAndEffort): Pick<AgentOptions, "model" | "effort"> {
-  return effort === undefined ? { model } : { model, effort };
-}
-
 /** What is done before the first calls and after the last. */
 function aroundCalls(
   builtin: BuiltinTools,
   checkpoints: Checkpoints | undefined,
-  endings: { readonly closeMemory: () => void; readonly confined: Confinement },
-): Pick<ComposedAgent, "prepare" | "dispose"> {
+  endings: {
+    readonly closeMemory: () => void;
+    readonly confined: Confinement;
+    readonly mcp: Pick<OpenMcp, "close" | "killNow">;
+    readonly hooks: SessionHooks | undefined;
+  },
+): Pick<ComposedAgent, "prepare" | "runShell" | "dispose" | "killNow"> {
   return {
     prepare: async () => {
       await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
     },
+    runShell: builtin.runShell,
     dispose: async () => {
       endings.closeMemory();
-      await builtin.dispose();
+      await Promise.all([builtin.dispose(), endings.mcp.close()]);
       await checkpoints?.close();
       await endings.confined.dispose();
     },
+    killNow: () => {
+      builtin.killNow();
+      endings.hooks?.killNow();
+      endings.mcp.killNow();
+    },
   };
+}
+
+/** Tools of servers that the conversation so far has used: they are offered again. */
+function usedTools(journal: Journal): ReadonlySet<string> {
+  const used = new Set<string>();
+  for (const entry of journal.entries())
+    if (entry.type === "tool_intent" && entry.name.startsWith(MCP_PREFIX)) used.add(entry.name);
+  return used;
 }
 
 function promptOf(

@@ -1,4 +1,5 @@
 import type { Redaction } from "../core/base/redaction.ts";
+import type { McpServerDefinition } from "../extensions/mcp/server-definition.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import type { OnNotice } from "./coding-session/notice.ts";
 import { existingFolder } from "./config/paths.ts";
@@ -25,14 +26,17 @@ export interface ConfineOptions {
   readonly settings: Settings;
   /** Folders beside the working folder that count as the workspace. */
   readonly addDirs?: readonly string[];
+  /** Whose values are secrets too. */
+  readonly servers?: readonly McpServerDefinition[];
   readonly onNotice: OnNotice;
 }
 
 /** Confines commands as the settings say. Throws for folders that do not exist, and for a sandbox that is on and does not work. */
-export async function confine({ settings, addDirs = [], onNotice }: ConfineOptions): Promise<Confinement> {
+export async function confine(options: ConfineOptions): Promise<Confinement> {
+  const { settings, addDirs = [], servers = [], onNotice } = options;
   const { cwd, environment, config } = settings;
   const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
-  const redact = redactionFor(environment, config.values);
+  const redact = redactionFor(environment, config.values, servers);
   const opened = await sandboxFor(settings, workspace);
   if (opened.state === "unavailable") {
     const message = `Commands run without a sandbox. ${opened.problem}`;

@@ -1,14 +1,17 @@
 import type { GateRequest } from "../core/agent/gate.ts";
 import type { PermittedCall, PermittedPlaces } from "../tools/files/permitted-places.ts";
+import { CoveredCalls } from "./covered-calls.ts";
 
 /** Calls whose place is kept until they run; the oldest go first. A call that lost its place is refused, not run. */
 const MAX_PLACES = 50_000;
 
 /**
- * What the file tools must know of the permission layer: the place each call was judged by, so that a link that is swapped between judging
+ * What tools must know of the permission layer: which commands rules alone allow, the place each call was judged by, so that a link that is swapped between judging
  * and opening changes nothing, and the files that searching does not show.
  */
 export class FileGuard {
+  /** The commands that rules alone allow. */
+  readonly covered: CoveredCalls = new CoveredCalls();
   readonly #places = new Map<string, string>();
   #hides: ((path: string) => boolean) | undefined;
 

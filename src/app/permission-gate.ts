@@ -88,7 +88,12 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       home,
       machinery: options.machinery ?? [],
       ...answers,
-      ...(guard === undefined ? {} : { onPlace: (request, place) => guard.note(request, place) }),
+      ...(guard === undefined
+        ? {}
+        : {
+            onPlace: (request, place) => guard.note(request, place),
+            onCommand: (request, isCovered) => guard.covered.note(request, isCovered),
+          }),
     });
     guard?.hide((path) => gate.hides(path));
     loaded = gate;

@@ -1,4 +1,5 @@
 import type { Redaction } from "../core/base/redaction.ts";
+import type { McpServerDefinition } from "../extensions/mcp/server-definition.ts";
 import { type CommandEnvironment, commandEnvironment } from "../permission/secrets/command-environment.ts";
 import { secretsOf } from "../permission/secrets/known-values.ts";
 import { createRedaction } from "../permission/secrets/redaction.ts";
@@ -7,15 +8,20 @@ import type { ConfigFile } from "./config/config-schema.ts";
 import type { Environment } from "./config/env.ts";
 
 /**
- * What takes secrets out of results, errors and exports: credentials in the environment and in the config, and what looks like one.
+ * What takes secrets out of results, errors and exports: credentials in the environment, in the config and in
+ * what MCP servers are given, and what looks like one.
  * `undefined` where the user's config says `redact: false`.
  */
-export function redactionFor(environment: Environment, config: ConfigFile): Redaction | undefined {
+export function redactionFor(
+  environment: Environment,
+  config: ConfigFile,
+  servers: readonly McpServerDefinition[] = [],
+): Redaction | undefined {
   if (config.redact === false) return undefined;
   // Made with the first text: a run that shows no results needs none, and making it takes time.
   let made: Redaction | undefined;
   const redaction = (): Redaction => {
-    const named = [environment, ...configValues(config)];
+    const named = [environment, ...configValues(config), ...servers.map(serverValues)];
     made ??= createRedaction({ secrets: named.flatMap((values) => secretsOf(values)) });
     return made;
   };
@@ -26,11 +32,12 @@ export function redactionFor(environment: Environment, config: ConfigFile): Reda
 export function shellEnvironment(
   environment: Environment,
   config: ConfigFile,
-): Required<Pick<ShellOptions, "env" | "withheld">> {
+): Required<Pick<ShellOptions, "env" | "withheld" | "own">> {
   const { pass, set } = config.environment ?? {};
   let found: CommandEnvironment | undefined;
   const variables = (): CommandEnvironment => (found ??= commandEnvironment(environment, { pass, set }));
   return {
+    own: set,
     get env() {
       return variables().variables;
     },
@@ -48,4 +55,8 @@ function configValues({ providers = {}, network, environment }: ConfigFile): rea
     { http, https },
     environment?.set ?? {},
   ];
+}
+
+function serverValues(server: McpServerDefinition): Environment {
+  return server.type === "stdio" ? server.env : server.headers;
 }

@@ -5,6 +5,7 @@ import type { Environment } from "./config/env.ts";
 import { loadConfigFile, loadProjectConfig } from "./config/load-config.ts";
 import { type EffectiveConfig, mergeConfig } from "./config/merge-config.ts";
 import { projectFolders, type UserPaths, userPaths } from "./config/paths.ts";
+import type { McpSources } from "./mcp/mcp-sources.ts";
 import { openTrustedProject } from "./trust/trust-file.ts";
 
 /** Everything that is settled before a model is chosen. */
@@ -17,6 +18,8 @@ export interface Settings {
   readonly config: EffectiveConfig;
   /** What of the project may act. */
   readonly trust: TrustedProject;
+  /** What the command line says of MCP servers. */
+  readonly mcp?: McpSources | undefined;
 }
 
 /** Where to look for settings, and what was said on the command line. */
@@ -25,6 +28,7 @@ export interface SettingsOptions {
   /** An existing folder, links resolved. */
   readonly cwd: string;
   readonly flags?: ConfigFile;
+  readonly mcp?: McpSources | undefined;
 }
 
 /** Finds and merges the settings that hold in a folder. Throws `invalid_config` for files that cannot be used. */
@@ -36,5 +40,5 @@ export async function loadSettings(options: SettingsOptions): Promise<Settings> 
   const project = await loadProjectConfig(folders);
   const trust = openTrustedProject(folders[0] ?? cwd, paths);
   const config = mergeConfig({ flags, environment, project, user, cwd, projectTrust: trust });
-  return { environment, cwd, paths, folders, config, trust };
+  return { environment, cwd, paths, folders, config, trust, mcp: options.mcp };
 }

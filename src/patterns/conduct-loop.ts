@@ -16,7 +16,7 @@ export const FALLBACK_ANSWER = "Sorry, I have no answer to this.";
 export async function conductLoop(run: RunContext, options: LoopPatternOptions): Promise<RunResult> {
   const { fallbackAnswer = FALLBACK_ANSWER } = options;
   const ending = await converse(run);
-  const said = ending.text ?? run.state.lastText;
+  const said = ending.text ?? run.state.progress.lastText;
   const silent =
     said.trim() === "" && (ending.stopReason === "completed" || ending.stopReason === "max_iterations");
   return endRun(run, silent ? { ...ending, text: fallbackAnswer, addsText: true } : ending);

@@ -1,4 +1,4 @@
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import type { Ending } from "../core/agent/end-run.ts";
 import { makeRoom } from "../core/agent/make-room.ts";
 import { endingOf } from "../core/agent/nested-run.ts";
@@ -35,7 +35,7 @@ export class PlanAndSolveAgent extends Agent {
     this.#plan = plan;
   }
 
-  protected override async conduct(run: RunContext): Promise<RunResult> {
+  override async conduct(run: RunContext): Promise<RunResult> {
     await makeRoom(run);
     const phases = new Phases(run);
     const finished: FinishedStep[] = [];

@@ -1,4 +1,4 @@
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { assertPatternOptions } from "../core/agent/check-options.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
@@ -66,7 +66,7 @@ export class ReActAgent extends Agent {
     this.#loop = fallbackAnswer === undefined ? {} : { fallbackAnswer };
   }
 
-  protected override conduct(run: RunContext): Promise<RunResult> {
+  override conduct(run: RunContext): Promise<RunResult> {
     const shown = { thought: this.#thoughts ? THOUGHT : undefined, finish: this.#finishName };
     return conductLoop({ ...run, emit: showing(shown, run.emit) }, this.#loop);
   }

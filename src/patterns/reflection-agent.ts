@@ -1,4 +1,4 @@
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { assertPatternOptions } from "../core/agent/check-options.ts";
 import { makeRoom } from "../core/agent/make-room.ts";
 import { endingOf } from "../core/agent/nested-run.ts";
@@ -71,7 +71,7 @@ export class ReflectionAgent extends Agent {
     return this.#memory;
   }
 
-  protected override async conduct(run: RunContext): Promise<RunResult> {
+  override async conduct(run: RunContext): Promise<RunResult> {
     this.#memory = [];
     await makeRoom(run);
     const phases = new Phases(run);

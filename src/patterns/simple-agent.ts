@@ -1,4 +1,4 @@
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { assertPatternOptions } from "../core/agent/check-options.ts";
 import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
@@ -53,7 +53,7 @@ export class SimpleAgent extends Agent {
     return this.tools.names().length > 0;
   }
 
-  protected override conduct(run: RunContext): Promise<RunResult> {
+  override conduct(run: RunContext): Promise<RunResult> {
     return conductLoop(run, this.#loop);
   }
 }

@@ -1,4 +1,4 @@
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import type { AgentStream } from "../core/agent/agent-stream.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";

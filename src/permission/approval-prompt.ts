@@ -15,6 +15,8 @@ export interface ApprovalQuestion {
   readonly reason: string;
   /** The rule that answers `session` and `always` would add, exactly as it would be kept. Absent: the call can only be allowed once. */
   readonly rule?: string;
+  /** A wider rule, which an answer with `wider` would add instead. Present only beside {@link rule}. */
+  readonly wider?: string;
   /** Whether `always` can be answered: there is a rule, and a place to write it down. */
   readonly canAlways: boolean;
   /** Aborted when nobody waits for the answer any more. */
@@ -23,10 +25,11 @@ export interface ApprovalQuestion {
 
 /**
  * What a person says. `once`: this call · `session`: what the rule describes, until the session ends · `always`: that, and the rule is
- * written down · `no`: refused, with a reason for the model where there is one · `stop`: refused, and the run ends.
+ * written down; with `wider` it is the wider rule · `no`: refused, with a reason for the model where there is one · `stop`: refused, and the run ends.
  */
 export type ApprovalReply =
-  | { readonly choice: "once" | "session" | "always" }
+  | { readonly choice: "once" }
+  | { readonly choice: "session" | "always"; readonly wider?: true }
   | { readonly choice: "no" | "stop"; readonly reason?: string };
 
 /**

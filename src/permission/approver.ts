@@ -54,7 +54,8 @@ async function askPerson(
     // The person may have taken longer than the run.
     request.signal.throwIfAborted();
     if (reply.choice === "once") return true;
-    const { rule } = question;
+    const isWider = "wider" in reply && reply.wider === true;
+    const rule = isWider ? question.wider : question.rule;
     const widens = reply.choice === "session" || (reply.choice === "always" && question.canAlways);
     if (!widens || rule === undefined) return refusalOf(reply);
     given.add(rule);
@@ -74,7 +75,7 @@ function refusalOf(reply: ApprovalReply): ApprovalAnswer {
 
 function questionOf(
   { callId, parentCallId, name, agent, input, signal }: ApprovalRequest,
-  { part, reason, suggestion }: GateDecision,
+  { part, reason, suggestion, wider }: GateDecision,
   { given, canAlways }: { readonly given: ReadonlySet<string>; readonly canAlways: boolean },
 ): ApprovalQuestion {
   // A rule that was accepted and did not help is not offered again.
@@ -89,6 +90,7 @@ function questionOf(
     ...(part === undefined ? {} : { part }),
     reason: reason ?? "It needs approval.",
     ...(rule === undefined ? {} : { rule }),
+    ...(rule === undefined || wider === undefined || !isRule(wider) ? {} : { wider }),
     canAlways: canAlways && rule !== undefined,
     signal,
   };

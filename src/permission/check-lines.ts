@@ -52,7 +52,7 @@ function decide(value: unknown, base: CheckLineBase): PolicyDecision {
     home: text(own("home"), "home") ?? base.home,
     workspace: foldersOf(own("workspace")) ?? [cwd],
   });
-  const { code: _code, ...decision } = policy.check({ tool, input });
+  const { code: _code, isCovered: _isCovered, ...decision } = policy.check({ tool, input });
   return decision;
 }
 

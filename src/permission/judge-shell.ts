@@ -1,13 +1,15 @@
 import type { CommandRules } from "./command-rules.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
+import { openPlace } from "./open-places.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
-import { isReadOnlyProgram, type ReadOnlyContext, readOnlyRule, secretOf } from "./read-only.ts";
+import { type ReadOnlyContext, readOnlyRule, secretOf } from "./read-only.ts";
 import type { OriginRule } from "./rule.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import type { ShellRedirect } from "./shell/shell-command.ts";
 import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
 import type { ShellRules } from "./shell-rules.ts";
+import { suggestRules } from "./suggest-rules.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
 
 /** What a command line is judged by. */
@@ -18,6 +20,8 @@ export interface ShellJudgement {
   readonly defaults: boolean;
   /** True in plan mode: what may change something is denied. */
   readonly onlyReads: boolean;
+  /** True where edits inside the workspace are accepted. */
+  readonly edits: boolean;
   /** Tools a person trusts as a whole: redirections and what cannot be read included. */
   readonly trusted: ReadonlySet<string>;
 }
@@ -77,8 +81,8 @@ class ShellJudge {
     const secret = this.#judgement.defaults ? this.#secret() : undefined;
     if (secret !== undefined) return secret;
     if (this.#judgement.trusted.has(TOOL)) return undefined;
-    const machinery = this.#machinery(this.#plan.units);
-    if (machinery !== undefined) return machinery;
+    const place = this.#protected(this.#plan.units);
+    if (place !== undefined) return place;
     const obstacle = this.#plan.obstacles[0];
     if (obstacle !== undefined) return unreadable(obstacle.part, obstacle.reason);
     const redirect = this.#plan.redirects.find((each) => !isHarmless(each));
@@ -147,8 +151,8 @@ class ShellJudge {
 
   #unit(unit: ShellUnit): Verdict | undefined {
     if (unit.blocked !== undefined) return unreadable(unit.text, unit.blocked);
-    const machinery = this.#machineryOf(unit);
-    if (machinery !== undefined) return machinery;
+    const place = openPlace(unit, this.#judgement.space);
+    if (place !== undefined) return { ...ask(unit.text, place), obstacle: "protected" };
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return unreadable(unit.text, unit.unseen);
     const guards =
@@ -169,7 +173,8 @@ class ShellJudge {
   }
 
   #context(): ReadOnlyContext {
-    return { space: this.#judgement.space, variables: this.#plan.variables };
+    const { space, edits } = this.#judgement;
+    return { space, variables: this.#plan.variables, edits };
   }
 
   #allowedBy(rule: OriginRule, unit: ShellUnit): undefined {
@@ -177,7 +182,7 @@ class ShellJudge {
   }
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
-    const offer = suggestionFor(unit, guards);
+    const offer = suggestRules(unit, guards);
     const nearly = this.#allow.find(unit.text);
     const guard = guards[0];
     const inner = guard?.program?.find((each) => this.#unit(each) !== undefined);
@@ -207,28 +212,16 @@ class ShellJudge {
   }
 
   /** Where the line, or a program that a command of it runs, may write although nothing may be written unasked. */
-  #machinery(units: readonly ShellUnit[]): Verdict | undefined {
+  #protected(units: readonly ShellUnit[]): Verdict | undefined {
     const redirect = this.#plan.redirects.find(({ target, writes }) => writes && isMachinery(target.text));
     if (redirect !== undefined)
       return { ...ask(redirect.source, redirectReason(redirect)), obstacle: "protected" };
     for (const unit of units) {
-      const inner = unit.guards.flatMap(({ program }) => program ?? []);
-      const verdict = unit.judged ? (this.#machineryOf(unit) ?? this.#machinery(inner)) : undefined;
+      if (!unit.judged) continue;
+      const place = openPlace(unit, this.#judgement.space);
+      if (place !== undefined) return { ...ask(unit.text, place), obstacle: "protected" };
+      const verdict = this.#protected(unit.guards.flatMap(({ program }) => program ?? []));
       if (verdict !== undefined) return verdict;
-    }
-    return undefined;
-  }
-
-  /** Programs that may write and are given something below `.git` or our own folder. */
-  #machineryOf(unit: ShellUnit): Verdict | undefined {
-    if (isReadOnlyProgram(unit.name) && unit.guards.length === 0) return undefined;
-    for (const { text } of unit.words.slice(1)) {
-      if (!/\.git|nano-agent/i.test(text) || text.startsWith("-")) continue;
-      const path = text.replace(/^\w+=/, "");
-      if (!isMachinery(path) && !this.#judgement.space.isMachinery(this.#judgement.space.path(path)))
-        continue;
-      const why = `it may write to ${shown(text)}, which is part of a repository's or nano-agent's own machinery`;
-      return { ...ask(unit.text, why), obstacle: "protected" };
     }
     return undefined;
   }
@@ -256,7 +249,8 @@ function allowedVerdict(allowed: Allowed): Verdict {
   const part = allowed.unit.text;
   if ("rule" in allowed) return byRule(allowed.rule, part);
   const { known } = allowed;
-  const reason = `${shown(part)} only looks at files of the workspace (built-in rule: ${known}).`;
+  const does = known.endsWith("(accepting edits)") ? "only changes" : "only looks at";
+  const reason = `${shown(part)} ${does} files of the workspace (built-in rule: ${known}).`;
   return { decision: "allow", part, rule: `built-in: ${known}`, reason, by: "built-in" };
 }
 
@@ -296,13 +290,6 @@ function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUn
   for (const [from, to] of gone) isGone.fill(1, from, to);
   const words = unit.words.filter((_, index) => isGone[index] === 0);
   return { ...unit, words, guards };
-}
-
-/** The narrowest rule for a command; none where it gets arguments that could be anything, options included. */
-function suggestionFor(unit: ShellUnit, guards: readonly TextGuard[]): { readonly suggestion?: string } {
-  if (guards.some(({ from, to }) => from === to)) return {};
-  const last = unit.words.at(-1);
-  return { suggestion: `${TOOL}(${last?.text === "" && !last.literal ? `${unit.text}*` : unit.text})` };
 }
 
 function ask(part: string, why: string): Verdict {

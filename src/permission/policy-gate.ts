@@ -6,6 +6,8 @@ import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
 export interface PolicyGateOptions extends PolicyOptions {
   /** Told the place that a call of a file tool was judged by, links resolved: what is opened must be there. */
   readonly onPlace?: (request: GateRequest, place: string) => void;
+  /** Told of every command line whether rules alone allow it, without a person and without trust in the whole tool. */
+  readonly onCommand?: (request: GateRequest, isCovered: boolean) => void;
 }
 
 /**
@@ -35,7 +37,8 @@ export class PolicyGate implements Gate {
       cwd === "" ? this.#options.cwd : cwd,
       tool.readOnly === true && !isBuiltIn ? name : undefined,
     );
-    const { decision, ...rest } = policy.check({ tool: name, input });
+    const { decision, isCovered = false, ...rest } = policy.check({ tool: name, input });
+    if (name === "bash") this.#options.onCommand?.(request, isCovered);
     const place = this.#options.onPlace === undefined ? undefined : policy.placeOf({ tool: name, input });
     if (place !== undefined) this.#options.onPlace?.(request, place);
     return { action: decision, ...rest };

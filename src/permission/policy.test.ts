@@ -268,6 +268,7 @@ test("every decision names the part, the rule and the narrowest rule that would 
       part: "npm test -- a",
       reason: "npm test -- a: no rule allows it.",
       suggestion: "bash(npm test -- a)",
+      wider: "bash(npm test *)",
     },
     {
       decision: "ask",

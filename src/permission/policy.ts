@@ -47,6 +47,8 @@ export interface PolicyDecision extends Omit<Verdict, "by" | "mode" | "obstacle"
    * (`not_judged`). Absent for what is allowed without a rule.
    */
   readonly code?: PolicyCode;
+  /** True for a command line that rules about single commands allow: nobody has seen it, and the tool is not trusted as a whole. */
+  readonly isCovered?: true;
 }
 
 /** See {@link PolicyDecision}. */
@@ -114,7 +116,13 @@ class RulePolicy implements Policy {
     this.#space.refresh();
     this.#refreshRules();
     try {
-      return toDecision(this.#inMode(this.#judge(toToolName(tool), input), toToolName(tool)));
+      const name = toToolName(tool);
+      const verdict = this.#inMode(this.#judge(name, input), name);
+      const isCovered = name === "bash" && verdict.decision === "allow" && verdict.by !== "mode";
+      const decision = toDecision(verdict);
+      return isCovered && this.#rules.whole("allow", name) === undefined
+        ? { ...decision, isCovered: true }
+        : decision;
     } catch (error) {
       const reason = `The call could not be judged (${error instanceof Error ? error.message : "unknown failure"}).`;
       return { decision: this.#mode === "dontAsk" ? "deny" : "ask", reason, code: "not_judged" };
@@ -189,6 +197,7 @@ class RulePolicy implements Policy {
       defaults: this.#defaults,
       trusted,
       onlyReads,
+      edits: this.#mode === "acceptEdits",
     });
   }
 

@@ -1,32 +1,27 @@
+import { FIND_TESTS } from "./shell/find-tests.ts";
+import type { OptionTable } from "./shell/option-reader.ts";
+
 /** A command that only looks, with the options that keep it so. Anything not listed here asks. */
-export interface ReadOnlyCommand {
+export interface ReadOnlyCommand extends OptionTable {
   /** Its first words: `git status`. */
   readonly name: string;
-  /** Short options without a value, alone or bundled. */
-  readonly short?: string;
-  /** Short options with a value. */
-  readonly valued?: string;
-  /** Long options, without dashes, between blanks; a `=` at the end: with a value, behind `=` or as the next word. */
-  readonly long?: string;
   /**
-   * What its other words are. `paths`: files and folders, which have to lie in the workspace · `pattern`: a pattern, then paths ·
+   * What its other words are. `paths`: files and folders, which have to lie in the workspace · `pattern`: a pattern, then paths · `filter`: one of jq, then paths ·
    * `texts`: anything · `names`: revisions, paths of a repository and the like, without a way out of the workspace · `none`.
    */
-  readonly operands: "paths" | "pattern" | "texts" | "names" | "none";
+  readonly operands: "paths" | "pattern" | "filter" | "texts" | "names" | "none";
   /** Most operands. Default: any number. */
   readonly max?: number;
   /** How every operand has to begin. */
   readonly begins?: string;
-  /** Numbers are options: `head -20`. */
-  readonly numbers?: true;
-  /** One dash begins a whole word, as with `find`: words that take a value have `=` at the end. */
-  readonly words?: string;
+  /** Other options of it run programs or write files. */
+  readonly sharp?: true;
 }
 
 const GIT_DIFF =
   "stat stat= shortstat numstat name-only name-status summary patch no-patch cached staged word-diff color-words unified= color color= no-color no-ext-diff no-textconv diff-filter= ignore-all-space ignore-space-change ignore-blank-lines find-renames minimal patience histogram check exit-code quiet raw dirstat relative merge-base no-renames full-index binary";
 const GIT_LOG =
-  "oneline graph decorate decorate= all branches tags remotes max-count= skip= since= after= until= before= author= committer= grep= pretty= pretty format= abbrev-commit abbrev= follow reverse merges no-merges first-parent date= topo-order date-order left-right cherry-pick show-signature no-decorate source simplify-by-decoration invert-grep regexp-ignore-case full-history no-walk boundary";
+  "oneline graph decorate decorate= all branches tags remotes max-count= skip= since= after= until= before= author= committer= grep= pretty= pretty format= abbrev-commit abbrev= follow reverse merges no-merges first-parent date= topo-order date-order left-right cherry-pick no-decorate source simplify-by-decoration invert-grep regexp-ignore-case full-history no-walk boundary";
 const TEST = "-e -f -d -s -r -w -x -L -h -n -z -eq -ne -lt -le -gt -ge -nt -ot -ef -a -o = == != ! ( ) ]";
 const COLOR = "color color= help version";
 
@@ -70,30 +65,34 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     (name): ReadOnlyCommand => ({
       name,
       short: "acEFGhHiIlLnoPqrRsTUvVwxyzZ",
-      valued: "ABCm",
-      long: `${COLOR} colour count extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case invert-match word-regexp line-regexp files-with-matches files-without-match max-count= only-matching quiet silent no-messages line-number with-filename no-filename after-context= before-context= context= recursive dereference-recursive include= exclude= exclude-dir= text null initial-tab binary-files= line-buffered`,
+      valued: "ABCme",
+      long: `${COLOR} regexp= colour count extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case invert-match word-regexp line-regexp files-with-matches files-without-match max-count= only-matching quiet silent no-messages line-number with-filename no-filename after-context= before-context= context= recursive dereference-recursive include= exclude= exclude-dir= text null initial-tab binary-files= line-buffered`,
       operands: "pattern",
     }),
   ),
   {
     name: "rg",
     short: "FHIilLNnopqsSuUvVwxc0aP",
-    valued: "ABCgmtTEd",
-    long: `${COLOR} files files-with-matches files-without-match fixed-strings ignore-case smart-case case-sensitive invert-match word-regexp line-regexp line-number no-line-number count count-matches max-count= after-context= before-context= context= glob= iglob= type= type-not= type-list hidden no-ignore no-ignore-vcs multiline multiline-dotall only-matching replace= heading no-heading with-filename no-filename sort= sortr= stats json vimgrep column max-depth= max-columns= trim quiet pcre2 text null no-config passthru`,
+    valued: "ABCgmtTEde",
+    sharp: true,
+    long: `${COLOR} regexp= files files-with-matches files-without-match fixed-strings ignore-case smart-case case-sensitive invert-match word-regexp line-regexp line-number no-line-number count count-matches max-count= after-context= before-context= context= glob= iglob= type= type-not= type-list hidden no-ignore no-ignore-vcs multiline multiline-dotall only-matching replace= heading no-heading with-filename no-filename sort= sortr= stats json vimgrep column max-depth= max-columns= trim quiet pcre2 text null no-config passthru`,
     operands: "pattern",
   },
   {
     name: "find",
     operands: "paths",
-    words:
-      "-name= -iname= -path= -ipath= -wholename= -regex= -iregex= -regextype= -type= -xtype= -size= -empty -mtime= -mmin= -atime= -amin= -ctime= -cmin= -maxdepth= -mindepth= -perm= -user= -group= -links= -inum= -readable -writable -executable -print -print0 -printf= -ls -prune -quit -not -a -and -o -or -depth -mount -xdev -daystart -true -false -nouser -nogroup -H -P ! ( ) ,",
+    words: FIND_TESTS,
+    sharp: true,
   },
   { name: "pwd", short: "LP", operands: "none" },
-  { name: "echo", short: "neE", operands: "texts" },
+  { name: "echo", operands: "texts" },
   { name: "printf", operands: "texts" },
   { name: "true", operands: "texts" },
   { name: "false", operands: "texts" },
   { name: ":", operands: "texts" },
+  { name: "exit", operands: "texts", max: 1 },
+  { name: "break", operands: "texts", max: 1 },
+  { name: "continue", operands: "texts", max: 1 },
   { name: "which", short: "as", operands: "texts" },
   { name: "type", short: "afptP", operands: "texts" },
   { name: "command", short: "vV", operands: "texts" },
@@ -101,6 +100,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   { name: "[", operands: "texts", words: TEST },
   {
     name: "sort",
+    sharp: true,
     short: "bCcdfghiMmnRrsuVz",
     valued: "kt",
     long: "numeric-sort reverse unique key= field-separator= human-numeric-sort version-sort general-numeric-sort ignore-case ignore-leading-blanks stable check dictionary-order month-sort zero-terminated help version",
@@ -133,7 +133,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   {
     name: "diff",
     short: "abBcdeEiNpqrstTuwyZ0123456789",
-    valued: "UCWxXI",
+    valued: "UCWxI",
     long: "unified unified= brief recursive ignore-all-space ignore-case side-by-side color color= exclude= new-file context= strip-trailing-cr report-identical-files suppress-common-lines width=",
     operands: "paths",
   },
@@ -147,6 +147,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   },
   {
     name: "file",
+    sharp: true,
     short: "bhiILNprsz0",
     long: "brief mime mime-type mime-encoding",
     operands: "paths",
@@ -167,6 +168,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   },
   {
     name: "tree",
+    sharp: true,
     short: "aACdDfFghilnNpqQrsStuUvxJX",
     valued: "LPI",
     long: "dirsfirst gitignore noreport du prune filelimit= charset= matchdirs ignore-case",
@@ -196,14 +198,18 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   { name: "free", short: "bkmghtwl", operands: "none" },
   { name: "seq", short: "w", valued: "fs", operands: "texts" },
   { name: "sleep", operands: "texts", max: 1 },
-  { name: "md5sum", short: "bctwz", operands: "paths" },
-  { name: "sha1sum", short: "bctwz", operands: "paths" },
+  { name: "md5sum", short: "btwz", operands: "paths" },
+  { name: "sha1sum", short: "btwz", operands: "paths" },
   { name: "xxd", short: "bCeEipruz", valued: "lscgo", operands: "paths", max: 1 },
+  { name: "pgrep", short: "afilnovwx", valued: "u", operands: "texts" },
+  ...["-tf", "-tzf", "-tvf", "-tzvf", "-tvzf", "tf", "tzf", "tvf", "tzvf", "tvzf"].map(
+    (list): ReadOnlyCommand => ({ name: `tar ${list}`, sharp: true, operands: "paths" }),
+  ),
   { name: "ps aux", operands: "none" },
   { name: "ps -ef", operands: "none" },
   { name: "ps -e", operands: "none" },
   { name: "ps", operands: "none" },
-  { name: "sha256sum", short: "bctwz", operands: "paths" },
+  { name: "sha256sum", short: "btwz", operands: "paths" },
   { name: "cksum", operands: "paths" },
   { name: "od", short: "abcdfiloxsv", valued: "AjNtw", operands: "paths" },
   { name: "hexdump", short: "bcCdovx", valued: "ns", operands: "paths" },
@@ -211,12 +217,13 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     name: "jq",
     short: "acCeMnRrsSj",
     valued: "",
-    long: "raw-output compact-output sort-keys exit-status null-input slurp tab color-output monochrome-output raw-input join-output",
-    operands: "pattern",
+    long: "arg== argjson== indent= seq stream ascii-output raw-output compact-output sort-keys exit-status null-input slurp tab color-output monochrome-output raw-input join-output",
+    operands: "filter",
   },
   {
     name: "git status",
-    short: "bsuvz",
+    short: "bsvz",
+    optional: "u",
     long: "short branch porcelain porcelain= long ignored untracked-files untracked-files= show-stash ahead-behind column",
     operands: "names",
   },
@@ -240,7 +247,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   {
     name: "git blame",
     short: "bcCefklMnpstw",
-    valued: "LS",
+    valued: "L",
     long: "porcelain line-porcelain incremental show-stats date= abbrev=",
     operands: "names",
   },
@@ -272,7 +279,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   {
     name: "git rev-parse",
     short: "q",
-    long: "short short= abbrev-ref verify show-toplevel is-inside-work-tree symbolic-full-name show-prefix show-cdup absolute-git-dir quiet is-bare-repository",
+    long: "short short= abbrev-ref git-dir git-common-dir git-path show-object-format verify show-toplevel is-inside-work-tree symbolic-full-name show-prefix show-cdup absolute-git-dir quiet is-bare-repository",
     operands: "names",
   },
   {
@@ -297,7 +304,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   {
     name: "git ls-files",
     short: "cdikmostuvz",
-    valued: "xX",
+    valued: "x",
     long: "cached deleted others ignored stage modified exclude-standard error-unmatch full-name exclude= killed unmerged directory",
     operands: "names",
   },

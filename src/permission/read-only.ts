@@ -1,9 +1,12 @@
+import { editRule } from "./edit-commands.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
 import { mayShowSecret, secretInWord } from "./secret-files.ts";
-import { awkEffect } from "./shell/awk-script.ts";
-import { findScripts } from "./shell/script-words.ts";
-import { sedEffect } from "./shell/sed-script.ts";
+import { FIND_PATHS } from "./shell/find-tests.ts";
+import { isPlainLogFormat, isPlainRefFormat } from "./shell/git-format.ts";
+import { isPlainFilter } from "./shell/jq-filter.ts";
+import { type FoundOption, readOptions } from "./shell/option-reader.ts";
+import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from "./shell/script-programs.ts";
 import type { ShellWord } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import type { KnownVariables } from "./shell/variable-scope.ts";
@@ -12,6 +15,8 @@ import type { KnownVariables } from "./shell/variable-scope.ts";
 export interface ReadOnlyContext {
   readonly space: PathSpace;
   readonly variables: KnownVariables;
+  /** Whether the mode accepts edits inside the workspace. */
+  readonly edits: boolean;
 }
 
 /**
@@ -22,6 +27,7 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
   if (
     unit.guards.length > 0 ||
     unit.unseen !== undefined ||
+    unit.elsewhere === true ||
     unit.blocked !== undefined ||
     unit.words.length === 0
   )
@@ -30,6 +36,8 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
   const program = unit.words[0]?.text ?? "";
   const known = coveringName(program, unit.words, context);
   if (known !== undefined) return known;
+  const edit = context.edits ? editRule(unit.words, context.space) : undefined;
+  if (edit !== undefined) return edit;
   return PLAIN_WRAPPERS.has(program) && !unit.words.some(({ text }) => /^(?:-a|--arg-file)/.test(text))
     ? `${program} (as a wrapper)`
     : undefined;
@@ -40,16 +48,10 @@ function coveringName(
   words: readonly ShellWord[],
   context: ReadOnlyContext,
 ): string | undefined {
-  switch (program) {
-    case "sed":
-      return coversSed(words, context) ? "sed (printing)" : undefined;
-    case "awk":
-    case "gawk":
-    case "mawk":
-      return coversAwk(words, context) ? "awk (printing)" : undefined;
-    default:
-      return coveringCommand(words, context)?.name;
-  }
+  const scripts = program === "gsed" || program === "nawk" ? undefined : SCRIPT_PROGRAMS.get(program);
+  if (scripts === undefined) return coveringCommand(words, context)?.name;
+  if (words[0]?.literal !== true || !coversScripts(scripts, words, context)) return undefined;
+  return program === "sed" ? "sed (printing)" : "awk (printing)";
 }
 
 /** Whether a program is one of those that only look, whatever its options. */
@@ -73,119 +75,90 @@ function isNamed({ name }: ReadOnlyCommand, words: readonly ShellWord[]): boolea
 }
 
 function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: ReadOnlyContext): boolean {
-  const operands =
-    command.words === undefined
-      ? afterOptions(command, words, command.name.split(" ").length)
-      : afterWords(command.words, words);
-  if (operands === undefined || operands.length > (command.max ?? Number.POSITIVE_INFINITY)) return false;
-  if (command.begins !== undefined && !operands.every(({ text }) => text.startsWith(command.begins ?? "")))
+  const from = command.name.split(" ").length;
+  // These take whatever is no option of theirs for a text.
+  if (command.operands === "texts" && command.short === undefined && command.words === undefined)
+    return areTexts(command, words.slice(from), context);
+  const { options, operands: places, unknown } = readOptions(words, command, { from });
+  const operands = places.flatMap((index) => words[index] ?? []);
+  if (unknown.length > 0 || !options.every((option) => isHarmlessOption(command, option, context)))
     return false;
-  if (
-    command.name === "jq" &&
-    operands.some(({ text }) => /\benv\b|\$ENV|\binclude\b|\bimport\b|\binput_/.test(text))
-  )
-    return false;
+  const isSharp = command.sharp === true || command.name.startsWith("git ");
+  if (isSharp && mayBecomeOption(operands, words)) return false;
+  const isPattern = !options.some(({ name }) => PATTERN_OPTIONS.has(name));
+  return areHarmless(command, operands, { ...context, isPattern });
+}
+
+/** Whether the operands are what they have to be; the first of a search is its pattern, unless an option brings that. */
+function areHarmless(
+  command: ReadOnlyCommand,
+  operands: readonly ShellWord[],
+  { isPattern, ...context }: ReadOnlyContext & { readonly isPattern: boolean },
+): boolean {
+  const first = isPattern ? 1 : 0;
   switch (command.operands) {
+    case "filter":
+      return (
+        operands[0]?.literal === true &&
+        isPlainFilter(operands[0].text) &&
+        operands.slice(1).every((word) => staysInside(word, context))
+      );
     case "none":
       return operands.length === 0;
     case "texts":
-      return operands.every((word) => isHarmlessText(word, context));
+      return areTexts(command, operands, context);
     case "names":
       return operands.every((word) => isHarmlessText(word, context) && staysInside(word, context));
     case "pattern":
-      return isSearchInside(operands, words, context);
+      return (
+        operands.slice(0, first).every((word) => isHarmlessText(word, context)) &&
+        operands.slice(first).every((word) => staysInside(word, context))
+      );
     case "paths":
-      return operands.every((word) => staysInside(word, context));
+      return hasFew(command, operands) && operands.every((word) => staysInside(word, context));
   }
 }
 
-/** A search: its first operand is the pattern, unless there is none (`rg --files`). */
-function isSearchInside(
+function areTexts(
+  command: ReadOnlyCommand,
   operands: readonly ShellWord[],
-  words: readonly ShellWord[],
   context: ReadOnlyContext,
 ): boolean {
-  const first = words.some(({ text }) => text === "--files" || text === "--type-list") ? 0 : 1;
+  const { begins = "" } = command;
   return (
-    operands.slice(0, first).every((word) => isHarmlessText(word, context)) &&
-    operands.slice(first).every((word) => staysInside(word, context))
+    hasFew(command, operands) &&
+    operands.every((word) => word.text.startsWith(begins) && isHarmlessText(word, context))
   );
 }
 
-/** The operands, or `undefined` when an option is not among the known ones. */
-function afterOptions(
-  command: ReadOnlyCommand,
-  words: readonly ShellWord[],
-  from: number,
-): readonly ShellWord[] | undefined {
-  const operands: ShellWord[] = [];
-  for (let at = from; at < words.length; at++) {
-    const word = words[at];
-    if (word === undefined) break;
-    if (isOperand(command.name, word.text)) {
-      operands.push(word);
-      continue;
-    }
-    if (word.text === "--") return [...operands, ...words.slice(at + 1)];
-    const length = word.literal ? optionLength(command, word.text) : undefined;
-    if (length === undefined) return undefined;
-    at += length - 1;
-    if (length === 2 && !isPlainValue(words[at])) return undefined;
-  }
-  return operands;
+/** Where the number of operands decides what is done, each must be one word. */
+function hasFew({ max }: ReadOnlyCommand, operands: readonly ShellWord[]): boolean {
+  return (
+    max === undefined || (operands.length <= max && operands.every(({ glob, splits }) => !glob && !splits))
+  );
 }
 
-/** `echo` and `printf` take whatever is no option of theirs for a text. */
-function isOperand(name: string, text: string): boolean {
-  if (name === "printf") return true;
-  return name === "echo" ? !/^-[neE]+$/.test(text) : !text.startsWith("-") || text === "-";
+/** Options of a search that bring the pattern, or need none. */
+const PATTERN_OPTIONS: ReadonlySet<string> = new Set(["-e", "--regexp", "--files", "--type-list"]);
+
+function isHarmlessOption(
+  { name: command }: ReadOnlyCommand,
+  { name, value }: FoundOption,
+  context: ReadOnlyContext,
+): boolean {
+  if (value === undefined) return true;
+  if (FIND_PATHS.has(name)) return staysInside(value, context);
+  if (name !== "--format" && name !== "--pretty") return true;
+  if (!command.startsWith("git ")) return true;
+  return (REFERENCES.test(command) ? isPlainRefFormat : isPlainLogFormat)(value.text);
 }
 
-function optionLength(command: ReadOnlyCommand, text: string): 1 | 2 | undefined {
-  return text.startsWith("--") ? longLength(command, text) : shortLength(command, text);
-}
+const REFERENCES = /^git (?:branch|tag|for-each-ref)/;
 
-function isPlainValue(word: ShellWord | undefined): boolean {
-  return word !== undefined && word.names.length === 0 && word.substitutions.length === 0;
-}
-
-function longLength({ long = "" }: ReadOnlyCommand, text: string): 1 | 2 | undefined {
-  const [name = "", value] = text.slice(2).split("=", 2);
-  if (value !== undefined) return hasWord(long, `${name}=`) ? 1 : undefined;
-  if (hasWord(long, name)) return 1;
-  return hasWord(long, `${name}=`) ? 2 : undefined;
-}
-
-function shortLength({ short = "", valued = "", numbers }: ReadOnlyCommand, text: string): 1 | 2 | undefined {
-  if (numbers === true && /^-\d+$/.test(text)) return 1;
-  for (let place = 1; place < text.length; place++) {
-    const letter = text.charAt(place);
-    if (short.includes(letter)) continue;
-    if (!valued.includes(letter)) return undefined;
-    return place === text.length - 1 ? 2 : 1;
-  }
-  return 1;
-}
-
-/** Whether a list of words between blanks holds `word`. */
-function hasWord(list: string, word: string): boolean {
-  return word !== "" && !word.includes(" ") && ` ${list} `.includes(` ${word} `);
-}
-
-/** For programs whose options are whole words (`find`, `test`): the words that are none of them. */
-function afterWords(known: string, words: readonly ShellWord[]): readonly ShellWord[] | undefined {
-  const operands: ShellWord[] = [];
-  for (let at = 1; at < words.length; at++) {
-    const word = words[at];
-    if (word === undefined) break;
-    if (hasWord(known, word.text) && word.literal) continue;
-    if (word.literal && hasWord(known, `${word.text}=`)) {
-      at++;
-      if (words[at] === undefined || !isPlainValue(words[at])) return undefined;
-    } else if (word.text.startsWith("-") && !/^-\d+$/.test(word.text)) return undefined;
-    else operands.push(word);
-  }
-  return operands;
+/** A name that a glob finds begins as the glob does: a file called like an option would become one, unless `--` stands before it. */
+function mayBecomeOption(operands: readonly ShellWord[], words: readonly ShellWord[]): boolean {
+  if (!operands.some(({ glob, text }) => glob && /^[*?[+@!]/.test(text))) return false;
+  return !words.some(({ text, literal }) => text === "--" && literal);
 }
 
 /** A text that shows nothing secret: no variable that may hold a key, no value that nobody knows beyond that. */
@@ -221,38 +194,21 @@ function expandsInside({ names, text }: ShellWord, context: ReadOnlyContext): bo
   return values?.every((value) => value.names.length === 0 && staysInside(value, context)) === true;
 }
 
-/** `sed -n '1,20p' file`: a script that neither runs, writes nor reads other files. */
-function coversSed(words: readonly ShellWord[], context: ReadOnlyContext): boolean {
-  const scripts = findScripts(words, { script: "e", long: "expression", valued: "ls" });
-  const held = new Set(scripts.map(({ index }) => index));
-  if (
-    scripts.length === 0 ||
-    scripts.some(({ text, index }) => words[index]?.literal !== true || sedEffect(text) !== "none")
-  )
-    return false;
-  return words.every((word, index) => {
-    if (index === 0 || held.has(index)) return true;
-    if (word.text.startsWith("-"))
-      return word.literal && (/^-[nErszu]*e?$/.test(word.text) || word.text === "--expression");
-    return staysInside(word, context);
-  });
+/** `sed -n '1,20p' file`, `awk '{print $1}' file`: scripts that neither run, write nor read other files, nor look at the environment. */
+function coversScripts(
+  program: ScriptProgram,
+  words: readonly ShellWord[],
+  context: ReadOnlyContext,
+): boolean {
+  const { scripts, files, unknown } = readScripts(program, words);
+  return (
+    unknown.length === 0 &&
+    scripts.length > 0 &&
+    worstEffect(program, scripts) === "none" &&
+    !mayBecomeOption(files, words) &&
+    files.every((word) => !word.text.startsWith("-") && staysInside(word, context))
+  );
 }
-
-/** `awk '{print $1}' file`: a program that neither runs, writes nor reads other files, nor looks at the environment. */
-function coversAwk(words: readonly ShellWord[], context: ReadOnlyContext): boolean {
-  const [script] = findScripts(words, { script: "", long: "source", valued: "Fv" });
-  const word = script === undefined ? undefined : words[script.index];
-  if (script === undefined || word?.literal !== true || script.text !== word.text) return false;
-  if (awkEffect(script.text) !== "none" || AWK_REACHES.test(script.text)) return false;
-  return words.every(({ text, literal }, index) => {
-    if (index === 0 || index === script.index) return true;
-    if (index > script.index) return !text.startsWith("-") && staysInside(words[index] ?? word, context);
-    return literal && (text.startsWith("-F") || words[index - 1]?.text === "-F");
-  });
-}
-
-/** What gives an awk program other files or the environment, or a name for those. */
-const AWK_REACHES = /\b(?:ARG[VC]|ENVIRON|SYMTAB|FUNCTAB|PROCINFO|getline|system)\b|@/;
 
 /** The secret file that a command names, as far as its words show it; programs that only print or test names aside. */
 export function secretOf(unit: ShellUnit): string | undefined {

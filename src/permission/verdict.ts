@@ -14,6 +14,8 @@ export interface Verdict {
   readonly mode?: "plan" | "dontAsk";
   /** The narrowest rule that would allow the part. Absent where no rule can. */
   readonly suggestion?: string;
+  /** One wider rule, where it is harmless: program and sub-command with any arguments. */
+  readonly wider?: string;
   /** Who decided: a rule of the user or this session, a built-in one, or the mode with no rule at all. */
   readonly by: "user" | "session" | "built-in" | "mode" | "guard";
   /** Why no rule can allow it: it may write where nothing writes unasked, or what it does cannot be told. */

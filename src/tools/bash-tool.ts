@@ -65,6 +65,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
     running = await session.start({
       command: input.command,
       cwd: context.cwd,
+      call: context,
       onText: (text) => live?.push(text),
       onFull: full.resolve,
     });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Agent as Kernel } from "../../src/core/agent/agent.ts";
 import { createTaskTool } from "../../src/extensions/index.ts";
 import {
   Agent,
@@ -11,7 +12,6 @@ import {
   SimpleAgent,
 } from "../../src/index.ts";
 import { InMemoryLongTermMemory, SqliteLongTermMemory } from "../../src/memory/index.ts";
-import { ReActAgent as CoreReActAgent } from "../../src/patterns/index.ts";
 import { says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 
@@ -47,11 +47,7 @@ test.each([
   [Agent, { journal: {} }, "journal is none: pass what SessionStore.start()"],
   [Agent, { toolChoice: "any" }, 'toolChoice is "any"; it must be "auto", "none" or "required".'],
   [Agent, { model: { doStream: () => null } }, "model is one of the AI SDK: pass fromAiSdk(model)"],
-  [
-    CoreReActAgent,
-    { model: "openai/x" },
-    'model is the name "openai/x", which the classes of nano-agent take',
-  ],
+  [Kernel, { model: "openai/x" }, 'model is the name "openai/x", which the classes of nano-agent take'],
   [SimpleAgent, { enableToolCalling: "no" }, 'enableToolCalling is "no"; it must be a boolean.'],
   [ReActAgent, { finish: "call" }, 'finish is "call"; it must be "text" or "tool".'],
   [ReActAgent, { finishToolName: "the end" }, 'Tool name "the end" is not usable'],

@@ -31,7 +31,7 @@ test.each([
   [["-p", "--fork-session", "go"], "--fork-session copies a session"],
   [["-p", "-c", "--session-id", "x", "go"], "--session-id names a new session"],
   [["-p", "-c", "--no-session", "go"], "--no-session keeps nothing and --continue goes on"],
-  [["-p", "--mcp-config", "x", "go"], "--mcp-config is not in this version"],
+  [["-p", "--mcp-config", "x", "go"], "there is no such file. Name a JSON file, or pass JSON itself"],
   [["-p", "--pattern", "plam", "go"], "plan"],
   [["sessions", "lst"], "Did you mean list?"],
   [["sessions", "list", "--jsn"], "sessions list does not know --jsn. Did you mean --json?"],

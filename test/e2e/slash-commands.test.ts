@@ -49,7 +49,7 @@ Rules: @rules.md, @missing.md
 test("a command of a file becomes its prompt: commands run, files are read, arguments put in last", async () => {
   const { run, cwd } = await place(
     { "commands/review.md": REVIEW },
-    { project: { "rules.md": "No !\`touch evil\` here." } },
+    { project: { "rules.md": "No !`touch evil` here." } },
   );
   const { code, last } = await run([says("ok")], ["-p", "/review src !`touch evil2`"]);
   expect([code, existsSync(join(cwd, "ran"))]).toEqual([0, true]);

@@ -24,13 +24,14 @@ test("a tree that keeps the layers has no findings", () => {
     "src/extensions/subagents/task.ts":
       'import "../../patterns/react.ts";\nimport "../markdown/front-matter.ts";',
     "src/extensions/markdown/front-matter.ts": "export {};",
-    "src/patterns/react.ts": "export {};",
+    "src/patterns/react.ts": 'import "../agent/agent.ts";',
+    "src/agent/agent.ts": 'await import("../app/config/env.ts");',
     "src/app/config/env.ts": "export const env = process.env;",
     "src/faces/cli/main.ts":
       'import "../../app/config/env.ts";\nawait import("../tui/screen.ts");\nprocess.exit(0);',
     "src/faces/tui/screen.ts": "export {};",
   });
-  expect(checkLayers(root)).toEqual({ looked: 15, findings: [] });
+  expect(checkLayers(root)).toEqual({ looked: 16, findings: [] });
 });
 
 test("an empty folder is looked at in vain", () => {
@@ -49,6 +50,12 @@ test.each([
     "src/core/model/a.ts",
     'import "../tool/tool.ts";',
     "core/model must not know core/tool",
+  ],
+  [
+    "a higher room that may only be loaded late",
+    "src/agent/agent.ts",
+    'import "../app/compose.ts";',
+    "agent must not know app",
   ],
   ["a sibling", "src/tools/a.ts", 'import "../permission/rules.ts";', "tools must not know permission"],
   [

@@ -257,11 +257,16 @@ test("a command that comes again is judged as if it were read again", () => {
 function meaningOf(line: string): ReadonlySet<string> {
   const { units, redirects, obstacles } = planShell(line);
   const texts = units.map(({ text, words, guards, ...rest }) =>
-    JSON.stringify([text, words, guards.map(({ from, to, reason }) => [from, to, reason]), rest]),
+    JSON.stringify([text, words, guards.map(({ from, to, reason }) => [from, to, reason]), rest], inBrief),
   );
   return new Set([
     ...texts,
     ...redirects.map(({ target, writes }) => `${String(writes)} ${target.text}`),
     ...obstacles.map(({ part, reason }) => `${part}: ${reason}`),
   ]);
+}
+
+/** Commands inside a word are units of their own; spelled out again in every word around them they would fill the memory. */
+function inBrief(key: string, value: unknown): unknown {
+  return (key === "substitutions" || key === "piped") && Array.isArray(value) ? value.length : value;
 }

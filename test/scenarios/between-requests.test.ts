@@ -119,7 +119,7 @@ test("a model that is none, an effort nobody knows and a price nobody knows unde
   const model = new ScriptedModel([], { info: { price: { input: 1, output: 1 } } });
   const agent = new Agent({ model, budget: { usd: 1 } });
 
-  await expect(agent.setModel("openai/gpt-5.5" as never)).rejects.toThrow("model is the name");
+  await expect(agent.setModel("openai/gpt-5.5")).rejects.toThrow("model is the name");
   await expect(agent.setModel(model, { effort: "huge" as never })).rejects.toThrow("effort");
   await expect(agent.setModel(new ScriptedModel([]))).rejects.toThrow("budget.usd needs a price");
 
@@ -313,5 +313,9 @@ test("the fold of a journal says which model, effort and mode the conversation w
   const state = new SessionState();
   for (const entry of journal.entries()) state.apply(entry);
 
-  expect([state.model, state.effort, state.mode]).toEqual(["scripted/second", "high", "plan"]);
+  expect([state.progress.model, state.progress.effort, state.mode]).toEqual([
+    "scripted/second",
+    "high",
+    "plan",
+  ]);
 });

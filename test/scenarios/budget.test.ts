@@ -171,7 +171,7 @@ test("an answer that failed or was aborted in the middle is charged by estimate"
 
 /** Asks several nested runs at once, as parallel subagents do. */
 class Crowd extends Agent {
-  protected override async conduct(run: RunContext): ReturnType<Agent["run"]> {
+  override async conduct(run: RunContext): ReturnType<Agent["run"]> {
     const task = (n: number): ReturnType<typeof runNested> =>
       runNested(run, { scope: `task/${n}`, message: userMessage(`Task ${n}`), tools: this.tools });
     const results = await Promise.all(Array.from({ length: 8 }, (_, n) => task(n)));

@@ -49,7 +49,7 @@ function readingModel(
 
 test("a nested run that outgrows the window is compacted by itself; the conversation around it stays", async () => {
   class Nesting extends Agent {
-    protected override async conduct(run: RunContext): Promise<RunResult> {
+    override async conduct(run: RunContext): Promise<RunResult> {
       const inner = await runNested(run, {
         scope: "inner",
         history: run.state.transcript.messages,

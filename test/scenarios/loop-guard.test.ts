@@ -133,7 +133,7 @@ test("false looks for nothing, other figures hold", async () => {
 class Delegating extends Agent {
   readonly inner: RunResult[] = [];
 
-  protected override async conduct(run: RunContext): Promise<RunResult> {
+  override async conduct(run: RunContext): Promise<RunResult> {
     const task = tool("task", {
       execute: async () => {
         const message = userMessage("Do it.");

@@ -16,7 +16,7 @@ import { lines, tool } from "./conversation.ts";
 class TwoPhases extends Agent {
   readonly inner: RunResult[] = [];
 
-  protected override async conduct(run: RunContext): Promise<RunResult> {
+  override async conduct(run: RunContext): Promise<RunResult> {
     for (const scope of ["first", "second"]) {
       this.inner.push(
         await runNested(run, {

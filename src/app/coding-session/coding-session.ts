@@ -6,12 +6,14 @@ import type { Input } from "../../core/message/given-message.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
+import type { Elicit } from "../../extensions/mcp/connection.ts";
 import type { RollbackReport } from "../../session/checkpoints/rollback.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import type { ShellPort } from "../../tools/shell/shell-port.ts";
 import type { ConfigFile } from "../config/config-schema.ts";
 import type { Environment } from "../config/env.ts";
 import type { PermissionMode } from "../config/permission-mode.ts";
+import type { McpSources } from "../mcp/mcp-sources.ts";
 import type { FoundModel } from "../model-choice.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ModelReason, Notice, OnNotice } from "./notice.ts";
@@ -44,6 +46,10 @@ export interface CodingSessionOptions {
   readonly tools?: readonly Tool[];
   /** What files and commands go through instead of the system: the buffers and the terminal of an editor. */
   readonly ports?: SessionPorts;
+  /** MCP servers beside those of the settings and the project, or instead of them. */
+  readonly mcp?: McpSources | undefined;
+  /** Asks a person what an MCP server wants to know. Default: that is refused. */
+  readonly elicit?: Elicit | undefined;
   /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
   readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** Gets each notice from the first on, while the session is still being opened. */
@@ -129,6 +135,7 @@ export interface CommandView {
 /** A server of tools. */
 export interface McpServerView {
   readonly name: string;
+  /** `connecting`: not started yet, or starting. */
   readonly status: "connected" | "connecting" | "failed" | "needs_auth" | "disabled";
   readonly error?: string;
 }

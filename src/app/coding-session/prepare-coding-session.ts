@@ -33,6 +33,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
   const settings = await loadSettings({
     environment,
     cwd: existingFolder(options.cwd ?? currentFolder(), "cwd"),
+    mcp: options.mcp,
     flags: {
       ...options.settings,
       ...(typeof model === "string" ? { model } : {}),
@@ -98,6 +99,7 @@ class Preparation implements PreparedSession {
         ...(tools === undefined ? {} : { tools }),
         ports,
         acceptServer: options.acceptServer,
+        elicit: options.elicit,
         openJournal: async () => {
           opened.session = await found.open();
           return opened.session.journal;

@@ -109,8 +109,10 @@ export class QuestionDesk implements ApprovalPrompt {
       signal,
     );
     if (!("choice" in reply)) return { choice: "no" };
-    const { choice, reason: why } = reply;
-    if (choice !== "no" && choice !== "stop") return { choice };
+    const { choice, reason: why, rule } = reply;
+    if (choice === "once") return { choice };
+    if (choice !== "no" && choice !== "stop")
+      return rule !== undefined && rule === asked.wider ? { choice, wider: true } : { choice };
     return { choice, ...(why === undefined ? {} : { reason: why }) };
   }
 
@@ -171,11 +173,13 @@ function partOf({ reason, rule }: ApprovalQuestion, text: string): NonNullable<Q
   return { text, reason, ...(rule === undefined ? {} : { rule }) };
 }
 
-function choicesOf({ rule, canAlways }: ApprovalQuestion, savedTo: string): readonly OfferedChoice[] {
+function choicesOf({ rule, wider, canAlways }: ApprovalQuestion, savedTo: string): readonly OfferedChoice[] {
+  // The narrowest comes first: it is what an answer without a rule means.
+  const rules = [rule, rule === undefined ? undefined : wider].filter((each) => each !== undefined);
   return [
     { choice: "once" },
-    ...(rule === undefined ? [] : [{ choice: "session" as const, rule }]),
-    ...(rule === undefined || !canAlways ? [] : [{ choice: "always" as const, rule, savedTo }]),
+    ...rules.map((each) => ({ choice: "session" as const, rule: each })),
+    ...(canAlways ? rules.map((each) => ({ choice: "always" as const, rule: each, savedTo })) : []),
     { choice: "no" },
     { choice: "stop" },
   ];
@@ -199,7 +203,8 @@ function assertOffered({ type, choices, options, schema }: Question, reply: Ques
   }
   const { choice, rule } = reply;
   if (type !== "permission" && REFUSALS.has(choice)) return;
-  const offered = choices.find((each) => each.choice === choice);
+  const same = choices.filter((each) => each.choice === choice);
+  const offered = same.find((each) => each.rule === rule) ?? same[0];
   if (offered === undefined)
     throw wrong(
       `${JSON.stringify(choice)} is not offered. Choose one of ${choices.map((each) => each.choice).join(", ")}.`,

@@ -43,7 +43,7 @@ export interface Question {
   readonly parts?: readonly QuestionPart[];
   /** What the call would change, for `write` and `edit`. */
   readonly diff?: FileDiff;
-  /** The answers it takes. Empty where a value is asked for. */
+  /** The answers it takes, of one kind the narrowest rule first. Empty where a value is asked for. */
   readonly choices: readonly OfferedChoice[];
   /** What is chosen from, for `choice`. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];

@@ -197,6 +197,8 @@ function denialAdvice({ denials, goOn }: OutcomeFacts): string {
 
 /** What helps against a refusal: no flag that allows does against a deny rule, or in plan mode. */
 function wayOut(why: string): string {
+  // A person who has just said no is not told how to say yes.
+  if (/\bthe user (?:refused it|said: )/.test(why)) return "Say what to do instead";
   if (why.includes("Plan mode only reads"))
     return "To let it change things, choose another --permission-mode";
   if (/The rule \S.* forbids /.test(why))

@@ -35,7 +35,7 @@ export function sessionInfo(
     agents: composed.agents,
     skills: composed.skills,
     commands: composed.commands().map(commandView),
-    mcpServers: [],
+    mcpServers: composed.mcp.statuses(),
     sandbox: composed.sandbox,
     ...(session.path === undefined ? {} : { path: session.path }),
     ...(goOn === undefined ? {} : { goOn }),

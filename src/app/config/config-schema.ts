@@ -102,6 +102,12 @@ export interface MemoryConfig {
   readonly longTerm?: LongTermMemoryMode;
 }
 
+/** How MCP servers are used. */
+export interface McpConfig {
+  /** False: every tool of every server is offered in full. Default: many tools wait behind `find_tools`. */
+  readonly defer?: boolean;
+}
+
 /** What a config file may say. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
@@ -115,6 +121,9 @@ export interface ConfigFile {
   /** There: runs are told to the OpenTelemetry providers of the process. */
   readonly openTelemetry?: OpenTelemetryConfig;
   readonly memory?: MemoryConfig;
+  /** MCP servers by name, as `.mcp.json` holds them. Each is checked on its own where it is used. */
+  readonly mcpServers?: { readonly [name: string]: unknown };
+  readonly mcp?: McpConfig;
   readonly permissionMode?: PermissionMode;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
@@ -207,6 +216,8 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
   openTelemetry: { type: "object", fields: { captureContent: { type: "boolean" } } },
   webFetch: { type: "object", fields: { privateHosts: TEXTS } },
   memory: { type: "object", fields: { longTerm: { type: "string", oneOf: ["static", "agent", "both"] } } },
+  mcpServers: { type: "map", of: { type: "any" } },
+  mcp: { type: "object", fields: { defer: { type: "boolean" } } },
   permissionMode: { type: "string", oneOf: PERMISSION_MODES },
   allowedTools: TEXTS,
   disallowedTools: TEXTS,

@@ -31,7 +31,7 @@ export interface EffectiveConfig {
 
 /**
  * Merges flags, environment, project files and the user's file, in this order of precedence. `disallowedTools` and
- * `permissions` add up, so that no layer takes back what another one denies; `network` and `providers` merge by entry.
+ * `permissions` add up, so that no layer takes back what another one denies; `network`, `providers` and `mcpServers` merge by entry.
  *
  * A project's file is somebody else's text: what in it can act ({@link splitProjectConfig}) counts only where `projectTrust` admits it, and
  * is noted there otherwise. What no project may set is left out and named in `notices`.
@@ -67,7 +67,7 @@ class Merged {
 
   add(config: ConfigFile, source: string): void {
     const { $schema: _schema, network, providers, disallowedTools, permissions, ...others } = config;
-    const { environment, sandbox, hooks, ...plain } = others;
+    const { environment, sandbox, hooks, mcpServers, ...plain } = others;
     this.#addLists("environment", environment, source);
     this.#addLists("sandbox", sandbox, source);
     this.#addLists("hooks", hooks, source);
@@ -80,10 +80,19 @@ class Merged {
     }
     for (const action of ["allow", "ask", "deny"] as const)
       this.#addRules(action, permissions?.[action], source);
-    for (const key of Object.keys(network ?? {})) this.sources.set(`network.${key}`, source);
-    if (network !== undefined) this.values.network = { ...this.values.network, ...network };
-    for (const name of Object.keys(providers ?? {})) this.sources.set(`providers.${name}`, source);
-    if (providers !== undefined) this.values.providers = { ...this.values.providers, ...providers };
+    this.#addEntries("network", network, source);
+    this.#addEntries("providers", providers, source);
+    this.#addEntries("mcpServers", mcpServers, source);
+  }
+
+  #addEntries<K extends "network" | "providers" | "mcpServers">(
+    key: K,
+    added: ConfigFile[K],
+    source: string,
+  ): void {
+    if (added === undefined) return;
+    for (const name of Object.keys(added)) this.sources.set(`${key}.${name}`, source);
+    this.values[key] = { ...this.values[key], ...added };
   }
 
   /** Lists add up, everything else is replaced by entry. */

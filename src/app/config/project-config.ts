@@ -2,6 +2,7 @@ import { canonicalJson } from "../../core/base/json.ts";
 import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
 import { PRESETS, standardVariables } from "../../providers/catalog.ts";
+import { mcpServerItem } from "../trust/acting-files.ts";
 import type { ConfigFile, ProviderConfig } from "./config-schema.ts";
 import { parseDuration } from "./duration.ts";
 import { isWiderMode } from "./permission-mode.ts";
@@ -30,7 +31,8 @@ type Part =
       readonly value: unknown;
       readonly does: string;
       readonly config: ConfigFile;
-      readonly kind?: "hook";
+      /** Default: a setting. */
+      readonly kind?: TrustItem["kind"];
     }
   | { readonly never: string };
 
@@ -108,6 +110,9 @@ const RULES: Rules = {
     })),
 
   extensions: users("extensions"),
+  mcpServers: (servers) => Object.entries(servers).map(([name, server]) => serverPart(name, server)),
+  mcp: (value) => waiting("mcp", value, `changes which tools of MCP servers are shown: ${shown(value)}`),
+
   environment: users("environment"),
   redact: users("redact"),
   sandbox: users("sandbox"),
@@ -171,6 +176,12 @@ function allowed(rules: readonly string[]): { readonly does: string } {
 function shown(value: unknown): string {
   const text = canonicalJson(value);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
+}
+
+function serverPart(name: string, server: unknown): Part {
+  const key = `mcpServers.${name}`;
+  const { kind, does } = mcpServerItem(key, server);
+  return { waits: key, value: server, does, config: { mcpServers: { [name]: server } }, kind };
 }
 
 function providerPart(name: string, provider: ProviderConfig, user: ConfigFile): Part {

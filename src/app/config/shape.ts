@@ -19,6 +19,8 @@ export type Shape =
       readonly maximum?: number;
     }
   | { readonly type: "duration" }
+  /** Whatever it is, it is checked elsewhere. */
+  | { readonly type: "any" }
   | { readonly type: "boolean" }
   | { readonly type: "strings"; readonly oneOf?: readonly string[] }
   | {

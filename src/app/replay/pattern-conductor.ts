@@ -12,7 +12,7 @@ export function patternConductor(run: RecordedRun): Conductor | undefined {
     const model = { provider: "recorded", id: "recorded", stream: never };
     const agent = createPatternAgent(pattern, { model, tools });
     // The phases alone: input, journal, model and limits are those of the replay.
-    return (context: RunContext) => agent["conduct"](context);
+    return (context: RunContext) => agent.conduct(context);
   };
 }
 

@@ -34,15 +34,38 @@ export function findActingFiles(root: string, folders: readonly string[]): reado
 
 type Shown = (path: string) => string;
 
-/** The servers of an `.mcp.json`. One whose definition changes is another one. */
 function mcpItems(path: string, shown: Shown): readonly TrustItem[] {
-  const text = readProjectFile(path, MAX_TEXT_BYTES)?.toString("utf8");
-  const parsed = text === undefined ? undefined : safeParse(text);
-  const value = parsed?.ok === true ? parsed.value : undefined;
+  return serversOf(path, shown).flatMap((found) => ("item" in found ? [found.item] : []));
+}
+
+/** A server of a project's `.mcp.json`, or a file of that name that cannot be read. `path` is relative to the project. */
+export type ProjectServer =
+  | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: TrustItem }
+  | { readonly path: string; readonly fault: string };
+
+/** The servers in the `.mcp.json` files of a project, the nearest last. One whose definition changes is another one. */
+export function findProjectServers(root: string, folders: readonly string[]): readonly ProjectServer[] {
+  const shown = (path: string): string => relative(root, path).split(sep).join("/");
+  return folders.flatMap((folder) => serversOf(join(folder, ".mcp.json"), shown));
+}
+
+function serversOf(file: string, shown: Shown): readonly ProjectServer[] {
+  const path = shown(file);
+  const text = readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8");
+  if (text === undefined) return [];
+  const parsed = safeParse(text);
+  if (!parsed.ok)
+    return [{ path, fault: `is not used: the file is not JSON (${parsed.error}). Correct it.` }];
+  const { value } = parsed;
   const servers = isRecord(value) && Object.hasOwn(value, "mcpServers") ? value["mcpServers"] : undefined;
-  return isRecord(servers)
-    ? Object.entries(servers).map(([name, server]) => mcpServerItem(`${shown(path)}#${name}`, server))
-    : [];
+  if (!isRecord(servers))
+    return [{ path, fault: 'is not used: the file has no object "mcpServers". Correct or remove it.' }];
+  return Object.entries(servers).map(([name, server]) => ({
+    path,
+    name,
+    server,
+    item: mcpServerItem(`${path}#${name}`, server),
+  }));
 }
 
 /** The item of one MCP server; `path` is that of the file, `#` and the server's name. `server` is its definition as it stands there. */
@@ -51,16 +74,25 @@ export function mcpServerItem(path: string, server: unknown): TrustItem {
 }
 
 function serverDoes(server: unknown): string {
-  const { command, args, url, env } = isRecord(server) ? server : {};
+  const { command, args, url, env, headers, cwd } = isRecord(server) ? server : {};
   const words = [command, ...(Array.isArray(args) ? (args as readonly unknown[]) : [])].filter(
     (word) => typeof word === "string",
   );
-  const variables = isRecord(env)
-    ? Object.entries(env).map(([name, value]) => `${name}=${String(value)}`)
-    : [];
-  const having = variables.length === 0 ? "" : `, with ${variables.join(", ")}`;
-  if (words.length > 0) return `starts ${words.join(" ")}${having}`;
-  return typeof url === "string" ? `connects to ${url}` : "is an MCP server of no known form";
+  const having = [
+    ...pairs(env, (name, value) => `${name}=${value}`),
+    ...pairs(headers, (name, value) => `the header ${name}: ${value}`),
+  ];
+  const more = having.length === 0 ? "" : `, with ${having.join(", ")}`;
+  const place = typeof cwd === "string" ? ` in ${cwd}` : "";
+  const asks = isRecord(server) && server["sampling"] === true ? ", and may ask the model" : "";
+  if (typeof url === "string") return `connects to ${url}${more}${asks}`;
+  return words.length > 0
+    ? `starts ${words.join(" ")}${place}${more}${asks}`
+    : "is an MCP server of no known form";
+}
+
+function pairs(value: unknown, words: (name: string, text: string) => string): readonly string[] {
+  return isRecord(value) ? Object.entries(value).map(([name, text]) => words(name, String(text))) : [];
 }
 
 function skillItems(folder: string, shown: Shown): readonly TrustItem[] {

@@ -32,9 +32,7 @@ export interface ActOutcome {
  */
 export async function act(run: RunContext, admissions: readonly Admission[]): Promise<ActOutcome> {
   const due = admissions.filter(({ type }) => type === "ready" || type === "refused");
-  const [first, second] = due;
-  const settled =
-    second === undefined && first !== undefined ? [await settle(run, first)] : await settleAll(run, due);
+  const settled = await settleAll(run, due);
   const finish = settled.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result
     .finish;
   return finish === undefined ? {} : { finish };
@@ -82,10 +80,9 @@ function accessOfCall(run: RunContext, name: string, input: ToolInput): ToolAcce
 async function settle(run: RunContext, admission: Admission, parentCallId?: string): Promise<SettledCall> {
   const { call } = admission;
   const startedAt = run.clock.elapsed();
-  const ended = end(run, admission, parentCallId);
-  const settled = ended instanceof Promise ? await ended : ended;
+  const settled = await end(run, admission, parentCallId);
   const { result } = settled;
-  const stored = record(run, {
+  await record(run, {
     type: "tool_result",
     callId: call.id,
     name: call.name,
@@ -97,16 +94,15 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     durationMs: Math.round(run.clock.elapsed() - startedAt),
     ...(parentCallId === undefined ? {} : { parentCallId }),
   });
-  if (stored instanceof Promise) await stored;
   return settled;
 }
 
 /** How an admitted call ends: it is run, or has an end already. */
-function end(
+async function end(
   run: RunContext,
   admission: Admission,
   parentCallId: string | undefined,
-): SettledCall | Promise<SettledCall> {
+): Promise<SettledCall> {
   const { call, type } = admission;
   const input = type === "ready" ? admission.input : call.input;
   const made = { call, input, parentCallId };
@@ -117,8 +113,8 @@ function end(
   if (type === "refused") return finished(run, admission.settled, made);
   if (run.signal.aborted) return finished(run, { status: "aborted", result: errorResult(NEVER_RAN) }, made);
   // What a hook does to files after a call is part of what the call did.
-  const work = (): Promise<SettledCall> =>
-    execute(run, admission, parentCallId).then((settled) => finished(run, settled, made));
+  const work = async (): Promise<SettledCall> =>
+    finished(run, await execute(run, admission, parentCallId), made);
   if (run.checkpointer === undefined) return work();
   return withCheckpoint(run, run.checkpointer, {
     call: checkpointed(run, admission),
@@ -131,24 +127,17 @@ function checkpointed(run: RunContext, { call, tool, input }: ReadyCall): Checkp
   return { callId: call.id, tool, name: call.name, access: accessOfCall(run, tool.name, input) };
 }
 
-/** What a call ended with, without its secrets, and after the hooks that there are. */
-function finished(
+/**
+ * What a call ended with, without its secrets, and after its hooks; what those add is looked at for secrets too. They may turn a failure
+ * into a success and the other way round; what was refused or stopped stays so.
+ */
+async function finished(
   run: RunContext,
   { status, result }: SettledCall,
   made: Parameters<typeof hookedResult>[2],
-): SettledCall | Promise<SettledCall> {
-  const shown = redactResult(run.redact, result);
-  return run.hooks.has("post_acting")
-    ? afterHooks(run, { status, result: shown }, made)
-    : { status, result: shown };
-}
-
-/** What hooks add is looked at for secrets too. They may turn a failure into a success and the other way round; what was refused or stopped stays so. */
-async function afterHooks(
-  run: RunContext,
-  { status, result: shown }: SettledCall,
-  made: Parameters<typeof hookedResult>[2],
 ): Promise<SettledCall> {
+  const shown = redactResult(run.redact, result);
+  if (!run.hooks.has("post_acting")) return { status, result: shown };
   const changed = await hookedResult(run, shown, made);
   const hooked = changed === shown ? shown : redactResult(run.redact, changed);
   if (hooked === shown || status === "denied" || status === "aborted") return { status, result: hooked };
@@ -162,8 +151,7 @@ async function execute(
   parentCallId: string | undefined,
 ): Promise<SettledCall> {
   const nested = parentCallId === undefined ? {} : { parentCallId };
-  const begun = record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...nested });
-  if (begun instanceof Promise) await begun;
+  await record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...nested });
   // A tool that starts under an aborted signal would never hear of it.
   if (run.signal.aborted) return { status: "aborted", result: errorResult(NEVER_RAN) };
   const timeoutMs = tool.timeoutMs ?? run.toolTimeoutMs;

@@ -4,6 +4,7 @@ import { repairTranscript } from "../message/transcript.ts";
 import { hasBegun, recordHistory, recordInterruption } from "./begin-run.ts";
 import type { NewEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
+import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import { MemoryJournal } from "./memory-journal.ts";
 import type { AgentOptions } from "./options.ts";
@@ -66,9 +67,15 @@ export class AgentSession {
     return recordHistory(this.recorder(), this.#history);
   }
 
-  /** Takes in what others said, for {@link AgentSession.storeObserved}. */
-  observe(entry: NewEntry): void {
-    this.#observed.push(entry);
+  /** Takes in what others said, for {@link AgentSession.storeObserved}. Throws `invalid_argument` for a message of the assistant, and what a hook throws. */
+  async observe(messages: readonly Message[], hooks: Hooks): Promise<void> {
+    for (const message of messages) {
+      if (message.role !== "user")
+        throw new NanoAgentError("invalid_argument", "observe() takes messages of users: set role to user.");
+      const args = hooks.has("pre_observe") ? await hooks.pre("observe", { message }) : { message };
+      this.#observed.push({ type: "user_message", message: args.message, source: "observed" });
+      if (hooks.has("post_observe")) await hooks.post("observe", args, undefined);
+    }
   }
 
   /** Records what was observed. It would close calls that wait: unless something else does (`closing`), it waits until they are answered. */

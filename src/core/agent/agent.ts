@@ -13,7 +13,7 @@ import { AgentSession, type AgentState } from "./agent-session.ts";
 import { type AgentStream, streamRun } from "./agent-stream.ts";
 import { assertRunnable, goesOn } from "./begin-run.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
-import { assertOptions, assertPriced, assertRunOptions } from "./check-options.ts";
+import { assertOptions, assertRunOptions } from "./check-options.ts";
 import { ClassHooks } from "./class-hooks.ts";
 import type { CompactionPreview } from "./compactor.ts";
 import { runLoop } from "./converse.ts";
@@ -27,8 +27,15 @@ import { InMemoryMemory } from "./in-memory-memory.ts";
 import { inputMessages, runMessages } from "./input-messages.ts";
 import { LongTermControl } from "./long-term-control.ts";
 import { compactOnRequest, previewCompaction, undoNewestCompaction } from "./make-room.ts";
-import { makeRun } from "./make-run.ts";
-import type { AgentOptions, CallToolOptions, CompactOptions, OutputOf, RunOptions } from "./options.ts";
+import { chosenBy, makeRun, modelChange, rechosen } from "./make-run.ts";
+import type {
+  AgentOptions,
+  CallToolOptions,
+  CompactOptions,
+  OutputOf,
+  ResolvedOptions,
+  RunOptions,
+} from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
 import type { RunResult } from "./result.ts";
@@ -40,7 +47,7 @@ import { type SteeringMessage, SteeringQueue } from "./steering.ts";
  * One run at a time; any number of agents side by side.
  */
 export class Agent {
-  #options: AgentOptions;
+  #options: ResolvedOptions;
   readonly #tools: ToolRegistry;
   readonly #hooks: HookRegistry;
   readonly #longTerm: LongTermControl | undefined;
@@ -55,7 +62,8 @@ export class Agent {
   readonly #calls = new DirectCalls((...parts) => this.#context(...parts));
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
-  constructor(options: AgentOptions) {
+  constructor(given: AgentOptions) {
+    const options = { ...given, model: this.#modelOf(given?.model) };
     assertOptions(options);
     this.#options = options;
     const { longTermMemory } = options;
@@ -63,7 +71,7 @@ export class Agent {
     this.#tools = new ToolRegistry([...(options.tools ?? []), ...(this.#longTerm?.tools() ?? [])]);
     this.#hooks = new HookRegistry(options.hooks);
     this.#steering = new SteeringQueue(options.newId);
-    this.#choice = wrapped(options);
+    this.#choice = chosenBy(options);
     this.#session = new AgentSession(options);
   }
 
@@ -162,20 +170,13 @@ export class Agent {
    * began is an entry, stored when the promise resolves. Rejects with `invalid_argument` for what is no model or effort and for a model
    * of unknown price under a budget in money, and for the journal.
    */
-  async setModel(model: Model, { effort }: { readonly effort?: Effort | undefined } = {}): Promise<void> {
-    const { effort: _before, ...others } = this.#options;
-    const chosen = effort === undefined ? {} : { effort };
-    const options: AgentOptions = { ...others, model, ...chosen };
-    assertOptions(options);
-    assertPriced(options);
-    this.#options = options;
-    this.#choice = wrapped(options);
-    if (!this.#session.state.isTouched) return;
-    await record(this.#recorder(), {
-      type: "model_change",
-      model: `${model.provider}/${model.id}`,
-      ...chosen,
-    });
+  async setModel(
+    model: string | Model,
+    { effort }: { readonly effort?: Effort | undefined } = {},
+  ): Promise<void> {
+    this.#options = rechosen(this.#options, this.#modelOf(model), effort);
+    this.#choice = chosenBy(this.#options);
+    if (this.#session.state.isTouched) await record(this.#recorder(), modelChange(this.#options));
   }
 
   /** What the newest `mode_change` of the conversation says. */
@@ -213,15 +214,7 @@ export class Agent {
    */
   async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
     const hooks = this.#hooksOf(signal ?? new AbortController().signal, (text) => this.#warnings.push(text));
-    for (const each of inputMessages(message)) {
-      if (each.role !== "user")
-        throw new NanoAgentError("invalid_argument", "observe() takes messages of users: set role to user.");
-      const args = hooks.has("pre_observe")
-        ? await hooks.pre("observe", { message: each })
-        : { message: each };
-      this.#session.observe({ type: "user_message", message: args.message, source: "observed" });
-      if (hooks.has("post_observe")) await hooks.post("observe", args, undefined);
-    }
+    await this.#session.observe(inputMessages(message), hooks);
     if (!this.isRunning) await this.#session.storeObserved(false);
   }
 
@@ -292,11 +285,21 @@ export class Agent {
   }
 
   /**
-   * What a run does between the record of its input and its `done` event: the loop. A pattern does several nested runs instead and
-   * ends with `endRun`; events, journal, limits, permission and abort are in `run` and stay as they are.
+   * What a run does between the record of its input and its `done` event: the loop. A pattern overrides it with several nested runs and
+   * ends with `endRun`; events, journal, limits, permission and abort are in `run` and stay as they are. {@link Agent.run} calls it.
    */
-  protected conduct(run: RunContext): Promise<RunResult> {
+  conduct(run: RunContext): Promise<RunResult> {
     return runLoop(run);
+  }
+
+  /** The model a name stands for, and a model as it is. Here names stand for none: classes that know providers override it. */
+  protected static modelOf(model: string | Model): Model {
+    // The check of the options says what is wrong with a name.
+    return model as Model;
+  }
+
+  #modelOf(model: string | Model): Model {
+    return (this.constructor as typeof Agent).modelOf(model);
   }
 
   /** The tool a run must end with, given the schema of the value wanted; `undefined` when a text ends it. */
@@ -312,7 +315,7 @@ export class Agent {
   ): Promise<RunResult> {
     const active = new ActiveRun(linked);
     const publish = publisher(options, push);
-    const workedMs = goesOn(this.#session.state, messages) ? this.#session.state.activeMs : 0;
+    const workedMs = goesOn(this.#session.state, messages) ? this.#session.state.progress.activeMs : 0;
     let run: RunContext;
     try {
       assertRunnable(this.#session.state, {
@@ -389,11 +392,6 @@ export class Agent {
     const classes = Agent.#classHooks.chainOf(this.constructor);
     return new Hooks({ agent: this, classes, own: this.#hooks, signal, warn });
   }
-}
-
-function wrapped({ model, effort, wrapModel }: AgentOptions): ModelChoice {
-  const asked = wrapModel === undefined ? model : wrapModel(model);
-  return { model: asked, ...(effort === undefined ? {} : { effort }) };
 }
 
 const NOBODY = (): void => undefined;

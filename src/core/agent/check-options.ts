@@ -2,10 +2,10 @@ import { assertChoice, assertCount, assertKnown, assertType } from "../base/chec
 import { NanoAgentError } from "../base/errors.ts";
 import { assertLimits } from "./limits.ts";
 import { assertLoopGuard } from "./loop-guard-settings.ts";
-import type { AgentOptions, RunOptions } from "./options.ts";
+import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
 
 /** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
-export function assertOptions(options: AgentOptions): void {
+export function assertOptions(options: ResolvedOptions): void {
   if (typeof options?.model?.stream !== "function")
     throw new NanoAgentError("invalid_argument", modelFault(options?.model));
   assertKnown(options, OPTION_LIST);
@@ -45,7 +45,7 @@ export function assertRunOptions(options: RunOptions): void {
 }
 
 /** Throws `invalid_argument` for a money budget that could not be kept: the price of a model that may answer is unknown. */
-export function assertPriced({ budget, model }: Pick<AgentOptions, "budget" | "model">): void {
+export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" | "model">): void {
   if (budget?.usd === undefined) return;
   const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);
   if (unknown === undefined) return;

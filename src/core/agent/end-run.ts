@@ -43,7 +43,7 @@ export async function endRun(run: RunContext, ending: Ending): Promise<RunResult
   await record(run, {
     type: "run_end",
     stopReason: ending.stopReason,
-    iterations: ending.iterations ?? run.state.iterations,
+    iterations: ending.iterations ?? run.state.progress.iterations,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     ...(ending.limit === undefined ? {} : { limit: ending.limit }),
     ...(ending.circle === undefined ? {} : { circle: ending.circle }),
@@ -60,7 +60,7 @@ export async function endRun(run: RunContext, ending: Ending): Promise<RunResult
 export function resultOf(run: RunContext, ending: Ending): RunResult {
   const { state } = run;
   return {
-    text: ending.text ?? state.lastText,
+    text: ending.text ?? state.progress.lastText,
     ...(ending.output === undefined ? {} : { output: ending.output }),
     stopReason: ending.stopReason,
     ...(ending.limit === undefined ? {} : { limit: ending.limit }),
@@ -68,7 +68,7 @@ export function resultOf(run: RunContext, ending: Ending): RunResult {
     ...(ending.error === undefined ? {} : { error: ending.error }),
     ...(ending.detail === undefined ? {} : { detail: ending.detail }),
     ...(isWaiting(ending.stopReason) ? { pending: pendingCalls(state) } : {}),
-    iterations: ending.iterations ?? Math.min(state.iterations, run.maxIterations),
+    iterations: ending.iterations ?? Math.min(state.progress.iterations, run.maxIterations),
     messages: state.transcript.messages.slice(),
     usage: state.run.usage,
     cost: state.run.costUsd,

@@ -30,6 +30,8 @@ export interface GateDecision {
   readonly part?: string;
   /** The narrowest rule that would allow the call. */
   readonly suggestion?: string;
+  /** One wider rule that would allow it too, where that is harmless. */
+  readonly wider?: string;
 }
 
 /**

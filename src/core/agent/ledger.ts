@@ -64,9 +64,10 @@ export class Ledger {
     return this.#budget.usd !== undefined || this.#budget.tokens !== undefined;
   }
 
-  /** Sets aside what a request may cost. Resolves to the limit that does not pay for it. Rejects when the signal is aborted meanwhile. */
+  /** Sets aside what a request may cost; nothing where there is no limit. Resolves to the limit that does not pay for it. Rejects when the signal is aborted meanwhile. */
   async reserve(asked: Asked): Promise<Grant | BudgetLimit> {
     const { request, model, signal } = asked;
+    if (!this.isLimited) return { request, cappedBy: undefined, release: () => undefined };
     for (;;) {
       const most = request.maxOutputTokens ?? longestAnswer(model);
       const { tokens: room, limit } = this.#room(asked);

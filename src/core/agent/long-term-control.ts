@@ -22,8 +22,6 @@ export class LongTermControl {
   readonly #store: LongTermMemory;
   readonly #mode: LongTermMemoryMode;
   readonly #timeoutMs: number;
-  /** Texts of the user that have no answer yet: those of this run, and of runs before it that wait for the caller. */
-  #asked: string[] = [];
 
   /** Throws `invalid_argument` for a store that is none, and for options that cannot work. */
   constructor(options: LongTermMemoryOptions) {
@@ -43,10 +41,8 @@ export class LongTermControl {
   /** The message that goes before the input; `undefined` when nothing fits, the store failed, or open calls are answered. */
   async recall(run: RunContext, messages: readonly Message[]): Promise<NewEntry | undefined> {
     if (this.#mode === "agent") return undefined;
-    const goesOn = messages.length === 0 || run.state.transcript.hasPending;
     const texts = questions(messages);
-    this.#asked = goesOn ? [...this.#asked, ...texts] : texts;
-    if (goesOn || texts.length === 0) return undefined;
+    if (texts.length === 0 || run.state.transcript.hasPending) return undefined;
     const { limit = 5, maxChars = 6_000 } = this.#options;
     const query = texts.join("\n");
     const found = await this.#bounded(run, "searched", async (signal) => {
@@ -59,25 +55,10 @@ export class LongTermControl {
     return { type: "user_message", message, source: "memory" };
   }
 
-  /** The same run, whose steering messages are heard. */
-  listening(run: RunContext): RunContext {
-    if (this.#mode === "agent") return run;
-    return {
-      ...run,
-      takeSteering: () => {
-        const taken = run.takeSteering();
-        for (const entry of taken)
-          if (entry.type === "user_message") this.#asked.push(...questions([entry.message]));
-        return taken;
-      },
-    };
-  }
-
   /** Records what the user said and what was answered, when there is an answer. */
   async keep(run: RunContext, { stopReason, text }: RunResult): Promise<void> {
     if (this.#mode === "agent" || WAITING.has(stopReason)) return;
-    const asked = this.#asked;
-    this.#asked = [];
+    const { asked } = run.state.progress;
     if (!ANSWERED.has(stopReason) || asked.length === 0 || text.trim() === "" || run.signal.aborted) return;
     const dialogue: readonly Message[] = [
       ...asked.map((each) => userMessage(each)),

@@ -46,7 +46,7 @@ export async function runTurns(run: RunContext): Promise<Ending> {
     if (ending !== undefined) return ending;
   }
   for (;;) {
-    const iteration = run.state.iterations + 1;
+    const iteration = run.state.progress.iterations + 1;
     for (const message of steeringOf(run)) await record(run, message);
     const stop = stopBefore(run, iteration);
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
@@ -75,7 +75,8 @@ async function afterFailure(run: RunContext, error: NanoAgentError): Promise<End
   if (error instanceof EndlessRepetition) return { stopReason: "loop_detected", detail: error.message };
   // It was the server that could not read what its model wrote: the model can do better when it is told.
   const isUnreadable = error.details["reason"] === "unreadable_output";
-  if (!isUnreadable || run.state.unreadable + 1 >= MAX_UNREADABLE) return { stopReason: "error", error };
+  if (!isUnreadable || run.state.progress.unreadable + 1 >= MAX_UNREADABLE)
+    return { stopReason: "error", error };
   await say(run, UNREADABLE, { code: "unreadable" });
   return undefined;
 }
@@ -91,7 +92,8 @@ async function afterCalls(
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
   if (run.state.isStopped) return { stopReason: "denied" };
   if (run.state.transcript.hasPending) return waiting(run);
-  if (run.state.unreadable >= MAX_UNREADABLE) return { stopReason: "error", error: neverReadable(calls) };
+  if (run.state.progress.unreadable >= MAX_UNREADABLE)
+    return { stopReason: "error", error: neverReadable(calls) };
   const verdict = loopVerdict(run);
   if (verdict?.type === "stop")
     return { stopReason: "loop_detected", circle: verdict.circle, detail: loopEnding(verdict.circle) };
@@ -103,10 +105,10 @@ async function afterCalls(
 /** What the next request asks of the model: it follows from the run's options and its entries, so a run that goes on asks the same. */
 function toolChoiceOf({ toolChoice, finishTool, state }: RunContext): ToolChoice | undefined {
   // It wanted to finish and was told what is wrong, or answered in text where a tool ends the run.
-  if (finishTool !== undefined && (state.nudges > 0 || state.hasCalled(finishTool)))
+  if (finishTool !== undefined && (state.progress.nudges > 0 || state.progress.hasCalled(finishTool)))
     return { type: "tool", name: finishTool };
   // A forced choice is for the first answer: kept on, the model could never stop calling.
-  const isKept = finishTool !== undefined || toolChoice === "none" || state.iterations === 0;
+  const isKept = finishTool !== undefined || toolChoice === "none" || state.progress.iterations === 0;
   return isKept ? toolChoice : undefined;
 }
 
@@ -130,7 +132,8 @@ async function afterText(run: RunContext, answer: AnsweredTurn): Promise<Ending 
   if (answer.cappedBy !== undefined && answer.finishReason.unified === "length")
     return { ...overBudget(run, answer.cappedBy), text: messageText(answer.message) };
   if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(run, answer);
-  if (run.state.nudges >= MAX_NUDGES) return { stopReason: "error", error: neverFinished(run.finishTool) };
+  if (run.state.progress.nudges >= MAX_NUDGES)
+    return { stopReason: "error", error: neverFinished(run.finishTool) };
   await say(run, nudge(run.finishTool), { code: "nudge" });
   return undefined;
 }
@@ -218,7 +221,7 @@ async function callerEnding(
       compose({
         maxIterations,
         messages: state.transcript.messages,
-        lastText: state.lastText,
+        lastText: state.progress.lastText,
       }))();
     const text = await orAborted(composing, run.signal);
     return { stopReason: "max_iterations", text, addsText: true };

@@ -16,12 +16,21 @@ const COMPACTOR_GRACE_MS = 1_000;
 
 /**
  * One model request of the conversation, with room made for it: before, when the compactor says so, and once after the provider
- * refused it as too long, followed by one more try. Without a compactor this is {@link reason}.
+ * refused it as too long, followed by one more try. Throws only for the journal.
  */
-export function reasonInRoom(given: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
+export async function reasonInRoom(given: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
   const run = withChoice(given);
   const { compactor } = run;
-  return compactor === undefined ? reason(run, toolChoice) : reasonBeside(run, compactor, toolChoice);
+  if (compactor === undefined) return reason(run, toolChoice);
+  if (await isDue(run, compactor)) {
+    await compactConversation(run, compactor, "threshold");
+    const stop = stopAfter(run);
+    if (stop !== undefined) return stop;
+  }
+  const answer = await reason(run, toolChoice);
+  if (answer.type !== "failed" || !isNanoAgentError(answer.error, "context_overflow")) return answer;
+  if ((await compactConversation(run, compactor, "overflow")) === undefined) return stopAfter(run) ?? answer;
+  return stopAfter(run) ?? (await reason(run, toolChoice));
 }
 
 /**
@@ -57,22 +66,6 @@ export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
     );
   }
   await record(recorder, { type: "compaction_undone", target });
-}
-
-async function reasonBeside(
-  run: RunContext,
-  compactor: Compactor,
-  toolChoice: ToolChoice | undefined,
-): Promise<Reasoned> {
-  if (await isDue(run, compactor)) {
-    await compactConversation(run, compactor, "threshold");
-    const stop = stopAfter(run);
-    if (stop !== undefined) return stop;
-  }
-  const answer = await reason(run, toolChoice);
-  if (answer.type !== "failed" || !isNanoAgentError(answer.error, "context_overflow")) return answer;
-  if ((await compactConversation(run, compactor, "overflow")) === undefined) return stopAfter(run) ?? answer;
-  return stopAfter(run) ?? (await reason(run, toolChoice));
 }
 
 /** Makes room now. Resolves to what was recorded; `undefined` when the conversation stays as it is. Throws only for the journal. */

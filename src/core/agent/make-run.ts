@@ -1,8 +1,10 @@
+import type { Effort, Model } from "../model/model.ts";
 import type { Tool } from "../tool/tool.ts";
-import { assertPriced } from "./check-options.ts";
+import { assertOptions, assertPriced } from "./check-options.ts";
+import type { NewEntry } from "./entry.ts";
 import { Ledger } from "./ledger.ts";
-import type { AgentOptions, RunOptions } from "./options.ts";
-import { type RunContext, requestDefaults, runSettings } from "./run-context.ts";
+import type { ResolvedOptions, RunOptions } from "./options.ts";
+import { type ModelChoice, type RunContext, requestDefaults, runSettings } from "./run-context.ts";
 import { runTools } from "./run-tools.ts";
 import { runSubagent } from "./subagent.ts";
 
@@ -19,7 +21,7 @@ export interface RunParts
 }
 
 /** Everything a run works with, by the options of its agent and its own. Throws `invalid_argument` for tools that do not fit. */
-export function makeRun(own: AgentOptions, options: RunOptions, parts: RunParts): RunContext {
+export function makeRun(own: ResolvedOptions, options: RunOptions, parts: RunParts): RunContext {
   assertPriced(own);
   const { finish, workedMs, ...given } = parts;
   const settings = runSettings(own, options);
@@ -34,4 +36,29 @@ export function makeRun(own: AgentOptions, options: RunOptions, parts: RunParts)
     delegate: runSubagent,
     scope: undefined,
   };
+}
+
+/** The model that options choose, as it is asked. */
+export function chosenBy({ model, effort, wrapModel }: ResolvedOptions): ModelChoice {
+  const asked = wrapModel === undefined ? model : wrapModel(model);
+  return { model: asked, ...(effort === undefined ? {} : { effort }) };
+}
+
+/** The options with another model and effort. Throws `invalid_argument` for what cannot work. */
+export function rechosen(
+  options: ResolvedOptions,
+  model: Model,
+  effort: Effort | undefined,
+): ResolvedOptions {
+  const { effort: _before, ...others } = options;
+  const changed: ResolvedOptions = { ...others, model, ...(effort === undefined ? {} : { effort }) };
+  assertOptions(changed);
+  assertPriced(changed);
+  return changed;
+}
+
+/** The entry that records it. */
+export function modelChange({ model, effort }: ResolvedOptions): NewEntry {
+  const name = `${model.provider}/${model.id}`;
+  return { type: "model_change", model: name, ...(effort === undefined ? {} : { effort }) };
 }

@@ -57,7 +57,8 @@ export type ConversationMemory = "full" | "final-only";
 
 /** How an agent is made. */
 export interface AgentOptions {
-  readonly model: Model;
+  /** A model, or the name of one, `provider/id[:effort]`, which the classes of `nano-agent` and `nano-agent/patterns` take. */
+  readonly model: string | Model;
   readonly tools?: readonly Tool[];
   readonly systemPrompt?: string;
   /** Model requests one run may make, from 1; `Infinity` for no limit. Default 20. */
@@ -128,6 +129,9 @@ export interface AgentOptions {
   /** Extra fields for the body of one wire, e.g. `{ openai_chat: { seed: 1 } }`. */
   readonly providerOptions?: { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
 }
+
+/** Options whose model is one. */
+export type ResolvedOptions = Omit<AgentOptions, "model"> & { readonly model: Model };
 
 /** How one run is made. Values here win over the agent's. */
 export interface RunOptions<S extends SchemaInput = SchemaInput> {

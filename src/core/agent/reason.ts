@@ -1,88 +1,32 @@
-import { toNanoAgentError } from "../base/errors.ts";
-import type { AssistantMessage } from "../message/message.ts";
+import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { type AssistantMessage, toolCallsOf } from "../message/message.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
-import type { ModelRequest, StreamPart, ToolChoice } from "../model/model.ts";
-import { type HookedAnswer, hookedAnswer, hookedRequest } from "./reason-hooks.ts";
+import type { ModelRequest, ToolChoice } from "../model/model.ts";
+import { exchange, failed } from "./exchange.ts";
+import type { HookOutputs } from "./hook.ts";
 import type { Reasoned } from "./reasoned.ts";
-import { receiveParts } from "./receive-parts.ts";
-import { redactError } from "./redact-call.ts";
-import { EndlessRepetition } from "./repeated-text.ts";
-import { RequestAccount } from "./request-account.ts";
+import type { EndlessRepetition } from "./repeated-text.ts";
+import type { RequestAccount } from "./request-account.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /**
- * One model request: publishes its parts as they come and records the answer with what it cost. An answer cut by an abort is
- * recorded as far as its text had come. Throws only for the journal.
+ * One model request of the conversation: hooks, the request, its parts published as they come, and its answer recorded with what it
+ * cost. An answer that is cut is recorded as far as its text had come. Throws only for the journal.
  */
 export async function reason(run: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
-  const opened = openAccount(run, toolChoice);
-  const account = opened instanceof Promise ? await opened : opened;
-  if (!(account instanceof RequestAccount)) return account;
+  let request = requestOf(run, toolChoice);
   try {
-    await receiveParts(run, { account, show: (part) => publish(run, part) });
-    return await recordAnswer(run, account.collector.result(), account);
+    if (run.hooks.has("pre_reasoning")) ({ request } = await run.hooks.pre("reasoning", { request }));
   } catch (error) {
-    if (error instanceof EndlessRepetition) return await recordRepeated(run, error, account);
-    const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
-    if (failure.code === "journal") throw failure;
-    if (run.signal.aborted) {
-      await recordPartial(run, account, { message: account.collector.partial(), raw: "aborted" });
-      return { type: "aborted" };
-    }
-    await account.void("failed");
-    return { type: "failed", error: failure };
-  } finally {
-    account.close();
+    return failed(run, error);
   }
-}
-
-/** A request with what is set aside for it. What it has to wait for are hooks, and requests that share its budget. */
-function openAccount(
-  run: RunContext,
-  toolChoice: ToolChoice | undefined,
-): RequestAccount | Promise<RequestAccount | Reasoned> {
-  const request = requestOf(run, toolChoice);
-  if (!run.ledger.isLimited && !run.hooks.has("pre_reasoning")) return RequestAccount.unlimited(run, request);
-  return openLimited(run, request);
-}
-
-async function openLimited(run: RunContext, request: ModelRequest): Promise<RequestAccount | Reasoned> {
-  try {
-    const hooked = run.hooks.has("pre_reasoning") ? await hookedRequest(run, request) : request;
-    const account = await RequestAccount.open(run, hooked);
-    return typeof account === "string" ? { type: "exhausted", limit: account } : account;
-  } catch (error) {
-    return run.signal.aborted
-      ? { type: "aborted" }
-      : { type: "failed", error: redactError(run.redact, toNanoAgentError(error, "internal")) };
-  }
-}
-
-function publish(run: RunContext, part: StreamPart): void {
-  if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
-}
-
-async function recordAnswer(
-  run: RunContext,
-  { message, finish }: CollectedAnswer,
-  account: RequestAccount,
-): Promise<Reasoned> {
-  const own: HookedAnswer = { message, finishReason: finish.finishReason };
-  const hooked = run.hooks.has("post_reasoning") ? await hookedAnswer(run, account.request, own) : own;
-  const answer = { message: hooked.message, finishReason: hooked.finishReason };
-  const stored = record(run, {
-    type: "assistant_message",
-    ...answer,
-    ...account.answered(finish, message),
-    ...account.timing(),
-    ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
+  return exchange(run, request, {
+    show: (part) => {
+      if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
+    },
+    answered: (account, answer) => recordAnswer(run, account, answer),
+    cut: (account, why) => recordCut(run, account, why),
   });
-  if (stored instanceof Promise) await stored;
-  const { failure } = hooked;
-  if (failure !== undefined)
-    return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
-  const { cappedBy } = account;
-  return { type: "answer", ...answer, ...(cappedBy === undefined ? {} : { cappedBy }) };
 }
 
 function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRequest {
@@ -95,37 +39,87 @@ function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRe
   };
 }
 
-/** What was written up to the repetition: the rest would only invite the model to go on. */
-async function recordRepeated(
+async function recordAnswer(
   run: RunContext,
-  error: EndlessRepetition,
   account: RequestAccount,
+  { message: said, finish }: CollectedAnswer,
 ): Promise<Reasoned> {
-  const { role, content } = account.collector.partial();
-  const kept = content.map((block, at) =>
-    block.type === "text" && at === content.length - 1
-      ? { ...block, text: `${block.text.slice(0, -error.repetition.surplus).toWellFormed()} …` }
-      : block,
-  );
-  await recordPartial(run, account, { message: { role, content: kept }, raw: "repetition" });
-  return { type: "failed", error };
-}
-
-async function recordPartial(
-  run: RunContext,
-  account: RequestAccount,
-  { message, raw }: { readonly message: AssistantMessage; readonly raw: string },
-): Promise<void> {
-  if (message.content.length === 0) {
-    await account.void("aborted");
-    return;
-  }
+  const own = { message: said, finishReason: finish.finishReason };
+  const { message, finishReason, failure } = run.hooks.has("post_reasoning")
+    ? await hookedAnswer(run, account.request, own)
+    : { ...own, failure: undefined };
   await record(run, {
     type: "assistant_message",
     message,
-    finishReason: { unified: "other", raw },
+    finishReason,
+    ...account.answered(finish, said),
+    ...account.timing(),
+    ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
+  });
+  if (failure !== undefined) return failed(run, failure);
+  const { cappedBy } = account;
+  return { type: "answer", message, finishReason, ...(cappedBy === undefined ? {} : { cappedBy }) };
+}
+
+/** The answer as the hooks after it leave it. When one fails it is the model's own, which was paid for and is kept. Never throws. */
+async function hookedAnswer(
+  run: RunContext,
+  request: ModelRequest,
+  answer: HookOutputs["reasoning"],
+): Promise<HookOutputs["reasoning"] & { readonly failure: NanoAgentError | undefined }> {
+  try {
+    const hooked = await run.hooks.post("reasoning", { request }, answer);
+    const given = new Set(toolCallsOf(answer.message).map(({ id }) => id));
+    assertCallIds(hooked, (id) => run.state.transcript.callIds.has(id) && !given.has(id));
+    // A message of its own: a hook may give the same one again and again.
+    const message = hooked.message === answer.message ? hooked.message : { ...hooked.message };
+    return { ...hooked, message, failure: undefined };
+  } catch (error) {
+    return { ...answer, failure: toNanoAgentError(error) };
+  }
+}
+
+/** One id for two calls would leave one of them without a result. */
+function assertCallIds({ message }: HookOutputs["reasoning"], isUsed: (id: string) => boolean): void {
+  const own = new Set<string>();
+  for (const { id, name } of toolCallsOf(message)) {
+    if (id === "" || own.has(id) || isUsed(id)) {
+      throw new NanoAgentError(
+        "internal",
+        `A hook of post_reasoning gave the call of ${name} the id "${id}", which is empty or in use: give it one of its own.`,
+      );
+    }
+    own.add(id);
+  }
+}
+
+async function recordCut(
+  run: RunContext,
+  account: RequestAccount,
+  why: "aborted" | EndlessRepetition,
+): Promise<void> {
+  const partial = account.collector.partial();
+  const message = why === "aborted" ? partial : beforeRepetition(partial, why);
+  if (message.content.length === 0) return account.void("aborted");
+  await record(run, {
+    type: "assistant_message",
+    message,
+    finishReason: { unified: "other", raw: why === "aborted" ? "aborted" : "repetition" },
     ...account.cut(),
     ...account.timing(),
     interrupted: true,
   });
+}
+
+/** What was written up to the repetition: the rest would only invite the model to go on. */
+function beforeRepetition(
+  { role, content }: AssistantMessage,
+  { repetition }: EndlessRepetition,
+): AssistantMessage {
+  const kept = content.map((block, at) =>
+    block.type === "text" && at === content.length - 1
+      ? { ...block, text: `${block.text.slice(0, -repetition.surplus).toWellFormed()} …` }
+      : block,
+  );
+  return { role, content: kept };
 }

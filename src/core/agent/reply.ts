@@ -15,7 +15,7 @@ export interface Reply {
   readonly history: readonly Message[] | undefined;
   readonly longTerm: LongTermControl | undefined;
   /** Records what was observed and is not recorded yet; `closing` also where that closes calls that wait. */
-  readonly storeObserved: (closing: boolean) => Promise<void> | undefined;
+  readonly storeObserved: (closing: boolean) => Promise<void>;
   /** The run between its beginning and its result. */
   readonly conduct: (run: RunContext) => Promise<RunResult>;
   readonly publish: (event: AgentEvent) => void;
@@ -28,30 +28,19 @@ export interface Reply {
  * ended until then. Rejects with what {@link beginRun} and `conduct` throw.
  */
 export async function reply(run: RunContext, parts: Reply): Promise<RunResult> {
-  const { messages, history, longTerm, storeObserved, publish } = parts;
   try {
-    await storeObserved(saysSomething(messages));
-    let result: RunResult;
-    if (longTerm === undefined && !run.hooks.has("pre_reply")) {
-      // Written out: each function that waits for the run costs memory as long as it is at work.
-      await beginRun(run, messages, { history });
-      result = await parts.conduct(run);
-      if (run.hooks.has("post_reply") || run.hooks.failure !== undefined)
-        result = await afterReply(run, messages, result);
-    } else result = await replyBeside(run, parts);
-    await storeObserved(false);
-    publish({ type: "done", result });
+    await parts.storeObserved(saysSomething(parts.messages));
+    const result = await replyWithHooks(run, parts);
+    await parts.storeObserved(false);
+    parts.publish({ type: "done", result });
     return result;
   } finally {
     parts.ended();
   }
 }
 
-/** A run with hooks before it, or with a long-term memory beside it. */
-async function replyBeside(
-  run: RunContext,
-  { messages, history, longTerm, conduct }: Reply,
-): Promise<RunResult> {
+async function replyWithHooks(run: RunContext, parts: Reply): Promise<RunResult> {
+  const { messages, history, longTerm, conduct } = parts;
   let input = messages;
   try {
     if (run.hooks.has("pre_reply")) input = await hookedInput(run, messages);
@@ -60,9 +49,9 @@ async function replyBeside(
     if (run.signal.aborted) return conduct(run);
     return endRun(run, { stopReason: "error", error: toNanoAgentError(error) });
   }
-  const recalled = longTerm === undefined ? undefined : await longTerm.recall(run, input);
+  const recalled = await longTerm?.recall(run, input);
   await beginRun(run, input, { history, recalled });
-  const result = await afterReply(run, input, await conduct(longTerm?.listening(run) ?? run));
+  const result = await afterReply(run, input, await conduct(run));
   await longTerm?.keep(run, result);
   return result;
 }

@@ -50,17 +50,10 @@ export class RequestAccount {
   /** Opens the account, or resolves to the limit that does not pay for the request. Rejects when the run is aborted meanwhile. */
   static async open(run: RunContext, request: ModelRequest): Promise<RequestAccount | BudgetLimit> {
     const { ledger, model, state, signal } = run;
-    if (!ledger.isLimited) return RequestAccount.unlimited(run, request);
     const measured = measuredOf(run, request);
-    const inputTokens = ledger.estimates.ofRequest(request, measured);
+    const inputTokens = ledger.isLimited ? ledger.estimates.ofRequest(request, measured) : 0;
     const grant = await ledger.reserve({ model, request, inputTokens, state, signal });
     return typeof grant === "string" ? grant : new RequestAccount(run, grant, measured);
-  }
-
-  /** The account of a request where nothing limits what it may cost. */
-  static unlimited(run: RunContext, request: ModelRequest): RequestAccount {
-    const grant: Grant = { request, cappedBy: undefined, release: nothingReserved };
-    return new RequestAccount(run, grant, measuredOf(run, request));
   }
 
   /** Takes a part of the stream; returns it as it is to be shown. One that says `retry` is for {@link RequestAccount.void} first. */
@@ -142,10 +135,6 @@ export class RequestAccount {
   #inputTokens(): number {
     return this.#run.ledger.estimates.ofRequest(this.request, this.#measured);
   }
-}
-
-function nothingReserved(): void {
-  // Without a limit nothing is set aside.
 }
 
 /** What a provider counted of the beginning of this very request. */

@@ -15,7 +15,14 @@ import type { Journal } from "./journal.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LoopGuardSettings } from "./loop-guard.ts";
 import { loopGuardSettings } from "./loop-guard-settings.ts";
-import type { AgentOptions, Budget, ConversationMemory, OnMaxIterations, RunOptions } from "./options.ts";
+import type {
+  AgentOptions,
+  Budget,
+  ConversationMemory,
+  OnMaxIterations,
+  ResolvedOptions,
+  RunOptions,
+} from "./options.ts";
 import type { RequestDefaults } from "./request-defaults.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -48,7 +55,7 @@ export interface RunSettings {
 }
 
 /** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
-export type ModelChoice = Pick<AgentOptions, "model" | "effort">;
+export type ModelChoice = Pick<ResolvedOptions, "model" | "effort">;
 
 /** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
 export interface RunContext extends RunSettings {
@@ -96,7 +103,7 @@ export interface SubagentPlace {
 }
 
 /** The settings of a run: its own options, else the agent's, else the defaults. */
-export function runSettings(own: AgentOptions, options: RunOptions): RunSettings {
+export function runSettings(own: ResolvedOptions, options: RunOptions): RunSettings {
   return {
     ...callSettings(own),
     model: own.model,
@@ -156,32 +163,21 @@ export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope"> 
   Partial<Pick<RunContext, "isReleased">>;
 
 /**
- * Stores an entry, folds it into the state and publishes it, in this order; at once where the journal stores at once, for a run records
- * several entries a turn. Throws or rejects with `journal` when it cannot be stored, and with `aborted` when the run was let go of.
+ * Stores an entry, folds it into the state and publishes it, in this order. Rejects with `journal` when it cannot be stored, and with
+ * `aborted` when the run was let go of.
  */
-export function record(run: Recorder, entry: NewEntry): JournalEntry | Promise<JournalEntry> {
+export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
   if (run.isReleased?.() === true)
     throw new NanoAgentError("aborted", "The run was let go of: run() without an input goes on with it.");
-  let stored: JournalEntry | Promise<JournalEntry>;
+  let stored: JournalEntry;
   try {
-    stored = run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
+    stored = await run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
   } catch (error) {
     throw notStored(entry, error);
   }
-  if (!("then" in stored)) return published(run, stored);
-  // A promise of our own, whatever the journal gave: callers look whether it is one.
-  return Promise.resolve(stored).then(
-    (entry) => published(run, entry),
-    (error: unknown) => {
-      throw notStored(entry, error);
-    },
-  );
-}
-
-function published(run: Recorder, entry: JournalEntry): JournalEntry {
-  run.state.apply(entry);
-  run.emit(entry);
-  return entry;
+  run.state.apply(stored);
+  run.emit(stored);
+  return stored;
 }
 
 function notStored({ type }: NewEntry, error: unknown): NanoAgentError {

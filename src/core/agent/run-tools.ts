@@ -1,7 +1,7 @@
 import { NanoAgentError } from "../base/errors.ts";
 import { nearest } from "../base/text.ts";
 import type { ToolChoice } from "../model/model.ts";
-import { ToolRegistry } from "../tool/registry.ts";
+import type { ToolRegistry } from "../tool/registry.ts";
 import type { Tool } from "../tool/tool.ts";
 
 /**
@@ -19,7 +19,7 @@ export function runTools(
 }
 
 function withFinish(tools: ToolRegistry, finish: Tool): ToolRegistry {
-  if (tools.get(finish.name) === undefined) return new ToolRegistry([...tools.list(), finish]);
+  if (tools.get(finish.name) === undefined) return tools.with(finish);
   throw new NanoAgentError(
     "invalid_argument",
     `A run that ends by tool needs the name "${finish.name}", which one of the tools has: rename it.`,

@@ -1,7 +1,6 @@
 import type { ToolUseBlock } from "../message/block.ts";
-import { LONG_TERM_MEMORY, type Message, textOf, toolCallsOf } from "../message/message.ts";
+import { LONG_TERM_MEMORY, type Message, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
-import type { Effort } from "../model/model.ts";
 import type {
   ApprovalRequestEntry,
   AssistantEntry,
@@ -9,13 +8,12 @@ import type {
   JournalEntry,
   MemoryEditEntry,
   RunEndEntry,
-  RunResumeEntry,
-  RunStartEntry,
   ToolIntentEntry,
   ToolResultEntry,
 } from "./entry.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { MessageLabels } from "./message-labels.ts";
+import { RunProgress } from "./run-progress.ts";
 import { addSpending, isSpending, NO_SPENDING, type Spending, type SpendingEntry } from "./spending.ts";
 
 /** Result of a call that waited for approval when something else was said. */
@@ -43,6 +41,8 @@ export class SessionState {
   readonly transcript: Transcript;
   /** Names and marks of the messages in it. */
   readonly labels: MessageLabels = new MessageLabels();
+  /** How far the newest run has come. */
+  readonly progress: RunProgress = new RunProgress();
   readonly #nested: NestedState | undefined;
   /** Calls that run, by id. A list, for they come and go one by one, and there are few at a time. */
   #begun: string[] = [];
@@ -50,16 +50,6 @@ export class SessionState {
   #guard: LoopGuard | undefined;
   #session: Spending = NO_SPENDING;
   #run: Spending = NO_SPENDING;
-  #iterations = 0;
-  #lastText = "";
-  #nudges = 0;
-  #unreadable = 0;
-  /** Time of the newest entry, and of the one with which the run at work began or went on. */
-  #lastTime = 0;
-  #activeSince: number | undefined;
-  #activeMs = 0;
-  /** Names of the tools the model called in the newest run. */
-  #called: string[] = [];
   #isTouched = false;
   #endedWaiting = false;
   #isStopped = false;
@@ -71,8 +61,6 @@ export class SessionState {
   #isUndone = false;
   #revision = 0;
   #isCut = false;
-  #model: string | undefined;
-  #effort: Effort | undefined;
   #mode: string | undefined;
 
   constructor(nested?: NestedState) {
@@ -103,41 +91,9 @@ export class SessionState {
     return this.#isTouched;
   }
 
-  /** Answers of the newest run. */
-  get iterations(): number {
-    return this.#iterations;
-  }
-
-  /** The last non-empty text the model wrote in the newest run. */
-  get lastText(): string {
-    return this.#lastText;
-  }
-
   /** Whether the newest run can go on: it has no end, or it waits. */
   get isUnfinished(): boolean {
-    return this.#activeSince !== undefined || this.isWaiting;
-  }
-
-  /** Milliseconds the newest run was at work, the time in which it waited for somebody left out. */
-  get activeMs(): number {
-    return (
-      this.#activeMs + (this.#activeSince === undefined ? 0 : Math.max(0, this.#lastTime - this.#activeSince))
-    );
-  }
-
-  /** Times the model was told in the newest run that a tool ends it. */
-  get nudges(): number {
-    return this.#nudges;
-  }
-
-  /** Answers in a row, of the newest run, that could not be read. */
-  get unreadable(): number {
-    return this.#unreadable;
-  }
-
-  /** Whether the model has called a tool in the newest run. */
-  hasCalled(name: string): boolean {
-    return this.#called.includes(name);
+    return this.progress.isOpen || this.isWaiting;
   }
 
   /** Whether the newest run has ended so that somebody outside is to answer calls, and calls are open. */
@@ -158,16 +114,6 @@ export class SessionState {
   /** Whether the last message is an answer that an abort has cut, of which the model was not told. */
   get isInterrupted(): boolean {
     return this.#isCut && this.transcript.messages.at(-1)?.role === "assistant";
-  }
-
-  /** `provider/id` of the model asked last, or chosen since; `undefined` before the first run. */
-  get model(): string | undefined {
-    return this.#model;
-  }
-
-  /** Reasoning asked of it; `undefined` for the provider's default. */
-  get effort(): Effort | undefined {
-    return this.#effort;
   }
 
   /** What the newest `mode_change` says. */
@@ -209,8 +155,7 @@ export class SessionState {
 
   #fold(entry: JournalEntry): void {
     const { labels, transcript } = this;
-    if (entry.type === "run_resume") this.#resume(entry);
-    this.#lastTime = entry.time;
+    this.progress.apply(entry, this.isWaiting);
     const before = transcript.messages.length;
     const wasOpen = transcript.hasPending;
     this.#change(entry);
@@ -228,7 +173,13 @@ export class SessionState {
     const { labels } = this;
     switch (entry.type) {
       case "run_start":
-        this.#begin(entry);
+        this.#isTouched = true;
+        this.#isStopped = false;
+        this.#guard?.begin();
+        this.#run = NO_SPENDING;
+        return;
+      case "run_resume":
+        this.#endedWaiting = false;
         return;
       case "history":
         this.transcript.addHistory(this.#named(entry.id, entry.messages));
@@ -238,8 +189,6 @@ export class SessionState {
       case "user_message":
         this.transcript.addUser(labels.named(entry.message, entry.id));
         this.#isCut = false;
-        if (entry.code === "nudge") this.#nudges += 1;
-        if (entry.code === "unreadable") this.#unreadable += 1;
         if (entry.source === "memory") labels.mark([entry.id], [LONG_TERM_MEMORY]);
         this.#closeApprovals();
         return;
@@ -262,33 +211,7 @@ export class SessionState {
     }
   }
 
-  #begin(entry: RunStartEntry): void {
-    this.#isTouched = true;
-    this.#activeMs = 0;
-    this.#activeSince = entry.time;
-    this.#model = entry.model;
-    this.#effort = entry.effort;
-    this.#isStopped = false;
-    this.#guard?.begin();
-    this.#run = NO_SPENDING;
-    this.#iterations = 0;
-    this.#lastText = "";
-    this.#nudges = 0;
-    this.#unreadable = 0;
-    this.#called = [];
-  }
-
-  #resume(entry: RunResumeEntry): void {
-    this.#activeMs = this.activeMs;
-    this.#activeSince = entry.time;
-    this.#model = entry.model;
-    this.#effort = entry.effort;
-    this.#endedWaiting = false;
-  }
-
   #end(entry: RunEndEntry): void {
-    this.#activeMs = this.activeMs;
-    this.#activeSince = undefined;
     if (entry.stopReason === "aborted") this.#isCut = true;
     // Calls left to the caller stay open; any other open call will never be answered.
     this.#endedWaiting = entry.stopReason === "awaiting_external" || entry.stopReason === "awaiting_approval";
@@ -325,10 +248,6 @@ export class SessionState {
     else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);
     else if (entry.type === "memory_edit") this.#edit(entry);
     else if (entry.type === "mode_change") this.#mode = entry.mode;
-    else if (entry.type === "model_change") {
-      this.#model = entry.model;
-      this.#effort = entry.effort;
-    }
   }
 
   #named(id: string, messages: readonly Message[]): readonly Message[] {
@@ -375,9 +294,6 @@ export class SessionState {
     this.#isCut = entry.interrupted === true;
     this.#closeApprovals();
     const calls = toolCallsOf(entry.message);
-    if (calls.length > 0)
-      this.#unreadable = calls.every((call) => call.invalid_input !== undefined) ? this.#unreadable + 1 : 0;
-    for (const { name } of calls) if (!this.#called.includes(name)) this.#called.push(name);
     if (calls.length > 0 || this.#guard !== undefined) this.guard.answer(calls);
     this.#spend(entry);
     const { inputTokens, outputTokens, estimated } = entry.usage;
@@ -386,9 +302,6 @@ export class SessionState {
         tokens: inputTokens + outputTokens,
         messages: this.transcript.messages.length,
       };
-    this.#iterations++;
-    const text = textOf(entry.message.content);
-    if (text !== "") this.#lastText = text;
   }
 
   #spend(entry: SpendingEntry): void {

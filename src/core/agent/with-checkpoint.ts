@@ -15,7 +15,7 @@ export interface Checkpointed {
   readonly call: CheckpointedCall;
   readonly work: () => Promise<SettledCall>;
   /** How the call ends when it is not run. */
-  readonly refuse: (refusal: SettledCall) => SettledCall | Promise<SettledCall>;
+  readonly refuse: (refusal: SettledCall) => Promise<SettledCall>;
 }
 
 /**

@@ -72,7 +72,11 @@ test.each([
     { decision: "deny", reason: "not now" },
   ],
 ])("%j decides %j", async (commands, verdict) => {
-  const { by: _by, ...said } = await hooksOf(commands).fire("PreToolUse", { name: "bash" });
+  const {
+    by: _by,
+    updatedBy: _updatedBy,
+    ...said
+  } = await hooksOf(commands).fire("PreToolUse", { name: "bash" });
   expect(said).toEqual({ context: [], problems: [], ...verdict });
 });
 

@@ -13,6 +13,11 @@ const SESSION: CommandOption = {
   help: "The session to work on. Default: the newest of this folder.",
 };
 
+const PROJECT: CommandOption = {
+  name: "--project",
+  help: "In .mcp.json of this folder instead, for everybody who works on it.",
+};
+
 /** The sub-commands, in the order the help shows them. */
 export const COMMANDS: readonly CommandSpec[] = [
   {
@@ -196,6 +201,53 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
   },
   {
+    name: "mcp",
+    help: "List, add, remove or try MCP servers, log in to one.",
+    actions: [
+      {
+        name: "list",
+        options: [JSON_OPTION],
+        help: "Starts every server of this folder and says how it does, and what its tools cost in tokens in each request.",
+      },
+      {
+        name: "get",
+        words: "NAME",
+        options: [JSON_OPTION],
+        help: "One server: its definition and its tools.",
+      },
+      {
+        name: "add",
+        words: "NAME [URL]",
+        behind: "COMMAND…",
+        options: [
+          PROJECT,
+          {
+            name: "--header",
+            value: "'NAME: TEXT'",
+            help: "A header of every request; ${VARIABLE} is put in.",
+          },
+          { name: "--env", value: "NAME=TEXT", help: "A variable of the process; ${VARIABLE} is put in." },
+          {
+            name: "--transport",
+            value: "KIND",
+            choices: ["http", "sse"],
+            help: "How a URL is spoken to. Default: http, and sse where the server knows no other.",
+          },
+        ],
+        help: "A server at a URL, or one that a command starts. Kept in your settings.",
+      },
+      { name: "remove", words: "NAME", options: [PROJECT], help: "Take a server out of your settings." },
+      {
+        name: "test",
+        words: "NAME [TOOL] [JSON]",
+        options: [JSON_OPTION],
+        help: "Start a server, and call one of its tools. Exit 1 where that does not work.",
+      },
+      { name: "login", words: "NAME", help: "Log in to a server that wants OAuth, in your browser." },
+      { name: "logout", words: "NAME", help: "Forget that login." },
+    ],
+  },
+  {
     name: "trust",
     help: "Show what this project brings that can act, and approve it.",
     actions: [
@@ -233,4 +285,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** First words that later versions use. They are refused, so that a script does not start a run by accident. */
-export const LATER_COMMANDS: readonly string[] = ["acp", "serve", "mcp"];
+export const LATER_COMMANDS: readonly string[] = ["acp", "serve"];

@@ -30,6 +30,8 @@ export type FlagName =
   | "max-wall-time"
   | "cwd"
   | "add-dir"
+  | "mcp-config"
+  | "strict-mcp-config"
   | "verbose"
   | "help"
   | "version";
@@ -90,6 +92,19 @@ export const FLAGS: readonly FlagSpec[] = [
     value: "TEXT|@FILE",
     group: "Run",
     help: "Added to the system prompt.",
+  },
+  {
+    name: "mcp-config",
+    type: "list",
+    value: "FILE|JSON",
+    group: "Run",
+    help: 'MCP servers beside those of the settings and of the project: a file in the form of .mcp.json, or {"mcpServers":{…}} itself.',
+  },
+  {
+    name: "strict-mcp-config",
+    type: "boolean",
+    group: "Run",
+    help: "Use the MCP servers of --mcp-config and no other.",
   },
   {
     name: "continue",
@@ -258,9 +273,3 @@ export const FLAGS: readonly FlagSpec[] = [
   { name: "help", short: "h", type: "boolean", group: "Other", help: "Show this help." },
   { name: "version", short: "v", type: "boolean", group: "Other", help: "Show the version." },
 ];
-
-/** Options that belong to what a later version brings. They are refused by name, not taken for typing errors. */
-export const LATER_FLAGS: { readonly [name: string]: "boolean" | "text" } = {
-  "mcp-config": "text",
-  pattern: "text",
-};

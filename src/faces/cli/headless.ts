@@ -1,6 +1,7 @@
 import type {
   CodingSession,
   CodingSessionOptions,
+  McpServerView,
   SessionInfo,
 } from "../../app/coding-session/coding-session.ts";
 import { EXIT } from "../../app/coding-session/exit-code.ts";
@@ -150,6 +151,7 @@ class HeadlessRun {
       },
       keep,
       sessionId: this.#newId,
+      mcp: this.#flags.mcp,
       ...(from === undefined
         ? {}
         : {
@@ -317,17 +319,39 @@ class HeadlessRun {
 
 /** What the first line says of a session; of none where it could not be opened. */
 function initFacts(info: SessionInfo | undefined, { config }: RunFlags): Omit<InitFacts, "cwd"> {
+  if (info === undefined)
+    return {
+      tools: [],
+      model: null,
+      skills: [],
+      agents: [],
+      slash_commands: [],
+      mcp_servers: [],
+      permissionMode: config.permissionMode ?? "default",
+      sandbox: "off",
+    };
+  const { tools, model, skills, agents, mcpServers, mode, sandbox } = info;
   return {
-    tools: info?.tools ?? [],
-    model: info?.model.name ?? null,
-    ...(info?.model.source === undefined ? {} : { model_source: info.model.source }),
-    skills: info?.skills ?? [],
-    agents: info?.agents ?? [],
-    slash_commands: (info?.commands ?? []).map(({ name }) => name),
-    permissionMode: info?.mode ?? config.permissionMode ?? "default",
-    sandbox: info?.sandbox ?? "off",
+    tools,
+    model: model.name,
+    ...(model.source === undefined ? {} : { model_source: model.source }),
+    skills,
+    agents,
+    slash_commands: info.commands.map(({ name }) => name),
+    mcp_servers: mcpServers.map(({ name, status }) => ({ name, status: INIT_STATUS[status] })),
+    permissionMode: mode,
+    sandbox,
   };
 }
+
+/** The words that consumers of the first line know. */
+const INIT_STATUS: { readonly [status in McpServerView["status"]]: string } = {
+  connected: "connected",
+  connecting: "pending",
+  failed: "failed",
+  needs_auth: "needs-auth",
+  disabled: "disabled",
+};
 
 function promptBesideLines(): Error {
   return toNanoAgentError(

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../../core/base/text.ts";
-import { FLAGS, type FlagName, type FlagSpec, LATER_FLAGS } from "./flags.ts";
+import { FLAGS, type FlagName, type FlagSpec } from "./flags.ts";
 import { usageError } from "./usage-error.ts";
 
 /** A command line, taken apart. */
@@ -16,7 +16,7 @@ export interface ParsedFlags {
 
 /**
  * Takes a command line apart. `only` names the options that count here; default all. Throws `invalid_argument` for an unknown
- * option (with the nearest one), a missing or superfluous value, and options of later versions.
+ * option (with the nearest one), a missing or superfluous value.
  */
 export function parseFlags(args: readonly string[], only?: readonly FlagName[]): ParsedFlags {
   const known: readonly FlagSpec[] = FLAGS.filter(({ name }) => only?.includes(name) ?? true);
@@ -31,7 +31,7 @@ export function parseFlags(args: readonly string[], only?: readonly FlagName[]):
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const flag = known.find(({ name }) => name === token.name);
-    if (flag === undefined) throw unknownFlag(token.name, token.rawName, known);
+    if (flag === undefined) throw unknownFlag(token.rawName, known);
     const value = valueOf(flag, token, known);
     values.set(flag.name, [...(values.get(flag.name) ?? []), value]);
   }
@@ -63,8 +63,6 @@ type ParserOption = { type: "boolean" | "string"; short?: string };
 
 function parserOptions(known: readonly FlagSpec[]): Record<string, ParserOption> {
   const options: Record<string, ParserOption> = {};
-  for (const [name, type] of Object.entries(LATER_FLAGS))
-    options[name] = { type: type === "text" ? "string" : "boolean" };
   for (const { name, type, short } of known)
     options[name] = {
       type: type === "boolean" ? "boolean" : "string",
@@ -104,8 +102,7 @@ function isFlag(text: string, known: readonly FlagSpec[]): boolean {
   );
 }
 
-function unknownFlag(name: string, rawName: string, known: readonly FlagSpec[]): Error {
-  if (Object.hasOwn(LATER_FLAGS, name)) return usageError(`${rawName} is not in this version of nano-agent.`);
+function unknownFlag(rawName: string, known: readonly FlagSpec[]): Error {
   const guess = nearest(
     rawName,
     known.map((flag) => `--${flag.name}`),

@@ -23,6 +23,7 @@ export type InitFacts = Pick<
   | "skills"
   | "agents"
   | "slash_commands"
+  | "mcp_servers"
 >;
 
 /** Tells the outside what a run does, in one of the output formats. */
@@ -102,7 +103,6 @@ class LineReporter implements Reporter {
       type: "system",
       subtype: "init",
       ...facts,
-      mcp_servers: [],
     });
   };
 

@@ -4,6 +4,7 @@ import { EXTRA_TOOLS } from "../../app/config/extra-tool.ts";
 import { PATTERN_NAMES } from "../../app/config/pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
 import { SANDBOX_MODES } from "../../app/config/sandbox-mode.ts";
+import type { McpSources } from "../../app/mcp/mcp-sources.ts";
 import type { SessionChoice } from "../../app/open-session.ts";
 import { nearest } from "../../core/base/text.ts";
 import type { FlagName } from "./flags.ts";
@@ -27,6 +28,7 @@ export interface RunFlags {
   readonly cwd: string | undefined;
   readonly addDirs: readonly string[];
   readonly session: SessionChoice;
+  readonly mcp: McpSources;
   /** What the options say in the words of a config file; texts may still be `@FILE`. */
   readonly config: ConfigFile;
 }
@@ -52,6 +54,10 @@ export function readRunFlags(flags: ParsedFlags): RunFlags {
     cwd: named(flags, "cwd"),
     addDirs: flags.list("add-dir").map((folder) => notEmpty(folder, "add-dir")),
     session: readSessionFlags(flags),
+    mcp: {
+      configs: flags.list("mcp-config").map((text) => notEmpty(text, "mcp-config")),
+      strict: flags.has("strict-mcp-config"),
+    },
     config: configOf(flags),
   };
 }

@@ -5,6 +5,7 @@ export { config } from "./commands/config.ts";
 export { demo } from "./commands/demo.ts";
 export { doctor } from "./commands/doctor.ts";
 export { agents, skills } from "./commands/extensions.ts";
+export { mcp } from "./commands/mcp.ts";
 export { memory } from "./commands/memory.ts";
 export { models } from "./commands/models.ts";
 export { permissions } from "./commands/permissions.ts";

@@ -1,68 +1,168 @@
-/** What an awk program does beside printing: `runs` a program or writes a file, `reads` files it names itself, or nothing. */
+import { isPlainRegex } from "./plain-regex.ts";
+
+/** What an awk program does beside printing: nothing, it `reads` what it names itself, or it cannot be read and counts as `runs`. */
 export type AwkEffect = "none" | "reads" | "runs";
 
-/** Judges an awk program. What could be a pipe, a redirection or an indirect call counts as `runs`. */
+/**
+ * Reads an awk program by its tokens. Only those that every awk cuts alike are known: a slash where it could be a division or begin a
+ * regular expression, a pipe, a redirection, an indirect call or a function nobody knows counts as `runs`.
+ */
 export function awkEffect(program: string): AwkEffect {
   if (program.length > MAX_LENGTH) return "runs";
-  const code = withoutTexts(program);
-  if (code === undefined) return "runs";
-  if (/\bsystem\b/.test(program) || /@|(?<!\|)\|(?!\|)/.test(code)) return "runs";
-  for (const [statement] of code.matchAll(/\bprintf?\b[^;}\n]*/g))
-    if (outsideBrackets(statement).includes(">")) return "runs";
-  return /\bgetline\b|\bENVIRON\b/.test(code) ? "reads" : "none";
-}
-
-/** The program with strings, regular expressions and comments blanked; `undefined` when one does not end. */
-function withoutTexts(program: string): string | undefined {
-  let code = "";
-  let before = "";
-  for (let index = 0; index < program.length; index++) {
-    const char = program.charAt(index);
-    if (char === "#") {
-      const end = program.indexOf("\n", index);
-      index = end === -1 ? program.length : end - 1;
-      continue;
-    }
-    if (char === '"' || (char === "/" && !/[\w)\]$"]/.test(before))) {
-      const end = closing(program, index + 1, char);
-      if (end === -1) return undefined;
-      code += '""';
-      before = '"';
-      index = end;
-      continue;
-    }
-    // A slash taken for a division could begin a regular expression, and then a quote in it would begin no string.
-    if (char === "/" && /^[^/\n]*"[^\n]*\//.test(program.slice(index + 1))) return undefined;
-    if (char.trim() !== "") before = char;
-    code += char === "\\" && program.charAt(index + 1) === "\n" ? " " : char;
+  try {
+    return new AwkReader(program).effect();
+  } catch (error) {
+    if (error instanceof UnknownForm) return "runs";
+    throw error;
   }
-  return code;
 }
 
-function closing(program: string, from: number, mark: string): number {
-  for (let index = from; index < program.length; index++) {
-    const char = program.charAt(index);
-    if (char === "\\") index++;
+class UnknownForm extends Error {}
+
+/** Functions that calculate, or look at the clock. */
+const CALLS: ReadonlySet<string> = new Set(
+  `length substr index split sub gsub gensub match sprintf sin cos atan2 exp log sqrt int rand srand tolower toupper strtonum systime
+  strftime mktime asort asorti and or xor lshift rshift compl isarray typeof patsplit close fflush`.split(
+    /\s+/,
+  ),
+);
+/** Words of the language behind which an operand comes. */
+const BEFORE_OPERANDS: ReadonlySet<string> = new Set(["print", "printf", "return", "else", "do", "case"]);
+const WORDS: ReadonlySet<string> = new Set(
+  `BEGIN END BEGINFILE ENDFILE default break continue next nextfile exit delete in function func getline`.split(
+    " ",
+  ),
+);
+/** Words with a condition in brackets behind them. */
+const CONTROLS: ReadonlySet<string> = new Set(["if", "while", "for", "switch"]);
+const OPENS: ReadonlySet<string> = new Set(["(", "[", "{"]);
+/** Marks behind which a slash could divide, or begin an expression. */
+const BEFORE_UNCLEAR: ReadonlySet<string> = new Set(["++", "--", "$"]);
+/** Marks behind which a statement goes on in the next line, or begins there. */
+const GOES_ON: ReadonlySet<string> = new Set(["{", ";", ",", "&&", "||"]);
+/** Files, commands or variables that the program names itself, or the environment. */
+const READS = /^(?:getline|ENVIRON|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)$/;
+const NEVER = /^(?:system|extension|include|load|namespace)$/;
+const MAX_LENGTH = 20_000;
+
+/** What a token leaves the reader with: an operand behind which `/` divides, a place where `/` begins an expression, or neither. */
+type After = "operand" | "start" | "unclear";
+
+class AwkReader {
+  readonly #text: string;
+  #at = 0;
+  #after: After = "start";
+  /** Open brackets: `c` for those of `if`, `while`, `for` and `switch`. */
+  #open = "";
+  #prints = false;
+  #continues = true;
+  #control = false;
+  #effect: AwkEffect = "none";
+  readonly #own: ReadonlySet<string>;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#own = new Set(
+      [...text.matchAll(/\bfunc(?:tion)?[ \t]+([A-Za-z_]\w*)/g)].map(([, name = ""]) => name),
+    );
+  }
+
+  effect(): AwkEffect {
+    while (this.#at < this.#text.length) this.#token();
+    if (this.#open !== "") throw new UnknownForm();
+    return this.#effect;
+  }
+
+  #take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    if (found !== undefined) this.#at += found.length;
+    return found;
+  }
+
+  #token(): void {
+    if (this.#take(/[ \t]+|\\\n/y) !== undefined) return;
+    const comment = this.#take(/#[^\n]*/y);
+    if (comment?.endsWith("\\") === true) throw new UnknownForm();
+    if (comment !== undefined) return;
+    if (this.#take(/\n/y) !== undefined) return this.#newline();
+    this.#meaningful();
+  }
+
+  #meaningful(): void {
+    const name = this.#take(/[A-Za-z_]\w*/y);
+    const control = this.#control;
+    this.#control = false;
+    if (name !== undefined) this.#name(name);
     else if (
-      char === "\n" ||
-      (mark === "/" && char === "[" && /^\[\^?\]?[^\]\n]*\//.test(program.slice(index)))
+      this.#take(/(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])|0[xX][\da-fA-F]+(?!\w)/y) !== undefined
     )
-      return -1;
-    else if (char === mark) return index;
+      this.#follow("operand");
+    else if (this.#take(/"(?:[^"\\\n]|\\[^\n])*"/y) !== undefined) this.#follow("unclear");
+    else if (this.#text.charAt(this.#at) === "/") this.#slash();
+    else this.#mark(control);
   }
-  return -1;
-}
 
-function outsideBrackets(statement: string): string {
-  let depth = 0;
-  let outside = "";
-  for (const char of statement) {
-    if (char === "(") depth++;
-    else if (char === ")") depth--;
-    else if (depth <= 0) outside += char;
+  #follow(after: After, continues = false): void {
+    this.#after = after;
+    this.#continues = continues;
   }
-  return outside;
-}
 
-/** Longer programs are not read: parts of the reading look ahead. */
-const MAX_LENGTH = 4000;
+  #newline(): void {
+    if (this.#continues) return;
+    if (this.#open.includes("(") || this.#open.includes("c") || this.#open.includes("["))
+      throw new UnknownForm();
+    this.#prints = false;
+    this.#follow("start", true);
+  }
+
+  #name(name: string): void {
+    if (NEVER.test(name)) throw new UnknownForm();
+    if (READS.test(name)) this.#effect = "reads";
+    this.#prints ||= name === "print" || name === "printf";
+    this.#control = CONTROLS.has(name);
+    const isCall = this.#text.charAt(this.#at) === "(";
+    const isWord = WORDS.has(name) || CONTROLS.has(name) || CALLS.has(name);
+    if (BEFORE_OPERANDS.has(name)) this.#follow("start", name === "else" || name === "do");
+    else if (isCall && !isWord && !this.#own.has(name)) throw new UnknownForm();
+    else this.#follow(isWord ? "unclear" : "operand");
+  }
+
+  #slash(): void {
+    if (this.#after === "unclear") throw new UnknownForm();
+    if (this.#after === "operand") {
+      this.#at++;
+      // `/=` could begin an expression.
+      if (this.#text.charAt(this.#at) === "=") throw new UnknownForm();
+      this.#follow("start");
+      return;
+    }
+    const regex = this.#take(/\/(?:[^/\\\n]|\\[^\n])+\//y);
+    if (regex === undefined || !isPlainRegex(regex.slice(1, -1))) throw new UnknownForm();
+    this.#follow("unclear");
+  }
+
+  #mark(control: boolean): void {
+    const mark = this.#take(/\|\||&&|\+\+|--|\*\*|[-+*%^!=<>]=|!~|[-+*%^!=<>~?:,;$(){}[\]]/y);
+    if (mark === undefined) throw new UnknownForm();
+    if (mark === ")" || mark === "]" || mark === "}") return this.#close(mark);
+    if (mark.startsWith(">") && this.#prints && !this.#open.endsWith("(")) throw new UnknownForm();
+    if (mark === ";") this.#prints = false;
+    if (OPENS.has(mark)) this.#open += mark === "(" && control ? "c" : mark;
+    this.#follow(BEFORE_UNCLEAR.has(mark) ? "unclear" : "start", GOES_ON.has(mark));
+  }
+
+  #close(mark: ")" | "]" | "}"): void {
+    const open = this.#open.at(-1);
+    this.#open = this.#open.slice(0, -1);
+    if (mark === ")" && open === "c") {
+      this.#follow("unclear", true);
+      return;
+    }
+    if (open !== { ")": "(", "]": "[", "}": "{" }[mark]) throw new UnknownForm();
+    if (mark === "}") {
+      this.#prints = false;
+      this.#follow("start", true);
+    } else this.#follow("operand");
+  }
+}

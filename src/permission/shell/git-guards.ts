@@ -1,3 +1,4 @@
+import { type OptionTable, readOptions } from "./option-reader.ts";
 import { type ShellWord, textAt } from "./shell-command.ts";
 import type { WordGuard } from "./word-guard.ts";
 
@@ -52,6 +53,9 @@ const SHORT: ReadonlyMap<string, RegExp> = new Map([
   ["ls-remote", /^-[a-z]*u/],
   ["archive", /^-[a-z]*o/],
   ["format-patch", /^-[a-z]*o/],
+  ["bugreport", /^-[a-z]*o/],
+  ["diagnose", /^-[a-z]*o/],
+  ["help", /^(?:-[a-z]*[wmi]|--(?:w|m|i))/],
   ["bundle", /^-[a-z]*o/],
   ["grep", /^-[A-Za-z]*O/],
   ["rebase", /^-[a-z]*x/],
@@ -80,6 +84,23 @@ const WHOLE = new Set([
   "send-email",
   "credential",
   "fast-import",
+  "for-each-repo",
+  "p4",
+  "svn",
+  "gui",
+  "citool",
+  "web--browse",
+  "sh-setup",
+  "cvsimport",
+  "cvsserver",
+  "archimport",
+  "quiltimport",
+  "upload-archive",
+  "shell",
+  "mergetool",
+  "http-backend",
+  "upload-pack",
+  "receive-pack",
 ]);
 
 /** What the words of a git command run or write beside their purpose. */
@@ -92,7 +113,7 @@ export function gitGuards(words: readonly ShellWord[]): readonly WordGuard[] {
     if (text === "--" && sub !== "submodule") break;
     if (isGuardedArgument(sub, text)) guards.push(guardOf(words, index, index + 1));
   }
-  return [...guards, ...configGuards(sub, words)];
+  return [...guards, ...configGuards(sub, words, at)];
 }
 
 /** Guards of the options before the sub-command, and where that stands. */
@@ -127,32 +148,32 @@ function isGuardedArgument(sub: string, text: string): boolean {
 function isLong(text: string): boolean {
   if (!text.startsWith("--")) return text === "-O";
   const name = text.slice(2).split("=", 1)[0] ?? "";
-  if (name.length < 2 || HARMLESS_LONG.has(name)) return false;
+  if (name === "" || HARMLESS_LONG.has(name)) return false;
   return LONG.some((long) => long.startsWith(name));
 }
 
-/** Keys of the configuration that name programs, or more configuration. */
-const RUNNING_KEY =
-  /^(?:core\.(?:pager|editor|fsmonitor|sshcommand|hookspath|gitproxy|askpass|attributesfile|worktree)|alias\.|pager\.|diff\..*(?:command|textconv|external)|diff\.external|filter\.|merge\..*driver|(?:merge|diff)tool\.|credential\.|gpg\.|sequence\.editor|uploadpack\.|remote\..*(?:uploadpack|receivepack|vcs|proxy|url)|url\.|include|submodule\..*update|interactive\.difffilter|init\.templatedir|protocol\.|http\.|browser\.|man\.|instaweb\.|sendemail\.|trailer\.|web\.|safe\.|extensions\.|tar\.|imap\.|guitool\.|difftool|ssh\.)/i;
+/** Keys of the configuration that only change how git looks or what it does by default; any other may name a program, or more configuration. */
+const PLAIN_KEY =
+  /^(?:user\.(?:name|email)|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|longpaths|abbrev|precomposeunicode|symlinks|whitespace)|color\..*|column\..*|advice\..*|status\..*|push\.(?:default|autosetupremote|followtags)|pull\.(?:rebase|ff)|fetch\.(?:prune|prunetags)|init\.defaultbranch|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash|updaterefs)|rerere\.(?:enabled|autoupdate)|log\.(?:date|decorate|abbrevcommit)|diff\.(?:algorithm|colormoved|renames|mnemonicprefix)|branch\..*\.(?:remote|merge|rebase|description)|branch\.(?:sort|autosetuprebase|autosetupmerge)|tag\.sort|commit\.(?:verbose|gpgsign)|tag\.gpgsign|versionsort\..*)$/i;
+const READING: OptionTable = {
+  short: "lz",
+  long: "global system local worktree list get get-all get-regexp get-urlmatch show-origin show-scope name-only null bool int bool-or-int path expiry-date type= default= includes no-includes",
+};
 
 /** `git config key value` can set what later commands run. */
-function configGuards(sub: string, words: readonly ShellWord[]): readonly WordGuard[] {
+function configGuards(sub: string, words: readonly ShellWord[], at: number): readonly WordGuard[] {
   if (sub !== "config") return [];
-  const reads = words.some(({ text }) => /^(?:--get.*|--list|-l|get|list)$/.test(text));
-  if (reads) return [];
-  const found = words.findIndex(
-    ({ text, literal }, index) =>
-      index > 1 && (RUNNING_KEY.test(text) || (!literal && !text.startsWith("-"))),
-  );
-  const key = words.findIndex(
-    ({ text, literal }, index) => index > 1 && literal && /^[a-z][\w-]*\..*[\w-]$/i.test(text),
-  );
-  const guards: WordGuard[] = [];
-  if (found !== -1 && (key === -1 || found <= key) && words.length > found + 1)
-    guards.push({
-      from: found,
-      to: words.length,
-      reason: `${textAt(words, found)} can name a program that git runs later`,
-    });
-  return guards;
+  const { options, operands, unknown } = readOptions(words, READING, { from: at + 1, ordered: true });
+  const isVerb = /^(?:get|list|set|unset|get-all)$/.test(textAt(words, operands[0] ?? words.length));
+  const [key, value] = operands.slice(isVerb ? 1 : 0);
+  const asks = options.some(({ name }) => /^(?:-l|--list|--get.*)$/.test(name));
+  const reads =
+    asks || (isVerb ? /^(?:get|list)/.test(textAt(words, operands[0] ?? 0)) : value === undefined);
+  if (unknown.length === 0 && reads) return [];
+  const from = unknown[0] ?? key ?? at;
+  const isPlain =
+    unknown.length === 0 && words[from]?.literal === true && PLAIN_KEY.test(textAt(words, from));
+  if (isPlain) return [];
+  const reason = `${textAt(words, from)} can name a program that git runs later`;
+  return [{ from, to: words.length, reason }];
 }

@@ -1,8 +1,8 @@
-import { awkEffect } from "./awk-script.ts";
+import { FIND_MORE, FIND_TESTS } from "./find-tests.ts";
 import { gitGuards } from "./git-guards.ts";
+import { hasWord } from "./option-reader.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
-import { findScripts, type ScriptOptions } from "./script-words.ts";
-import { sedEffect } from "./sed-script.ts";
+import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from "./script-programs.ts";
 import { isAsWritten, literalWord, type ShellWord, type SimpleCommand } from "./shell-command.ts";
 import { UNKNOWN_ARGUMENTS } from "./unwrap.ts";
 import type { WordGuard } from "./word-guard.ts";
@@ -24,7 +24,14 @@ export function programGuards(
   // An expansion may be empty: what is left can be an option all the same.
   if (!words.every(isAsWritten)) addGuards(guards, name, words.map(asResolved));
   const { short, long, word } = PROGRAM_OPTIONS.get(name) ?? {};
-  if (short === undefined && long === undefined && word === undefined && !OWN.has(name)) return guards;
+  if (
+    short === undefined &&
+    long === undefined &&
+    word === undefined &&
+    !OWN.has(name) &&
+    !SCRIPT_PROGRAMS.has(name)
+  )
+    return guards;
   words.forEach((word, index) => {
     if (index === 0 || word.literal || isValue(name, words, index)) return;
     if (couldBeOption(name, word, isChosen))
@@ -40,10 +47,6 @@ export function programGuards(
 /** Options whose next word is a value, whatever it looks like. */
 const VALUE_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
   ["git", /^(?:-[a-z]*m|--(?:message|author|grep|since|until|before|after|date|trailer|branch))$/],
-  [
-    "find",
-    /^-(?:i?name|i?path|i?regex|newer|type|size|[acm]time|[acm]min|maxdepth|mindepth|user|group|perm)$/,
-  ],
   ["curl", /^(?:-[a-zA-Z]*[HdXuAbe]|--(?:header|data|data-raw|data-binary|json|request|user|form|url))$/],
   ["sort", /^-(?:k|t)$/],
   ["tar", /^-?[a-zA-Z]*f$|^-C$/],
@@ -53,6 +56,7 @@ const VALUE_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
 function isValue(name: string, words: readonly ShellWord[], index: number): boolean {
   const [word, before] = [words[index], words[index - 1]];
   if (word === undefined || word.splits || word.glob || word.braces || before?.literal !== true) return false;
+  if (name === "find" || name === "gfind") return hasWord(FIND_TESTS, `${before.text}=`);
   return VALUE_OPTIONS.get(name)?.test(before.text) === true;
 }
 
@@ -68,16 +72,10 @@ function ownGuards(name: string, words: readonly ShellWord[]): readonly WordGuar
       return fdGuards(words);
     case "git":
       return gitGuards(words);
-    case "sed":
-    case "gsed":
-      return scriptGuards(words, { script: "e", long: "expression", valued: "ls", effect: sedEffect });
-    case "awk":
-    case "gawk":
-    case "mawk":
-    case "nawk":
-      return scriptGuards(words, { script: "", long: "source", valued: "Fv", effect: awkEffect });
-    default:
-      return NO_GUARDS;
+    default: {
+      const program = SCRIPT_PROGRAMS.get(name);
+      return program === undefined ? NO_GUARDS : scriptGuards(words, program);
+    }
   }
 }
 
@@ -97,11 +95,21 @@ function addOptionGuards(guards: WordGuard[], name: string, words: readonly Shel
   for (let index = 1; index < words.length; index++) {
     const text = words[index]?.text ?? "";
     if (text === "--" && options.ends === true) break;
-    if (name === "tar" && index > 1 && !text.startsWith("-")) continue;
-    if (!isGuardedOption(name, text, options)) continue;
+    if (!isGuardedWord(name, words[index], { ...options, first: index === 1 })) continue;
     const reason = `${text} makes ${name} run a program or write a file`;
     guards.push({ from: index, to: index + 1, reason, ...programOf(words, index) });
   }
+}
+
+function isGuardedWord(
+  name: string,
+  { text, literal }: ShellWord = literalWord(""),
+  { first, ...options }: ProgramOptions & { readonly first: boolean },
+): boolean {
+  if (literal && options.text?.test(text) === true) return true;
+  // Behind its first word tar takes only what has a dash for options.
+  if (name === "tar" && !first && !text.startsWith("-")) return false;
+  return isGuardedOption(name, text, options);
 }
 
 /** The program that a long option names in plain words, and where its value ends. */
@@ -129,7 +137,8 @@ const NO_OPTIONS: ProgramOptions = {};
 /** Whether a word is an option that makes a program run another one or write a file. */
 export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {
   if (options.word?.test(text) === true) return true;
-  if (text.startsWith("--")) return isGuardedLong(name, text.slice(2).split("=", 1)[0] ?? "", options);
+  if (text.startsWith("--") || (options.oneDash === true && /^-\w{2}/.test(text)))
+    return isGuardedLong(name, text.replace(/^--?/, "").split("=", 1)[0] ?? "", options);
   if (!text.startsWith("-") || options.short === undefined)
     return text === "-O" && !/^(?:g?cc|[gc]\+\+|clang)/.test(name);
   for (const letter of text.slice(1)) {
@@ -214,19 +223,39 @@ function findGuards(words: readonly ShellWord[]): readonly WordGuard[] {
       const to = Math.min(words.length, index + (text === "-delete" ? 1 : 2));
       guards.push({ from: index, to, reason: `${text} deletes or writes files` });
     }
-    if (!FIND_RUNS.has(text)) continue;
+    if (!FIND_RUNS.has(text)) {
+      if (hasWord(FIND_TESTS, `${text}=`) && isOneWord(words[index + 1])) index++;
+      else if (isUnknownTest(words[index]))
+        guards.push({ from: index, to: index + 1, reason: `${text} is no test of find that is known here` });
+      continue;
+    }
     let end = index + 1;
     while (end < words.length && !isEndOfExec(words, end)) end++;
-    const program = words.slice(index + 1, end).map(unknownWhere("{}"));
+    // Before a plus it becomes as many words as there are files.
+    const isMany = words[end]?.text === "+";
+    const program = words
+      .slice(index + 1, end)
+      .map(unknownWhere("{}"))
+      .map((word) => (isMany && word.text === "{}" ? { ...word, splits: true } : word));
     guards.push({
       from: index,
       to: Math.min(words.length, end + 1),
       reason: `${text} runs a program`,
       program,
+      ...(text.endsWith("dir") ? { elsewhere: true } : {}),
     });
     index = end;
   }
   return guards;
+}
+
+function isOneWord(word: ShellWord | undefined): boolean {
+  return word !== undefined && !word.splits && !word.glob && !word.braces;
+}
+
+function isUnknownTest({ text, literal }: ShellWord = literalWord("")): boolean {
+  const isKnown = [FIND_TESTS, FIND_MORE].some((list) => hasWord(list, text) || hasWord(list, `${text}=`));
+  return literal && /^-\D/.test(text) && !isKnown;
 }
 
 function isEndOfExec(words: readonly ShellWord[], index: number): boolean {
@@ -234,9 +263,16 @@ function isEndOfExec(words: readonly ShellWord[], index: number): boolean {
   return text === ";" || (text === "+" && words[index - 1]?.text === "{}");
 }
 
-/** Words in which a placeholder will be replaced by something nobody knows yet. */
+/**
+ * Words in which a placeholder will be replaced by something nobody knows yet. Alone it is a path below the folders that are searched; as a
+ * part of a word, any text.
+ */
 export function unknownWhere(placeholder: string): (word: ShellWord) => ShellWord {
-  return (word) => (word.text.includes(placeholder) ? { ...word, literal: false } : word);
+  return (word) => {
+    if (!word.text.includes(placeholder)) return word;
+    if (word.text === "{}") return { ...word, literal: false };
+    return { ...word, literal: false, names: [...word.names, "@"] };
+  };
 }
 
 function fdGuards(words: readonly ShellWord[]): readonly WordGuard[] {
@@ -248,17 +284,22 @@ function fdGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   return [{ from: index, to: words.length, reason: `${words[index]?.text ?? ""} runs a program`, program }];
 }
 
-interface JudgedScripts extends ScriptOptions {
-  readonly effect: (script: string) => "none" | "reads" | "runs";
-}
-
-/** Guards the scripts of sed and awk: the values of an option, or the first operand. */
-function scriptGuards(words: readonly ShellWord[], options: JudgedScripts): readonly WordGuard[] {
-  const found = findScripts(words, options);
-  return found.flatMap(({ index, text }) => {
-    const word = words[index];
-    const seen = word !== undefined && word.names.length === 0 && word.substitutions.length === 0;
-    if (seen && !word.braces && options.effect(text) !== "runs") return [];
-    return [{ from: index, to: index + 1, reason: `the script ${text} may run a program or write a file` }];
+/** Guards options that are not known to be harmless, and scripts of sed and awk that may do more than print. */
+function scriptGuards(words: readonly ShellWord[], program: ScriptProgram): readonly WordGuard[] {
+  const { scripts, unknown } = readScripts(program, words);
+  const options = unknown.map((from): WordGuard => {
+    const { text = "" } = words[from] ?? {};
+    return {
+      from,
+      to: from + 1,
+      reason: `${text} may make ${words[0]?.text ?? "it"} run a program or write a file`,
+    };
   });
+  const running = scripts.filter((script) => worstEffect(program, [script]) === "runs");
+  return [
+    ...options,
+    ...running.map(({ from, to, script }): WordGuard => {
+      return { from, to, reason: `the script ${script.text} may run a program or write a file` };
+    }),
+  ];
 }

@@ -10,17 +10,46 @@ export interface ProgramOptions {
   readonly harmless?: readonly string[];
   /** Whole words that do. */
   readonly word?: RegExp;
+  /** Literal words that do, wherever they stand. */
+  readonly text?: RegExp;
+  /** Whether long options may begin with one dash. */
+  readonly oneDash?: true;
   /** Whether `--` ends the options. Default false: every word is looked at. */
   readonly ends?: boolean;
 }
 
 const VIM: ProgramOptions = { short: "cSswWu", word: /^(?:\+.+|--cmd|--startuptime|--listen|--remote-expr)/ };
 const COMPILER: ProgramOptions = { word: /^(?:@.+|-(?:wrapper|fplugin|B|specs|Xclang|load|iplugindir))/ };
-const AWK: ProgramOptions = {
-  short: "fieElpodD",
-  valued: "Fv",
-  long: ["file", "include", "exec", "load", "profile", "pretty-print", "dump-variables", "debug", "source"],
+/** Variables that name programs, or whose values make runs as commands. */
+const MAKE: ProgramOptions = {
+  short: "E",
+  valued: "CfIjlOoWB",
+  long: ["eval"],
+  text: /\$[({]|^\.?(?:(?:MAKE)?SHELL\w*|\.?SHELLFLAGS|MAKE\w*|CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|FC|YACC|LEX|RM|CP|MV|MKDIR|INSTALL|PYTHON3?|NODE|NPM|NPX|GO|CARGO|RUSTC|JAVA|BASH|AWK|SED|GIT|CURL|DOCKER|\w*_?(?:CMD|COMMAND|PROGRAM|WRAPPER|LAUNCHER))\s*[:+?!]*=/,
+};
+const NPM: ProgramOptions = {
+  short: "c",
+  long: [
+    "script-shell",
+    "node-options",
+    "shell",
+    "editor",
+    "viewer",
+    "browser",
+    "globalconfig",
+    "userconfig",
+    "git",
+    "node-gyp",
+    "init-module",
+    "onload-script",
+    "python",
+    "call",
+  ],
+  harmless: ["ca", "global", "no", "in", "on"],
+  oneDash: true,
   ends: true,
+  // `npm config set` keeps them for every run to come.
+  text: /^(?:(?:script-shell|node-options|init-module|onload-script|globalconfig|userconfig)(?:=|$)|(?:shell|editor|viewer|browser|git|node-gyp|python)=|explore$)/,
 };
 const SSH_WORD =
   /^(?:-\w*o)?"?\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider|securitykeyprovider|include|match|xauthlocation)[=\s]/i;
@@ -32,12 +61,6 @@ const SSH_WORD =
 export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<string, ProgramOptions>([
   ["sort", { short: "o", valued: "kStTo", long: ["output", "compress-program"], ends: true }],
   ["shuf", { short: "o", valued: "iNno", long: ["output"], ends: true }],
-  ["sed", { short: "if", valued: "el", long: ["in-place", "file"], ends: true }],
-  ["gsed", { short: "if", valued: "el", long: ["in-place", "file"], ends: true }],
-  ["awk", AWK],
-  ["gawk", AWK],
-  ["mawk", { ...AWK, short: "fWe" }],
-  ["nawk", AWK],
   [
     "rg",
     {
@@ -66,9 +89,12 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
         "info-script",
         "new-volume-script",
         "index-file",
+        "listed-incremental",
         "files-from",
       ],
       harmless: ["file", "in", "use"],
+      // An archive behind a colon lies on another machine, which a remote shell is started for.
+      text: /^(?:-[A-Za-z]*f|--file=)?[\w.@-]+:/,
       word: /^[A-Za-z]*[IFT][A-Za-z]*$/,
     },
   ],
@@ -129,7 +155,7 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
         "ssl-sessions",
       ],
       harmless: ["cookie", "create-file-mode", "h", "head"],
-      word: /%output\{/,
+      word: /%output\{|^--expand-/,
     },
   ],
   [
@@ -157,8 +183,8 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   ["nvim", VIM],
   ["ex", VIM],
   ["emacs", { short: "fl", word: /^--?(?:eval|execute|load|batch|script|funcall|insert)/ }],
-  ["make", { short: "E", long: ["eval"], word: /^\.?(?:SHELL|SHELLFLAGS|MAKEFLAGS|MAKE)\s*[:+?]?=/ }],
-  ["gmake", { short: "E", long: ["eval"], word: /^\.?(?:SHELL|SHELLFLAGS|MAKEFLAGS|MAKE)\s*[:+?]?=/ }],
+  ["make", MAKE],
+  ["gmake", MAKE],
   ["zip", { long: ["unzip-command"], word: /^-[A-Za-z]*TT/ }],
   ["split", { long: ["filter"] }],
   ["gcc", COMPILER],
@@ -167,9 +193,14 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   ["c++", COMPILER],
   ["clang", COMPILER],
   ["clang++", COMPILER],
-  ["go", { word: /^--?(?:exec|toolexec|vettool)(?:=|$)/ }],
+  ["go", { word: /^--?(?:exec|toolexec|vettool|overlay)(?:=|$)|-extld(?:flags)?\b/ }],
   ["cargo", { long: ["config"] }],
-  ["npm", { long: ["script-shell", "node-options", "shell", "editor", "globalconfig", "userconfig"] }],
+  ...["npm", "pnpm", "yarn", "bun", "npx", "pnpx", "bunx"].map((name): readonly [string, ProgramOptions] => [
+    name,
+    NPM,
+  ]),
+  ["diff3", { long: ["diff-program"] }],
+  ["sdiff", { short: "o", valued: "IWw", long: ["diff-program", "output"] }],
   ["tcpdump", { short: "zwW", valued: "BcCDEFGijkmQrsTVyM" }],
   ["tree", { short: "oR", valued: "LPIHTo" }],
   ["yq", { short: "is", long: ["inplace", "split-exp", "split-exp-file"], harmless: ["i"] }],

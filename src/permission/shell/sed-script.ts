@@ -1,20 +1,24 @@
-/** What a sed script does beside editing the stream: `runs` a program or writes a file, `reads` another file, or nothing. */
+import { isPlainRegex } from "./plain-regex.ts";
+
+/** What a sed script does beside editing the stream: nothing, it `reads` another file, or it cannot be read and counts as `runs`. */
 export type SedEffect = "none" | "reads" | "runs";
 
-/** Judges a sed script (GNU syntax, the widest). What cannot be read counts as `runs`. */
+/**
+ * Reads a sed script by a small grammar, each command of which ends where every sed says it ends. Whatever is not in the grammar, `e`
+ * and `w` among it, counts as `runs`.
+ */
 export function sedEffect(script: string): SedEffect {
   let effect: SedEffect = "none";
   let at = 0;
-  while (at < script.length) {
-    at = skipAddress(script, at);
-    if (at === -1) return "runs";
-    if (at >= script.length) break;
-    const step = command(script, at);
+  for (;;) {
+    at = past(/[\s;}]*/y, script, at);
+    if (at >= script.length) return effect;
+    const start = addresses(script, at);
+    const step = start === undefined ? undefined : command(script, start);
     if (step === undefined) return "runs";
     if (step.reads === true) effect = "reads";
     at = step.next;
   }
-  return effect;
 }
 
 interface Step {
@@ -22,83 +26,90 @@ interface Step {
   readonly reads?: true;
 }
 
+/** Where a command is over for every sed. */
+const END = /[ \t]*(?=[;\n}#]|$)/y;
+
 function command(script: string, at: number): Step | undefined {
-  const char = script.charAt(at);
-  if ("{}=dDgGhHnNpPxzF".includes(char)) return { next: at + 1 };
-  if (char === "s") return substitute(script, at);
-  if (char === "y") {
-    const end = sections(script, at + 1);
-    return end === -1 ? undefined : { next: end };
+  const name = script.charAt(at);
+  if (name === "{") return { next: at + 1 };
+  if (name === "#") return { next: past(/[^\n]*/y, script, at) };
+  if ("=dDgGhHnNpPxzF".includes(name)) return ended(script, at + 1);
+  if ("qQl".includes(name)) return ended(script, past(/[ \t]*\d*/y, script, at + 1));
+  if (name === ":") return matching(/:[ \t]*[\w.-]+[ \t]*(?=[;\n]|$)/y, script, at);
+  if ("btT".includes(name))
+    return matching(/.(?:[ \t]*[\w.-]+[ \t]*(?=[;\n]|$)|[ \t]*(?=[;\n}]|$))/y, script, at);
+  // Text with a backslash in it ends for some where it goes on for others.
+  if ("aic".includes(name)) return matching(/.[ \t]*(?:\\[ \t]*\n?)?[^\\\n]+(?=\n|$)/y, script, at);
+  if (name === "s" || name === "y") return replacement(script, at);
+  if (name !== "r" && name !== "R") return undefined;
+  const read = matching(/.[ \t]*[^\\\n]+(?=\n|$)/y, script, at);
+  return read === undefined ? undefined : { ...read, reads: true };
+}
+
+/** `s/…/…/` and `y/…/…/`, with flags that neither write nor run. */
+function replacement(script: string, at: number): Step | undefined {
+  const delimiter = script.charAt(at + 1);
+  if (!/[!-/:;<=>?@^_`|~,#%]/.test(delimiter) || delimiter === "\\") return undefined;
+  const middle = closing(script, at + 2, delimiter);
+  if (middle === undefined || (script.charAt(at) === "s" && !isPlainRegex(script.slice(at + 2, middle))))
+    return undefined;
+  const last = closing(script, middle + 1, delimiter);
+  if (last === undefined) return undefined;
+  return ended(script, past(script.charAt(at) === "s" ? /[gpIiMm0-9]*/y : /(?:)/y, script, last + 1));
+}
+
+/** The place of the next `delimiter` without a backslash. A line may end in between only behind one. */
+function closing(script: string, from: number, delimiter: string): number | undefined {
+  for (let index = from; index < script.length; index++) {
+    const char = script.charAt(index);
+    if (char === delimiter) return index;
+    if (char === "\n") return undefined;
+    if (char === "\\") index++;
   }
-  if ("aic".includes(char)) return { next: endOfText(script, at + 1) };
-  if ("rR".includes(char)) return { next: endOfLine(script, at), reads: true };
-  if (char === "#") return { next: endOfLine(script, at) };
-  if ("btT:".includes(char))
-    return { next: at + (/^[^;\n}]*/.exec(script.slice(at, at + 1000))?.[0].length ?? 1) };
-  if ("qQlL".includes(char))
-    return { next: at + (/^.[ \t]*\d*/.exec(script.slice(at, at + 100))?.[0].length ?? 1) };
   return undefined;
 }
 
-function substitute(script: string, at: number): Step | undefined {
-  const end = sections(script, at + 1);
-  if (end === -1) return undefined;
-  let next = end;
-  while (/[gpiIMm0-9]/.test(script.charAt(next))) next++;
-  return next >= script.length || /[\s;}#]/.test(script.charAt(next)) ? { next } : undefined;
-}
-
-/** The end of the two parts of `s` or `y`, each closed by the character at `at`; -1 when they are not closed. */
-function sections(script: string, at: number): number {
-  const delimiter = script.charAt(at);
-  if (delimiter === "" || delimiter === "\n" || delimiter === "\\") return -1;
-  const first = closing(script, at + 1, delimiter);
-  const second = first === -1 ? -1 : closing(script, first, delimiter);
-  return second;
-}
-
-/** The place behind the next unescaped `delimiter`. */
-function closing(script: string, from: number, delimiter: string): number {
-  for (let index = from; index < script.length; index++) {
-    const char = script.charAt(index);
-    if (char === "\\") index++;
-    else if (char === delimiter) return index + 1;
-    // A delimiter inside brackets is one to some versions and none to others.
-    else if (
-      char === "[" &&
-      /^\[[^\]\n]*\]/.exec(script.slice(index, index + 200))?.[0].includes(delimiter) === true
-    )
-      return -1;
-  }
-  return -1;
-}
-
-function skipAddress(script: string, from: number): number {
+/** The place behind the addresses of a command; `undefined` when they cannot be read. */
+function addresses(script: string, from: number): number | undefined {
   let at = from;
-  for (;;) {
-    const char = script.charAt(at);
-    if (char === "") return at;
-    if (/[\s;,!$~+0-9]/.test(char)) at++;
-    else if (char === "/" || (char === "\\" && script.charAt(at + 1) !== "")) {
-      const delimiter = char === "/" ? "/" : script.charAt(at + 1);
-      at = closing(script, at + (char === "/" ? 1 : 2), delimiter);
-      if (at === -1) return -1;
-      while (/[IM]/.test(script.charAt(at))) at++;
-    } else return at;
+  const first = address(script, at);
+  if (first !== from) {
+    if (first === undefined) return undefined;
+    at = past(/[ \t]*/y, script, first);
+    if (script.charAt(at) === ",") {
+      const second = past(/,[ \t]*/y, script, at);
+      const end = /^[+~]\d/.test(script.slice(second, second + 2))
+        ? past(/.\d+/y, script, second)
+        : address(script, second);
+      if (end === undefined || end === second) return undefined;
+      at = end;
+    }
   }
+  return past(/[ \t]*(?:![ \t]*)?/y, script, at);
 }
 
-function endOfLine(script: string, from: number): number {
-  const end = script.indexOf("\n", from);
-  return end === -1 ? script.length : end;
+/** The place behind one address: `from` itself where none stands. */
+function address(script: string, from: number): number | undefined {
+  const char = script.charAt(from);
+  if (/[$\d]/.test(char)) return past(/\$|\d+(?:~\d+)?/y, script, from);
+  if (char !== "/" && char !== "\\") return from;
+  const open = char === "/" ? from : from + 1;
+  if (!/[/|,#%@!:;~_]/.test(script.charAt(open))) return undefined;
+  const end = closing(script, open + 1, script.charAt(open));
+  if (end === undefined || !isPlainRegex(script.slice(open + 1, end))) return undefined;
+  return past(/[IM]*/y, script, end + 1);
 }
 
-function endOfText(script: string, from: number): number {
-  let at = from;
-  for (;;) {
-    const end = script.indexOf("\n", at);
-    if (end === -1) return script.length;
-    if (script.charAt(end - 1) !== "\\") return end;
-    at = end + 1;
-  }
+function ended(script: string, at: number): Step | undefined {
+  return matching(END, script, at);
+}
+
+function matching(pattern: RegExp, script: string, at: number): Step | undefined {
+  pattern.lastIndex = at;
+  return pattern.test(script) ? { next: pattern.lastIndex } : undefined;
+}
+
+/** The place behind what `pattern` finds at `at`; `at` where it finds nothing. */
+function past(pattern: RegExp, script: string, at: number): number {
+  return matching(pattern, script, at)?.next ?? at;
 }

@@ -29,4 +29,6 @@ export interface ShellUnit {
   readonly aliases: readonly string[];
   /** Its name is a pattern of file names. */
   readonly globName?: string;
+  /** It runs in a folder that is not known here: only a rule covers it. */
+  readonly elsewhere?: boolean;
 }

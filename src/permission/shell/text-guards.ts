@@ -2,6 +2,7 @@ import { type IsChosen, programGuards } from "./program-guards.ts";
 import { type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
 import type { ShellUnit, TextGuard } from "./shell-unit.ts";
 import type { Unwrapped } from "./unwrapped.ts";
+import type { WordGuard } from "./word-guard.ts";
 import { STATE_CHANGES } from "./wrappers.ts";
 
 /** What the guards of a command depend on. */
@@ -30,11 +31,20 @@ export function textGuards(command: SimpleCommand, options: TextGuardOptions): r
     const guard = place.guard(file, file + 1, `${textAt(words, file)} is a file of commands`);
     guards.push({ ...guard, program: plan(unwrapped?.words ?? []) });
   }
-  for (const { from, to, reason, program: run = [] } of program) {
-    const guard = place.guard(from, to, reason);
-    guards.push(run.length === 0 ? guard : { ...guard, program: plan(run) });
-  }
+  for (const each of program) guards.push(programGuard(each, place, plan));
   return guards;
+}
+
+/** The guard of an option; with the program it runs, where the words show that. */
+function programGuard(
+  { from, to, reason, program = [], elsewhere = false }: WordGuard,
+  place: Places,
+  plan: TextGuardOptions["plan"],
+): TextGuard {
+  const guard = place.guard(from, to, reason);
+  if (program.length === 0) return guard;
+  const units = plan(program);
+  return { ...guard, program: elsewhere ? units.map((unit) => ({ ...unit, elsewhere })) : units };
 }
 
 function headGuards(place: Places, indexes: readonly number[] = NONE): readonly TextGuard[] {

@@ -1,5 +1,7 @@
-import { literalWord, type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
+import { type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
 import { type Unwrapped, unseenFrom } from "./unwrapped.ts";
+import { readWrapper } from "./wrapper-options.ts";
+import type { Wrapper } from "./wrappers.ts";
 
 /** What a shell runs: the script behind `-c`, a file, or its standard input. */
 export function unwrapShell({ words, input, piped }: SimpleCommand): Unwrapped {
@@ -37,7 +39,8 @@ function shellOptions(words: readonly ShellWord[]): ShellOptions {
     if (text.startsWith("--")) continue;
     command ||= text.includes("c");
     stdin ||= text.includes("s");
-    if (/[oO]$/.test(text)) at++;
+    // Each of these takes a word of its own, wherever in the bundle it stands.
+    at += text.replaceAll(/[^oO]/g, "").length;
   }
   return { at: words.length, command, stdin };
 }
@@ -64,18 +67,26 @@ function shellInput(input: readonly string[], piped: readonly SimpleCommand[]): 
   return { scripts: [...input, ...texts], unseen: "the shell reads its commands from its input" };
 }
 
-/** What `su` runs: the command line behind `-c`. */
-export function unwrapSu(words: readonly ShellWord[]): Unwrapped {
-  const at = words.findIndex(({ text }) => /^(?:-[a-z]*c|--command|--session-command)$/.test(text));
-  const attached = words.find(({ text }) => /^--(?:session-)?command=/.test(text));
-  const value = attached?.text.slice(attached.text.indexOf("=") + 1);
-  const script = value === undefined ? words[at + 1] : literalWord(value);
-  if ((at === -1 && attached === undefined) || script === undefined)
-    return unseenFrom(words, 1, "su starts a shell");
-  const others = words.filter(
-    (word, index) => index > 0 && index !== at && index !== at + 1 && word !== attached,
-  );
-  const plain = others.every(({ text, literal }) => literal && /^(?:-|-l|-m|-p|--login|[\w.]+)$/.test(text));
-  if (plain && script.literal) return { scripts: [script.text] };
-  return { scripts: [script.text, script.resolved], unseen: "what su runs cannot be told with certainty" };
+const SU: Wrapper = {
+  short: "flmpP",
+  valued: "csgG",
+  long: "fast login preserve-environment pty command= session-command= shell= group= supp-group=",
+  script: ["-c", "--command", "--session-command"],
+  permutes: true,
+};
+
+/** What `su` and `runuser` run: the command line behind `-c`. */
+export function unwrapSu(name: string, words: readonly ShellWord[]): Unwrapped {
+  const { scripts, operands, unknown, looksUp } = readWrapper(words, SU);
+  if (looksUp === true) return {};
+  const [script] = scripts;
+  const others = operands.map((index) => words[index]?.text ?? "");
+  const plain = unknown === undefined && scripts.length === 1 && others.length <= 1;
+  const withShell = words.some(({ text }) => /^-[a-z]*s|^--shell/.test(text));
+  if (plain && !withShell && script?.literal === true) return { scripts: [script.text] };
+  const all = unseenFrom(words, 1, `what ${name} runs cannot be told with certainty`);
+  const given = scripts.flatMap(({ text, resolved }) => [text, resolved]);
+  return script === undefined && unknown === undefined
+    ? unseenFrom(words, 1, `${name} starts a shell`)
+    : { ...all, scripts: [...given, ...(all.scripts ?? [])] };
 }

@@ -1,7 +1,8 @@
+import { type FoundOption, readOptions } from "./option-reader.ts";
 import { literalWord, resolvedText, type ShellWord, type SimpleCommand, textOf } from "./shell-command.ts";
 import { unwrapShell, unwrapSu } from "./unwrap-shell.ts";
 import { type Unwrapped, unseenFrom } from "./unwrapped.ts";
-import { readOptions } from "./wrapper-options.ts";
+import { readWrapper } from "./wrapper-options.ts";
 import { LOOSE_WRAPPERS, OTHER_SHELLS, SHELLS, WRAPPERS, type Wrapper } from "./wrappers.ts";
 
 /** What the program `name` runs, if it is one that runs others; `words[0]` is the program itself. */
@@ -11,10 +12,15 @@ export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefi
   if (OTHER_SHELLS.has(name)) return { unseen: `what ${name} runs is not read`, scripts: stringsOf(words) };
   switch (name) {
     case "su":
-      return unwrapSu(words);
+      return unwrapSu(name, words);
+    case "runuser":
+      // With a user named by an option the words behind are the program, and nothing is read by a shell.
+      return words.some(({ text }) => /^(?:-u|--user)/.test(text))
+        ? unwrapWith(name, RUNUSER, words)
+        : unwrapSu(name, words);
     case "xargs":
     case "gxargs":
-      return unwrapXargs(words);
+      return unwrapXargs(command);
     case "parallel":
       return unwrapParallel(words);
     case "flock":
@@ -33,28 +39,42 @@ export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefi
   return wrapper === undefined ? undefined : unwrapWith(name, wrapper, words);
 }
 
+const RUNUSER: Wrapper = { valued: "ugG", long: "user= group= supp-group=", alone: "unseen" };
+
 function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[]): Unwrapped {
-  const end = readOptions(words, wrapper);
-  if (end.looksUp === true) return {};
-  if (end.unknown !== undefined)
-    return unseenFrom(words, end.at, `${end.unknown} is no option of ${name} that is known here`);
-  let at = end.at;
-  const assigns: number[] = [];
-  while (wrapper.assigns === true && ASSIGNMENT.test(words[at]?.text ?? "")) assigns.push(at++);
-  const operands = words.slice(at, at + (wrapper.operands ?? 0));
-  if (operands.some(({ literal }) => !literal))
-    return unseenFrom(words, at, `what ${name} runs depends on an expansion`);
-  at += operands.length;
-  const rest = words.slice(at);
+  const { operands: places, scripts: lines, unknown, looksUp } = readWrapper(words, wrapper);
+  if (looksUp === true) return {};
+  if (unknown !== undefined)
+    return unseenFrom(
+      words,
+      unknown,
+      `${words[unknown]?.text ?? ""} is no option of ${name} that is known here`,
+    );
+  const taken = wrapper.assigns === true ? countAssignments(words, places) : 0;
+  const assigns = places.slice(0, taken);
+  const behind = places.slice(taken).flatMap((index) => words[index] ?? []);
+  const rest = behind.slice(wrapper.operands ?? 0);
+  const isOpen = [
+    ...assigns.map((index) => words[index]),
+    ...behind.slice(0, wrapper.operands ?? 0),
+    ...lines,
+  ];
+  if (isOpen.some((word) => word?.literal !== true))
+    return unseenFrom(words, places[0] ?? 1, `what ${name} runs depends on an expansion`);
+  const scripts = lines.map(({ text }) => text);
   if (rest.length === 0) {
-    if (end.scripts.length > 0) return { scripts: end.scripts };
+    if (scripts.length > 0) return { scripts };
     return wrapper.alone === "unseen" ? { unseen: `${name} starts a shell` } : { assigns };
   }
   if (wrapper.runs === "line") return { ...lineOf(rest), assigns };
-  return { words: rest, scripts: end.scripts, assigns };
+  return { words: rest, scripts, assigns };
 }
 
-const ASSIGNMENT = /^[A-Za-z_]\w*=/;
+/** Whatever has a `=` in it is an assignment to `env` and `sudo`, not only what the shell would take for one. */
+function countAssignments(words: readonly ShellWord[], places: readonly number[]): number {
+  const end = places.findIndex((index) => words[index]?.text.includes("=") !== true);
+  return end === -1 ? places.length : end;
+}
 
 /** Words that are joined and read by a shell once more. */
 function lineOf(words: readonly ShellWord[]): Unwrapped {
@@ -71,116 +91,151 @@ function stringsOf(words: readonly ShellWord[]): readonly string[] {
 }
 
 const XARGS: Wrapper = {
-  flags: "0rtpxo",
-  valued: "nPLsdaEIJR",
+  short: "0rtpxo",
+  valued: "nPLsdaEI",
   optional: "iel",
-  long: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty", "show-limits"],
-  longValued: ["max-args", "max-procs", "max-chars", "delimiter", "arg-file", "process-slot-var"],
+  long: "null no-run-if-empty verbose interactive exit open-tty show-limits max-args= max-procs= max-chars= delimiter= arg-file= process-slot-var= eof eof= replace replace= max-lines max-lines=",
 };
+const PLACEHOLDERS: ReadonlySet<string> = new Set(["-I", "-i", "--replace"]);
+/** Options that take back the placeholder, and have arguments added. */
+const ADDING: ReadonlySet<string> = new Set(["-n", "-L", "-l", "--max-args", "--max-lines"]);
 
-function unwrapXargs(words: readonly ShellWord[]): Unwrapped {
-  const end = readOptions(words, XARGS);
-  if (end.looksUp === true) return {};
-  if (end.unknown !== undefined)
-    return unseenFrom(words, end.at, `${end.unknown} is no option of xargs that is known here`);
-  const program = words.slice(end.at);
+function unwrapXargs({ words, piped, input, source }: SimpleCommand): Unwrapped {
+  const { operands, unknown, looksUp } = readWrapper(words, XARGS);
+  if (looksUp === true) return {};
+  if (unknown !== undefined)
+    return unseenFrom(
+      words,
+      unknown,
+      `${words[unknown]?.text ?? ""} is no option of xargs that is known here`,
+    );
+  const program = operands.flatMap((index) => words[index] ?? []);
   if (program.length === 0) return {};
-  const options = words.slice(1, end.at).map(({ text }) => text);
-  const at = options.findIndex((text) => /^-[^-]*[IiJR]/.test(text));
-  if (at === -1) return { words: [...program, UNKNOWN_ARGUMENTS] };
-  const option = options[at] ?? "";
-  const attached = option.slice(option.search(/[IiJR]/) + 1);
-  const placeholder = attached === "" ? (option.includes("i") ? "{}" : (options[at + 1] ?? "{}")) : attached;
+  const { options } = readOptions(words.slice(0, operands[0]), XARGS, { ordered: true });
+  const slot = options.find(({ name }) => name === "--process-slot-var");
+  if (slot !== undefined)
+    return unseenFrom(words, operands[0] ?? 1, `--process-slot-var sets ${slot.value?.text ?? "a variable"}`);
+  const placeholders = options.filter(({ name }) => PLACEHOLDERS.has(name)).map(placeholderOf);
   const mark = (word: ShellWord): ShellWord =>
-    word.text.includes(placeholder) ? { ...word, literal: false, names: [...word.names, "@"] } : word;
-  return { words: program.map(mark) };
+    placeholders.some((each) => word.text.includes(each))
+      ? { ...word, literal: false, names: [...word.names, "@"] }
+      : word;
+  const marked = program.map(mark);
+  if (placeholders.length > 0 && !options.some(({ name }) => ADDING.has(name))) return { words: marked };
+  const fed = options.every(({ name }) => FEEDS_PLAINLY.has(name))
+    ? fedWords(piped, input, source)
+    : undefined;
+  return { words: [...marked, ...(fed ?? [UNKNOWN_ARGUMENTS])] };
+}
+
+function placeholderOf({ value }: FoundOption): string {
+  return value === undefined || value.text === "" ? "{}" : value.text;
+}
+
+/** Options with which blanks part the arguments. */
+const FEEDS_PLAINLY: ReadonlySet<string> = new Set([
+  "-n",
+  "-P",
+  "-r",
+  "-t",
+  "--max-args",
+  "--max-procs",
+  "--no-run-if-empty",
+]);
+const PLAIN_ARGUMENTS = /^[\w./@:+,%][\w./@:+,%=-]*(?:[ \n]+[\w./@:+,%][\w./@:+,%=-]*)*\n*$/;
+
+/** The arguments, where the line itself spells all of them: `echo a b | xargs …`, `printf '%s\n' a b | xargs …`, `xargs … <<< 'a b'`. */
+function fedWords(
+  piped: readonly SimpleCommand[],
+  input: readonly string[],
+  source: string,
+): readonly ShellWord[] | undefined {
+  const text =
+    input.length === 0 ? printedBy(piped) : piped.length === 0 && input.length === 1 ? input[0] : undefined;
+  if (text === undefined || !PLAIN_ARGUMENTS.test(text) || (input.length === 0 && source.includes("<")))
+    return undefined;
+  return text
+    .split(/[ \n]+/)
+    .filter((each) => each !== "")
+    .map(literalWord);
+}
+
+function printedBy(piped: readonly SimpleCommand[]): string | undefined {
+  const [printer] = piped;
+  if (piped.length !== 1 || printer === undefined || /[<>]/.test(printer.source)) return undefined;
+  const { words, assignments } = printer;
+  if (assignments.length > 0 || !words.every(({ literal }) => literal)) return undefined;
+  const texts = words.slice(1).map(({ text }) => text);
+  if (words[0]?.text === "echo") return texts.join(" ");
+  return words[0]?.text === "printf" && /^%s(?:\\n| )$/.test(texts[0] ?? "")
+    ? texts.slice(1).join(" ")
+    : undefined;
 }
 
 /** Stands for arguments that come from elsewhere: any number of them. */
-export const UNKNOWN_ARGUMENTS: ShellWord = { ...literalWord(""), literal: false, names: ["@"] };
+export const UNKNOWN_ARGUMENTS: ShellWord = {
+  ...literalWord(""),
+  literal: false,
+  splits: true,
+  names: ["@"],
+};
 
 const PARALLEL: Wrapper = {
-  flags: "kqtvX0mu",
+  short: "kqtvX0mu",
   valued: "jNnLSsIaP",
   optional: "il",
-  long: [
-    "keep-order",
-    "bar",
-    "progress",
-    "eta",
-    "dry-run",
-    "verbose",
-    "line-buffer",
-    "no-notice",
-    "will-cite",
-    "null",
-    "ungroup",
-  ],
-  longValued: ["jobs", "max-args", "delay", "timeout", "retries", "halt"],
+  long: "keep-order bar progress eta dry-run verbose line-buffer no-notice will-cite null ungroup jobs= max-args= delay= timeout= retries= halt=",
 };
 
 function unwrapParallel(words: readonly ShellWord[]): Unwrapped {
-  const end = readOptions(words, PARALLEL);
-  if (end.looksUp === true) return {};
+  const { operands, unknown, looksUp } = readWrapper(words, PARALLEL);
+  if (looksUp === true) return {};
   const mark = words.findIndex(({ text }) => /^::::?\+?$/.test(text));
   const stop = mark === -1 ? words.length : mark;
-  const program = words.slice(end.at, stop);
-  if (end.unknown !== undefined || program.length === 0 || program.some(({ text }) => /[{}]|\s/.test(text))) {
+  const from = operands[0] ?? words.length;
+  const program = words.slice(from, stop);
+  if (unknown !== undefined || program.length === 0 || program.some(({ text }) => /[{}]|\s/.test(text))) {
     const given = words.slice(stop + 1).map(({ resolved }) => resolved);
-    const all = unseenFrom(words, end.at, "what parallel runs cannot be told with certainty");
+    const all = unseenFrom(words, unknown ?? from, "what parallel runs cannot be told with certainty");
     return { ...all, scripts: [...(all.scripts ?? []), ...given] };
   }
   // The words are read by a shell once more: only plain ones mean the same to it.
   if (program.some(({ text, literal }) => !literal || !/^[\w./:=@%+,-]+$/.test(text)))
-    return unseenFrom(words, end.at, "parallel hands its words to a shell");
+    return unseenFrom(words, from, "parallel hands its words to a shell");
   return { words: [...program, UNKNOWN_ARGUMENTS] };
 }
 
 const FLOCK: Wrapper = {
-  flags: "sxeuonFv",
+  short: "sxeuonFv",
   valued: "wE",
-  long: ["shared", "exclusive", "unlock", "nonblock", "nb", "close", "no-fork", "verbose"],
-  longValued: ["timeout", "wait", "conflict-exit-code"],
+  long: "shared exclusive unlock nonblock nb close no-fork verbose timeout= wait= conflict-exit-code=",
   operands: 1,
 };
 
 function unwrapFlock(words: readonly ShellWord[]): Unwrapped {
-  const end = readOptions(words, FLOCK);
-  if (end.unknown !== undefined)
-    return unseenFrom(words, end.at, `${end.unknown} is no option of flock that is known here`);
-  const next = words[end.at + 1];
-  if (next?.text !== "-c" && next?.text !== "--command") return unwrapWith("flock", FLOCK, words);
-  const script = words[end.at + 2];
+  const { operands, unknown } = readWrapper(words, FLOCK);
+  const option = words[operands[1] ?? words.length]?.text;
+  if (unknown !== undefined || (option !== "-c" && option !== "--command"))
+    return unwrapWith("flock", FLOCK, words);
+  const script = words[operands[2] ?? words.length];
   if (script === undefined) return {};
-  return script.literal
+  return script.literal && words[operands[0] ?? 0]?.literal === true
     ? { scripts: [script.text] }
-    : unseenFrom(words, end.at + 2, "what flock runs comes from an expansion");
+    : unseenFrom(words, operands[2] ?? 1, "what flock runs comes from an expansion");
 }
 
 const WATCH: Wrapper = {
-  flags: "bcegtwxC",
+  short: "bcegtwxC",
   valued: "nq",
   optional: "d",
-  long: [
-    "beep",
-    "color",
-    "errexit",
-    "chgexit",
-    "no-title",
-    "exec",
-    "no-wrap",
-    "no-color",
-    "precise",
-    "differences",
-  ],
-  longValued: ["interval", "equexit"],
+  long: "beep color errexit chgexit no-title exec no-wrap no-color precise differences interval= equexit=",
   runs: "line",
 };
 
 function unwrapWatch(words: readonly ShellWord[]): Unwrapped {
-  const end = readOptions(words, WATCH);
-  const exec = words.slice(1, end.at).some(({ text }) => text === "--exec" || /^-[a-wyzA-Z]*x/.test(text));
-  return unwrapWith("watch", exec ? { ...WATCH, runs: "words" } : WATCH, words);
+  const { options } = readOptions(words, WATCH, { ordered: true });
+  const isExec = options.some(({ name }) => name === "-x" || name === "--exec");
+  return unwrapWith("watch", isExec ? { ...WATCH, runs: "words" } : WATCH, words);
 }
 
 function unwrapTrap(words: readonly ShellWord[]): Unwrapped {

@@ -20,7 +20,12 @@ export function unseenFrom(words: readonly ShellWord[], from: number, unseen: st
   const long = words.length > 200;
   const count = long ? 2 : 16;
   for (let at = from; at < words.length && scripts.length < count; at++) {
-    if (words[at]?.text.startsWith("-") === true) continue;
+    const text = words[at]?.resolved ?? "";
+    // An option may hold the command line, attached or behind a `=`.
+    if (text.startsWith("-")) {
+      if (/\s/.test(text)) scripts.push(text.slice(text.startsWith("--") ? text.indexOf("=") + 1 : 2));
+      continue;
+    }
     scripts.push(resolvedText(words.slice(at, at + (long ? 500 : 200))));
     if (words[at]?.text.includes(" ") === true) scripts.push(words[at]?.resolved ?? "");
   }

@@ -8,4 +8,6 @@ export interface WordGuard {
   readonly reason: string;
   /** The program these words run: where a rule of its own allows it, nothing is left to guard. */
   readonly program?: readonly ShellWord[];
+  /** That program runs in folders that are not known here. */
+  readonly elsewhere?: boolean;
 }

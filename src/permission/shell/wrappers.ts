@@ -1,22 +1,16 @@
-/** How a program that runs another one takes its options, as far as it takes to find that other program. */
-export interface Wrapper {
-  /** Short options without a value. */
-  readonly flags?: string;
-  /** Short options with a value, attached or as the next word. */
-  readonly valued?: string;
-  /** Short options whose value, if any, is attached. */
-  readonly optional?: string;
-  /** Long options without a value. */
-  readonly long?: readonly string[];
-  /** Long options with a value, after `=` or as the next word. */
-  readonly longValued?: readonly string[];
+import type { OptionTable } from "./option-reader.ts";
+
+/** How a program that runs another one takes its words, as far as it takes to find that other program. */
+export interface Wrapper extends OptionTable {
   /** Options whose value is a command line for a shell. */
   readonly script?: readonly string[];
   /** Options after which no program runs (`command -v`, `sudo -l`). */
   readonly looksUp?: readonly string[];
+  /** Whether options may stand behind operands. Default false. */
+  readonly permutes?: boolean;
   /** Words between the options and the program. Default 0. */
   readonly operands?: number;
-  /** `NAME=value` words before the program are assignments. Default false. */
+  /** Words with a `=` before the program are assignments. Default false. */
   readonly assigns?: boolean;
   /** `words`: the program and its arguments · `line`: all of them joined are a command line. Default `words`. */
   readonly runs?: "words" | "line";
@@ -29,90 +23,64 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
     "env",
     {
-      flags: "i0v",
-      valued: "uC",
-      long: ["ignore-environment", "null", "debug", "list-signal-handling"],
-      longValued: ["unset", "chdir"],
+      short: "i0v",
+      valued: "u",
+      long: "ignore-environment null debug list-signal-handling unset=",
       assigns: true,
     },
   ],
   [
     "timeout",
     {
-      flags: "fpv",
+      short: "fpv",
       valued: "ks",
-      long: ["foreground", "preserve-status", "verbose"],
-      longValued: ["kill-after", "signal"],
+      long: "foreground preserve-status verbose kill-after= signal=",
       operands: 1,
     },
   ],
-  ["nice", { flags: "0123456789", valued: "n", longValued: ["adjustment"] }],
+  ["nice", { short: "0123456789", valued: "n", long: "adjustment=" }],
   ["nohup", {}],
-  ["stdbuf", { valued: "ioe", longValued: ["input", "output", "error"] }],
-  ["time", { flags: "pvqV", valued: "f", long: ["portability", "verbose", "quiet"], longValued: ["format"] }],
-  ["command", { flags: "p", looksUp: ["-v", "-V", "-pv", "-pV"] }],
+  ["stdbuf", { valued: "ioe", long: "input= output= error=" }],
+  ["time", { short: "pvqV", valued: "f", long: "portability verbose quiet format=" }],
+  ["command", { short: "pvV", looksUp: ["-v", "-V"] }],
   ["builtin", {}],
-  ["exec", { flags: "cl", valued: "a" }],
-  ["setsid", { flags: "cfw", long: ["ctty", "fork", "wait"] }],
+  ["exec", { short: "cl", valued: "a" }],
+  ["setsid", { short: "cfw", long: "ctty fork wait" }],
   [
     "sudo",
     {
-      flags: "AbEHnPSBN",
-      valued: "CDgpRrtTuU",
-      long: [
-        "askpass",
-        "background",
-        "bell",
-        "non-interactive",
-        "preserve-env",
-        "preserve-groups",
-        "set-home",
-        "stdin",
-      ],
-      longValued: [
-        "user",
-        "group",
-        "prompt",
-        "chdir",
-        "chroot",
-        "role",
-        "type",
-        "close-from",
-        "command-timeout",
-        "other-user",
-      ],
-      looksUp: [
-        "-l",
-        "-v",
-        "-k",
-        "-K",
-        "-V",
-        "--list",
-        "--validate",
-        "--reset-timestamp",
-        "--remove-timestamp",
-      ],
+      short: "AbEHnPSBNklvKV",
+      valued: "CgpRrtTuU",
+      long: "askpass background bell non-interactive preserve-env preserve-env= preserve-groups set-home stdin reset-timestamp remove-timestamp list validate user= group= prompt= role= type= close-from= command-timeout= other-user=",
+      looksUp: ["-l", "-v", "-K", "-V", "--list", "--validate", "--remove-timestamp"],
       assigns: true,
     },
   ],
-  ["doas", { flags: "n", valued: "u" }],
-  ["busybox", { looksUp: ["--list", "--list-full", "--help"] }],
-  ["toybox", { looksUp: ["--long", "--help"] }],
-  ["ionice", { flags: "t", valued: "cn", long: ["ignore"], longValued: ["class", "classdata"] }],
-  ["chrt", { flags: "bfiormRv", operands: 1 }],
-  ["taskset", { flags: "a", operands: 1 }],
-  ["chroot", { longValued: ["userspec", "groups"], operands: 1, alone: "unseen" }],
-  ["unbuffer", { flags: "p" }],
-  ["caffeinate", { flags: "dimsu", valued: "tw" }],
-  ["xvfb-run", { flags: "a", long: ["auto-servernum"] }],
+  ["doas", { short: "n", valued: "u" }],
+  ["busybox", { long: "list list-full", looksUp: ["--list", "--list-full"] }],
+  ["toybox", { long: "long", looksUp: ["--long"] }],
+  ["ionice", { short: "t", valued: "cn", long: "ignore class= classdata=" }],
+  ["chrt", { short: "bfiormRv", operands: 1 }],
+  ["taskset", { short: "a", operands: 1 }],
+  ["chroot", { long: "userspec= groups=", operands: 1, alone: "unseen" }],
+  ["unbuffer", { short: "p" }],
+  ["caffeinate", { short: "dimsu", valued: "tw" }],
+  ["xvfb-run", { short: "a", long: "auto-servernum" }],
   ["dbus-run-session", {}],
   ["fakeroot", {}],
   ["catchsegv", {}],
-  ["pkexec", { long: ["disable-internal-agent"], longValued: ["user"], alone: "unseen" }],
-  ["runuser", { valued: "ugG", longValued: ["user"], script: ["-c", "--command"], alone: "unseen" }],
+  ["pkexec", { long: "disable-internal-agent user=", alone: "unseen" }],
   [
     "script",
-    { flags: "aefq", valued: "tmEIOBTo", script: ["-c", "--command"], operands: 1, alone: "unseen" },
+    {
+      short: "aefq",
+      valued: "tmEIOBTc",
+      long: "append return flush force quiet command=",
+      script: ["-c", "--command"],
+      permutes: true,
+      operands: 1,
+      alone: "unseen",
+    },
   ],
   ["eval", { runs: "line" }],
 ]);

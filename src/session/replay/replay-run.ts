@@ -168,7 +168,7 @@ class RunReplay {
     const { model, gate, approve } = ports;
     const settings = runSettings(
       { model, permission: gate, toolTimeoutMs: 0, maxToolResultChars: Number.MAX_SAFE_INTEGER },
-      { maxIterations: state.iterations + this.#facts.maxIterations },
+      { maxIterations: state.progress.iterations + this.#facts.maxIterations },
     );
     return {
       ...settings,

@@ -80,7 +80,7 @@ function modelContext(entries: readonly JournalEntry[], setting: Setting): RunCo
   const recorded = recordedByInput(entries);
   return {
     choice: () => ({ model }),
-    ...runSettings({ model, toolTimeoutMs: 0 }, { maxIterations: state.iterations + maxIterations }),
+    ...runSettings({ model, toolTimeoutMs: 0 }, { maxIterations: state.progress.iterations + maxIterations }),
     onMaxIterations: "last",
     ledger: new Ledger({}),
     hooks: noHooks(journal.sessionId, tools, signal ?? new AbortController().signal),

@@ -3,6 +3,7 @@ import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { CommandSandbox, SandboxedCommand } from "./command-sandbox.ts";
+import { coveredEnvironment } from "./covered-environment.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import { type Job, JobTable } from "./job-table.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
@@ -20,6 +21,10 @@ export interface ShellOptions {
   readonly env?: Environment;
   /** Names of variables that were held back from `env`: a command that seems to need one is told so. Default: none. */
   readonly withheld?: readonly string[];
+  /** Variables that the user set for commands, which stand in every environment. Default: none. */
+  readonly own?: Environment | undefined;
+  /** Whether rules alone allowed a call: it runs in the environment of {@link coveredEnvironment}. Default: none is. */
+  readonly isCovered?: (call: CommandCall) => boolean;
   /** Takes secrets out of the output before any of it is cut, shown or kept in a file. Default: it stays as it is. */
   readonly redact?: Redaction | undefined;
   /** Confines every command. Default: commands can do all the user can. */
@@ -36,10 +41,17 @@ export interface ShellOptions {
   readonly maxOutputBytes?: number;
 }
 
+/** The call a command stands in. */
+export interface CommandCall {
+  readonly sessionId: string;
+  readonly callId: string;
+}
+
 /** What one command adds to the session's settings. */
 export interface CommandStart {
   readonly command: string;
   readonly cwd: string;
+  readonly call?: CommandCall;
   /** Gets new text as it comes, cleaned, in whole lines. */
   readonly onText?: (text: string) => void;
   /** Called once when the command wrote more than it may. */
@@ -61,7 +73,7 @@ export class ShellSession {
   readonly jobs: JobTable = new JobTable();
   readonly graceMs: number;
   readonly limits: OutputLimits;
-  readonly #options: Pick<ShellOptions, "env" | "withheld" | "mark">;
+  readonly #options: Pick<ShellOptions, "env" | "withheld" | "own" | "isCovered" | "mark">;
   readonly #redact: Redaction | undefined;
   readonly #sandbox: CommandSandbox | undefined;
   readonly #folder: OutputFolder;
@@ -70,6 +82,7 @@ export class ShellSession {
   #token: string | undefined;
   readonly #calls = new Set<RunningCommand>();
   #variables: Environment | undefined;
+  #covered: Environment | undefined;
   #shell: string | undefined;
   #count = 0;
   #disposed: Promise<void> | undefined;
@@ -95,6 +108,14 @@ export class ShellSession {
   get #env(): Environment {
     this.#variables ??= unattendedEnvironment(this.#options.env ?? minimalEnvironment());
     return this.#variables;
+  }
+
+  /** The variables that one command sees. */
+  #environmentOf(call: CommandCall | undefined): Environment {
+    const { own, isCovered } = this.#options;
+    if (call === undefined || isCovered?.(call) !== true) return this.#env;
+    this.#covered ??= unattendedEnvironment(coveredEnvironment(this.#env, own));
+    return this.#covered;
   }
 
   /** Does ahead what the first command would wait for (a few milliseconds). Never rejects. */
@@ -165,7 +186,7 @@ export class ShellSession {
       file,
       args,
       cwd: options.cwd,
-      env: this.#env,
+      env: this.#environmentOf(options.call),
       mark: `${this.#mark()}.${++this.#count}.`,
       pipe,
       onOutput,

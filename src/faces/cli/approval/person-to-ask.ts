@@ -48,7 +48,7 @@ export function answerQuestions(session: CodingSession, person: ApprovalPrompt):
   session.onQuestion(async (question, signal) => {
     const { id, callId = "", tool = "", input = {}, agent, reason, parts = [], choices } = question;
     const [part] = parts;
-    const rule = choices.find((each) => each.rule !== undefined)?.rule;
+    const [rule, wider] = choices.flatMap((each) => (each.choice === "session" ? (each.rule ?? []) : []));
     const reply = await person.ask({
       callId,
       tool,
@@ -59,8 +59,10 @@ export function answerQuestions(session: CodingSession, person: ApprovalPrompt):
       ...(agent === undefined ? {} : { agent }),
       ...(part === undefined ? {} : { part: part.text }),
       ...(rule === undefined ? {} : { rule }),
+      ...(wider === undefined ? {} : { wider }),
     });
-    session.answer(id, reply);
+    const isWider = "wider" in reply && reply.wider === true && wider !== undefined;
+    session.answer(id, isWider ? { choice: reply.choice, rule: wider } : reply);
   });
 }
 

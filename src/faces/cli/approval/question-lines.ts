@@ -25,9 +25,11 @@ const TAIL_ROWS = 8;
  */
 export function questionLines(question: ApprovalQuestion, look: QuestionLook): readonly string[] {
   const { style } = look;
-  const { input, part, reason, rule } = question;
+  const { input, part, reason, rule, wider } = question;
   const subject = subjectOf(question.tool, input);
-  const shows = [subject, part ?? "", rule ?? ""].some((text) => hiddenCharacter(text) !== undefined);
+  const shows = [subject, part ?? "", rule ?? "", wider ?? ""].some(
+    (text) => hiddenCharacter(text) !== undefined,
+  );
   return [
     style.yellow(style.bold(`? ${askerOf(question)} wants to run:`)),
     ...barred(subject, look),
@@ -39,19 +41,24 @@ export function questionLines(question: ApprovalQuestion, look: QuestionLook): r
       : labelled("part", part, look)),
     ...labelled("why", reason, look),
     ...(rule === undefined ? [] : labelled("rule", rule, look)),
-    ...(rule?.includes("*") === true ? [style.dim("        (each * stands for any text)")] : []),
+    ...(wider === undefined ? [] : labelled("wider", wider, look)),
+    ...(`${rule ?? ""}${wider ?? ""}`.includes("*")
+      ? [style.dim("        (each * stands for any text)")]
+      : []),
   ];
 }
 
 /** What the keys do, in one line, or in as many as a narrow terminal takes. `whole`: nothing is left out that a key could show. */
 export function keyLine(
-  { rule, canAlways }: ApprovalQuestion,
+  { rule, wider, canAlways }: ApprovalQuestion,
   { style, width, whole }: QuestionLook,
 ): string {
   const keys: readonly (readonly [key: string, meaning: string])[] = [
     ["y", "once"],
     ...(rule === undefined ? [] : [["s", "this session"] as const]),
     ...(canAlways ? [["a", "always here"] as const] : []),
+    ...(wider === undefined ? [] : [["w", "wider, this session"] as const]),
+    ...(wider === undefined || !canAlways ? [] : [["W", "wider, always here"] as const]),
     ["n", "no"],
     ["r", "no, with a reason"],
     ...(whole ? [] : [["v", "all of it"] as const]),

@@ -81,6 +81,21 @@ test.each([
   expect(log).toEqual(["held", "taken", "given back", "released"]);
 });
 
+test.each([
+  ["w", { choice: "session", wider: true }],
+  ["W", { choice: "always", wider: true }],
+])("the key %j answers with the wider rule, where one is offered", async (key, reply) => {
+  const { prompt, press, written } = terminal();
+  const asked = prompt.ask(question({ wider: "bash(rm *)" }));
+  press(key);
+  expect(await asked).toEqual(reply);
+  expect(written()).toContain("bash(rm *)");
+  const without = terminal();
+  const refused = without.prompt.ask(question());
+  without.press(key, "n");
+  expect(await refused).toEqual({ choice: "no" });
+});
+
 test("a reason is typed, mended and sent, and may be left again", async () => {
   const { prompt, press } = terminal();
   const asked = prompt.ask(question());

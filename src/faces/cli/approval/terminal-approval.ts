@@ -142,7 +142,14 @@ class Question {
     }
     if (this.#reason !== undefined) this.#onReason(this.#reason, keys);
     else if (!this.#hears) this.#wait();
+    else if (keys === "w" || keys === "W") this.#onWider(keys);
     else this.#onKey(keys.toLowerCase());
+  }
+
+  #onWider(key: "w" | "W"): void {
+    const { wider, canAlways } = this.#question;
+    if (wider === undefined || (key === "W" && !canAlways)) return;
+    this.#answer.resolve({ choice: key === "w" ? "session" : "always", wider: true });
   }
 
   #onKey(key: string): void {
@@ -209,7 +216,9 @@ class Question {
   }
 }
 
-function told(reply: ApprovalReply, { rule = "" }: ApprovalQuestion): string {
+function told(reply: ApprovalReply, question: ApprovalQuestion): string {
+  const isWider = "wider" in reply && reply.wider === true;
+  const rule = (isWider ? question.wider : question.rule) ?? "";
   switch (reply.choice) {
     case "once":
       return "allowed once";

@@ -63,7 +63,7 @@ function renderDecision({ action, by, reason, rule, suggestion }: PermissionEntr
   const who = by === "rule" ? "a rule" : by === "person" ? "a person" : "nobody to ask";
   return html`<p class="${action === "allow" ? "ok" : "bad"}">${action === "allow" ? "Allowed" : "Refused"} by ${who}: ${reason}${
     rule === undefined ? undefined : html` <code>${rule}</code>`
-  }${suggestion === undefined ? undefined : html` (<code>${suggestion}</code> would allow it)`}</p>`;
+  }${suggestion === undefined || by === "person" ? undefined : html` (<code>${suggestion}</code> would allow it)`}</p>`;
 }
 
 function renderInput(input: ToolInput, result: ToolResultEntry | undefined): Html {

@@ -55,30 +55,9 @@ class NamedModel implements Model {
 }
 
 async function loadModel(name: string): Promise<Model> {
-  const [
-    { resolveModel },
-    { liveEnvironment, variable },
-    { networkVariables },
-    { networkOptions },
-    { sharedTransport },
-    { readFacts },
-  ] = await Promise.all([
-    import("../providers/resolve-model.ts"),
-    import("./config/env.ts"),
-    import("./config/network-variables.ts"),
-    import("./network-options.ts"),
-    import("./shared-transport.ts"),
-    import("./read-facts.ts"),
-  ]);
-  const environment = liveEnvironment();
-  const network = networkOptions(networkVariables(environment).values, environment);
-  const facts = await readFacts(name, { environment, config: {} });
-  return resolveModel(name, {
-    ...(facts === undefined ? {} : { facts }),
-    env: (each) => variable(environment, each),
-    network,
-    transport: sharedTransport(network),
-  });
+  // What reads the environment is no part of the library until a name is asked.
+  const { loadNamedModel } = await import("../app/load-named-model.ts");
+  return loadNamedModel(name);
 }
 
 /** The iterator of a model that is still being loaded. Passes parts on without a step of its own. */

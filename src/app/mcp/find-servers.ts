@@ -1,0 +1,103 @@
+import { resolve } from "node:path";
+import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import { type McpServerDefinition, parseServer } from "../../extensions/mcp/server-definition.ts";
+import { readPrivateFile } from "../config/private-file.ts";
+import type { Settings } from "../settings.ts";
+import { findProjectServers } from "../trust/acting-files.ts";
+
+/** A definition that cannot be used. */
+export interface ServerFault {
+  readonly name: string;
+  readonly source: string;
+  /** What is wrong, and what to do. */
+  readonly fault: string;
+}
+
+/** The MCP servers that hold in a place. */
+export interface FoundServers {
+  readonly servers: readonly McpServerDefinition[];
+  readonly faults: readonly ServerFault[];
+}
+
+interface Definition {
+  readonly source: string;
+  readonly value: unknown;
+}
+
+/**
+ * The MCP servers of a run: those of `--mcp-config`, of the project's `.mcp.json` as far as it is trusted, and of the settings; of two with
+ * one name the first of these counts. One that cannot be used is a fault and costs no other. Throws `invalid_argument` and `invalid_config`
+ * for what was given on the command line and cannot be read.
+ */
+export async function findMcpServers(settings: Settings): Promise<FoundServers> {
+  const { config, environment, mcp } = settings;
+  const definitions = new Map<string, Definition>();
+  const faults: ServerFault[] = [];
+  if (mcp?.strict !== true) {
+    for (const [name, value] of Object.entries(config.values.mcpServers ?? {}))
+      definitions.set(name, { source: config.sources.get(`mcpServers.${name}`) ?? "settings", value });
+    addProject(settings, { definitions, faults });
+  }
+  for (const text of mcp?.configs ?? [])
+    for (const [name, definition] of await given(text, settings.cwd)) definitions.set(name, definition);
+  const servers: McpServerDefinition[] = [];
+  for (const [name, { source, value }] of definitions) {
+    const parsed = parseServer(name, value, { source, variables: environment });
+    if (parsed.ok) servers.push(parsed.server);
+    else faults.push({ name, source, fault: parsed.fault });
+  }
+  return { servers, faults };
+}
+
+/** What a fault is, for people. */
+export function faultText({ name, source, fault }: ServerFault): string {
+  return `${source}: the MCP server ${name} ${fault}`;
+}
+
+function addProject(
+  { folders, trust }: Settings,
+  { definitions, faults }: { readonly definitions: Map<string, Definition>; readonly faults: ServerFault[] },
+): void {
+  for (const found of findProjectServers(trust.folder, folders)) {
+    if ("fault" in found) faults.push({ name: "*", source: found.path, fault: found.fault });
+    else if (trust.admits(found.item))
+      definitions.set(found.name, { source: found.path, value: found.server });
+  }
+}
+
+async function given(text: string, cwd: string): Promise<readonly [string, Definition][]> {
+  const isInline = text.trimStart().startsWith("{");
+  const source = isInline ? "--mcp-config" : resolve(cwd, text);
+  const code = isInline ? "invalid_argument" : "invalid_config";
+  const wrong = (what: string): NanoAgentError =>
+    new NanoAgentError(code, `${source} ${what}. Write {"mcpServers":{"NAME":{"command":"…","args":[…]}}}.`);
+  const value = await valueOf(isInline ? text : readGiven(source), wrong);
+  const servers = isRecord(value) ? value["mcpServers"] : undefined;
+  if (!isRecord(servers)) throw wrong('has no object "mcpServers"');
+  return Object.entries(servers).map(([name, value]) => [name, { source, value }]);
+}
+
+/** Comments and trailing commas are taken too; the parser that knows them is loaded where there are some. */
+async function valueOf(text: string, wrong: (what: string) => NanoAgentError): Promise<unknown> {
+  const plain = safeParse(text);
+  if (plain.ok) return plain.value;
+  const { parseConfigText } = await import("../config/parse-config.ts");
+  const parsed = parseConfigText(text);
+  if ("value" in parsed) return parsed.value;
+  throw wrong(`is ${parsed.fault.replace(/\. .*$/s, "")} (line ${parsed.line})`);
+}
+
+function readGiven(path: string): string {
+  let text: string | undefined;
+  try {
+    text = readPrivateFile(path);
+  } catch (error) {
+    throw new NanoAgentError("invalid_config", `--mcp-config: ${errorMessage(error)}`, { cause: error });
+  }
+  if (text !== undefined) return text;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `--mcp-config ${path}: there is no such file. Name a JSON file, or pass JSON itself.`,
+  );
+}

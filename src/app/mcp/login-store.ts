@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import type { Login, LoginStore } from "../../extensions/mcp/login.ts";
+import type { HttpServer } from "../../extensions/mcp/server-definition.ts";
+import type { UserPaths } from "../config/paths.ts";
+import { changePrivateFile, readPrivateFile } from "../config/private-file.ts";
+
+/** The login for a server, in a file of the user's state that only the user can read. It counts for this name at this address alone. */
+export function loginStore({ name, url }: HttpServer, paths: Pick<UserPaths, "stateFolder">): LoginStore {
+  const path = loginFile({ name, url }, paths);
+  return {
+    read: () => loginIn(readPrivateFile(path), url),
+    change: (change) =>
+      changePrivateFile(path, async (text) => {
+        const login = await change(loginIn(text, url));
+        return login === undefined ? "" : `${JSON.stringify(login)}\n`;
+      }),
+  };
+}
+
+/** Forgets the login for a server; false where there was none. */
+export function removeLogin(server: HttpServer, paths: Pick<UserPaths, "stateFolder">): boolean {
+  const path = loginFile(server, paths);
+  const isThere = loginIn(readPrivateFile(path), server.url) !== undefined;
+  rmSync(path, { force: true });
+  return isThere;
+}
+
+function loginFile(
+  { name, url }: Pick<HttpServer, "name" | "url">,
+  { stateFolder }: Pick<UserPaths, "stateFolder">,
+): string {
+  const key = createHash("sha256")
+    .update(JSON.stringify([name, url]))
+    .digest("hex")
+    .slice(0, 32);
+  return join(stateFolder, "mcp", "logins", `${key}.json`);
+}
+
+function loginIn(text: string | undefined, url: string): Login | undefined {
+  const parsed = text === undefined ? undefined : safeParse(text);
+  const value = parsed?.ok === true ? parsed.value : undefined;
+  if (!isRecord(value) || value["url"] !== url || !isRecord(value["tokens"]) || !isRecord(value["client"]))
+    return undefined;
+  return typeof value["tokens"]["access_token"] === "string" ? (value as unknown as Login) : undefined;
+}

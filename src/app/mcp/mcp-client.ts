@@ -1,0 +1,5 @@
+// One module for what speaks to servers, so that it is one file to load.
+
+export { authorizationOf, logIn } from "../../extensions/mcp/login.ts";
+export { connectionOpener } from "../../extensions/mcp/open-connection.ts";
+export { createProcessWatcher } from "../../extensions/mcp/process-watcher.ts";

@@ -1,0 +1,44 @@
+import type { Clock } from "../../core/base/clock.ts";
+import type { McpHost, OpenConnection } from "../../extensions/mcp/connection.ts";
+import { McpHub } from "../../extensions/mcp/mcp-hub.ts";
+import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
+import type { Settings } from "../settings.ts";
+import { knownToolsFiles } from "./known-tools.ts";
+import { loginStore } from "./login-store.ts";
+
+/** What {@link createMcpHub} needs. */
+export interface HubParts {
+  readonly servers: readonly McpServerDefinition[];
+  readonly host: McpHost;
+  readonly settings: Pick<Settings, "paths" | "config">;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly onNotice: (message: string) => void;
+}
+
+/** The servers of an agent, over files of its user. The client itself is loaded with the first start. */
+export function createMcpHub({ servers, host, settings, clock, version, onNotice }: HubParts): McpHub {
+  return new McpHub({
+    servers,
+    host,
+    clock,
+    onNotice,
+    known: knownToolsFiles(settings.paths),
+    loadOpener: () => loadOpener({ version, clock, settings }),
+    ...(settings.config.values.mcp?.defer === false ? { defer: false } : {}),
+  });
+}
+
+async function loadOpener({
+  version,
+  clock,
+  settings,
+}: Pick<HubParts, "version" | "clock" | "settings">): Promise<OpenConnection> {
+  const { authorizationOf, connectionOpener, createProcessWatcher } = await import("./mcp-client.ts");
+  const open = connectionOpener({ version, watcher: createProcessWatcher() });
+  return (server, host, options) => {
+    const authorization: McpHost["authorization"] = (each) =>
+      authorizationOf(each, { store: loginStore(each, settings.paths), clock });
+    return open(server, { authorization, ...host }, options);
+  };
+}

@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { equalJson, isRecord } from "../../core/base/json.ts";
+import { checkConfigText } from "../config/load-config.ts";
+import { parseConfigText } from "../config/parse-config.ts";
+import { changePrivateFile } from "../config/private-file.ts";
+
+/** The file of the user's settings, in which servers are kept. */
+export function userServersFile({ configFolder }: { readonly configFolder: string }): string {
+  return join(configFolder, "config.json");
+}
+
+/** The file of a folder, in which servers are kept for everybody who works on it. */
+export function projectServersFile(folder: string): string {
+  return join(folder, ".mcp.json");
+}
+
+/**
+ * Puts a server into a file of settings, or takes it out (`undefined`); comments and layout stay. Resolves to the definition that was there.
+ * Throws `invalid_config` when the file cannot be read or written; it is then as it was.
+ */
+export async function saveServer(
+  path: string,
+  name: string,
+  definition: object | undefined,
+): Promise<unknown> {
+  let before: unknown;
+  const isSettings = !path.endsWith(".mcp.json");
+  await changePrivateFile(path, async (text = "") => {
+    before = (await serversIn(text, { path, isSettings }))[name];
+    if (before === undefined && definition === undefined) return text;
+    const { applyEdits, modify } = await import("jsonc-parser");
+    const source = text.trim() === "" ? "{}\n" : text;
+    const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text.includes("\r\n") ? "\r\n" : "\n" };
+    const after = applyEdits(source, modify(source, ["mcpServers", name], definition, { formattingOptions }));
+    // Read back before anything is written: nothing else may come out of an edit.
+    if (equalJson((await serversIn(after, { path, isSettings }))[name] ?? null, definition ?? null))
+      return after;
+    throw new NanoAgentError("invalid_config", `${path} could not be changed. Change "mcpServers" by hand.`);
+  });
+  return before;
+}
+
+async function serversIn(
+  text: string,
+  { path, isSettings }: { readonly path: string; readonly isSettings: boolean },
+): Promise<{ readonly [name: string]: unknown }> {
+  if (isSettings) return (await checkConfigText(text, path)).mcpServers ?? {};
+  const parsed = parseConfigText(text);
+  if ("fault" in parsed)
+    throw new NanoAgentError("invalid_config", `${path}:${parsed.line}: ${parsed.fault}.`);
+  const servers = isRecord(parsed.value) ? parsed.value["mcpServers"] : undefined;
+  return isRecord(servers) ? servers : {};
+}

@@ -1,0 +1,100 @@
+import { type Message, messageText, textOf, toolCallsOf } from "../message/message.ts";
+import type { Effort } from "../model/model.ts";
+import type { AssistantEntry, JournalEntry, RunResumeEntry, RunStartEntry, UserEntry } from "./entry.ts";
+
+/** How far the newest run of a conversation has come: the fold of its entries, and what it was asked with. */
+export class RunProgress {
+  /** Answers. */
+  iterations = 0;
+  /** The last non-empty text the model wrote. */
+  lastText = "";
+  /** Times the model was told that a tool ends the run. */
+  nudges = 0;
+  /** Answers in a row that could not be read. */
+  unreadable = 0;
+  /** What the user said: input and steering, as texts. */
+  asked: string[] = [];
+  /** `provider/id` of the model asked last, or chosen since; `undefined` before the first run. */
+  model: string | undefined;
+  /** Reasoning asked of it; `undefined` for the provider's default. */
+  effort: Effort | undefined;
+  /** Whether it has begun and has no end. */
+  isOpen = false;
+  #called: string[] = [];
+  #activeMs = 0;
+  #activeSince = 0;
+  #lastTime = 0;
+
+  /** Milliseconds it was at work, the time in which it waited for somebody left out. */
+  get activeMs(): number {
+    return this.#activeMs + (this.isOpen ? Math.max(0, this.#lastTime - this.#activeSince) : 0);
+  }
+
+  /** Whether the model has called a tool of this name. */
+  hasCalled(name: string): boolean {
+    return this.#called.includes(name);
+  }
+
+  /** Takes an entry. `wasWaiting`: calls waited for somebody before it. */
+  apply(entry: JournalEntry, wasWaiting: boolean): void {
+    if (entry.type === "run_start") this.#begin(entry, wasWaiting);
+    else if (entry.type === "run_resume") this.#work(entry);
+    else if (entry.type === "history") this.#ask(entry.messages);
+    else if (entry.type === "user_message") this.#hear(entry);
+    else if (entry.type === "assistant_message") this.#answer(entry);
+    else if (entry.type === "model_change") this.#choose(entry);
+    this.#lastTime = entry.time;
+    if (entry.type !== "run_end") return;
+    this.#activeMs = this.activeMs;
+    this.isOpen = false;
+  }
+
+  #begin(entry: RunStartEntry, wasWaiting: boolean): void {
+    // What was asked before, of a run that waited, has no answer yet.
+    if (!wasWaiting) this.asked = [];
+    this.iterations = 0;
+    this.lastText = "";
+    this.nudges = 0;
+    this.unreadable = 0;
+    this.#called = [];
+    this.isOpen = false;
+    this.#activeMs = 0;
+    this.#work(entry);
+  }
+
+  #work(entry: RunStartEntry | RunResumeEntry): void {
+    this.#activeMs = this.activeMs;
+    this.#activeSince = entry.time;
+    this.isOpen = true;
+    this.#choose(entry);
+  }
+
+  #choose({ model, effort }: { readonly model: string; readonly effort?: Effort }): void {
+    this.model = model;
+    this.effort = effort;
+  }
+
+  #hear({ source, code, message }: UserEntry): void {
+    if (source === "input" || source === "steering") this.#ask([message]);
+    if (code === "nudge") this.nudges += 1;
+    if (code === "unreadable") this.unreadable += 1;
+  }
+
+  /** What was said behind the last answer. */
+  #ask(messages: readonly Message[]): void {
+    for (const message of messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)) {
+      const text = messageText(message, "\n").trim();
+      if (text !== "") this.asked.push(text);
+    }
+  }
+
+  #answer({ message }: AssistantEntry): void {
+    const calls = toolCallsOf(message);
+    if (calls.length > 0)
+      this.unreadable = calls.every((call) => call.invalid_input !== undefined) ? this.unreadable + 1 : 0;
+    for (const { name } of calls) if (!this.#called.includes(name)) this.#called.push(name);
+    this.iterations += 1;
+    const text = textOf(message.content);
+    if (text !== "") this.lastText = text;
+  }
+}

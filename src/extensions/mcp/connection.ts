@@ -1,0 +1,123 @@
+import type { HttpServer, McpServerDefinition } from "./server-definition.ts";
+
+/** A tool as its server describes it. Nothing in it can be relied on but its name. */
+export interface ListedTool {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+/** A prompt as its server describes it. */
+export interface ListedPrompt {
+  readonly name: string;
+  readonly description?: string;
+  readonly arguments: readonly { readonly name: string; readonly required: boolean }[];
+}
+
+/** A resource as its server describes it. */
+export interface ListedResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly description?: string;
+}
+
+/** How a call is made. */
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  /** Told what the server says of its progress, in one line. */
+  readonly onProgress?: (line: string) => void;
+}
+
+/** An open connection to a server. Every request rejects when the connection breaks; none is sent twice. */
+export interface Connection {
+  /** What the server answered, as it stands. */
+  readonly callTool: (name: string, input: object, options: CallOptions) => Promise<unknown>;
+  readonly listTools: () => Promise<readonly ListedTool[]>;
+  /** None where the server has no prompts; the same for resources. */
+  readonly listPrompts: () => Promise<readonly ListedPrompt[]>;
+  readonly getPrompt: (name: string, args: { readonly [name: string]: string }) => Promise<unknown>;
+  readonly listResources: () => Promise<readonly ListedResource[]>;
+  readonly readResource: (uri: string, signal?: AbortSignal) => Promise<unknown>;
+  /** Why the connection ended, once it has. Never rejects. */
+  readonly closed: Promise<string>;
+  /** Ends it, and the process behind it. Never rejects. */
+  readonly close: () => Promise<void>;
+  /** The same at once, for the moment before this process ends. */
+  readonly killNow: () => void;
+}
+
+/** What a server may ask of the person, the model and the run. What is absent is refused. */
+export interface McpHost {
+  /** Folders of the run, the working folder first. */
+  readonly roots: readonly string[];
+  /** Variables that processes of servers get beside their own. */
+  readonly environment: () => { readonly [name: string]: string };
+  readonly elicit?: Elicit | undefined;
+  readonly sample?: Sample | undefined;
+  /** The tokens of somebody who logged in. */
+  readonly authorization?: ((server: HttpServer) => Authorization) | undefined;
+}
+
+/** A question of a server to the person: a form whose fields a JSON Schema describes, or a page to open. */
+export interface Elicitation {
+  readonly server: string;
+  readonly message: string;
+  readonly schema?: { readonly [key: string]: unknown };
+  readonly url?: string;
+}
+
+/** What the person said. */
+export type ElicitationAnswer =
+  | { readonly action: "accept"; readonly content?: { readonly [field: string]: unknown } }
+  | { readonly action: "decline" | "cancel" };
+
+/** Asks a person on behalf of a server. */
+export type Elicit = (question: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer>;
+
+/** A request of a server to the model of the run. */
+export interface SamplingRequest {
+  readonly server: string;
+  readonly system?: string;
+  readonly messages: readonly { readonly role: "user" | "assistant"; readonly text: string }[];
+  readonly maxOutputTokens: number;
+}
+
+/** Asks the model of the run on behalf of a server. */
+export type Sample = (
+  request: SamplingRequest,
+  signal: AbortSignal,
+) => Promise<{ readonly text: string; readonly model: string }>;
+
+/** Where the token for a server comes from. */
+export interface Authorization {
+  /** A token that holds now, renewed where that was due; `undefined` where nobody logged in. */
+  readonly token: () => Promise<string | undefined>;
+  /** The server refused `token`: another one, or `undefined` where only logging in helps. */
+  readonly renew: (token: string | undefined) => Promise<string | undefined>;
+  /** The next login is to ask for these rights too. */
+  readonly want: (scope: string) => Promise<void>;
+}
+
+/** How a connection could not be opened, or was lost: what the state of the server becomes depends on it. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+  /** `login`: only logging in helps. `session`: the server does not know us any more, the call was not made. `broken`: anything else. */
+  readonly kind: "login" | "session" | "broken";
+
+  constructor(message: string, kind: ConnectionError["kind"] = "broken") {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** Told of what a server does of its own accord. */
+export interface ConnectionEvents {
+  /** Its list of tools is another one. */
+  readonly onToolsChanged: () => void;
+}
+
+/** Opens a connection. Rejects with a {@link ConnectionError}, or when the signal is aborted; nothing is left running then. */
+export type OpenConnection = (
+  server: McpServerDefinition,
+  host: McpHost,
+  options: ConnectionEvents & { readonly signal: AbortSignal },
+) => Promise<Connection>;

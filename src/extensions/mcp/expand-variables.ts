@@ -1,0 +1,22 @@
+/** A text with its variables put in, or the first variable that is not set. */
+export type ExpandedText = { readonly text: string } | { readonly missing: string };
+
+/**
+ * Puts the values of `${NAME}` and `${NAME:-default}` into a text; a default stands for a variable that is not set or empty. What is put in
+ * is not looked at again, and `$` before anything else is an ordinary character.
+ */
+export function expandVariables(
+  text: string,
+  variables: { readonly [name: string]: string | undefined },
+): ExpandedText {
+  let missing: string | undefined;
+  const expanded = text.replaceAll(VARIABLE, (_whole, name: string, standIn: string | undefined) => {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value !== undefined && (value !== "" || standIn === undefined)) return value;
+    if (standIn === undefined) missing ??= name;
+    return standIn ?? "";
+  });
+  return missing === undefined ? { text: expanded } : { missing };
+}
+
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;

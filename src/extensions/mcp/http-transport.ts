@@ -1,0 +1,145 @@
+import {
+  type AuthProvider,
+  type FetchLike,
+  InsufficientScopeError,
+  type JSONRPCMessage,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type TransportSendOptions,
+} from "@modelcontextprotocol/client";
+import { errorMessage } from "../../core/base/errors.ts";
+import { type Authorization, ConnectionError } from "./connection.ts";
+import { MAX_MESSAGE_BYTES } from "./line-reader.ts";
+import type { HttpServer } from "./server-definition.ts";
+
+/** What both transports over HTTP are made from. */
+export interface HttpTransportOptions {
+  readonly server: HttpServer;
+  readonly authorization: Authorization | undefined;
+  /** Told when the server could not be reached. */
+  readonly onUnreachable: (reason: string) => void;
+}
+
+/** Streamable HTTP. A call whose stream ends before its answer came ends with an error, where it would wait for ever. */
+export class HttpTransport extends StreamableHTTPClientTransport {
+  readonly #options: HttpTransportOptions;
+
+  constructor(options: HttpTransportOptions) {
+    super(new URL(options.server.url), { ...sdkOptions(options), onInsufficientScope: "throw" });
+    this.#options = options;
+  }
+
+  override async send(
+    message: JSONRPCMessage | JSONRPCMessage[],
+    options: TransportSendOptions = {},
+  ): Promise<void> {
+    try {
+      const onRequestStreamEnd = (): void => this.#unanswered(message);
+      await super.send(message, { ...options, onRequestStreamEnd } as SendOptions);
+    } catch (error) {
+      throw await this.#explained(error);
+    }
+  }
+
+  #unanswered(message: JSONRPCMessage | JSONRPCMessage[]): void {
+    if (Array.isArray(message) || !("method" in message) || !("id" in message)) return;
+    const { id } = message;
+    const error = { code: -32_000, message: "The connection broke before the answer came." };
+    this.onmessage?.({ jsonrpc: "2.0", id, error });
+  }
+
+  async #explained(error: unknown): Promise<unknown> {
+    if (error instanceof ConnectionError || isAbort(error)) return error;
+    if (error instanceof InsufficientScopeError) {
+      const { server, authorization } = this.#options;
+      const { requiredScope = "" } = error;
+      await authorization?.want(requiredScope);
+      return new ConnectionError(
+        `It wants a login with more rights (${requiredScope}): nano-agent mcp login ${server.name}.`,
+        "login",
+      );
+    }
+    if (error instanceof SdkHttpError) return ofStatus(error, this.sessionId !== undefined);
+    if (!(error instanceof TypeError)) return error;
+    const reason = `it cannot be reached (${errorMessage(error.cause ?? error)}).`;
+    this.#options.onUnreachable(reason);
+    return new ConnectionError(reason);
+  }
+}
+
+type SendOptions = NonNullable<Parameters<StreamableHTTPClientTransport["send"]>[1]>;
+
+/** The older transport, for servers that know no other. */
+export function sseTransport(options: HttpTransportOptions): SSEClientTransport {
+  return new SSEClientTransport(new URL(options.server.url), sdkOptions(options));
+}
+
+/** Whether a server may know the older transport alone. */
+export function knowsNoHttp(error: unknown): boolean {
+  const status = error instanceof SdkHttpError ? error.status : undefined;
+  return status === 400 || status === 404 || status === 405;
+}
+
+function ofStatus(error: SdkHttpError, hasSession: boolean): Error {
+  const { status } = error;
+  if (status === 404 && hasSession) return new ConnectionError("it has forgotten the session.", "session");
+  if (status === 401 || status === 403)
+    return new ConnectionError(`it refused the credentials (HTTP ${status}).`, "login");
+  return error;
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+function sdkOptions({ server, authorization }: HttpTransportOptions) {
+  const { headers } = server;
+  const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  return {
+    requestInit: { headers: { ...headers } },
+    fetch: boundedFetch,
+    reconnectionOptions: {
+      initialReconnectionDelay: 500,
+      maxReconnectionDelay: 5_000,
+      reconnectionDelayGrowFactor: 2,
+      maxRetries: 3,
+    },
+    ...(hasOwn || authorization === undefined ? {} : { authProvider: authProvider(server, authorization) }),
+  };
+}
+
+function authProvider({ name }: HttpServer, authorization: Authorization): AuthProvider {
+  let last: string | undefined;
+  return {
+    token: async () => (last = await authorization.token()),
+    onUnauthorized: async () => {
+      last = await authorization.renew(last);
+      if (last !== undefined) return;
+      throw new ConnectionError(`it wants a login: nano-agent mcp login ${name}.`, "login");
+    },
+  };
+}
+
+/** `fetch` whose answers hold no message longer than {@link MAX_MESSAGE_BYTES}: longer ones break off. */
+const boundedFetch: FetchLike = async (url, init) => {
+  const response = await fetch(url, init);
+  const { body } = response;
+  if (body === null) return response;
+  const inLines = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  let bytes = 0;
+  const bounded = body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        const end = inLines ? chunk.lastIndexOf(0x0a) : -1;
+        bytes = end === -1 ? bytes + chunk.length : chunk.length - end - 1;
+        if (bytes <= MAX_MESSAGE_BYTES) controller.enqueue(chunk);
+        else
+          controller.error(
+            new ConnectionError(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB.`),
+          );
+      },
+    }),
+  );
+  return Object.defineProperty(new Response(bounded, response), "url", { value: response.url });
+};

@@ -1,0 +1,291 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  auth,
+  discoverOAuthServerInfo,
+  extractWWWAuthenticateParams,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  refreshAuthorization,
+  selectResourceURL,
+} from "@modelcontextprotocol/client";
+import type { Clock } from "../../core/base/clock.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { type Authorization, ConnectionError } from "./connection.ts";
+import type { HttpServer } from "./server-definition.ts";
+
+/** What is kept of a login, readable by the user alone. */
+export interface Login {
+  /** The server it is for: tokens are sent to no other. */
+  readonly url: string;
+  readonly client: { readonly client_id: string; readonly [field: string]: unknown };
+  readonly tokens: {
+    readonly access_token: string;
+    readonly token_type: string;
+    readonly refresh_token?: string | undefined;
+    readonly [field: string]: unknown;
+  };
+  /** Milliseconds since the epoch; absent where the server does not say. */
+  readonly expiresAt?: number;
+  /** Rights that a call needed and the tokens do not have. */
+  readonly wanted?: string;
+}
+
+/** Where the login for one server is kept. Changes by several processes come one after the other. */
+export interface LoginStore {
+  readonly read: () => Login | undefined;
+  readonly change: (change: (before: Login | undefined) => Promise<Login | undefined>) => Promise<void>;
+}
+
+/** Time before its end at which a token is renewed: a call must not begin with one that ends on the way. */
+const RENEW_BEFORE_MS = 60_000;
+
+/**
+ * The tokens of a login, renewed before they end and when the server refuses one. Whoever is first renews for every process: a
+ * refresh token may count only once.
+ */
+export function authorizationOf(server: HttpServer, { store, clock }: LoginParts): Authorization {
+  const isDue = ({ expiresAt }: Login): boolean =>
+    expiresAt !== undefined && expiresAt - clock.now() < RENEW_BEFORE_MS;
+  const renew = async (refused: string | undefined): Promise<string | undefined> => {
+    let token: string | undefined;
+    await store.change(async (before) => {
+      if (before === undefined) return undefined;
+      const isOther = before.tokens.access_token !== refused && !isDue(before);
+      const after = isOther ? before : await renewed(before, { server, clock });
+      token = after?.tokens.access_token;
+      return after ?? before;
+    });
+    return token;
+  };
+  return {
+    token: async () => {
+      const login = store.read();
+      if (login === undefined) return undefined;
+      if (!isDue(login) || login.tokens.refresh_token === undefined) return login.tokens.access_token;
+      return (await renew(login.tokens.access_token)) ?? login.tokens.access_token;
+    },
+    renew,
+    want: (wanted) => store.change(async (before) => before && { ...before, wanted }),
+  };
+}
+
+/** What logins need beside their server. */
+export interface LoginParts {
+  readonly store: LoginStore;
+  readonly clock: Clock;
+}
+
+/** A login with new tokens; `undefined` where only logging in again helps. */
+async function renewed(
+  login: Login,
+  { server, clock }: { readonly server: HttpServer; readonly clock: Clock },
+): Promise<Login | undefined> {
+  const { refresh_token: refreshToken } = login.tokens;
+  if (refreshToken === undefined) return undefined;
+  try {
+    const info = await discoverOAuthServerInfo(server.url);
+    const resource = await selectResourceURL(server.url, {} as OAuthClientProvider, info.resourceMetadata);
+    const tokens = await refreshAuthorization(info.authorizationServerUrl, {
+      clientInformation: login.client,
+      refreshToken,
+      ...(info.authorizationServerMetadata === undefined
+        ? {}
+        : { metadata: info.authorizationServerMetadata }),
+      ...(resource === undefined ? {} : { resource }),
+    });
+    return loginOf(login, { refresh_token: refreshToken, ...tokens }, clock);
+  } catch {
+    // Refused, or nobody there to ask: the call then says what to do.
+    return undefined;
+  }
+}
+
+function loginOf(
+  { url, client }: Pick<Login, "url" | "client">,
+  tokens: Login["tokens"] & { readonly expires_in?: number | undefined },
+  clock: Clock,
+): Login {
+  const { expires_in: seconds } = tokens;
+  return {
+    url,
+    client,
+    tokens,
+    ...(seconds === undefined ? {} : { expiresAt: clock.now() + seconds * 1_000 }),
+  };
+}
+
+/** How somebody logs in. */
+export interface LogInOptions extends LoginParts {
+  /** Shows the person the page to agree on. */
+  readonly show: (page: URL) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Logs in to a server with OAuth 2.1: finds its authorization server, registers there where no client is configured, sends the person to its
+ * page, and waits on the loopback interface for the answer. Rejects with a {@link ConnectionError} that says what went wrong.
+ */
+export async function logIn(server: HttpServer, options: LogInOptions): Promise<void> {
+  const { signal } = options;
+  const callback = await listenForCallback(server.oauth.callbackPort ?? 0);
+  try {
+    const flow = new LoginFlow(server, { ...options, redirectUrl: callback.url });
+    const challenge = await challengeOf(server, signal);
+    const request = {
+      serverUrl: server.url,
+      ...(challenge.resourceMetadataUrl === undefined
+        ? {}
+        : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
+      ...scopeOf(server, options.store.read()?.wanted ?? challenge.scope),
+    };
+    if ((await auth(flow, request)) === "AUTHORIZED") return await flow.keep();
+    const answer = await callback.answer(signal);
+    if (answer.get("state") !== flow.state())
+      throw new ConnectionError("The answer belongs to another login.");
+    const refusal = answer.get("error");
+    if (refusal !== null)
+      throw new ConnectionError(`The login was refused: ${answer.get("error_description") ?? refusal}.`);
+    const [code, iss] = [answer.get("code") ?? "", answer.get("iss")];
+    await auth(flow, { ...request, authorizationCode: code, ...(iss === null ? {} : { iss }) });
+    await flow.keep();
+  } catch (error) {
+    if (error instanceof ConnectionError || signal.aborted) throw error;
+    throw new ConnectionError(`The login did not work: ${errorMessage(error)}`);
+  } finally {
+    callback.close();
+  }
+}
+
+function scopeOf({ oauth }: HttpServer, asked: string | undefined): { readonly scope?: string } {
+  const scope = oauth.scope ?? asked;
+  return scope === undefined ? {} : { scope };
+}
+
+/** What a server says to somebody who is not logged in. */
+async function challengeOf(
+  { url, headers }: HttpServer,
+  signal: AbortSignal,
+): Promise<Partial<ReturnType<typeof extractWWWAuthenticateParams>>> {
+  const response = await fetch(url, {
+    method: "POST",
+    signal,
+    redirect: "manual",
+    headers: {
+      ...headers,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "ping" }),
+  });
+  await response.body?.cancel();
+  return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
+}
+
+class LoginFlow implements OAuthClientProvider {
+  readonly redirectUrl: string;
+  readonly #server: HttpServer;
+  readonly #options: LogInOptions;
+  readonly #state = randomBytes(16).toString("base64url");
+  #client: Login["client"] | undefined;
+  #tokens: Login["tokens"] | undefined;
+  #verifier = "";
+  #discovery: OAuthDiscoveryState | undefined;
+
+  constructor(server: HttpServer, options: LogInOptions & { readonly redirectUrl: string }) {
+    this.#server = server;
+    this.#options = options;
+    this.redirectUrl = options.redirectUrl;
+    const { clientId, clientSecret } = server.oauth;
+    if (clientId !== undefined)
+      this.#client = {
+        client_id: clientId,
+        ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+      };
+  }
+
+  get clientMetadata() {
+    const { scope } = this.#server.oauth;
+    return {
+      client_name: "nano-agent",
+      redirect_uris: [this.redirectUrl],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+      ...(scope === undefined ? {} : { scope }),
+    };
+  }
+
+  readonly state = (): string => this.#state;
+  readonly clientInformation = () => this.#client;
+  readonly saveClientInformation = (client: Login["client"]): void => {
+    this.#client = client;
+  };
+  readonly tokens = () => undefined;
+  readonly saveTokens = (tokens: Login["tokens"]): void => {
+    this.#tokens = tokens;
+  };
+  readonly redirectToAuthorization = (page: URL): void => this.#options.show(page);
+  readonly saveCodeVerifier = (verifier: string): void => {
+    this.#verifier = verifier;
+  };
+  readonly codeVerifier = (): string => this.#verifier;
+
+  /** What was found out before the person was sent away counts when they come back. */
+  readonly saveDiscoveryState = (state: OAuthDiscoveryState): void => {
+    this.#discovery = state;
+  };
+  readonly discoveryState = (): OAuthDiscoveryState | undefined => this.#discovery;
+
+  /** Keeps what the login brought. */
+  async keep(): Promise<void> {
+    const { store, clock } = this.#options;
+    const [client, tokens] = [this.#client, this.#tokens];
+    if (client === undefined || tokens === undefined)
+      throw new ConnectionError("The authorization server gave no token.");
+    await store.change(async () => loginOf({ url: this.#server.url, client }, tokens, clock));
+  }
+}
+
+interface Callback {
+  readonly url: string;
+  readonly answer: (signal: AbortSignal) => Promise<URLSearchParams>;
+  readonly close: () => void;
+}
+
+/** Waits on the loopback interface for the browser to come back. */
+async function listenForCallback(port: number): Promise<Callback> {
+  const arrived = Promise.withResolvers<URLSearchParams>();
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    if (url.pathname !== "/callback") return void response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8", connection: "close" });
+    response.end(
+      "<!doctype html><title>nano-agent</title><p>You can close this page and go back to the terminal.",
+    );
+    arrived.resolve(url.searchParams);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${own}/callback`,
+    answer: async (signal) => {
+      const stop = (): void => arrived.reject(signal.reason);
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        if (signal.aborted) stop();
+        return await arrived.promise;
+      } finally {
+        signal.removeEventListener("abort", stop);
+      }
+    },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

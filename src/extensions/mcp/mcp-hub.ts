@@ -1,0 +1,361 @@
+import type { Clock } from "../../core/base/clock.ts";
+import { counted } from "../../core/base/text.ts";
+import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
+import type { ToolRegistry } from "../../core/tool/registry.ts";
+import type { Tool } from "../../core/tool/tool.ts";
+import type { ListedPrompt, ListedResource, ListedTool, McpHost, OpenConnection } from "./connection.ts";
+import { createFindTools } from "./find-tools.ts";
+import { McpServer } from "./mcp-server.ts";
+import { type DroppedTool, type McpTool, toMcpTools } from "./mcp-tools.ts";
+import { type PromptMessage, promptMessages } from "./prompt-messages.ts";
+import type { McpServerDefinition } from "./server-definition.ts";
+import { FIND_TOOLS, MCP_PREFIX, mcpNames, serverParts } from "./tool-name.ts";
+import { resourceBlocks } from "./tool-result.ts";
+
+/** Lists of tools that are remembered from one run to the next, by the hash of a server's configuration. Neither throws. */
+export interface KnownTools {
+  readonly read: (hash: string) => readonly ListedTool[] | undefined;
+  readonly write: (hash: string, tools: readonly ListedTool[]) => void;
+}
+
+/** When schemas wait behind `find_tools`: above this many tools, or tokens. */
+export interface DeferLimits {
+  readonly tools: number;
+  readonly tokens: number;
+}
+
+/** The limits that hold where nothing else is said. */
+export const DEFER_LIMITS: DeferLimits = { tools: 20, tokens: 5_000 };
+
+/** What an {@link McpHub} needs. */
+export interface McpHubOptions {
+  readonly servers: readonly McpServerDefinition[];
+  readonly host: McpHost;
+  /** Loads what opens connections, with the first start. */
+  readonly loadOpener: () => Promise<OpenConnection>;
+  readonly known: KnownTools;
+  readonly clock: Clock;
+  /** `false`: every tool is offered at once. Default {@link DEFER_LIMITS}. */
+  readonly defer?: DeferLimits | false;
+  readonly random?: () => number;
+  readonly onNotice: (message: string) => void;
+}
+
+/** How a server does. One that is not started yet counts as `connecting`. */
+export interface McpServerStatus {
+  readonly name: string;
+  readonly status: "connecting" | "connected" | "failed" | "needs_auth" | "disabled";
+  /** Why it failed. */
+  readonly reason?: string;
+  /** Tools it has, with what they cost in each request; known from an earlier run before it is connected. */
+  readonly tools: readonly { readonly name: string; readonly tokens: number }[];
+  readonly dropped: readonly DroppedTool[];
+}
+
+/** A prompt of a server, which people call as a command. */
+export interface McpPrompt extends Omit<ListedPrompt, "name"> {
+  /** `mcp__server__prompt`. */
+  readonly name: string;
+  readonly server: string;
+}
+
+interface Entry {
+  readonly server: McpServer;
+  readonly part: string;
+  tools: readonly McpTool[];
+  dropped: readonly DroppedTool[];
+  /** Whether its tools were ever read. */
+  isKnown: boolean;
+  isToldOf: boolean;
+}
+
+/**
+ * The MCP servers of one agent. Its tools are known from earlier runs before any server runs; {@link McpHub.start} starts all of them, and
+ * what they bring then reaches the agent's tools as it comes, at their end, so that the beginning of its requests stays as it was.
+ */
+export class McpHub {
+  readonly #options: McpHubOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** Of all tools, those that are offered: by name, with what they cost. */
+  readonly #offered = new Map<string, McpTool>();
+  #registry: ToolRegistry | undefined;
+  #changed = Promise.withResolvers<void>();
+  #opener: Promise<OpenConnection> | undefined;
+  #isClosed = false;
+
+  constructor(options: McpHubOptions) {
+    this.#options = options;
+    const parts = serverParts(options.servers.map(({ name }) => name));
+    for (const definition of options.servers) {
+      const part = parts.get(definition.name) ?? definition.name;
+      const server = this.#newServer(definition);
+      const listed = definition.enabled ? options.known.read(definition.hash) : undefined;
+      const { tools, dropped } = toMcpTools(listed ?? [], { server, part, isChecked: true });
+      const isKnown = listed !== undefined;
+      this.#entries.set(definition.name, { server, part, tools, dropped, isKnown, isToldOf: false });
+    }
+    const all = this.#enabled().flatMap(({ tools }) => tools);
+    if (this.#fits(all)) for (const each of all) this.#offered.set(each.as, each);
+  }
+
+  /** The tools for the first request: what is known of the servers, or `find_tools` where that is much, or not known yet. */
+  tools(): readonly Tool[] {
+    const offered = [...this.#offered.values()].map(({ tool }) => tool());
+    const isOpen = this.#enabled().some(({ isKnown }) => !isKnown);
+    return this.#hidden().length > 0 || isOpen ? [this.#findTools(), ...offered] : offered;
+  }
+
+  /** The tools of the agent, which get what comes later. */
+  attach(registry: ToolRegistry): void {
+    this.#registry = registry;
+  }
+
+  /** Offers tools by name that an earlier part of the conversation has used. */
+  revealUsed(names: ReadonlySet<string>): void {
+    this.#reveal(this.#hidden().filter(({ as }) => names.has(as)));
+  }
+
+  /** Starts every server that is not started yet. Returns at once. */
+  start(): void {
+    if (this.#isClosed) return;
+    for (const { server } of this.#enabled()) server.want();
+  }
+
+  /** Resolves when no server is starting. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#enabled().map(({ server }) => server.settled()));
+  }
+
+  /** How the servers do, in the order of the configuration. */
+  statuses(): readonly McpServerStatus[] {
+    return [...this.#entries.values()].map(({ server, tools, dropped }) => {
+      const { definition, life } = server;
+      return {
+        name: definition.name,
+        status: definition.enabled ? STATUS[life.state] : "disabled",
+        ...("reason" in life ? { reason: life.reason } : {}),
+        tools: tools.map(({ as, tokens }) => ({ name: as, tokens })),
+        dropped,
+      };
+    });
+  }
+
+  /** Calls a tool of a server by the server's own name for it. What it answers is as it came. */
+  async call(server: string, tool: string, input: object, signal: AbortSignal): Promise<unknown> {
+    return this.#entries.get(server)?.server.call(tool, input, { signal });
+  }
+
+  /** The prompts of the servers that are connected. */
+  async prompts(): Promise<readonly McpPrompt[]> {
+    const lists = this.#ready().map(async ({ server, part }) => {
+      const prompts = await server
+        .use(new AbortController().signal, (connection) => connection.listPrompts())
+        .catch(() => []);
+      const names = mcpNames(
+        part,
+        prompts.map(({ name }) => name),
+      );
+      return prompts.map((prompt) => ({
+        ...prompt,
+        name: names.get(prompt.name) ?? prompt.name,
+        server: server.definition.name,
+        own: prompt.name,
+      }));
+    });
+    return (await Promise.all(lists)).flat();
+  }
+
+  /** What a prompt says with its arguments. Rejects for a name that is none of {@link McpHub.prompts}, and when the server refuses. */
+  async expandPrompt(
+    name: string,
+    args: { readonly [name: string]: string },
+    signal: AbortSignal,
+  ): Promise<readonly PromptMessage[]> {
+    for (const { server, part } of this.#ready()) {
+      if (!name.startsWith(`${MCP_PREFIX}${part}__`)) continue;
+      const answer = await server.use(signal, async (connection) => {
+        const prompts = await connection.listPrompts();
+        const names = mcpNames(
+          part,
+          prompts.map((each) => each.name),
+        );
+        const own = prompts.find((each) => names.get(each.name) === name);
+        return own === undefined ? undefined : connection.getPrompt(own.name, args);
+      });
+      if (answer !== undefined) return promptMessages(answer);
+    }
+    throw new Error(`There is no MCP prompt ${name}.`);
+  }
+
+  /** The resources of the servers that are connected, each with the name a person mentions it by: `@server:uri`. */
+  async resources(): Promise<readonly (ListedResource & { readonly mention: string })[]> {
+    const lists = this.#ready().map(async ({ server }) => {
+      const found = await server
+        .use(new AbortController().signal, (connection) => connection.listResources())
+        .catch(() => []);
+      return found.map((each) => ({ ...each, mention: `@${server.definition.name}:${each.uri}` }));
+    });
+    return (await Promise.all(lists)).flat();
+  }
+
+  /** The contents of what `server:uri` or `@server:uri` names; `undefined` where no server is called so. Rejects when the server refuses. */
+  async readResource(
+    mention: string,
+    signal: AbortSignal,
+  ): Promise<readonly (TextBlock | ImageBlock)[] | undefined> {
+    const [, name = "", uri = ""] = /^@?([^:]+):(.+)$/s.exec(mention) ?? [];
+    const server = this.#entries.get(name)?.server;
+    if (server === undefined || !server.definition.enabled) return undefined;
+    const answer = await server.use(signal, (connection) => connection.readResource(uri, signal));
+    const contents = (answer as { readonly contents?: unknown } | null)?.contents;
+    return (Array.isArray(contents) ? contents : []).flatMap((each) => resourceBlocks({ ...each }));
+  }
+
+  /** Ends every server. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#entries.values()].map(({ server }) => server.close()));
+  }
+
+  /** Ends their processes at once. */
+  killNow(): void {
+    this.#isClosed = true;
+    for (const { server } of this.#entries.values()) server.killNow();
+  }
+
+  #newServer(definition: McpServerDefinition): McpServer {
+    const { host, clock, random } = this.#options;
+    return new McpServer(definition, {
+      host,
+      clock,
+      random,
+      open: async (...args) => {
+        this.#opener ??= this.#options.loadOpener();
+        return (await this.#opener)(...args);
+      },
+      onLife: () => this.#onLife(definition.name),
+      onTools: (tools) => this.#onTools(definition, tools),
+    });
+  }
+
+  #enabled(): readonly Entry[] {
+    return [...this.#entries.values()].filter(({ server }) => server.definition.enabled);
+  }
+
+  #ready(): readonly Entry[] {
+    return this.#enabled().filter(({ server }) => server.life.state === "ready");
+  }
+
+  #hidden(): readonly McpTool[] {
+    return this.#enabled()
+      .flatMap(({ tools }) => tools)
+      .filter(({ as }) => !this.#offered.has(as));
+  }
+
+  #fits(tools: readonly McpTool[]): boolean {
+    const { defer = DEFER_LIMITS } = this.#options;
+    if (defer === false) return true;
+    const all = [...this.#offered.values(), ...tools];
+    return all.length <= defer.tools && all.reduce((sum, { tokens }) => sum + tokens, 0) <= defer.tokens;
+  }
+
+  #findTools(): Tool {
+    const counts = this.#enabled().map(({ server, tools }) =>
+      tools.length === 0
+        ? server.definition.name
+        : `${server.definition.name} (${counted(tools.length, "tool")})`,
+    );
+    return createFindTools({
+      summary: `Servers: ${counts.join(", ")}.`,
+      all: () => this.#enabled().flatMap(({ tools }) => tools),
+      reveal: (tools) => this.#reveal(tools.filter(({ as }) => !this.#offered.has(as))),
+      pending: () => {
+        this.start();
+        const starting = this.#enabled().filter(({ server }) => server.life.state === "starting");
+        const names = starting.map(({ server }) => server.definition.name);
+        return { names, settled: this.#changed.promise };
+      },
+      problems: () =>
+        this.#enabled().flatMap(({ server: { definition, life } }) =>
+          "reason" in life ? [`Server ${definition.name} is not available: ${life.reason}`] : [],
+        ),
+    });
+  }
+
+  #reveal(tools: readonly McpTool[]): void {
+    for (const each of tools) {
+      this.#offered.set(each.as, each);
+      this.#registry?.add(each.tool());
+    }
+  }
+
+  #onTools(definition: McpServerDefinition, listed: readonly ListedTool[]): void {
+    const entry = this.#entries.get(definition.name);
+    if (entry === undefined || this.#isClosed) return;
+    const before = entry.tools;
+    const { tools, dropped } = toMcpTools(listed, entry);
+    const unusable = new Set(dropped.map(({ name }) => name));
+    this.#options.known.write(
+      definition.hash,
+      listed.filter(({ name }) => !unusable.has(name)),
+    );
+    entry.tools = tools;
+    entry.isKnown = true;
+    if (dropped.length > 0 && JSON.stringify(dropped) !== JSON.stringify(entry.dropped))
+      this.#options.onNotice(droppedNotice(definition.name, dropped));
+    entry.dropped = dropped;
+    this.#update(before, tools);
+  }
+
+  /** Takes over what changed: what is the same keeps its place, what is new comes last. */
+  #update(before: readonly McpTool[], now: readonly McpTool[]): void {
+    const registry = this.#registry;
+    const current = new Map(now.map((each) => [each.as, each]));
+    for (const { as } of before) {
+      const known = this.#offered.get(as);
+      const next = current.get(as);
+      if (known === undefined || known.text === next?.text) continue;
+      registry?.remove(as);
+      this.#offered.delete(as);
+      if (next !== undefined) this.#reveal([next]);
+    }
+    const old = new Set(before.map(({ as }) => as));
+    const added = now.filter(({ as }) => !old.has(as) && !this.#offered.has(as));
+    if (this.#fits(added)) this.#reveal(added);
+    else if (registry !== undefined && registry.get(FIND_TOOLS) === undefined)
+      registry.add(this.#findTools());
+  }
+
+  #onLife(name: string): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+    const entry = this.#entries.get(name);
+    if (entry === undefined || this.#isClosed) return;
+    const { life } = entry.server;
+    if (!("reason" in life)) {
+      if (life.state === "ready") entry.isToldOf = false;
+      return;
+    }
+    if (!entry.isToldOf) this.#options.onNotice(`MCP server ${name}: ${life.reason}`);
+    entry.isToldOf = true;
+  }
+}
+
+const STATUS = {
+  idle: "connecting",
+  starting: "connecting",
+  ready: "connected",
+  waiting: "failed",
+  failed: "failed",
+  needs_login: "needs_auth",
+  stopped: "disabled",
+} as const;
+
+const MAX_NAMED = 5;
+
+function droppedNotice(server: string, dropped: readonly DroppedTool[]): string {
+  const named = dropped.slice(0, MAX_NAMED).map(({ name, reason }) => `${name} ${reason}`);
+  const more = dropped.length - named.length;
+  const rest = more === 0 ? "" : `; ${more} more, see nano-agent mcp get ${server}`;
+  return `MCP server ${server}: left out ${counted(dropped.length, "tool")}: ${named.join("; ")}${rest}.`;
+}

@@ -1,0 +1,217 @@
+import { orAborted } from "../../core/base/abort.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { backoffDelayMs } from "../../core/base/retry.ts";
+import {
+  type CallOptions,
+  type Connection,
+  ConnectionError,
+  type ListedTool,
+  type McpHost,
+  type OpenConnection,
+} from "./connection.ts";
+import { afterEvent, type Lifecycle, type LifecycleEvent } from "./lifecycle.ts";
+import type { McpServerDefinition } from "./server-definition.ts";
+
+/** What an {@link McpServer} needs. */
+export interface McpServerOptions {
+  readonly host: McpHost;
+  readonly open: OpenConnection;
+  readonly clock: Clock;
+  /** From 0 up to but not including 1: spreads restarts. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /** Told of every change of {@link McpServer.life}. */
+  readonly onLife: () => void;
+  /** Told of the tools whenever they were read anew. */
+  readonly onTools: (tools: readonly ListedTool[]) => void;
+}
+
+/**
+ * One server and the one owner of its life: starts it when it is wanted, notices when it is lost, starts it again with growing waits, ends it.
+ * A call waits for a server that is starting, and starts one that is down.
+ */
+export class McpServer {
+  readonly definition: McpServerDefinition;
+  readonly #options: McpServerOptions;
+  readonly #stop = new AbortController();
+  #life: Lifecycle = { state: "idle" };
+  #connection: Connection | undefined;
+  #served = false;
+  #toolsChanged = false;
+  #isReading = false;
+  /** Ends a wait before its time. */
+  #wait: AbortController | undefined;
+  /** Settles with the start at work; never rejects. */
+  #starting: Promise<void> = Promise.resolve();
+  readonly #ending = new Set<Promise<void>>();
+
+  constructor(definition: McpServerDefinition, options: McpServerOptions) {
+    this.definition = definition;
+    this.#options = options;
+  }
+
+  /** Where its life stands. */
+  get life(): Lifecycle {
+    return this.#life;
+  }
+
+  /** Starts the server unless it runs, starts, or waits to be started. */
+  want(): void {
+    if (this.#life.state === "idle") this.#on({ type: "wanted" });
+  }
+
+  /** Resolves when no start is at work any more: the server is ready, or it is not going to be soon. */
+  async settled(): Promise<void> {
+    while (this.#life.state === "starting") await this.#starting;
+  }
+
+  /** Makes a request on the connection, opened first where there is none. One that the server says it never took is made once more. */
+  async use<T>(signal: AbortSignal, request: (connection: Connection) => Promise<T>): Promise<T> {
+    const first = await this.#connected(signal);
+    try {
+      return await this.#answered(request(first));
+    } catch (error) {
+      if (!(error instanceof ConnectionError && error.kind === "session")) throw error;
+      await this.#lost(first, error.message);
+      return this.#answered(request(await this.#connected(signal)));
+    }
+  }
+
+  /** Calls a tool by the server's own name for it. Rejects with a sentence for the model when that did not work. */
+  async call(name: string, input: object, options: CallOptions): Promise<unknown> {
+    return this.use(options.signal, (connection) => connection.callTool(name, input, options));
+  }
+
+  /** Ends the server for good. Never rejects. */
+  async close(): Promise<void> {
+    this.#on({ type: "stop" });
+    this.#stop.abort(new Error("The run is over."));
+    this.#wait?.abort();
+    this.#release();
+    await this.#starting;
+    await Promise.all(this.#ending);
+  }
+
+  /** Ends its process at once. */
+  killNow(): void {
+    this.#connection?.killNow();
+    this.#stop.abort(new Error("The run is over."));
+  }
+
+  async #answered<T>(answer: Promise<T>): Promise<T> {
+    const value = await answer;
+    this.#served = true;
+    return value;
+  }
+
+  async #connected(signal: AbortSignal): Promise<Connection> {
+    if (this.#connection === undefined && this.#life.state !== "starting") this.#on({ type: "wanted" });
+    await orAborted(this.settled(), signal);
+    const connection = this.#connection;
+    if (connection !== undefined) return connection;
+    const { name } = this.definition;
+    const reason = "reason" in this.#life ? this.#life.reason : "it was ended.";
+    throw new ConnectionError(`The MCP server ${name} is not available: ${reason}`);
+  }
+
+  #on(event: LifecycleEvent): void {
+    const before = this.#life;
+    this.#life = afterEvent(before, event);
+    if (this.#life === before) return;
+    if (before.state === "waiting") this.#wait?.abort();
+    if (this.#life.state === "starting") this.#starting = this.#start();
+    if (this.#life.state === "waiting") void this.#waitFor(this.#life.attempt);
+    this.#options.onLife();
+  }
+
+  async #start(): Promise<void> {
+    const { startupTimeoutMs } = this.definition;
+    const { clock, open, host } = this.#options;
+    const attempt = new AbortController();
+    const stopped = (): void => attempt.abort(this.#stop.signal.reason);
+    this.#stop.signal.addEventListener("abort", stopped, { once: true });
+    const late = new AbortController();
+    clock.sleep(startupTimeoutMs, late.signal).then(
+      () => attempt.abort(new ConnectionError(`it did not start within ${startupTimeoutMs / 1_000} s.`)),
+      () => undefined,
+    );
+    let connection: Connection | undefined;
+    try {
+      // What opens must not be told apart from what was opened before it.
+      await Promise.resolve();
+      connection = await open(this.definition, host, {
+        signal: attempt.signal,
+        onToolsChanged: () => void this.#readTools(),
+      });
+      const tools = await orAborted(connection.listTools(), attempt.signal);
+      if (attempt.signal.aborted) throw attempt.signal.reason;
+      this.#open(connection, tools);
+    } catch (thrown) {
+      const error = attempt.signal.aborted ? (attempt.signal.reason as unknown) : thrown;
+      if (connection !== undefined) this.#end(connection);
+      const login = error instanceof ConnectionError && error.kind === "login";
+      this.#on({ type: "open_failed", reason: errorMessage(error), login });
+    } finally {
+      late.abort();
+      this.#stop.signal.removeEventListener("abort", stopped);
+    }
+  }
+
+  #open(connection: Connection, tools: readonly ListedTool[]): void {
+    this.#connection = connection;
+    this.#served = false;
+    void connection.closed.then((reason) => this.#lost(connection, reason));
+    this.#options.onTools(tools);
+    this.#on({ type: "opened" });
+  }
+
+  /** However often the server says that its list changed, it is asked one time after the other. */
+  async #readTools(): Promise<void> {
+    this.#toolsChanged = true;
+    const connection = this.#connection;
+    if (this.#isReading || connection === undefined) return;
+    this.#isReading = true;
+    try {
+      while (this.#toolsChanged && this.#connection === connection) {
+        this.#toolsChanged = false;
+        const tools = await connection.listTools();
+        if (this.#connection === connection) this.#options.onTools(tools);
+      }
+    } catch {
+      // The tools known so far stay; a connection that broke says so itself.
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  async #lost(connection: Connection, reason: string): Promise<void> {
+    if (this.#connection !== connection) return;
+    const served = this.#served;
+    this.#release();
+    this.#on({ type: "lost", reason, served });
+    await Promise.all(this.#ending);
+  }
+
+  #release(): void {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    if (connection !== undefined) this.#end(connection);
+  }
+
+  #end(connection: Connection): void {
+    const ended = connection.close().finally(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
+  }
+
+  async #waitFor(attempt: number): Promise<void> {
+    const { clock, random = Math.random } = this.#options;
+    const wait = new AbortController();
+    this.#wait = wait;
+    try {
+      await clock.sleep(backoffDelayMs(attempt + 1, { baseMs: 500, random }), wait.signal);
+      this.#on({ type: "due" });
+    } catch {
+      // Somebody wanted the server before the time, or it was ended.
+    }
+  }
+}

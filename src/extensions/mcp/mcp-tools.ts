@@ -1,0 +1,166 @@
+import { compileSchema } from "../../core/base/compile-schema.ts";
+import { isNanoAgentError } from "../../core/base/errors.ts";
+import { isRecord } from "../../core/base/json.ts";
+import { toCleanText } from "../../core/base/text.ts";
+import { estimateTokens } from "../../core/model/estimate.ts";
+import { defineTool } from "../../core/tool/define-tool.ts";
+import type { Tool, ToolContext } from "../../core/tool/tool.ts";
+import type { ListedTool } from "./connection.ts";
+import type { McpServer } from "./mcp-server.ts";
+import { type NormalisedSchema, normaliseSchema, originalNames } from "./normalise-schema.ts";
+import { mcpNames } from "./tool-name.ts";
+import { toMcpResult } from "./tool-result.ts";
+
+/** A tool of a server, as the model may be offered it. */
+export interface McpTool {
+  /** `mcp__server__tool`. */
+  readonly as: string;
+  /** What its server calls it. */
+  readonly name: string;
+  readonly description: string;
+  /** Tokens that offering it costs in each request, estimated. */
+  readonly tokens: number;
+  /** Equal for equal definitions. */
+  readonly text: string;
+  /** Makes the tool, each time the same one: schemas of tools that nobody is offered are not read. */
+  readonly tool: () => Tool;
+}
+
+/** A tool that cannot be offered, and why. */
+export interface DroppedTool {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** What can be made of a server's list of tools. */
+export interface McpTools {
+  readonly tools: readonly McpTool[];
+  readonly dropped: readonly DroppedTool[];
+}
+
+/** Characters of a schema: longer ones would cost more than what they are for. */
+const MAX_SCHEMA_CHARS = 100_000;
+const MAX_DESCRIPTION_CHARS = 8_000;
+
+/**
+ * Makes tools of what a server lists: `mcp__server__tool`, judged and recorded as any other. One that cannot be used is left out by name.
+ * A hint that it only reads lets a tool run beside others, and allows nothing. `isChecked`: the list was gone through before.
+ */
+export function toMcpTools(
+  listed: readonly ListedTool[],
+  { server, part, isChecked = false }: McpToolsOptions,
+): McpTools {
+  const names = mcpNames(
+    part,
+    listed.map(({ name }) => name),
+  );
+  const tools: McpTool[] = [];
+  const dropped: DroppedTool[] = [];
+  const seen = new Set<string>();
+  for (const each of listed) {
+    const { name } = each;
+    const reason = seen.has(name) ? "is listed twice" : isChecked ? undefined : faultOf(each);
+    seen.add(name);
+    if (reason === undefined) tools.push(toMcpTool(each, { server, as: names.get(name) ?? name }));
+    else dropped.push({ name, reason });
+  }
+  return { tools, dropped };
+}
+
+/** What {@link toMcpTools} works with. */
+export interface McpToolsOptions {
+  readonly server: McpServer;
+  /** Of the server in the names of its tools. */
+  readonly part: string;
+  readonly isChecked?: boolean;
+}
+
+interface Naming {
+  readonly server: McpServer;
+  readonly as: string;
+}
+
+function toMcpTool(listed: ListedTool, naming: Naming): McpTool {
+  const { name, inputSchema, annotations } = listed;
+  const description = descriptionOf(listed);
+  const text = JSON.stringify({ name: naming.as, description, inputSchema, annotations });
+  let made: Tool | undefined;
+  return {
+    as: naming.as,
+    name,
+    description,
+    tokens: estimateTokens(text),
+    text,
+    tool: () => (made ??= toTool(listed, naming)),
+  };
+}
+
+/** Why a tool cannot be used, if that is so. */
+function faultOf(listed: ListedTool): string | undefined {
+  const { inputSchema } = listed;
+  if (normaliseSchema(inputSchema) === undefined) return "has an inputSchema that is not an object";
+  if (JSON.stringify(inputSchema ?? {}).length > MAX_SCHEMA_CHARS)
+    return `has an inputSchema of more than ${MAX_SCHEMA_CHARS} characters`;
+  try {
+    compileSchema(usableSchema(inputSchema).schema as never);
+    return undefined;
+  } catch (error) {
+    if (isNanoAgentError(error, "invalid_argument")) return `cannot be used: ${error.message}`;
+    throw error;
+  }
+}
+
+function toTool(listed: ListedTool, { server, as }: Naming): Tool {
+  const { annotations } = listed;
+  const usable = usableSchema(listed["inputSchema"]);
+  const onlyReads = isRecord(annotations) && annotations["readOnlyHint"] === true;
+  return defineTool({
+    name: as,
+    description: descriptionOf(listed),
+    parameters: usable.schema as never,
+    // The server's own limit counts, which its progress moves on.
+    timeoutMs: 0,
+    access: onlyReads ? "none" : "exclusive",
+    execute: (input: object, context: ToolContext) =>
+      call(server, { name: listed.name, input: originalNames({ ...input }, usable), context }),
+  });
+}
+
+async function call(
+  server: McpServer,
+  { name, input, context }: { readonly name: string; readonly input: object; readonly context: ToolContext },
+) {
+  const { signal, update } = context;
+  return toMcpResult(await server.call(name, input, { signal, onProgress: update }));
+}
+
+function descriptionOf({ name, description, title }: ListedTool): string {
+  const given = [description, title].find((text) => typeof text === "string" && text.trim() !== "");
+  return toCleanText(typeof given === "string" ? given : name).slice(0, MAX_DESCRIPTION_CHARS);
+}
+
+/** Regular expressions of other languages say nothing here: the server checks them. */
+function usableSchema(inputSchema: unknown): NormalisedSchema {
+  const { schema, renamed } = normaliseSchema(inputSchema) ?? {
+    schema: { type: "object" },
+    renamed: new Map(),
+  };
+  return { renamed, schema: withoutForeignPatterns(schema) as NormalisedSchema["schema"] };
+}
+
+function withoutForeignPatterns(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutForeignPatterns);
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).filter(
+    ([key, each]) => key !== "pattern" || typeof each !== "string" || isPattern(each),
+  );
+  return Object.fromEntries(entries.map(([key, each]) => [key, withoutForeignPatterns(each)]));
+}
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}

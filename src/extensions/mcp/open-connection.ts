@@ -1,0 +1,254 @@
+import { pathToFileURL } from "node:url";
+import { Client, ProtocolError, SdkError, SdkErrorCode, type Transport } from "@modelcontextprotocol/client";
+import { abortError } from "../../core/base/abort.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { isRecord } from "../../core/base/json.ts";
+import { answerServer } from "./answer-server.ts";
+import {
+  type Connection,
+  ConnectionError,
+  type ConnectionEvents,
+  type ListedPrompt,
+  type ListedResource,
+  type ListedTool,
+  type McpHost,
+  type OpenConnection,
+} from "./connection.ts";
+import { HttpTransport, knowsNoHttp, sseTransport } from "./http-transport.ts";
+import type { ProcessWatcher } from "./process-watcher.ts";
+import type { McpServerDefinition } from "./server-definition.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+
+/** What connections of one agent share. */
+export interface ConnectionKit {
+  /** Version of this program, told to servers. */
+  readonly version: string;
+  readonly watcher: ProcessWatcher | undefined;
+}
+
+/** Pages of a list that are read, and entries that are taken. */
+const MAX_PAGES = 100;
+const MAX_ENTRIES = 2_000;
+/** Time a server at an address gets to hear that its session is over. */
+const GOODBYE_MS = 500;
+
+/** Opens connections with the client of the protocol's makers. What servers list and answer is taken as it stands: others judge it. */
+export function connectionOpener(kit: ConnectionKit): OpenConnection {
+  return async (server, host, options) => {
+    const opening = { kit, server, host, options };
+    if (server.type === "stdio") {
+      const [cwd = "."] = host.roots;
+      const environment = host.environment();
+      const transport = new StdioTransport({ server, cwd, environment, watcher: kit.watcher });
+      return connected(opening, {
+        transport,
+        reason: () => transport.reason,
+        kill: () => transport.killNow(),
+      });
+    }
+    const unreachable = Promise.withResolvers<string>();
+    const parts = {
+      server,
+      authorization: host.authorization?.(server),
+      onUnreachable: (reason: string) => unreachable.resolve(reason),
+    };
+    const line = (transport: Transport): Line => ({
+      transport,
+      reason: () => "the connection ended.",
+      unreachable: unreachable.promise,
+    });
+    if (server.type === "sse") return connected(opening, line(sseTransport(parts)));
+    try {
+      return await connected(opening, line(new HttpTransport(parts)));
+    } catch (error) {
+      if (!knowsNoHttp(error)) throw error;
+      return await connected(opening, line(sseTransport(parts)));
+    }
+  };
+}
+
+interface Opening {
+  readonly kit: ConnectionKit;
+  readonly server: McpServerDefinition;
+  readonly host: McpHost;
+  readonly options: ConnectionEvents & { readonly signal: AbortSignal };
+}
+
+/** A way to a server, and how it ends. */
+interface Line {
+  readonly transport: Transport;
+  readonly reason: () => string;
+  readonly unreachable?: Promise<string>;
+  readonly kill?: () => void;
+}
+
+async function connected({ kit, server, host, options }: Opening, line: Line): Promise<Connection> {
+  const { signal, onToolsChanged } = options;
+  const client = new Client(
+    { name: "nano-agent", version: kit.version },
+    {
+      capabilities: {
+        roots: { listChanged: false },
+        ...(host.elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
+        ...(host.sample === undefined || !server.sampling ? {} : { sampling: {} }),
+      },
+    },
+  );
+  answerServer(client, server, host);
+  client.setRequestHandler("roots/list", () => ({
+    roots: host.roots.map((folder) => ({ uri: pathToFileURL(folder).href })),
+  }));
+  client.setNotificationHandler("notifications/tools/list_changed", () => onToolsChanged());
+  const ended = Promise.withResolvers<string>();
+  Object.assign(client, {
+    // Slips of a server are its own: what matters ends a request or the connection.
+    onerror: () => undefined,
+    onclose: () => ended.resolve(line.reason()),
+  });
+  const aborted = (): void => line.kill?.();
+  signal.addEventListener("abort", aborted, { once: true });
+  try {
+    await client.connect(line.transport, { signal, timeout: LONG_MS });
+  } catch (error) {
+    await line.transport.close().catch(() => undefined);
+    throw knowsNoHttp(error) ? error : asConnectionError(error, line);
+  } finally {
+    signal.removeEventListener("abort", aborted);
+  }
+  return new SdkConnection(client, { server, line, ended: ended.promise });
+}
+
+/** As long as a timer can wait: what opens and calls is ended by signals, and by silence. */
+const LONG_MS = 2 ** 31 - 1;
+
+interface ConnectionParts {
+  readonly server: McpServerDefinition;
+  readonly line: Line;
+  readonly ended: Promise<string>;
+}
+
+class SdkConnection implements Connection {
+  readonly closed: Promise<string>;
+  readonly #client: Client;
+  readonly #parts: ConnectionParts;
+
+  constructor(client: Client, parts: ConnectionParts) {
+    this.#client = client;
+    this.#parts = parts;
+    const { unreachable } = parts.line;
+    this.closed = unreachable === undefined ? parts.ended : Promise.race([parts.ended, unreachable]);
+  }
+
+  readonly callTool: Connection["callTool"] = (name, input, { signal, onProgress }) =>
+    this.#request(
+      { method: "tools/call", params: { name, arguments: input } },
+      {
+        signal,
+        timeout: this.#parts.server.timeoutMs,
+        resetTimeoutOnProgress: true,
+        onprogress: (progress: object) => onProgress?.(progressLine({ ...progress })),
+      },
+    );
+
+  readonly listTools = async (): Promise<readonly ListedTool[]> =>
+    this.#client.getServerCapabilities()?.tools === undefined ? [] : this.#list("tools");
+
+  readonly listPrompts = async (): Promise<readonly ListedPrompt[]> => {
+    if (this.#client.getServerCapabilities()?.prompts === undefined) return [];
+    return (await this.#list("prompts")).map((prompt) => ({
+      name: prompt.name,
+      ...described(prompt),
+      arguments: (Array.isArray(prompt["arguments"])
+        ? (prompt["arguments"] as readonly unknown[])
+        : []
+      ).flatMap((each) =>
+        isRecord(each) && typeof each["name"] === "string"
+          ? [{ name: each["name"], required: each["required"] === true }]
+          : [],
+      ),
+    }));
+  };
+
+  readonly getPrompt: Connection["getPrompt"] = (name, args) =>
+    this.#request({ method: "prompts/get", params: { name, arguments: args } });
+
+  readonly listResources = async (): Promise<readonly ListedResource[]> => {
+    if (this.#client.getServerCapabilities()?.resources === undefined) return [];
+    return (await this.#list("resources")).flatMap((each) =>
+      typeof each["uri"] === "string" ? [{ uri: each["uri"], name: each.name, ...described(each) }] : [],
+    );
+  };
+
+  readonly readResource: Connection["readResource"] = (uri, signal) =>
+    this.#request({ method: "resources/read", params: { uri } }, signal === undefined ? {} : { signal });
+
+  readonly close = async (): Promise<void> => {
+    const { transport } = this.#parts.line;
+    if (transport instanceof HttpTransport) {
+      const goodbye = transport.terminateSession().catch(() => undefined);
+      await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS).unref())]);
+    }
+    await this.#client.close().catch(() => undefined);
+    await transport.close().catch(() => undefined);
+  };
+
+  readonly killNow = (): void => this.#parts.line.kill?.();
+
+  async #list(what: "tools" | "prompts" | "resources"): Promise<ListedTool[]> {
+    const found: ListedTool[] = [];
+    let cursor: unknown;
+    for (let page = 0; page < MAX_PAGES && found.length < MAX_ENTRIES; page++) {
+      const params = cursor === undefined ? {} : { cursor };
+      const answer = await this.#request({ method: `${what}/list`, params });
+      const entries = isRecord(answer) ? answer[what] : undefined;
+      if (Array.isArray(entries)) found.push(...entries.filter(isNamed));
+      const next = isRecord(answer) ? answer["nextCursor"] : undefined;
+      if (typeof next !== "string" || next === "" || next === cursor) break;
+      cursor = next;
+    }
+    return found.slice(0, MAX_ENTRIES);
+  }
+
+  async #request(
+    request: { readonly method: string; readonly params: { readonly [key: string]: unknown } },
+    options: { readonly signal?: AbortSignal; readonly [option: string]: unknown } = {},
+  ): Promise<unknown> {
+    try {
+      return await this.#client.request({ ...request, params: { ...request.params } }, ANYTHING, {
+        timeout: this.#parts.server.timeoutMs,
+        ...options,
+      });
+    } catch (error) {
+      if (options.signal?.aborted === true) throw abortError(options.signal);
+      throw asConnectionError(error, this.#parts.line);
+    }
+  }
+}
+
+/** Takes every answer: one odd entry must not cost the whole of it. */
+const ANYTHING = {
+  "~standard": { version: 1, vendor: "nano-agent", validate: (value: unknown) => ({ value }) },
+} as const;
+
+function isNamed(value: unknown): value is ListedTool {
+  return isRecord(value) && typeof value["name"] === "string" && value["name"] !== "";
+}
+
+function described({ description }: ListedTool): { readonly description?: string } {
+  return typeof description === "string" ? { description } : {};
+}
+
+function progressLine({ progress, total, message }: { readonly [key: string]: unknown }): string {
+  const share = typeof total === "number" ? `${String(progress)}/${total}` : String(progress);
+  return typeof message === "string" && message !== "" ? `${message} (${share})\n` : `${share}\n`;
+}
+
+function asConnectionError(error: unknown, { reason }: Line): Error {
+  if (error instanceof ConnectionError) return error;
+  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
+    return new ConnectionError(`The connection ended: ${reason()}`);
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+    return new ConnectionError("It did not answer in time.");
+  if (error instanceof ProtocolError) return new ConnectionError(error.message);
+  return new ConnectionError(errorMessage(error));
+}

@@ -1,0 +1,194 @@
+import { hashText } from "../../core/base/hash-text.ts";
+import { canonicalJson, isRecord } from "../../core/base/json.ts";
+import { type ExpandedText, expandVariables } from "./expand-variables.ts";
+
+/** What all servers have in common. */
+interface AnyServer {
+  readonly name: string;
+  /** The file or option the definition stands in. */
+  readonly source: string;
+  /** Names the configuration, without the values of its variables. */
+  readonly hash: string;
+  /** False: it stands in the configuration and is not used. */
+  readonly enabled: boolean;
+  /** Milliseconds without progress after which a call is given up. */
+  readonly timeoutMs: number;
+  /** Milliseconds the server may take until its tools are known. */
+  readonly startupTimeoutMs: number;
+  /** Whether it may ask the model of the run. */
+  readonly sampling: boolean;
+}
+
+/** A server that is a process of this machine. */
+export interface StdioServer extends AnyServer {
+  readonly type: "stdio";
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Variables beside those that every server gets. */
+  readonly env: { readonly [name: string]: string };
+  /** Default: the working folder of the run. */
+  readonly cwd: string | undefined;
+}
+
+/** A server at an address. */
+export interface HttpServer extends AnyServer {
+  /** `http`: Streamable HTTP, and SSE where the server does not speak it. `sse`: SSE alone. */
+  readonly type: "http" | "sse";
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly oauth: OAuthSettings;
+}
+
+/** What is known beforehand of logging in to a server. What is absent is found out, and a client is registered. */
+export interface OAuthSettings {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly scope?: string;
+  /** Default: any free one. */
+  readonly callbackPort?: number;
+}
+
+/** How a server is reached, checked, with its variables put in. */
+export type McpServerDefinition = StdioServer | HttpServer;
+
+/** Where a definition comes from. */
+export interface DefinitionPlace {
+  readonly source: string;
+  /** Values for `${NAME}`. */
+  readonly variables: { readonly [name: string]: string | undefined };
+}
+
+/** A definition, or in one sentence what is wrong with it and what to do. */
+export type ParsedServer =
+  | { readonly ok: true; readonly server: McpServerDefinition }
+  | { readonly ok: false; readonly fault: string };
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const DEFAULT_STARTUP_TIMEOUT_MS = 30_000;
+const HTTP_TYPES: ReadonlySet<unknown> = new Set(["http", "streamable-http", "streamableHttp"]);
+
+/** Reads the definition of one server as files hold it. Fields that nobody knows are ignored: other programs keep theirs there. */
+export function parseServer(name: string, value: unknown, place: DefinitionPlace): ParsedServer {
+  if (!isRecord(value)) return fault("is not an object");
+  const { type, command, url } = value;
+  try {
+    const common = commonFields(name, value, place);
+    const expand = expander(place);
+    if (url !== undefined || HTTP_TYPES.has(type) || type === "sse")
+      return { ok: true, server: httpServer(common, value, expand) };
+    if (type !== undefined && type !== "stdio")
+      return fault(`has the type ${JSON.stringify(type)}; write stdio, http or sse`);
+    if (command === undefined) return fault("has neither a command nor a url");
+    return { ok: true, server: stdioServer(common, value, expand) };
+  } catch (error) {
+    if (error instanceof DefinitionFault) return fault(error.message);
+    throw error;
+  }
+}
+
+function fault(text: string): ParsedServer {
+  return { ok: false, fault: `${text}.` };
+}
+
+class DefinitionFault extends Error {}
+
+type Fields = { readonly [key: string]: unknown };
+type Expand = (text: string, where: string) => string;
+
+function expander({ variables }: DefinitionPlace): Expand {
+  return (text, where) => {
+    const expanded: ExpandedText = expandVariables(text, variables);
+    if ("text" in expanded) return expanded.text;
+    throw new DefinitionFault(
+      `needs the variable ${expanded.missing} in "${where}", which is not set; set it, or write \${${expanded.missing}:-default}`,
+    );
+  };
+}
+
+function commonFields(name: string, value: Fields, { source }: DefinitionPlace): AnyServer {
+  return {
+    name,
+    source,
+    hash: nameOf(canonicalJson(value)),
+    enabled: value["disabled"] !== true && value["enabled"] !== false,
+    timeoutMs: milliseconds(value, "timeout") ?? DEFAULT_TIMEOUT_MS,
+    startupTimeoutMs: milliseconds(value, "startupTimeout") ?? DEFAULT_STARTUP_TIMEOUT_MS,
+    sampling: value["sampling"] === true,
+  };
+}
+
+/** Loading a cryptographic hash would hold the first request up, and a name protects nothing here. */
+function nameOf(text: string): string {
+  return [text, `${text} `].map((each) => hashText(each).toString(36).padStart(11, "0")).join("");
+}
+
+function milliseconds(value: Fields, key: string): number | undefined {
+  const given = value[key];
+  if (given === undefined) return undefined;
+  if (typeof given === "number" && given > 0 && Number.isFinite(given)) return given;
+  throw new DefinitionFault(`has a "${key}" that is not a number of milliseconds above 0`);
+}
+
+function stdioServer(common: AnyServer, value: Fields, expand: Expand): StdioServer {
+  const { command, args = [], cwd } = value;
+  if (typeof command !== "string" || command.trim() === "" || command.includes("\0"))
+    throw new DefinitionFault('has a "command" that is not the name of a program');
+  if (!isTexts(args)) throw new DefinitionFault('has "args" that are not a list of texts');
+  if (cwd !== undefined && typeof cwd !== "string")
+    throw new DefinitionFault('has a "cwd" that is not a folder');
+  return {
+    ...common,
+    type: "stdio",
+    command: expand(command, "command"),
+    args: args.map((each) => expand(each, "args")),
+    env: texts(value, "env", expand),
+    cwd: cwd === undefined ? undefined : expand(cwd, "cwd"),
+  };
+}
+
+function httpServer(common: AnyServer, value: Fields, expand: Expand): HttpServer {
+  const { url, type } = value;
+  const address = typeof url === "string" ? expand(url, "url") : "";
+  const parsed = URL.parse(address);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol))
+    throw new DefinitionFault('has a "url" that is not an http:// or https:// address');
+  if (parsed.username !== "" || parsed.password !== "")
+    throw new DefinitionFault('has a "url" with a name or password in it; put it into "headers"');
+  const headers = texts(value, "headers", expand);
+  for (const [header, text] of Object.entries(headers))
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header) || /[\r\n\0]/.test(text))
+      throw new DefinitionFault(`has a header ${JSON.stringify(header)} that HTTP does not take`);
+  const oauth = oauthSettings(value["oauth"], expand);
+  return { ...common, type: type === "sse" ? "sse" : "http", url: address, headers, oauth };
+}
+
+function oauthSettings(value: unknown, expand: Expand): OAuthSettings {
+  if (value === undefined) return {};
+  if (!isRecord(value)) throw new DefinitionFault('has "oauth" that is not an object');
+  const { callbackPort, ...rest } = value;
+  if (callbackPort !== undefined && !(Number.isInteger(callbackPort) && Number(callbackPort) > 0))
+    throw new DefinitionFault('has an "oauth.callbackPort" that is not a port');
+  const entries = ["clientId", "clientSecret", "scope"].flatMap((key) => {
+    const text = rest[key];
+    if (text === undefined) return [];
+    if (typeof text !== "string") throw new DefinitionFault(`has an "oauth.${key}" that is not a text`);
+    return [[key, expand(text, `oauth.${key}`)]];
+  });
+  return {
+    ...(Object.fromEntries(entries) as OAuthSettings),
+    ...(callbackPort === undefined ? {} : { callbackPort: Number(callbackPort) }),
+  };
+}
+
+function texts(value: Fields, key: string, expand: Expand): { readonly [name: string]: string } {
+  const given = value[key];
+  if (given === undefined) return {};
+  const entries = isRecord(given) ? Object.entries(given) : undefined;
+  if (entries === undefined || !entries.every(([, text]) => typeof text === "string"))
+    throw new DefinitionFault(`has "${key}" that is not an object of texts`);
+  return Object.fromEntries(entries.map(([name, text]) => [name, expand(text as string, `${key}.${name}`)]));
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string" && !each.includes("\0"));
+}

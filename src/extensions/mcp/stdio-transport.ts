@@ -1,0 +1,204 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { systemClock } from "../../core/base/clock.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import { ConnectionError } from "./connection.ts";
+import { lineReader, MAX_MESSAGE_BYTES } from "./line-reader.ts";
+import type { ProcessWatcher } from "./process-watcher.ts";
+import type { StdioServer } from "./server-definition.ts";
+
+/** What the process of a server runs with. */
+export interface StdioTransportOptions {
+  readonly server: StdioServer;
+  /** Default working folder. */
+  readonly cwd: string;
+  /** Every variable beside those of the definition. */
+  readonly environment: { readonly [name: string]: string };
+  readonly watcher: ProcessWatcher | undefined;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** Time a server gets to end by itself once its standard input ended, and then once it was told to. */
+const CLOSE_GRACE_MS = 300;
+const TERM_GRACE_MS = 1_000;
+/** What is kept of what a server wrote to standard error, to say why it died. */
+const MAX_STDERR_CHARS = 2_000;
+/** Lines in a row that are no messages: more is a flood and no slip of a program that prints. */
+const MAX_OTHER_LINES = 10_000;
+
+/**
+ * A server as a process in a group of its own. Its standard error is read all the time, for a full pipe would stop it. Lines that are no
+ * messages are passed over. Whatever is left of the group is killed at the end.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport["onmessage"];
+  readonly #options: StdioTransportOptions;
+  #child: Child | undefined;
+  #stderr = "";
+  #otherLines = 0;
+  #delivery: Promise<void> = Promise.resolve();
+  #exited: Promise<void> = Promise.resolve();
+  #reason: string | undefined;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+  }
+
+  /** Why it ended, in one sentence. */
+  get reason(): string {
+    const last = this.#stderr.trim().split("\n").at(-1)?.trim() ?? "";
+    return `${this.#reason ?? "it ended"}${last === "" ? "" : ` (its last words: ${last.slice(0, 300)})`}.`;
+  }
+
+  /** Starts the process. Rejects when there is no such program. */
+  async start(): Promise<void> {
+    const { server, cwd, environment, watcher } = this.#options;
+    const child: Child = spawn(server.command, server.args, {
+      cwd: server.cwd ?? cwd,
+      env: { ...environment, ...server.env },
+      detached: process.platform !== "win32",
+      shell: process.platform === "win32",
+      windowsHide: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    this.#child = child;
+    const { pid } = child;
+    if (pid !== undefined) watcher?.add(pid);
+    this.#exited = new Promise((resolve) => {
+      child.once("exit", (code, signal) => {
+        this.#reason ??= signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+        // What it started must not stay behind it.
+        this.killNow();
+        if (pid !== undefined) watcher?.remove(pid);
+        resolve();
+      });
+      child.once("error", () => resolve());
+    });
+    this.#listen(child);
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", (error) => reject(new ConnectionError(spawnFault(server, error))));
+    });
+  }
+
+  /** Writes a message. Rejects when the process is gone. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const input = this.#child?.stdin;
+    if (input === undefined || !input.writable) throw new ConnectionError(this.reason);
+    await new Promise<void>((resolve, reject) => {
+      input.write(`${JSON.stringify(message)}\n`, (error) =>
+        error ? reject(new ConnectionError(this.reason)) : resolve(),
+      );
+    });
+  }
+
+  /** Ends standard input, and the group when the process does not end by that. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    this.#reason ??= "it was ended";
+    child.stdin.end();
+    if (await within(CLOSE_GRACE_MS, this.#exited)) return;
+    this.#signal("SIGTERM");
+    if (await within(TERM_GRACE_MS, this.#exited)) return;
+    this.killNow();
+    await this.#exited;
+  }
+
+  /** Kills the group. */
+  killNow(): void {
+    this.#signal("SIGKILL");
+  }
+
+  #signal(name: NodeJS.Signals): void {
+    const pid = this.#child?.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(process.platform === "win32" ? pid : -pid, name);
+    } catch {
+      // The group is gone already.
+    }
+  }
+
+  #listen(child: Child): void {
+    child.stdin.on("error", () => undefined);
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-MAX_STDERR_CHARS);
+    });
+    child.stdout.on(
+      "data",
+      lineReader((line) => this.#line(line)),
+    );
+    const spoken = new Promise<void>((resolve) => child.stdout.once("close", resolve));
+    // Whoever was left behind may hold the pipe open, and a process may live on that closed its own: neither is waited for.
+    const afterExit = this.#exited.then(() => within(CLOSE_GRACE_MS, spoken));
+    const afterSpeech = spoken.then(() => within(CLOSE_GRACE_MS, this.#exited));
+    void Promise.race([afterExit, afterSpeech]).then(() => {
+      this.#reason ??= "it closed its output";
+      this.#ended();
+    });
+  }
+
+  #ended(): void {
+    const { onclose } = this;
+    delete this.onclose;
+    onclose?.();
+  }
+
+  #line(line: string | undefined): void {
+    if (line === undefined) {
+      this.#giveUp(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB`);
+      return;
+    }
+    const parsed = safeParse(line);
+    if (parsed.ok && isRecord(parsed.value) && parsed.value["jsonrpc"] === "2.0") {
+      this.#otherLines = 0;
+      this.#deliver(withResult(parsed.value));
+    } else if (++this.#otherLines > MAX_OTHER_LINES)
+      this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are no messages of the protocol`);
+  }
+
+  /** One after the other: what is told of a call before its answer must have been heard when the answer comes. */
+  #deliver(message: object): void {
+    this.#delivery = this.#delivery.then(async () => {
+      this.onmessage?.(message as JSONRPCMessage);
+      if ("method" in message) await new Promise((resolve) => setImmediate(resolve));
+    });
+  }
+
+  #giveUp(reason: string): void {
+    this.#reason ??= reason;
+    this.killNow();
+    this.#ended();
+  }
+}
+
+/** An answer that is none would be passed over, and its call wait for ever: it counts as an error. */
+function withResult(message: { readonly [key: string]: unknown }): object {
+  const { id, method, result, error } = message;
+  if (id === undefined || method !== undefined || isRecord(result) || isRecord(error)) return message;
+  return { jsonrpc: "2.0", id, error: { code: -32_603, message: "The server's answer is not a result." } };
+}
+
+/** Whether it comes about in time. */
+async function within(ms: number, event: Promise<void>): Promise<boolean> {
+  const wait = new AbortController();
+  const late = systemClock.sleep(ms, wait.signal).then(
+    () => false,
+    () => true,
+  );
+  const inTime = await Promise.race([event.then(() => true), late]);
+  wait.abort();
+  return inTime;
+}
+
+function spawnFault({ command }: StdioServer, error: Error): string {
+  const code = "code" in error ? error.code : undefined;
+  if (code === "ENOENT")
+    return `${command} is not a program that can be found. Check "command", "cwd" and PATH.`;
+  return `${command} cannot be started: ${error.message}.`;
+}

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+
+/** Longest name that all providers take. */
+const MAX_NAME = 64;
+
+/** What a name begins with that a server brings. */
+export const MCP_PREFIX = "mcp__";
+
+/** Name of the tool behind which those of servers wait. */
+export const FIND_TOOLS = "find_tools";
+
+/**
+ * The names of a server's things (tools, prompts) as the agent calls them: `mcp__server__name`, of letters, digits, `_` and `-`, at most 64
+ * characters. A name that had to be changed and then is that of another one, or had to be cut, ends in a hash of what it was. Equal names
+ * come out equal; which of two clashing ones is changed does not depend on their order. `part` is one of {@link serverParts}.
+ */
+export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<string, string> {
+  const prefix = `${MCP_PREFIX}${part}__`;
+  const plain = names.map((name) => prefix + clean(name));
+  const count = new Map<string, number>();
+  for (const each of plain) count.set(each, (count.get(each) ?? 0) + 1);
+  const exact = new Set(names.map((name) => prefix + name));
+  const made = new Map<string, string>();
+  for (const [at, name] of names.entries()) {
+    const simple = plain[at] ?? prefix;
+    const isOwn = simple === prefix + name;
+    const clashes = !isOwn && ((count.get(simple) ?? 0) > 1 || exact.has(simple));
+    made.set(name, clashes || simple.length > MAX_NAME ? hashed(simple, `${part}\0${name}`) : simple);
+  }
+  return made;
+}
+
+/** What stands for each server in the names of its tools, different for different servers. Two underscores end it, so it has none. */
+export function serverParts(servers: readonly string[]): ReadonlyMap<string, string> {
+  const parts = new Map<string, string>();
+  for (const server of servers) {
+    const part = cut(clean(server).replaceAll(/_{2,}/g, "_").replaceAll(/^_|_$/g, ""), server);
+    const isTaken = [...parts.values()].includes(part);
+    parts.set(server, isTaken ? `${part.slice(0, MAX_SERVER - 9)}_${hashOf(server)}` : part);
+  }
+  return parts;
+}
+
+/** Leaves room for the name of a tool. */
+const MAX_SERVER = 30;
+
+function cut(part: string, server: string): string {
+  if (part === "") return hashOf(server);
+  return part.length <= MAX_SERVER ? part : `${part.slice(0, MAX_SERVER - 9)}_${hashOf(server)}`;
+}
+
+function clean(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+}
+
+function hashed(name: string, whole: string): string {
+  return `${name.slice(0, MAX_NAME - 9)}_${hashOf(whole)}`;
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
+}

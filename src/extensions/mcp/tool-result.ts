@@ -1,0 +1,107 @@
+import { isRecord } from "../../core/base/json.ts";
+import { truncateMiddle, utf8Length } from "../../core/base/text.ts";
+import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
+
+/** Bytes of text of one result that reach the model. */
+const MAX_TEXT_BYTES = 50 * 1024;
+/** Bytes of one image, and of all of one result, as base64: more is refused by providers. */
+const MAX_IMAGE_CHARS = 7_000_000;
+const MAX_ALL_IMAGE_CHARS = 14_000_000;
+/** Pictures that all providers take. */
+const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+type Block = TextBlock | ImageBlock;
+
+/**
+ * The answer of a server to a call, as the model gets it: texts as they are, at most 50 KB of them, pictures, the text of resources; what no
+ * model takes (sound, other files) is named with its size. Structured content counts where there is nothing else.
+ */
+export function toMcpResult(answer: unknown): ToolResult {
+  if (!isRecord(answer)) return { content: "Error: The server's answer is not a result.", isError: true };
+  const { content, structuredContent, isError } = answer;
+  const blocks = contentBlocks(Array.isArray(content) ? content : []);
+  const hasOnlyStructure = blocks.length === 0 && structuredContent !== undefined;
+  const shown: readonly Block[] = hasOnlyStructure
+    ? [text(truncateMiddle(JSON.stringify(structuredContent), { maxBytes: MAX_TEXT_BYTES }))]
+    : blocks;
+  const [first] = shown;
+  const plain = shown.length === 1 && first?.type === "text" ? first.text : undefined;
+  const failed = isError === true;
+  return {
+    content: plain ?? shown,
+    ...(failed ? { isError: true } : {}),
+  };
+}
+
+/** Blocks for the model from content blocks of the protocol. All texts together have at most 50 KB. */
+export function contentBlocks(content: readonly unknown[]): readonly Block[] {
+  const images = { left: MAX_ALL_IMAGE_CHARS };
+  const blocks = content.flatMap((block) => (isRecord(block) ? toBlocks(block, images) : []));
+  const sizes = blocks.map((block) => (block.type === "text" ? utf8Length(block.text) : 0));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total <= MAX_TEXT_BYTES) return blocks;
+  let left = MAX_TEXT_BYTES;
+  const bounded: Block[] = [];
+  for (const [at, block] of blocks.entries()) {
+    if (block.type !== "text") bounded.push(block);
+    else if (left > 0) {
+      bounded.push(text(truncateMiddle(block.text, { maxBytes: left })));
+      left -= Math.min(left, sizes[at] ?? 0);
+    }
+  }
+  return [
+    ...bounded,
+    text(`[${total} bytes of text in all, cut to ${MAX_TEXT_BYTES}. Ask for less at once.]`),
+  ];
+}
+
+function text(value: string): TextBlock {
+  return { type: "text", text: value };
+}
+
+type Fields = { readonly [key: string]: unknown };
+
+function toBlocks(block: Fields, images: { left: number }): readonly Block[] {
+  switch (block["type"]) {
+    case "text":
+      return typeof block["text"] === "string" && block["text"] !== "" ? [text(block["text"])] : [];
+    case "image":
+    case "audio":
+      return [media(block, images)];
+    case "resource":
+      return isRecord(block["resource"]) ? resourceBlocks(block["resource"], images) : [];
+    case "resource_link":
+      return [text(`[resource ${word(block["name"])}: ${word(block["uri"])}]`)];
+    default:
+      return [text(JSON.stringify(block))];
+  }
+}
+
+/** A resource with its contents, as results and `resources/read` hold it. */
+export function resourceBlocks(
+  resource: Fields,
+  images: { left: number } = { left: MAX_ALL_IMAGE_CHARS },
+): readonly Block[] {
+  const { uri, blob, mimeType } = resource;
+  if (typeof resource["text"] === "string")
+    return [text(`<resource uri=${JSON.stringify(word(uri))}>\n${resource["text"]}\n</resource>`)];
+  if (typeof blob !== "string") return [text(`[resource ${word(uri)}]`)];
+  const block = media({ mimeType, data: blob }, images);
+  return [block.type === "image" ? block : text(`[resource ${word(uri)}: ${block.text.slice(1)}`)];
+}
+
+function media({ mimeType, data }: Fields, images: { left: number }): Block {
+  const size = typeof data === "string" ? data.length : 0;
+  const what = `${word(mimeType)}, ${Math.floor((size * 3) / 4)} bytes`;
+  if (typeof data !== "string" || !IMAGE_TYPES.has(mimeType))
+    return text(`[${what}: the model cannot be shown this kind of file]`);
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return text(`[${what}: not base64, left out]`);
+  if (size > MAX_IMAGE_CHARS || size > images.left) return text(`[${what}: too large to be shown]`);
+  images.left -= size;
+  return { type: "image", source: { type: "base64", media_type: String(mimeType), data } };
+}
+
+function word(value: unknown): string {
+  return typeof value === "string" ? value.slice(0, 1_000) : "unknown";
+}

@@ -1,0 +1,225 @@
+import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
+import { currentFolder } from "../../../app/config/paths.ts";
+import { type FoundServers, faultText, findMcpServers } from "../../../app/mcp/find-servers.ts";
+import { hubFor } from "../../../app/mcp/probe-servers.ts";
+import { projectServersFile, saveServer, userServersFile } from "../../../app/mcp/saved-servers.ts";
+import { redactionFor } from "../../../app/secrets.ts";
+import { loadSettings, type Settings } from "../../../app/settings.ts";
+import { leftOutText } from "../../../app/trust/left-out-text.ts";
+import { errorMessage } from "../../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../../core/base/json.ts";
+import { counted, nearest } from "../../../core/base/text.ts";
+import type { McpHub, McpServerStatus } from "../../../extensions/mcp/mcp-hub.ts";
+import type { McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
+import { toMcpResult } from "../../../extensions/mcp/tool-result.ts";
+import type { CommandCall } from "../command-call.ts";
+import type { CommandContext } from "../command-context.ts";
+import { EndingSignals } from "../ending-signals.ts";
+import { mcpLogin, mcpLogout } from "../mcp/login.ts";
+import { definitionFrom } from "../mcp/new-server.ts";
+import { serverLines, serverRow } from "../mcp/server-text.ts";
+import { styleFor } from "../style.ts";
+import { terminalLine, terminalText } from "../terminal-text.ts";
+import { usageError } from "../usage-error.ts";
+import { widthOf, wrapText } from "../wrap-text.ts";
+
+/** `nano-agent mcp list|get|add|remove|test|login|logout`. */
+export async function mcp(context: CommandContext, call: CommandCall): Promise<number> {
+  const settings = await loadSettings({ environment: context.environment, cwd: currentFolder() });
+  const place = { context, call, settings };
+  switch (call.action) {
+    case "add":
+      return add(place);
+    case "remove":
+      return remove(place);
+    case "get":
+      return get(place);
+    case "test":
+      return testServer(place);
+    case "login":
+      return mcpLogin(context, settings, await named(place));
+    case "logout":
+      return mcpLogout(context, settings, await named(place));
+    default:
+      return list(place);
+  }
+}
+
+interface Place {
+  readonly context: CommandContext;
+  readonly call: CommandCall;
+  readonly settings: Settings;
+}
+
+async function list(place: Place): Promise<number> {
+  const { context, call } = place;
+  const { stdout } = context;
+  const found = await servers(place);
+  const json = call.has("--json");
+  return withHub(place, found.servers, async (hub) => {
+    await started(hub);
+    const rows = rowsOf(found, hub.statuses());
+    if (json) stdout.write(`${JSON.stringify({ servers: rows, faults: found.faults })}\n`);
+    else if (rows.length === 0)
+      stdout.write("There are no MCP servers. To add one: nano-agent mcp add NAME -- COMMAND…\n");
+    const shape = { style: styleFor(stdout.isTerminal, context.environment), width: widthOf(stdout, 1) };
+    if (!json) for (const row of rows) stdout.write(`${serverLines(row, shape).join("\n")}\n`);
+    return EXIT.done;
+  });
+}
+
+async function get(place: Place): Promise<number> {
+  const { stdout, environment } = place.context;
+  const definition = await named(place);
+  return withHub(place, [definition], async (hub) => {
+    await started(hub);
+    const [status] = hub.statuses();
+    if (status === undefined) return EXIT.failed;
+    const row = serverRow(definition, status);
+    const more = {
+      prompts: (await hub.prompts()).map(({ name }) => name),
+      resources: (await hub.resources()).map(({ mention }) => mention),
+    };
+    const shape = { style: styleFor(stdout.isTerminal, environment), width: widthOf(stdout, 1) };
+    if (place.call.has("--json")) stdout.write(`${JSON.stringify({ ...row, ...more })}\n`);
+    else stdout.write(`${serverLines(row, { ...shape, more }).join("\n")}\n`);
+    return EXIT.done;
+  });
+}
+
+async function testServer(place: Place): Promise<number> {
+  const { context, call, settings } = place;
+  const { stdout } = context;
+  const [, tool, json] = call.words;
+  const input = argumentsOf(json);
+  const definition = await named(place);
+  return withHub(place, [definition], async (hub) => {
+    await started(hub);
+    const [status] = hub.statuses();
+    if (status?.status !== "connected") return failed(context, status);
+    if (tool === undefined) {
+      stdout.write(`${definition.name} works: ${counted(status.tools.length, "tool")}.\n`);
+      return EXIT.done;
+    }
+    try {
+      const answer = await hub.call(definition.name, tool, input, new AbortController().signal);
+      const { content, isError = false } = toMcpResult(answer);
+      const redact = redactionFor(settings.environment, settings.config.values, [definition]);
+      const text =
+        typeof content === "string"
+          ? content
+          : content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
+      const shown = redact?.text(text) ?? text;
+      stdout.write(
+        call.has("--json")
+          ? `${JSON.stringify({ isError, content })}\n`
+          : `${stdout.isTerminal ? terminalText(shown) : shown}\n`,
+      );
+      return isError ? EXIT.failed : EXIT.done;
+    } catch (error) {
+      say(context, errorMessage(error));
+      return EXIT.failed;
+    }
+  });
+}
+
+function failed(context: CommandContext, status: McpServerStatus | undefined): number {
+  say(context, `${status?.name ?? "The server"} does not work: ${status?.reason ?? "it is switched off."}`);
+  return EXIT.failed;
+}
+
+function argumentsOf(json: string | undefined): object {
+  if (json === undefined) return {};
+  const parsed = safeParse(json);
+  if (parsed.ok && isRecord(parsed.value)) return parsed.value;
+  throw usageError(`${JSON.stringify(json)} is not a JSON object. Write arguments as '{"name":"value"}'.`);
+}
+
+async function add({ context, call, settings }: Place): Promise<number> {
+  const { name, definition } = definitionFrom(call);
+  const path = fileOf({ call, settings });
+  const before = await saveServer(path, name, definition);
+  const done = before === undefined ? "Added" : "Replaced";
+  context.stdout.write(`${done} the MCP server ${name} in ${terminalLine(path, 1_000)}.\n`);
+  if (call.has("--project")) context.stdout.write("It is used here once you approve it: nano-agent trust\n");
+  return EXIT.done;
+}
+
+async function remove({ context, call, settings }: Place): Promise<number> {
+  const [name = ""] = call.words;
+  const path = fileOf({ call, settings });
+  const before = await saveServer(path, name, undefined);
+  if (before === undefined) {
+    say(context, `${path} has no MCP server ${JSON.stringify(name)}. See nano-agent mcp list.`);
+    return EXIT.failed;
+  }
+  context.stdout.write(`Removed the MCP server ${name} from ${terminalLine(path, 1_000)}.\n`);
+  return EXIT.done;
+}
+
+function fileOf({ call, settings }: Pick<Place, "call" | "settings">): string {
+  return call.has("--project") ? projectServersFile(settings.cwd) : userServersFile(settings.paths);
+}
+
+/** The servers of the folder; faults and what waits for trust are said. */
+async function servers({ context, settings }: Place): Promise<FoundServers> {
+  const found = await findMcpServers(settings);
+  for (const fault of found.faults) say(context, faultText(fault));
+  const { leftOut } = settings.trust;
+  if (leftOut.length > 0) say(context, leftOutText(leftOut));
+  return found;
+}
+
+/** The server whose name is the first word. Throws `invalid_argument` where there is none. */
+async function named(place: Place): Promise<McpServerDefinition> {
+  const [name = ""] = place.call.words;
+  const found = await servers(place);
+  const server = found.servers.find((each) => each.name === name);
+  if (server !== undefined) return server;
+  const names = found.servers.map((each) => each.name);
+  const guess = nearest(name, names);
+  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  throw usageError(
+    `There is no MCP server ${JSON.stringify(name)} here.${hint} Servers: ${names.join(", ") || "none"}.`,
+  );
+}
+
+async function withHub(
+  { context, settings }: Place,
+  definitions: readonly McpServerDefinition[],
+  work: (hub: McpHub) => Promise<number>,
+): Promise<number> {
+  const said: string[] = [];
+  const hub = hubFor(settings, { servers: definitions, onNotice: (message) => said.push(message) });
+  const signals = new EndingSignals();
+  signals.signal.addEventListener("abort", () => hub.killNow(), { once: true });
+  try {
+    const code = await work(hub);
+    return signals.received === undefined ? code : SIGNAL_EXITS[signals.received];
+  } finally {
+    signals.close();
+    await hub.close();
+    for (const message of said) if (message.includes(": left out ")) say(context, message);
+  }
+}
+
+async function started(hub: McpHub): Promise<void> {
+  hub.start();
+  await hub.settled();
+}
+
+function rowsOf({ servers: definitions }: FoundServers, statuses: readonly McpServerStatus[]) {
+  return definitions.flatMap((definition) => {
+    const status = statuses.find(({ name }) => name === definition.name);
+    return status === undefined ? [] : [serverRow(definition, status)];
+  });
+}
+
+function say({ stderr }: CommandContext, message: string): void {
+  const lines = wrapText(terminalLine(message, 2_000), {
+    width: widthOf(stderr, 2),
+    first: "nano-agent: ",
+    rest: "  ",
+  });
+  stderr.write(`${lines.join("\n")}\n`);
+}

@@ -1,0 +1,74 @@
+import { tmpdir } from "node:os";
+import { systemClock } from "../../src/core/base/clock.ts";
+import type { Elicit } from "../../src/extensions/mcp/connection.ts";
+import { authorizationOf, type Login, type LoginStore, logIn } from "../../src/extensions/mcp/login.ts";
+import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
+import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";
+import { type HttpServer, parseServer } from "../../src/extensions/mcp/server-definition.ts";
+
+/**
+ * The client as the conformance suite runs it: `node conformance-client.ts URL`. Logs in where the server wants that, calls every tool, and
+ * takes the defaults of every form.
+ */
+const url = process.argv.at(-1) ?? "";
+const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as {
+  readonly client_id?: string;
+  readonly client_secret?: string;
+};
+const parsed = parseServer(
+  "judge",
+  {
+    url,
+    oauth: {
+      ...(context.client_id === undefined ? {} : { clientId: context.client_id }),
+      ...(context.client_secret === undefined ? {} : { clientSecret: context.client_secret }),
+    },
+  },
+  { source: "test", variables: {} },
+);
+if (!parsed.ok) throw new Error(parsed.fault);
+const server = parsed.server as HttpServer;
+
+let login: Login | undefined;
+const store: LoginStore = {
+  read: () => login,
+  change: async (change) => {
+    login = await change(login);
+  },
+};
+const parts = { store, clock: systemClock };
+const elicit: Elicit = async () => ({ action: "accept", content: {} });
+const signal = AbortSignal.timeout(25_000);
+const tools: string[] = [];
+const owner = new McpServer(server, {
+  host: {
+    roots: [tmpdir()],
+    environment: () => ({}),
+    elicit,
+    authorization: (each) => authorizationOf(each, parts),
+  },
+  open: connectionOpener({ version: "1", watcher: undefined }),
+  clock: systemClock,
+  onLife: () => undefined,
+  onTools: (listed) => tools.push(...listed.map(({ name }) => name)),
+});
+
+/** Does it, and once more after logging in where that is what was missing. */
+async function withLogin(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!/login|credentials/.test(String(error))) throw error;
+    await logIn(server, {
+      ...parts,
+      signal,
+      show: (page) => void fetch(page).then((response) => response.text()),
+    });
+    await work();
+  }
+}
+
+await withLogin(() => owner.use(signal, (connection) => connection.listTools()));
+const inputs: { readonly [tool: string]: object } = { add_numbers: { a: 5, b: 3 } };
+for (const name of new Set(tools)) await withLogin(() => owner.call(name, inputs[name] ?? {}, { signal }));
+await owner.close();

@@ -1,0 +1,195 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { toMcpResult } from "../../src/extensions/mcp/tool-result.ts";
+import { FakeClock } from "../../src/testing/fake-clock.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { CALL_FAULTS, type StartFault } from "./faulty-server.ts";
+import { serverRoom, TRANSPORTS } from "./server-room.ts";
+
+/** What a call ends with, for every fault of a call; the next call works each time. */
+const CALL_ENDS: { readonly [fault in (typeof CALL_FAULTS)[number]]: RegExp } = {
+  hangs: /did not answer in time/,
+  dies: /The connection ended: it ended with exit code 7|connection broke before the answer came|cannot be reached/,
+  garbage: /^it works$/,
+  wrong_id: /^it works$/,
+  answers_twice: /^it works$/,
+  huge: /more than 32 MB|connection broke before the answer came/,
+  floods: /^it works$/,
+  refuses: /wrong arguments/,
+  unknown_block: /hologram.*it works/s,
+  no_object: /not a result|connection broke before the answer came/,
+  no_content: /^\{"sum":3\}$/,
+};
+
+function shown(answer: unknown): string {
+  if (typeof answer === "string") return answer;
+  const { content } = toMcpResult(answer);
+  return typeof content === "string" ? content : JSON.stringify(content);
+}
+
+test.each(TRANSPORTS.flatMap((transport) => CALL_FAULTS.map((fault) => ({ transport, fault }))))(
+  "over $transport, a server that does this in a call costs that call alone: $fault",
+  async ({ transport, fault }) => {
+    const { call } = await serverRoom(
+      transport,
+      {},
+      { definition: { timeout: fault === "hangs" ? 200 : 20_000 } },
+    );
+    const bad = await call(fault === "no_object" ? "no_object" : fault);
+    const good = await call("echo", { text: "still here" });
+    expect([shown(bad), shown(good)]).toEqual([
+      expect.stringMatching(CALL_ENDS[fault]),
+      '{"text":"still here"}',
+    ]);
+  },
+);
+
+const START_ENDS: { readonly [fault in StartFault]: { readonly stdio: RegExp; readonly http: RegExp } } = {
+  hangs: { stdio: /did not start within 30 s/, http: /did not start within 30 s/ },
+  dies: { stdio: /exit code 7/, http: /cannot be reached|connection broke/ },
+  garbage: { stdio: /exit code 7/, http: /cannot be reached|connection broke/ },
+  version: {
+    stdio: /protocol version is not supported: 1999-01-01/,
+    http: /version is not supported: 1999-01-01/,
+  },
+  refuses: { stdio: /not today/, http: /not today/ },
+  floods: { stdio: /10000 lines that are no messages/, http: /did not start within 30 s/ },
+};
+
+const STARTS = Object.keys(START_ENDS) as StartFault[];
+
+test.each(TRANSPORTS.flatMap((transport) => STARTS.map((fault) => ({ transport, fault }))))(
+  "over $transport, a server that does this when it starts is not available, and says why: $fault",
+  async ({ transport, fault }) => {
+    const clock = new FakeClock();
+    const { server, lives } = await serverRoom(transport, { start: fault }, { clock });
+    server.want();
+    await clock.untilSleeping();
+    const isSilent = fault === "hangs" || (fault === "floods" && transport === "http");
+    if (isSilent) await clock.advance(30_000);
+    await server.settled();
+    const { life } = server;
+    expect([lives, "reason" in life ? life.reason : ""]).toEqual([
+      ["starting", "waiting"],
+      expect.stringMatching(START_ENDS[fault][transport]),
+    ]);
+  },
+);
+
+test.each(TRANSPORTS)(
+  "over %s, a server is started again with growing waits until it works",
+  async (transport) => {
+    const clock = new FakeClock();
+    const counter = join(tempFolder(), "starts");
+    const { server, reaches, lives } = await serverRoom(
+      transport,
+      { start: "refuses", until: { starts: 3, counter } },
+      { clock },
+    );
+    server.want();
+    for (const waitMs of [500, 1_000, 2_000]) {
+      await reaches("waiting");
+      await clock.advance(waitMs - 1);
+      expect(server.life.state).toBe("waiting");
+      await clock.advance(1);
+    }
+    await reaches("ready");
+    expect(lives).toEqual([
+      "starting",
+      "waiting",
+      "starting",
+      "waiting",
+      "starting",
+      "waiting",
+      "starting",
+      "ready",
+    ]);
+  },
+);
+
+test.each(TRANSPORTS)(
+  "over %s, a server that fails five times is left alone until it is called",
+  async (transport) => {
+    const clock = new FakeClock();
+    const counter = join(tempFolder(), "starts");
+    const { server, reaches, call } = await serverRoom(
+      transport,
+      { start: "refuses", until: { starts: 5, counter } },
+      { clock },
+    );
+    server.want();
+    for (let start = 1; start < 5; start++) {
+      await reaches("waiting");
+      await clock.advance(30_000);
+    }
+    await reaches("failed");
+    expect(shown(await call("echo", { text: "now?" }))).toBe('{"text":"now?"}');
+  },
+);
+
+test("a server at an address that is stopped is lost, and found again when it is back", async () => {
+  const { server, reaches, call, http } = await serverRoom("http", {});
+  await call("echo");
+  await http?.stop();
+  const gone = await call("echo");
+  await reaches("waiting");
+  await http?.restart();
+  expect([gone, shown(await call("echo", { text: "back" })), server.life.state]).toEqual([
+    expect.stringMatching(/cannot be reached/),
+    '{"text":"back"}',
+    "ready",
+  ]);
+});
+
+test("a call that the server says it never took, for it forgot the session, is made once more", async () => {
+  const { call, http } = await serverRoom("http", {});
+  await call("echo");
+  http?.forget();
+  expect(shown(await call("echo", { text: "again" }))).toBe('{"text":"again"}');
+  const versions = new Set(http?.requests.slice(1).map(({ headers }) => headers["mcp-protocol-version"]));
+  expect([...versions].filter((version) => version !== undefined)).toEqual(["2025-11-25"]);
+});
+
+test.each(TRANSPORTS)("over %s, a list that changes is read again", async (transport) => {
+  const { call, lists } = await serverRoom(transport, {});
+  const answer = await call("new_tool");
+  // The list is asked for on the same connection before this call is made.
+  await call("echo");
+  await call("echo");
+  expect([shown(answer), lists.map((list) => list.some(({ name }) => name === "brand_new"))]).toEqual([
+    "there is a new one",
+    [false, true],
+  ]);
+});
+
+test.each(TRANSPORTS)("over %s, progress is told, and a call can be stopped", async (transport) => {
+  const { server } = await serverRoom(transport, {});
+  const lines: string[] = [];
+  const controller = new AbortController();
+  const { signal } = controller;
+  await server.call("slow", {}, { signal, onProgress: (line) => lines.push(line) });
+  const stopped = server.call("hangs", {}, { signal });
+  controller.abort(new Error("enough"));
+  await expect(stopped).rejects.toThrow("The run was aborted.");
+  expect(lines).toEqual(["step 1 (1/2)\n", "step 2 (2/2)\n"]);
+});
+
+test("a server is told the folders of the run", async () => {
+  const folder = tempFolder();
+  const { call } = await serverRoom("stdio", {}, { roots: [folder] });
+  expect(shown(await call("ask_roots"))).toBe(JSON.stringify({ roots: [{ uri: `file://${folder}` }] }));
+});
+
+test("a program that is not there is named, with what to check", async () => {
+  const { server } = await serverRoom(
+    "stdio",
+    {},
+    { definition: { command: "no-such-program" }, clock: new FakeClock() },
+  );
+  server.want();
+  await server.settled();
+  expect(server.life).toMatchObject({
+    state: "waiting",
+    reason: 'no-such-program is not a program that can be found. Check "command", "cwd" and PATH.',
+  });
+});
