@@ -13,7 +13,7 @@ import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { parseModelName } from "../providers/model-name.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
-import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
+import type { BuiltinTools } from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import type { SessionPorts } from "./coding-session/coding-session.ts";
 import { about, type OnNotice } from "./coding-session/notice.ts";
@@ -22,11 +22,9 @@ import { composeExtensions } from "./compose-extensions.ts";
 import { type ComposedPermission, composePermission } from "./compose-permission.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
-import { variable } from "./config/env.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
-import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
 import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
@@ -36,11 +34,10 @@ import { offeredTools } from "./offered-tools.ts";
 import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { PermissionGate } from "./permission-gate.ts";
-import { openPlugins, type Plugins } from "./plugins/open-plugins.ts";
+import { openParts } from "./plugins/open-parts.ts";
 import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
 import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
-import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions {
@@ -146,22 +143,16 @@ async function composeConfined(
   const { workspace, limits: sandbox } = confined;
   // What loads meanwhile is needed last.
   const opening = mcpOf(options, confined, found);
-  const guard = new FileGuard();
-  const builtin = builtinTools(options.settings, confined, guard);
-  const own = [...builtin.tools, ...(options.tools ?? [])];
-  const { settings, ...plugins } = await openPlugins(options.settings, { taken: own, onNotice });
-  const opened: { journal?: Journal } = {};
-  const hooks = await hooksOf(settings, { ...plugins, confined, opened, onNotice });
+  const { settings, guard, builtin, plugins, hooks, openJournal } = await openParts(options, confined);
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
   const mode = config.permissionMode ?? "default";
   const memory = await openMemory(options.remembers === true ? config : {}, paths, about("memory", onNotice));
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const pauses = new RatePauses();
-  const extended = { settings, instructions, pauses, onNotice, sandbox };
-  const all = [...own, ...plugins.tools];
-  const { agents, skills, readable, ...extensions } = await composeExtensions({ ...extended, tools: all });
-  const known = [...namesOf(extensions.tools), ...memory.toolNames];
+  const around = { settings, instructions, pauses, onNotice, sandbox, tools: plugins.tools };
+  const { readable, tools: all, commands, ...named } = await composeExtensions(around);
+  const known = [...namesOf(all), ...memory.toolNames];
   const decided = { mode, known, allowed: memory.toolNames, workspace, readable, guard, hooks };
   const { permission, ...asked } = composePermission(settings, { ...options, ...decided });
   const warn = about("setting", onNotice);
@@ -169,13 +160,12 @@ async function composeConfined(
     openModel(name, { environment, config, onNotice: warn, pauses });
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
   const offered = (chosen: Model): readonly Tool[] =>
-    offeredTools(extensions.tools, { model: chosen, forbidden: permission.forbidden, onNotice: warn });
+    offeredTools(all, { model: chosen, forbidden: permission.forbidden, onNotice: warn });
   const tools = offered(model);
   const mcp = await opening;
-  const journal = await options.openJournal();
-  opened.journal = journal;
-  const undo = { settings, roots: workspace, journal, onNotice: about("undo", onNotice) };
-  const checkpoints = openCheckpoints(undo);
+  const journal = await openJournal();
+  const undo = { settings, roots: workspace, journal };
+  const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
   const prompt = promptOf(config, { instructions, cwd, sandbox });
   const fixed = { permission, cwd, journal, systemPrompt: prompt, ...memory.agentOptions };
   const agentOptions = agentOptionsOf(config, confined, { ...fixed, checkpoints, sessionHooks: hooks });
@@ -193,14 +183,13 @@ async function composeConfined(
     ...asked,
     permission,
     hooks,
-    commands: () => commandsOf([...plugins.commands, extensions.commands]),
+    commands: () => commandsOf([...plugins.commands, commands]),
     status: plugins.status,
     mode,
     systemPrompt: prompt,
     mcp,
     toolNames: [...namesOf(tools.filter(isOffered)), ...memory.toolNames, ...namesOf(mcp.tools())],
-    agents,
-    skills,
+    ...named,
     sandbox: confined.sandbox,
     checkpoints,
     ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined, mcp, hooks }),
@@ -257,44 +246,6 @@ function mcpOf(
     roots,
     elicit,
     onNotice: (text) => about("mcp", onNotice)(redact?.text(text) ?? text),
-  });
-}
-
-/** The hooks there are. Their code is loaded where there is one. */
-async function hooksOf(
-  settings: Settings,
-  { handlers, confined, opened, onNotice }: HookParts,
-): Promise<SessionHooks | undefined> {
-  if (settings.config.values.hooks === undefined && handlers.length === 0) return undefined;
-  const { openSessionHooks } = await import("./plugins/plugin-loaders.ts");
-  return openSessionHooks({
-    settings,
-    handlers,
-    shell: confined.shell,
-    journal: () => opened.journal,
-    onNotice: about("hook", onNotice),
-  });
-}
-
-interface HookParts extends Pick<Plugins, "handlers"> {
-  readonly confined: Confinement;
-  readonly opened: { readonly journal?: Journal };
-  readonly onNotice: OnNotice;
-}
-
-function builtinTools(
-  { paths, environment, config: { values } }: Settings,
-  { shell, workspace }: Confinement,
-  guard: FileGuard,
-): BuiltinTools {
-  return createBuiltinTools({
-    shell,
-    home: paths.home,
-    workspace,
-    searchPath: variable(environment, "PATH") ?? "",
-    guard,
-    extra: values.extraTools ?? [],
-    webFetch: webFetchOptions(values, environment),
   });
 }
 

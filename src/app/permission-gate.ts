@@ -78,7 +78,6 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       ...denied.names.map((tool): Rule => ({ tool, action: "deny" })),
       ...readableRules(options.readable ?? []),
     ];
-    const answers = session === undefined ? {} : { session };
     const gate = new Loaded({
       rules,
       trusted: allowed.names,
@@ -87,7 +86,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       cwd,
       home,
       machinery: options.machinery ?? [],
-      ...answers,
+      ...(session === undefined ? {} : { session }),
       ...(guard === undefined
         ? {}
         : {

@@ -7,7 +7,7 @@ import { nearest } from "../../core/base/text.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
-import { type CommandCall, parseCommandCall } from "../../extensions/commands/command-file.ts";
+import { parseCommandCall } from "../../extensions/commands/command-file.ts";
 import type { RunControlOptions } from "./run-control.ts";
 import type { CommandUse, SessionCommand } from "./session-command.ts";
 
@@ -45,6 +45,16 @@ export async function takeIn(input: Input | undefined, options: IntakeOptions): 
   return taken;
 }
 
+/** The command that a text calls, and what stands behind its name; `undefined` for any other text. */
+export function commandIn(
+  text: string,
+  commands: readonly SessionCommand[],
+): { readonly command: SessionCommand; readonly args: string } | undefined {
+  const call = parseCommandCall(text);
+  const command = call && commands.find(({ name }) => name === call.name);
+  return call && command && { command, args: call.args };
+}
+
 /** The text of a message that is one text; of any other there is none that a command could stand in. */
 function textOfMessage(input: Input): string | undefined {
   if (typeof input === "string") return input;
@@ -56,10 +66,10 @@ function textOfMessage(input: Input): string | undefined {
 
 async function expanded(input: Input, text: string | undefined, options: IntakeOptions): Promise<TakenIn> {
   const { parts, signal } = options;
-  const call = text === undefined ? undefined : parseCommandCall(text);
   const commands = parts.composed.commands();
-  const command = call && commands.find(({ name }) => name === call.name);
-  if (call !== undefined && command !== undefined) return run(command, call, options);
+  const found = commandIn(text ?? "", commands);
+  if (found !== undefined) return run(found.command, found.args, options);
+  const call = parseCommandCall(text ?? "");
   if (call !== undefined && !isPath(call.name)) throw unknownCommand(call.name, commands);
   const { expandInput } = parts.options;
   if (typeof input !== "string" || expandInput === undefined) return { input };
@@ -89,7 +99,7 @@ function shortList(names: readonly string[]): string {
   return names.length > MAX_NAMES ? `${shown.join(", ")}, …` : shown.join(", ");
 }
 
-async function run(command: SessionCommand, { args }: CommandCall, options: IntakeOptions): Promise<TakenIn> {
+async function run(command: SessionCommand, args: string, options: IntakeOptions): Promise<TakenIn> {
   const { parts, onEnd, lendModel } = options;
   for (const rule of command.allowedTools ?? []) lendRule(rule, command, options);
   if (command.model !== undefined) onEnd(await lendModel(command.model));

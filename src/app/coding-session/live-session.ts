@@ -21,6 +21,7 @@ import type {
   UndoOptions,
   UndoReport,
 } from "./coding-session.ts";
+import { commandIn } from "./intake.ts";
 import { Listeners } from "./listeners.ts";
 import { LiveView } from "./live-view.ts";
 import type { MessageQueue } from "./message-queue.ts";
@@ -48,23 +49,12 @@ export class LiveSession implements CodingSession {
   readonly #runs: RunControl;
   #agent: Agent;
   #mode: PermissionMode;
-  async #beforeRun(): Promise<void> {
-    await this.#recordMode();
-    const context = await this.#started;
-    this.#started = undefined;
-    // A run that only answers questions of the conversation says nothing more.
-    if (context === undefined || this.#agent.getState().messages.at(-1)?.role === "user") return;
-    for (const text of context) await this.#agent.observe(text);
-  }
-
   /** A mode that was chosen before there was a conversation to record it in. */
   #unrecordedMode: PermissionMode | undefined;
   readonly #view: LiveView;
   /** What else is at work that a run must not overlap with. */
   #aside: string | undefined;
   #tidied: Promise<void> | undefined;
-  /** What hooks add at the beginning of the session. */
-  #started: Promise<readonly string[]> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
@@ -75,12 +65,12 @@ export class LiveSession implements CodingSession {
     this.#runs = new RunControl({
       parts,
       agent: () => this.#agent,
-      beforeRun: () => this.#beforeRun(),
+      beforeRun: () => this.#recordMode(),
       onEvent: (event) => this.#onEvent(event),
       onChange: () => this.changed(),
       isBlocked: () => this.#aside !== undefined || this.#closing !== undefined,
       lendModel: (name) => this.#models.lend(name),
-      isCommand: (text) => this.info.commands.some(({ name }) => isCommand(text, name)),
+      isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
     });
     this.#view = new LiveView({
       entries: () => parts.session.journal.entries(),
@@ -96,7 +86,7 @@ export class LiveSession implements CodingSession {
     const { composed, session, desk, notices } = this.#parts;
     if (await this.#models.resume(session, notices)) await this.#renew();
     notices.add(this.#models.notice);
-    this.#started = composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
+    composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
     for (const question of openQuestions(session))
       desk.leave(question, (reply) => this.#runs.answerLeft(question, reply));
   }
@@ -107,12 +97,8 @@ export class LiveSession implements CodingSession {
 
   get info(): SessionInfo {
     const { view: model, effort } = this.#models;
-    return sessionInfo(this.#parts, {
-      model,
-      effort,
-      mode: this.#mode,
-      lateTools: [...this.#lateTools.keys()],
-    });
+    const lateTools = [...this.#lateTools.keys()];
+    return sessionInfo(this.#parts, { model, effort, mode: this.#mode, lateTools });
   }
 
   get notices(): readonly Notice[] {
@@ -411,8 +397,4 @@ export class LiveSession implements CodingSession {
     await session.close();
     this.changed();
   }
-}
-
-function isCommand(text: string, name: string): boolean {
-  return text === `/${name}` || text.startsWith(`/${name} `);
 }

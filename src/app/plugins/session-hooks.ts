@@ -51,6 +51,7 @@ export class SessionHooks {
   readonly #calls = new Map<string, CallState>();
   readonly #closing = new AbortController();
   #mode: PermissionMode;
+  #started: Promise<HookVerdict> | undefined;
   #signal: AbortSignal = this.#closing.signal;
 
   constructor(options: SessionHooksOptions) {
@@ -137,15 +138,19 @@ export class SessionHooks {
     };
   }
 
-  /** What hooks add when the session is opened. */
-  async start(source: "startup" | "resume"): Promise<readonly string[]> {
-    return (await this.#fire("SessionStart", { name: source, fields: { source } })).context;
+  /** Tells hooks that the session is open. What they add goes with the first message. */
+  start(source: "startup" | "resume"): void {
+    this.#started = this.#fire("SessionStart", { name: source, fields: { source } });
   }
 
   /** What hooks say to a message that is about to be sent. */
   async submit(prompt: string, signal: AbortSignal): Promise<SubmitVerdict> {
+    const before = (await this.#started)?.context ?? [];
     const said = await this.#fire("UserPromptSubmit", { fields: { prompt }, signal });
-    const { decision, stop, context } = said;
+    const { decision, stop } = said;
+    const context = [...before, ...said.context];
+    const isSent = stop === undefined && decision !== "deny";
+    if (isSent) this.#started = undefined;
     if (stop !== undefined) return { blocked: stop, context };
     return decision === "deny" ? { blocked: refusal(said), context } : { context };
   }

@@ -105,30 +105,21 @@ async function loadCommand(
   if ("fault" in document) return tell("fault", document.fault);
   const body = document.body.trim();
   if (body === "") return tell("fault", `the command /${name} has no text`);
-  const { allowedTools, model, ...shown } = readFields(document.fields, body, (message) =>
-    tell("note", message),
-  );
+  const { allowedTools, ...shown } = readFields(document.fields, body, (message) => tell("note", message));
   const runs = commandParts(body).filter((part) => part.type === "run");
   if (runs.some(({ command }) => /\$(?:ARGUMENTS|[1-9])/.test(command)))
     tell("note", "arguments are never put into commands: a $1 or $ARGUMENTS between !` and ` stays empty");
   const item = { kind: "command", name, origin, path, contentHash: hash("sha256", file.text) } as const;
-  const acts = runs.length > 0 || allowedTools.length > 0 || model !== undefined;
+  const acts = runs.length > 0 || allowedTools.length > 0 || shown.model !== undefined;
   const mayRun = origin !== "project" || !acts || (await (options.isTrusted ?? trustsNoProject)(item));
   if (!mayRun)
     tell(
       "note",
       `the command /${name} runs nothing and brings neither rules nor a model: what this project brings is not trusted`,
     );
-  return {
-    name,
-    ...shown,
-    ...(mayRun && model !== undefined ? { model } : {}),
-    allowedTools: mayRun ? allowedTools : [],
-    origin,
-    path,
-    body,
-    mayRun,
-  };
+  const { model: _model, ...plain } = shown;
+  const fields = mayRun ? { ...shown, allowedTools } : { ...plain, allowedTools: [] };
+  return { name, ...fields, origin, path, body, mayRun };
 }
 
 /** What the front matter says. */
