@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { estimateTokens } from "../src/core/model/estimate.ts";
+import { TOOL_COUNT } from "../test/mcp/faulty-server.ts";
 
 /**
  * What MCP servers cost a run: `node bench/mcp.ts [PAIRS]`. The time from the start of the command to its first request, with five servers that
@@ -47,7 +48,8 @@ async function firstRequest(flags: readonly string[], settings: object = {}): Pr
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const cwd = mkdtempSync(join(home, "cwd-"));
-  if (settings !== WARM) writeFileSync(join(cwd, "nano-agent.json"), JSON.stringify(settings));
+  mkdirSync(join(home, ".config/nano-agent"), { recursive: true });
+  writeFileSync(join(home, ".config/nano-agent/config.json"), JSON.stringify(settings));
   startedAt = performance.now();
   const child = spawn(process.execPath, [BIN, "-p", "--no-session", ...flags, "go"], {
     cwd,
@@ -127,7 +129,7 @@ function ratio(found: readonly FirstRequest[], field: "ms" | "busyMs"): string {
   return median(found.map((each, at) => each[field] / (none[at]?.[field] ?? Number.NaN))).toFixed(3);
 }
 
-const tools = Array.from({ length: 25 }, (_, number) => ({
+const tools = Array.from({ length: 40 - TOOL_COUNT }, (_, number) => ({
   name: `do_something_useful_${number}`,
   description: `Does something useful with records of kind ${number}, and says what came of it.`,
   inputSchema: {

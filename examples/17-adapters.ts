@@ -36,7 +36,9 @@ async function answer(response: ServerResponse): Promise<void> {
   }
   response.end();
 }
-const server = createServer((_request, response) => void answer(response));
+const server = createServer((_request, response) => {
+  answer(response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+});
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
 const { port } = server.address() as AddressInfo;

@@ -34,6 +34,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["faces/tui", 50],
   ["faces/acp", 50],
   ["faces/http", 50],
+  ["faces/mcp", 50],
   ["faces/web", 50],
   ["faces/scale", 50],
 ]);

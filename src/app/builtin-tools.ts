@@ -2,6 +2,7 @@ import type { Tool } from "../core/tool/tool.ts";
 import { createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
+import type { FilePort } from "../tools/files/file-port.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import { createTodoTool } from "../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
@@ -30,6 +31,8 @@ export interface BuiltinTools {
 export interface BuiltinToolsOptions {
   /** What commands see, and what confines them. */
   readonly shell: ShellOptions;
+  /** What text files go through. */
+  readonly files?: FilePort | undefined;
   /** What `~` in paths stands for. */
   readonly home: string;
   /** Folders of the project: programs in them are not used for searching. */
@@ -44,7 +47,7 @@ export interface BuiltinToolsOptions {
 
 /** Makes the tools of the terminal agent. */
 export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
-  const { home, workspace, searchPath, guard, extra, webFetch } = options;
+  const { home, workspace, searchPath, guard, extra, webFetch, files } = options;
   // Added, not copied: what commands see is found out with the first of them.
   const shell = createBashTools(Object.assign(options.shell, { isCovered: guard.covered.takes }));
   const ripgrep = { path: searchPath, avoid: workspace };
@@ -55,7 +58,7 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
   };
   return {
     tools: [
-      ...fileTools({ home, ripgrep, ...guarded }),
+      ...fileTools({ home, ripgrep, files, ...guarded }),
       shell.bash,
       shell.job,
       createBatchTool(),

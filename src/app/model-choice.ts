@@ -7,7 +7,7 @@ import type { EffectiveConfig } from "./config/merge-config.ts";
 /** The model name that stands for whatever local server answers first. */
 export const LOCAL_MODEL = "local";
 
-/** A model by name, and why it was chosen: a flag, a variable, a file or a server. */
+/** A model by name, and why it was chosen: the flag, variable, file or server that speaks for it. */
 export interface ModelChoice {
   readonly name: string;
   readonly why: ModelReason;
@@ -39,8 +39,8 @@ export interface ModelChoiceOptions {
 export async function chooseModel(options: ModelChoiceOptions): Promise<ModelChoice> {
   const { config, environment } = options;
   const { model } = config.values;
-  const said = sourceOf(config.sources.get("model"));
-  if (model !== undefined && model !== LOCAL_MODEL) return { name: model, ...said };
+  const given = sourceOf(config.sources.get("model"));
+  if (model !== undefined && model !== LOCAL_MODEL) return { name: model, ...given };
   const keyed = model === undefined ? modelOfFirstKey(environment) : undefined;
   if (keyed !== undefined) return keyed;
   const found = await (options.probe ?? (() => probeLocal(options)))();
@@ -51,7 +51,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
     );
   const { name, baseUrl } = found;
   if (model === LOCAL_MODEL)
-    return { name, why: "local", source: `${said.source}: the server at ${baseUrl}` };
+    return { name, why: "local", source: `${given.source}: the server at ${baseUrl}` };
   if ((await options.accept?.(found)) === true)
     return { name, why: "local", source: `your yes to the server at ${baseUrl}` };
   throw new NanoAgentError("missing_credentials", notChosen(found), { details: { found: name, baseUrl } });

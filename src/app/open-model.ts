@@ -42,10 +42,10 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     const { loadPriceCatalog } = await import("../providers/price-catalog.ts");
     return resolveModel(each, { ...base, prices: await loadPriceCatalog() });
   };
-  const models = [await open(name)];
+  const models = [await worded(await open(name), config)];
   for (const fallback of config.fallbackModels ?? []) {
     try {
-      const model = await open(fallback);
+      const model = await worded(await open(fallback), config);
       if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) models.push(model);
       else
         onNotice(
@@ -58,6 +58,13 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   }
   const [only] = models;
   return models.length === 1 && only !== undefined ? only : fallbackModel(models);
+}
+
+/** Calls stand in the text where that is asked for; nobody else loads what that takes. */
+async function worded(model: Model, { toolCalls }: ConfigFile): Promise<Model> {
+  if (toolCalls !== "text") return model;
+  const { callsAsText } = await import("../providers/calls-as-text/calls-as-text.ts");
+  return callsAsText(model);
 }
 
 function noTools(name: string): string {

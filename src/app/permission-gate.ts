@@ -1,7 +1,7 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
-import type { PolicyGate } from "../permission/policy-gate.ts";
+import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
 import type { Rule, RuleAction } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
@@ -39,12 +39,12 @@ export interface PermissionGateOptions {
   readonly machinery?: readonly string[];
 }
 
-/** A gate whose mode can be changed while it is at work. */
+/** The gate of the command. Its mode can be changed while it is at work. */
 export interface PermissionGate extends Gate {
-  /** Counts from the next call on. */
-  readonly setMode: (mode: PermissionMode) => void;
   /** Names of tools whose every call is refused: rules that forbid win over all others. */
   readonly forbidden: readonly string[];
+  /** Counts from the next call on. */
+  readonly setMode: (mode: PermissionMode) => void;
 }
 
 /**
@@ -52,18 +52,11 @@ export interface PermissionGate extends Gate {
  * shell parser is loaded with the first call that is judged, for a start pays for everything it loads.
  */
 export function createPermissionGate(options: PermissionGateOptions): PermissionGate {
-  const allowed = readList(options.allowed, {
-    action: "allow",
-    from: options.listsFrom?.allowed,
-    known: options.known,
-    option: "allowed tool",
-  });
-  const denied = readList(options.disallowed, {
-    action: "deny",
-    from: options.listsFrom?.disallowed,
-    known: options.known,
-    option: "disallowed tool",
-  });
+  const { known, listsFrom } = options;
+  const allowing = { action: "allow", from: listsFrom?.allowed, known, option: "allowed tool" } as const;
+  const denying = { action: "deny", from: listsFrom?.disallowed, known, option: "disallowed tool" } as const;
+  const allowed = readList(options.allowed, allowing);
+  const denied = readList(options.disallowed, denying);
   const configured = parseRules(options.permissions ?? {}, "permissions");
   const { workspace, cwd, home, session, guard, isAttended = () => false } = options;
   let { mode } = options;
@@ -86,13 +79,8 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       cwd,
       home,
       machinery: options.machinery ?? [],
-      ...(session === undefined ? {} : { session }),
-      ...(guard === undefined
-        ? {}
-        : {
-            onPlace: (request, place) => guard.note(request, place),
-            onCommand: (request, isCovered) => guard.covered.note(request, isCovered),
-          }),
+      ...(session && { session }),
+      ...(guard === undefined ? {} : notesOf(guard)),
     });
     guard?.hide((path) => gate.hides(path));
     loaded = gate;
@@ -114,6 +102,14 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
 
 function isWholeTool({ action, pattern }: Rule): boolean {
   return action === "deny" && pattern === undefined;
+}
+
+/** What tools are told of each decision. */
+function notesOf(guard: FileGuard): Pick<PolicyGateOptions, "onPlace" | "onCommand"> {
+  return {
+    onPlace: (request, place) => guard.note(request, place),
+    onCommand: (request, isCovered) => guard.covered.note(request, isCovered),
+  };
 }
 
 /** A folder whose name would read as a pattern gets no rule: then reading in it is asked about. */

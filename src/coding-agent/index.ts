@@ -4,6 +4,7 @@ export type {
   CommandView,
   CompactionResult,
   ContextStats,
+  McpAccess,
   McpServerView,
   ModelView,
   ResumeOptions,
@@ -27,6 +28,7 @@ export { noticeText } from "../app/coding-session/notice-text.ts";
 export type { Advice, Denial, ModelSpending, Outcome, OutcomeCode } from "../app/coding-session/outcome.ts";
 export type {
   AnswerChoice,
+  NewQuestion,
   OfferedChoice,
   Question,
   QuestionListener,
@@ -48,7 +50,9 @@ export {
   type ViewChange,
   type ViewItem,
 } from "../app/coding-session/view.ts";
+export type { ConfigFile } from "../app/config/config-schema.ts";
 export type { Environment } from "../app/config/env.ts";
 export type { PermissionMode } from "../app/config/permission-mode.ts";
+export type { FoundModel } from "../app/model-choice.ts";
 export type { FilePort } from "../tools/files/file-port.ts";
 export type { PortCommand, PortCommandEnd, ShellPort } from "../tools/shell/shell-port.ts";

@@ -12,6 +12,8 @@ export interface LineReader {
   question(query: string, options: { readonly signal: AbortSignal }): Promise<string>;
   /** Tells of the end of the input. Without it a question that is cut off by that end waits until the run is aborted. */
   once?(event: "close", listener: () => void): unknown;
+  /** Tells of lines that no question waited for. Without it they are lost. */
+  on?(event: "line", listener: (line: string) => void): unknown;
   off?(event: "close", listener: () => void): unknown;
 }
 
@@ -43,9 +45,14 @@ export function toAsk(input: PersonInput): Ask {
 }
 
 function readerAsk(reader: LineReader): Ask {
+  const lines = LINES.get(reader) ?? new LinesBetween(reader);
+  LINES.set(reader, lines);
   return async (question, signal) => {
+    const early = lines.take();
+    if (early !== undefined) return early;
     const { promise: closed, reject } = Promise.withResolvers<never>();
     const close = (): void => reject(inputEnded());
+    if (lines.hasEnded) throw inputEnded();
     reader.once?.("close", close);
     try {
       return await orAborted(Promise.race([reader.question(`${question}\n> `, { signal }), closed]), signal);
@@ -54,6 +61,26 @@ function readerAsk(reader: LineReader): Ask {
     }
   };
 }
+
+/** Lines that came while nobody asked: a pipe writes them all at once, and a reader drops what no question waits for. */
+class LinesBetween {
+  readonly #lines: string[] = [];
+  hasEnded = false;
+
+  constructor(reader: LineReader) {
+    reader.on?.("line", (line) => this.#lines.push(line));
+    reader.once?.("close", () => {
+      this.hasEnded = true;
+    });
+  }
+
+  take(): string | undefined {
+    return this.#lines.shift();
+  }
+}
+
+/** One for each reader, for agents that share it share its lines. */
+const LINES = new WeakMap<LineReader, LinesBetween>();
 
 function inputEnded(): NanoAgentError {
   return new NanoAgentError("aborted", "The person's input ended before there was an answer.");

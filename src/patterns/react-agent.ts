@@ -5,6 +5,7 @@ import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 import { assertChoice, assertType } from "../core/base/check-option.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
 import type { CompiledSchema } from "../core/base/schema.ts";
 import type { AssistantMessage } from "../core/message/message.ts";
 import { assertToolName, defineTool } from "../core/tool/define-tool.ts";
@@ -55,6 +56,11 @@ export class ReActAgent extends Agent {
     assertType("fallbackAnswer", fallbackAnswer, "string");
     assertToolName(finishToolName);
     const finishName = finish === "tool" ? finishToolName : undefined;
+    if (finishName !== undefined && own.tools?.some(({ name }) => name === finishName) === true)
+      throw new NanoAgentError(
+        "invalid_argument",
+        `ReActAgent needs the name ${JSON.stringify(finishName)} for the tool that ends a run, and one of the tools has it: rename that, or set finishToolName.`,
+      );
     const systemPrompt = own.systemPrompt ?? instructions(thoughtTool, finishName);
     super({
       ...own,

@@ -6,7 +6,6 @@ import type { AgentOptions } from "../core/agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 import { assertChoice, assertCount, assertKnown, assertType } from "../core/base/check-option.ts";
-import { isNanoAgentError } from "../core/base/errors.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import { isVerdict, saysNoImprovement, VERDICT_TOOL, verdictTool } from "./improvement-verdict.ts";
 import { Phases } from "./phases.ts";
@@ -34,8 +33,8 @@ export interface ReflectionAgentOptions extends AgentOptions {
   readonly maxRounds?: number;
   /**
    * How a reflection says that the answer is good. `text`: by the phrase `no need for improvement` or `无需改进`. `structured`: by a
-   * tool `give_verdict { needs_improvement, feedback }` that it has to call; a model that never does is taken by its words.
-   * Default `text`.
+   * tool `give_verdict { needs_improvement, feedback }` that it is told to call; one that answers in words all the same is taken by
+   * them. Default `text`.
    */
   readonly verdict?: "text" | "structured";
   /** Replaces the requests of single phases. */
@@ -63,7 +62,7 @@ export class ReflectionAgent extends Agent {
     super(own);
     this.#maxRounds = assertCount("maxRounds", maxRounds, 0);
     this.#verdict = verdict;
-    this.#prompts = { ...DEFAULT_PROMPTS, ...prompts };
+    this.#prompts = { ...DEFAULT_PROMPTS, reflect: reflectPrompt(verdict), ...prompts };
   }
 
   /** Attempts and reflections of the newest run, in order. */
@@ -112,13 +111,12 @@ export class ReflectionAgent extends Agent {
     const structured = this.#verdict === "structured";
     const last = await phases.run({ phase: "reflection", round }, this.#prompts.reflect({ task, result }), {
       tools: structured ? new ToolRegistry([...this.tools.list(), verdictTool()]) : this.tools,
-      finishTool: structured ? VERDICT_TOOL : undefined,
+      finishTool: undefined,
     });
     const feedback = last.text;
     if (structured && isVerdict(last.output))
       return { type: "reflected", feedback, goOn: last.output.needs_improvement };
-    const onlyWords = structured && isNanoAgentError(last.error, "invalid_response") && feedback !== "";
-    if (!phases.hasAnswer(last) && !onlyWords) return { type: "stopped", last };
+    if (!phases.hasAnswer(last)) return { type: "stopped", last };
     return {
       type: "reflected",
       feedback,
@@ -131,15 +129,25 @@ export class ReflectionAgent extends Agent {
   }
 }
 
-const DEFAULT_PROMPTS: ReflectionPrompts = {
-  execute: ({ task }) => `Do the following task:\n\n${task}`,
-  reflect: ({ task, result }) =>
+/** How each kind of verdict is asked for. */
+const ASK_FOR_VERDICT = {
+  text: 'Say what is wrong or missing, and how to improve it. If the answer is good as it is, reply "no need for improvement".',
+  structured: `Then call ${VERDICT_TOOL}: say what is wrong or missing and how to improve it, or that the answer is good as it is.`,
+} as const;
+
+function reflectPrompt(verdict: keyof typeof ASK_FOR_VERDICT): ReflectionPrompts["reflect"] {
+  return ({ task, result }) =>
     [
       "Examine this answer and look for mistakes and for what could be better.",
       `# Task\n${task}`,
       `# Answer\n${result}`,
-      'Say what is wrong or missing, and how to improve it. If the answer is good as it is, reply "no need for improvement".',
-    ].join("\n\n"),
+      ASK_FOR_VERDICT[verdict],
+    ].join("\n\n");
+}
+
+const DEFAULT_PROMPTS: ReflectionPrompts = {
+  execute: ({ task }) => `Do the following task:\n\n${task}`,
+  reflect: reflectPrompt("text"),
   refine: ({ task, result, feedback }) =>
     [
       "Improve your answer by this feedback.",

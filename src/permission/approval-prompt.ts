@@ -11,6 +11,8 @@ export interface ApprovalQuestion {
   readonly input: ToolInput;
   /** The part of the call that made it a question: one command of a line, or a path. */
   readonly part?: string;
+  /** Every part that needs a yes, the most dangerous first; {@link part} is the first of them. */
+  readonly parts?: readonly string[];
   /** Why it is asked about, in one sentence. */
   readonly reason: string;
   /** The rule that answers `session` and `always` would add, exactly as it would be kept. Absent: the call can only be allowed once. */

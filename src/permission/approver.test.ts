@@ -83,7 +83,7 @@ test("the wider rule is a separate answer, and refuses where none was offered", 
 test("a rule answers for its part alone: the next part of the line is asked about", async () => {
   const { call, asked } = person([{ choice: "session" }, { choice: "no", reason: "not that" }]);
   expect(await call("make && rm x")).toEqual({ approved: false, reason: "the user said: not that" });
-  expect(asked.map(({ part }) => part)).toEqual(["make", "rm x"]);
+  expect(asked.map(({ part }) => part)).toEqual(["rm x", "make"]);
 });
 
 test("always writes exactly the rule that was shown, and says where", async () => {

@@ -45,17 +45,18 @@ async function askPerson(
 ): Promise<ApprovalAnswer> {
   const { prompt, session, remember, recheck } = options;
   const given = new Set<string>();
+  let wasShown = false;
   // An answer to an earlier question may have answered this one.
   let decision = isFresh ? request.decision : await recheck(request);
   while (decision.action === "ask") {
     request.signal.throwIfAborted();
     const question = questionOf(request, decision, { given, canAlways: remember !== undefined });
     const reply: ApprovalReply = await prompt.ask(question);
+    wasShown = true;
     // The person may have taken longer than the run.
     request.signal.throwIfAborted();
     if (reply.choice === "once") return true;
-    const isWider = "wider" in reply && reply.wider === true;
-    const rule = isWider ? question.wider : question.rule;
+    const rule = ruleOf(reply, question);
     const widens = reply.choice === "session" || (reply.choice === "always" && question.canAlways);
     if (!widens || rule === undefined) return refusalOf(reply);
     given.add(rule);
@@ -63,8 +64,16 @@ async function askPerson(
     if (kept !== undefined && remember !== undefined) await writeDown(kept, remember, prompt);
     decision = await recheck(request);
   }
-  if (decision.action === "allow") return true;
+  if (decision.action === "allow") {
+    // What nobody was shown runs in the form that the rules allow.
+    return wasShown || decision.input === undefined ? true : { approved: true, input: decision.input };
+  }
   return { approved: false, ...(decision.reason === undefined ? {} : { reason: decision.reason }) };
+}
+
+/** The rule that a reply is about, of those that were offered. */
+function ruleOf(reply: ApprovalReply, { rule, wider }: ApprovalQuestion): string | undefined {
+  return "wider" in reply && reply.wider === true ? wider : rule;
 }
 
 /** What a reply means that allows nothing; one that is not known refuses too. */
@@ -75,7 +84,7 @@ function refusalOf(reply: ApprovalReply): ApprovalAnswer {
 
 function questionOf(
   { callId, parentCallId, name, agent, input, signal }: ApprovalRequest,
-  { part, reason, suggestion, wider }: GateDecision,
+  { part, parts, reason, suggestion, wider }: GateDecision,
   { given, canAlways }: { readonly given: ReadonlySet<string>; readonly canAlways: boolean },
 ): ApprovalQuestion {
   // A rule that was accepted and did not help is not offered again.
@@ -88,6 +97,7 @@ function questionOf(
     ...(agent === undefined ? {} : { agent }),
     input,
     ...(part === undefined ? {} : { part }),
+    ...(parts === undefined ? {} : { parts }),
     reason: reason ?? "It needs approval.",
     ...(rule === undefined ? {} : { rule }),
     ...(rule === undefined || wider === undefined || !isRule(wider) ? {} : { wider }),

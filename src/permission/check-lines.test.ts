@@ -20,6 +20,7 @@ test("a line is answered with a decision", () => {
     part: "make x",
     rule: "bash(make *)",
     reason: "The rule bash(make *) allows make x.",
+    runs: "make x",
   });
 });
 

@@ -18,6 +18,7 @@ function nameOf(char: string): string {
 }
 
 const PLAIN = /^[\x20-\x7e\n\t]*$/;
+/** All that Unicode wants ignored where it cannot be shown, but the sign that makes a picture of a character. */
 const HIDDEN =
-  /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0\ufff0-\uffff\u{e0000}-\u{e0fff}]|(?! )\p{Zs}/u;
+  /(?![\n\t\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\uffff]|(?! )\p{Zs}/u;
 const EVERY_HIDDEN = new RegExp(HIDDEN.source, "gu");

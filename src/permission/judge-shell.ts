@@ -1,13 +1,18 @@
 import type { CommandRules } from "./command-rules.ts";
+import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
 import { openPlace } from "./open-places.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
-import { type ReadOnlyContext, readOnlyRule, secretOf } from "./read-only.ts";
+import { repositoryFrom } from "./paths/repository.ts";
+import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
+import { isHarmless, redirectReason } from "./redirect-targets.ts";
 import type { OriginRule } from "./rule.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
+import { printPlan } from "./shell/print-plan.ts";
 import type { ShellRedirect } from "./shell/shell-command.ts";
 import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
+import { pathFrom, START, targetOf } from "./shell/work-folders.ts";
 import type { ShellRules } from "./shell-rules.ts";
 import { suggestRules } from "./suggest-rules.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
@@ -22,11 +27,14 @@ export interface ShellJudgement {
   readonly onlyReads: boolean;
   /** True where edits inside the workspace are accepted. */
   readonly edits: boolean;
-  /** Tools a person trusts as a whole: redirections and what cannot be read included. */
-  readonly trusted: ReadonlySet<string>;
+  /** A person trusts the tool as a whole: redirections and what cannot be read included. */
+  readonly trusted: boolean;
+  /** Whatever no rule speaks against is allowed. */
+  readonly bypassed: boolean;
 }
 
 const TOOL = "bash";
+const MOVES = "cd (inside the workspace)";
 
 /** Judges a command line: every command in it, and every file the shell opens for it. */
 export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
@@ -36,9 +44,11 @@ export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
   if (!judgement.onlyReads || verdict.decision === "deny" || judge.onlyReads()) return verdict;
   const part = verdict.part ?? line;
+  const parts = verdict.parts === undefined ? {} : { parts: verdict.parts };
   return {
     decision: "deny",
     part,
+    ...parts,
     reason: `Plan mode only reads, and ${shown(part)} may change things.`,
     by: "mode",
     mode: "plan",
@@ -71,32 +81,55 @@ class ShellJudge {
     return this.#against("deny");
   }
 
-  /** Why the line has to be asked about, in the order a person would want to know. */
+  /** Why the line has to be asked about: every part that needs a yes. */
   asked(): Verdict | undefined {
-    const hidden = hiddenCharacter(this.#line);
-    if (hidden !== undefined)
-      return unreadable(this.#line, `the command has a character in it that does not show (${hidden})`);
     const rule = this.#against("ask");
-    if (rule !== undefined) return rule;
-    const secret = this.#judgement.defaults ? this.#secret() : undefined;
-    if (secret !== undefined) return secret;
-    if (this.#judgement.trusted.has(TOOL)) return undefined;
-    const place = this.#protected(this.#plan.units);
-    if (place !== undefined) return place;
-    const obstacle = this.#plan.obstacles[0];
-    if (obstacle !== undefined) return unreadable(obstacle.part, obstacle.reason);
-    const redirect = this.#plan.redirects.find((each) => !isHarmless(each));
-    if (redirect !== undefined) return ask(redirect.source, redirectReason(redirect));
-    if (this.#plan.units.every(({ judged }) => !judged))
-      return unreadable(this.#line, "there is no command in it");
-    for (const unit of this.#plan.units) {
-      const verdict = unit.judged ? this.#unit(unit) : undefined;
-      if (verdict !== undefined) return verdict;
+    if (this.#judgement.bypassed) return rule;
+    const open: OpenPart[] = [];
+    const hidden = hiddenCharacter(this.#line);
+    if (hidden !== undefined) {
+      const why = `the command has a character in it that does not show (${hidden})`;
+      open.push({ danger: DANGER.hidden, verdict: unreadable(this.#line, why) });
     }
-    return this.#outsideInput();
+    if (rule !== undefined) open.push({ danger: DANGER.rule, verdict: rule });
+    const secret = this.#judgement.defaults ? this.#secret() : undefined;
+    if (secret !== undefined) open.push({ danger: DANGER.secret, verdict: secret });
+    if (!this.#judgement.trusted) this.#openParts(open);
+    return oneQuestion(open, this.#line);
   }
 
+  #openParts(open: OpenPart[]): void {
+    for (const { part, reason } of this.#plan.obstacles)
+      open.push({ danger: DANGER.unread, verdict: unreadable(part, reason) });
+    for (const each of this.#plan.redirects)
+      if (!isHarmless(each, this.#plan.variables))
+        open.push({ danger: DANGER.write, verdict: ofRedirect(each) });
+    let judged = 0;
+    for (const unit of this.#plan.units) {
+      if (!unit.judged) continue;
+      judged++;
+      const verdict = this.#unit(unit);
+      if (verdict !== undefined) open.push({ danger: dangerOf(unit), verdict });
+    }
+    if (judged + this.#plan.redirects.length === 0 && open.length === 0)
+      open.push({ danger: DANGER.input, verdict: unreadable(this.#line, "there is no command in it") });
+    const outside = this.#outsideInput();
+    if (outside !== undefined) open.push({ danger: DANGER.input, verdict: outside });
+  }
+
+  /** Nothing is left to ask about: the line may run in the form it was judged in, or as it is where all of it is trusted. */
   allowed(): Verdict {
+    const { bypassed, trusted, rules } = this.#judgement;
+    const isTrusted = bypassed || trusted || this.#whole !== undefined;
+    const verdict = bypassed ? BYPASSED : this.#covered();
+    if (isTrusted && !rules.refuses) return { ...verdict, runs: this.#line };
+    const printed = printPlan(this.#plan);
+    if (printed.text !== undefined) return { ...verdict, runs: printed.text };
+    const reason = `${shown(printed.part)}: ${printed.reason}, so the line cannot run in the form that was judged.`;
+    return { ...ask(this.#line, ""), reason, parts: [this.#line], by: "form" };
+  }
+
+  #covered(): Verdict {
     const last = this.#last === undefined ? undefined : allowedVerdict(this.#last);
     if (last !== undefined && this.#plan.units.filter(({ judged }) => judged).length === 1) return last;
     const rule = last?.rule === undefined ? {} : { rule: last.rule };
@@ -109,20 +142,22 @@ class ShellJudge {
   }
 
   onlyReads(): boolean {
-    const context = this.#context();
     let words = 0;
     for (const unit of this.#plan.units) words += unit.words.length;
     if (words > MAX_LOOKED) return false;
-    if (this.#plan.redirects.some((each) => each.writes && !isHarmless(each))) return false;
+    if (this.#plan.redirects.some((each) => each.writes && !isHarmless(each, this.#plan.variables)))
+      return false;
     const reads = (unit: ShellUnit): boolean => {
       const programs = unit.guards.flatMap(({ program }) => program ?? []);
       const guards = unit.guards.filter(({ program }) => program === undefined || program.length === 0);
-      return (
-        !unit.judged ||
-        (programs.every(reads) && readOnlyRule(withoutPrograms(unit, guards), context) !== undefined)
-      );
+      return !unit.judged || (programs.every(reads) && this.#onlyReads(withoutPrograms(unit, guards)));
     };
     return this.#plan.obstacles.length === 0 && this.#plan.units.every(reads);
+  }
+
+  #onlyReads(unit: ShellUnit): boolean {
+    const places = this.#placesOf(unit);
+    return typeof places !== "string" && this.#reads(unit, places) !== undefined;
   }
 
   /** Generous: any spelling of a command, and names that only a glob spells. */
@@ -151,10 +186,12 @@ class ShellJudge {
 
   #unit(unit: ShellUnit): Verdict | undefined {
     if (unit.blocked !== undefined) return unreadable(unit.text, unit.blocked);
-    const place = openPlace(unit, this.#judgement.space);
+    const place = this.#openPlace(unit);
     if (place !== undefined) return { ...ask(unit.text, place), obstacle: "protected" };
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return unreadable(unit.text, unit.unseen);
+    const places = this.#placesOf(unit);
+    if (typeof places === "string") return ask(unit.text, places);
     const guards =
       unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
@@ -162,8 +199,7 @@ class ShellJudge {
     if (this.#judgement.defaults) this.#looked += unit.words.length;
     if (this.#looked > MAX_LOOKED)
       return ask(unit.text, "the line names more than the built-in rules look up");
-    const context = this.#context();
-    const known = this.#judgement.defaults ? readOnlyRule(withoutPrograms(unit, guards), context) : undefined;
+    const known = this.#judgement.defaults ? this.#reads(withoutPrograms(unit, guards), places) : undefined;
     if (known !== undefined) {
       this.#builtIn = true;
       this.#last = { known, unit };
@@ -172,9 +208,38 @@ class ShellJudge {
     return this.#notAllowed(unit, guards);
   }
 
-  #context(): ReadOnlyContext {
-    const { space, edits } = this.#judgement;
-    return { space, variables: this.#plan.variables, edits };
+  /** The built-in rule that covers a command, wherever it may run. */
+  #reads(unit: ShellUnit, places: readonly PathSpace[]): string | undefined {
+    const target = unit.name === "cd" || unit.name === "pushd" ? targetOf(unit.words) : undefined;
+    if (target !== undefined && unit.guards.length === 1)
+      return places.every((space) => this.#isInside(target, space)) ? MOVES : undefined;
+    const { variables } = this.#plan;
+    const { edits } = this.#judgement;
+    const found = places.map((space) => readOnlyRule(unit, { space, variables, edits }));
+    if (unit.name === "git" && !places.every((space) => this.#isOwnRepository(space))) return undefined;
+    return found.includes(undefined) ? undefined : found[0];
+  }
+
+  #isInside(folder: string, space: PathSpace): boolean {
+    return space.isUnambiguous(folder) && space.isInside(space.path(folder).resolved);
+  }
+
+  /** What git finds in a folder can run programs: only the repository of the folder that the line starts in is known. */
+  #isOwnRepository(space: PathSpace): boolean {
+    const { space: start } = this.#judgement;
+    return (
+      space === start || repositoryFrom(space.path(".").resolved) === repositoryFrom(start.path(".").resolved)
+    );
+  }
+
+  /** The workspace as a command sees it from wherever it may run, or why that cannot be told. */
+  #placesOf({ folders }: ShellUnit): readonly PathSpace[] | string {
+    const { space } = this.#judgement;
+    if (folders === START) return [space];
+    if (folders === undefined) return "nobody can tell which folder it runs in";
+    const outside = folders.find((folder) => folder !== "" && !this.#isInside(folder, space));
+    if (outside !== undefined) return `it runs in ${shown(outside)}, which is not a folder of the workspace`;
+    return folders.map((folder) => (folder === "" ? space : space.from(folder)));
   }
 
   #allowedBy(rule: OriginRule, unit: ShellUnit): undefined {
@@ -188,7 +253,8 @@ class ShellJudge {
     const inner = guard?.program?.find((each) => this.#unit(each) !== undefined);
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
       const why = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
-      return { ...ask(unit.text, why), ...offer };
+      const obstacle = this.#unit(inner)?.obstacle;
+      return { ...ask(unit.text, why), ...offer, ...(obstacle && { obstacle }) };
     }
     if (nearly === undefined || guard === undefined) {
       const why = guard === undefined ? "no rule allows it" : `no rule allows it, and ${guard.reason}`;
@@ -211,17 +277,15 @@ class ShellJudge {
     );
   }
 
-  /** Where the line, or a program that a command of it runs, may write although nothing may be written unasked. */
-  #protected(units: readonly ShellUnit[]): Verdict | undefined {
-    const redirect = this.#plan.redirects.find(({ target, writes }) => writes && isMachinery(target.text));
-    if (redirect !== undefined)
-      return { ...ask(redirect.source, redirectReason(redirect)), obstacle: "protected" };
-    for (const unit of units) {
-      if (!unit.judged) continue;
-      const place = openPlace(unit, this.#judgement.space);
-      if (place !== undefined) return { ...ask(unit.text, place), obstacle: "protected" };
-      const verdict = this.#protected(unit.guards.flatMap(({ program }) => program ?? []));
-      if (verdict !== undefined) return verdict;
+  /** Why a command asks whatever a pattern covers, because of a place it names or runs in. */
+  #openPlace(unit: ShellUnit): string | undefined {
+    const { space } = this.#judgement;
+    for (const folder of unit.folders ?? START) {
+      const isMachinery = folder !== "" && space.isMachinery(space.path(folder));
+      if (isMachinery && !isReadOnlyProgram(unit.name))
+        return `it runs in ${shown(folder)}, which is part of a repository's or nano-agent's own machinery`;
+      const found = openPlace(unit, folder === "" ? space : space.from(folder));
+      if (found !== undefined) return found;
     }
     return undefined;
   }
@@ -230,17 +294,23 @@ class ShellJudge {
   #outsideInput(): Verdict | undefined {
     if (!this.#builtIn) return undefined;
     const { space } = this.#judgement;
+    const isInside = ({ target, folders }: ShellRedirect): boolean =>
+      target.literal &&
+      folders?.every((folder) => space.isInside(space.path(pathFrom(folder, target.text)).resolved)) === true;
     const outside = this.#plan.redirects.find(
-      ({ target, writes }) =>
-        !writes &&
-        target.text !== "/dev/null" &&
-        !(target.literal && space.isInside(space.path(target.text).resolved)),
+      (each) => !each.writes && each.target.text !== "/dev/null" && !isInside(each),
     );
     return outside === undefined
       ? undefined
       : ask(outside.source, "the file it reads is not in the workspace");
   }
 }
+
+const BYPASSED: Verdict = {
+  decision: "allow",
+  reason: "Permissions are bypassed, and no rule denies it.",
+  by: "mode",
+};
 
 /** A command that was allowed, and by what. */
 type Allowed = { readonly unit: ShellUnit } & ({ readonly rule: OriginRule } | { readonly known: string });
@@ -301,9 +371,14 @@ function ask(part: string, why: string): Verdict {
   };
 }
 
-/** A part that could be anything: no rule and no hook can answer for it. */
+/** A part that could be anything. */
 function unreadable(part: string, why: string): Verdict {
   return { ...ask(part, why), obstacle: "unreadable" };
+}
+
+function ofRedirect(redirect: ShellRedirect): Verdict {
+  const verdict = ask(redirect.source, redirectReason(redirect));
+  return isMachinery(redirect.target.text) ? { ...verdict, obstacle: "protected" } : verdict;
 }
 
 function secretVerdict(part: string, pattern: string): Verdict {
@@ -314,22 +389,4 @@ function secretVerdict(part: string, pattern: string): Verdict {
     reason: `${shown(part)} names a file that may hold keys (${pattern}).`,
     by: "built-in",
   };
-}
-
-/** Nothing is written, and nothing but a file is opened. */
-function isHarmless({ target, writes }: ShellRedirect): boolean {
-  if (target.literal && target.text === "/dev/null") return true;
-  return (
-    !writes &&
-    !/^\/dev\/(?:tcp|udp)\b/.test(target.resolved) &&
-    !target.text.includes("/dev/tcp") &&
-    !target.text.includes("/dev/udp")
-  );
-}
-
-function redirectReason({ target, writes }: ShellRedirect): string {
-  if (!writes) return "it opens a network connection";
-  return isMachinery(target.text)
-    ? "it writes to the machinery of a repository or of nano-agent"
-    : `the shell would write to ${shown(target.text)}`;
 }

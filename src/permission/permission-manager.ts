@@ -1,6 +1,7 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { parseRules } from "./parse-rule.ts";
 import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
+import { toGateDecision } from "./policy-gate.ts";
 import type { Rule, RuleAction } from "./rule.ts";
 import { DEFAULT_RULES } from "./rule-sets.ts";
 
@@ -35,8 +36,7 @@ export class PermissionManager implements Gate {
   check(request: GateRequest): GateDecision;
   check(call: PermissionCheck | GateRequest): RuleAction | GateDecision {
     if (!("params" in call)) {
-      const { decision, ...rest } = this.#policy.check({ tool: call.name, input: call.input });
-      return { action: decision, ...rest };
+      return toGateDecision(this.#policy.check({ tool: call.name, input: call.input }), call.input);
     }
     const { tool, params, patterns } = call;
     const key = tool === "bash" ? "command" : "path";

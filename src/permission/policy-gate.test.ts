@@ -74,6 +74,43 @@ test("an answer for the session counts from the next call on, and always returns
   ]);
 });
 
+test("an allowed command runs in the form in which it was judged; one of a tool that is trusted whole as it was written", () => {
+  const cwd = tempFolder();
+  const options = { cwd, home: cwd, workspace: [cwd] };
+  const inputOf = (gate: PolicyGate | PermissionManager, command: string): unknown =>
+    gate.check(request(cwd, "bash", { command, timeout_ms: 5 })).input;
+  const line = "ls  'a b' # c";
+  const judged = { command: "ls 'a b'", timeout_ms: 5 };
+  const allowing = (rules: object): PolicyGate => new PolicyGate({ ...options, rules: parseRules(rules) });
+  expect([
+    inputOf(new PolicyGate(options), line),
+    inputOf(new PolicyGate(options), "ls 'a b'"),
+    inputOf(allowing({ allow: ["bash(ls *)"] }), line),
+    inputOf(allowing({ allow: ["bash"] }), line),
+    inputOf(allowing({ allow: ["bash"], deny: ["bash(rm *)"] }), line),
+    inputOf(new PolicyGate({ ...options, mode: "bypassPermissions" }), line),
+    inputOf(new PolicyGate({ ...options, trusted: ["bash"] }), line),
+    inputOf(new PermissionManager(options), line),
+    inputOf(new PolicyGate(options), "rm x # c"),
+  ]).toEqual([judged, undefined, judged, undefined, judged, undefined, undefined, undefined, undefined]);
+});
+
+test("what has no form to run in asks, whatever is trusted, once a rule speaks of commands", () => {
+  const cwd = tempFolder();
+  const line = 'echo "${x:-$(ls)}"';
+  const actionWith = (rules: object, mode: "default" | "bypassPermissions" = "default"): string =>
+    new PolicyGate({ cwd, home: cwd, workspace: [cwd], mode, rules: parseRules(rules) }).check(
+      request(cwd, "bash", { command: line }),
+    ).action;
+  expect([
+    actionWith({ allow: ["bash(echo *)", "bash(ls)"] }),
+    actionWith({ allow: ["bash"] }),
+    actionWith({ allow: ["bash"], deny: ["bash(rm *)"] }),
+    actionWith({}, "bypassPermissions"),
+    actionWith({ deny: ["bash(rm *)"] }, "bypassPermissions"),
+  ]).toEqual(["ask", "allow", "ask", "allow", "ask"]);
+});
+
 test("the manager answers with one word, by the rule set it was given", () => {
   const cwd = tempFolder();
   const calls: readonly (readonly [string, object])[] = [

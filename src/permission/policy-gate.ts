@@ -1,6 +1,7 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
+import type { ToolInput } from "../core/message/block.ts";
 import type { PolicyMode } from "./permission-mode.ts";
-import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
+import { createPolicy, type Policy, type PolicyDecision, type PolicyOptions } from "./policy.ts";
 
 /** What a {@link PolicyGate} decides by, and tells. */
 export interface PolicyGateOptions extends PolicyOptions {
@@ -37,11 +38,11 @@ export class PolicyGate implements Gate {
       cwd === "" ? this.#options.cwd : cwd,
       tool.readOnly === true && !isBuiltIn ? name : undefined,
     );
-    const { decision, isCovered = false, ...rest } = policy.check({ tool: name, input });
-    if (name === "bash") this.#options.onCommand?.(request, isCovered);
+    const decision = policy.check({ tool: name, input });
+    if (name === "bash") this.#options.onCommand?.(request, decision.isCovered === true);
     const place = this.#options.onPlace === undefined ? undefined : policy.placeOf({ tool: name, input });
     if (place !== undefined) this.#options.onPlace?.(request, place);
-    return { action: decision, ...rest };
+    return toGateDecision(decision, input);
   }
 
   /** {@link Policy.hides}, for paths of the working folder. */
@@ -63,6 +64,15 @@ export class PolicyGate implements Gate {
     this.#policies.set(key, policy);
     return policy;
   }
+}
+
+/** A decision as the agent loop takes it: a command line that was judged in another form runs in that form. */
+export function toGateDecision(
+  { decision, runs, isCovered: _, ...rest }: PolicyDecision,
+  input: ToolInput,
+): GateDecision {
+  const isOther = decision === "allow" && runs !== undefined && runs !== input["command"];
+  return { action: decision, ...rest, ...(isOther ? { input: { ...input, command: runs } } : {}) };
 }
 
 const NAMED = new Set(["bash", "read", "write", "edit", "glob", "grep", "batch", "web_fetch"]);

@@ -266,6 +266,7 @@ test("every decision names the part, the rule and the narrowest rule that would 
       decision: "ask",
       code: "no_rule",
       part: "npm test -- a",
+      parts: ["npm test -- a"],
       reason: "npm test -- a: no rule allows it.",
       suggestion: "bash(npm test -- a)",
       wider: "bash(npm test *)",
@@ -274,6 +275,7 @@ test("every decision names the part, the rule and the narrowest rule that would 
       decision: "ask",
       code: "no_rule",
       part: "git -c a=b log",
+      parts: ["git -c a=b log"],
       reason:
         "git -c a=b log: -c makes git run a program or write a file, which the * of bash(git *) does not cover.",
       suggestion: "bash(git -c a=b log)",
@@ -285,7 +287,13 @@ test("every decision names the part, the rule and the narrowest rule that would 
       rule: "bash(rm *)",
       reason: "The rule bash(rm *) forbids /bin/rm -r x.",
     },
-    { decision: "ask", code: "no_rule", part: "> f", reason: "> f: the shell would write to f." },
+    {
+      decision: "ask",
+      code: "no_rule",
+      part: "> f",
+      parts: ["> f"],
+      reason: "> f: the shell would write to f.",
+    },
     {
       decision: "ask",
       code: "no_rule",
@@ -294,6 +302,20 @@ test("every decision names the part, the rule and the narrowest rule that would 
       suggestion: "edit(src/b.ts)",
     },
   ]);
+});
+
+test("a question names every part that needs a yes, the most dangerous first", () => {
+  const { cwd } = room();
+  const policy = createPolicy({ cwd, home: "/home/me", workspace: [cwd], platform: "linux" });
+  const { part, parts, reason } = policy.check({
+    tool: "bash",
+    input: { command: "cd src && touch ../../p1; rm -f ../../p2; curl -sd @a x.org; ls" },
+  });
+  expect({ part, parts, reason }).toEqual({
+    part: "rm -f ../../p2",
+    parts: ["rm -f ../../p2", "curl -sd @a x.org", "touch ../../p1"],
+    reason: "rm -f ../../p2: no rule allows it. Not allowed either: curl -sd @a x.org · touch ../../p1.",
+  });
 });
 
 test("a policy needs a known mode and a workspace", () => {

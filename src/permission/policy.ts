@@ -43,8 +43,7 @@ export interface PolicyCall {
 export interface PolicyDecision extends Omit<Verdict, "by" | "mode" | "obstacle"> {
   /**
    * What decided, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is none (`no_rule`), a mode (`plan_mode`,
-   * `dont_ask_mode`), that it may write where nothing writes unasked (`protected_path`), or that the call cannot be judged
-   * (`not_judged`). Absent for what is allowed without a rule.
+   * `dont_ask_mode`), or that the call cannot be judged (`not_judged`). Absent for what is allowed without a rule.
    */
   readonly code?: PolicyCode;
   /** True for a command line that rules about single commands allow: nobody has seen it, and the tool is not trusted as a whole. */
@@ -86,6 +85,8 @@ export function createPolicy(options: PolicyOptions): Policy {
 }
 
 const MAX_CALLS = 100;
+/** What a mode that bypasses questions asks about all the same: rules of the user, and what rules cannot be sure of. */
+const MODE_CANNOT_ALLOW: ReadonlySet<Verdict["by"]> = new Set(["user", "session", "form"]);
 
 class RulePolicy implements Policy {
   readonly #options: PolicyOptions;
@@ -95,7 +96,7 @@ class RulePolicy implements Policy {
   readonly #defaults: boolean;
   #rules: RuleSet;
   #shellRules: ShellRules | undefined;
-  #sessionRevision = 0;
+  #sessionCount = 0;
 
   constructor(options: PolicyOptions, mode: PolicyMode) {
     this.#options = options;
@@ -151,10 +152,10 @@ class RulePolicy implements Policy {
   }
 
   #refreshRules(): void {
-    const { session } = this.#options;
-    if (session === undefined || session.revision === this.#sessionRevision) return;
-    this.#sessionRevision = session.revision;
-    this.#rules = new RuleSet([...this.#fixed, ...session.rules]);
+    const session = this.#options.session?.rules ?? [];
+    if (session.length === this.#sessionCount) return;
+    this.#sessionCount = session.length;
+    this.#rules = new RuleSet([...this.#fixed, ...session]);
     this.#shellRules = undefined;
   }
 
@@ -188,7 +189,8 @@ class RulePolicy implements Policy {
         ? { decision: "ask", reason: "The call of bash has no command.", by: "guard" }
         : byRule(rule, "bash");
     }
-    const trusted = new Set((this.#options.trusted ?? []).map(toToolName));
+    const trusted = (this.#options.trusted ?? []).some((tool) => toToolName(tool) === "bash");
+    const bypassed = this.#mode === "bypassPermissions";
     const onlyReads = this.#mode === "plan";
     this.#shellRules ??= new ShellRules(this.#rules, this.#space);
     return judgeShell(command, {
@@ -196,6 +198,7 @@ class RulePolicy implements Policy {
       space: this.#space,
       defaults: this.#defaults,
       trusted,
+      bypassed,
       onlyReads,
       edits: this.#mode === "acceptEdits",
     });
@@ -272,8 +275,7 @@ class RulePolicy implements Policy {
         reason: `${verdict.reason} Nothing is asked in this mode.`,
         mode: "dontAsk",
       };
-    if (this.#mode !== "bypassPermissions" || verdict.by === "user" || verdict.by === "session")
-      return verdict;
+    if (this.#mode !== "bypassPermissions" || MODE_CANNOT_ALLOW.has(verdict.by)) return verdict;
     if (verdict.by === "guard" && isEditTool(tool)) return verdict;
     const part = verdict.part === undefined ? {} : { part: verdict.part };
     return {
@@ -296,5 +298,6 @@ function codeOf({ decision, rule, part, by, mode, obstacle }: Verdict): PolicyCo
   if (rule !== undefined) return `${decision}_rule`;
   if (decision === "allow") return undefined;
   if (obstacle === "protected") return "protected_path";
-  return obstacle === "unreadable" || (by === "guard" && part === undefined) ? "not_judged" : "no_rule";
+  const isJudged = obstacle === undefined && by !== "form" && (by !== "guard" || part !== undefined);
+  return isJudged ? "no_rule" : "not_judged";
 }

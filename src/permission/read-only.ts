@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { editRule } from "./edit-commands.ts";
 import type { PathSpace } from "./paths/path-space.ts";
+import { repositoryFrom } from "./paths/repository.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
 import { mayShowSecret, secretInWord } from "./secret-files.ts";
 import { FIND_PATHS } from "./shell/find-tests.ts";
@@ -61,12 +63,33 @@ export function isReadOnlyProgram(name: string): boolean {
 
 function coveringCommand(words: readonly ShellWord[], context: ReadOnlyContext): ReadOnlyCommand | undefined {
   const program = words[0]?.text ?? "";
-  // Options of git that change nothing but how it prints.
-  const plain = program === "git" && /^(?:--no-pager|-P)$/.test(words[1]?.text ?? "") && words[1]?.literal;
-  const rest = plain === true ? [...words.slice(0, 1), ...words.slice(2)] : words;
+  const found = program === "git" ? withoutGlobals(words, context) : { words, context };
   return READ_ONLY_BY_PROGRAM.get(program)?.find(
-    (command) => isNamed(command, rest) && covers(command, rest, context),
+    (command) =>
+      found !== undefined && isNamed(command, found.words) && covers(command, found.words, found.context),
   );
+}
+
+/**
+ * A command of git without the options before its sub-command that change nothing but how it prints, and where it starts: a folder that
+ * is there, inside the workspace, with the same repository.
+ */
+function withoutGlobals(
+  words: readonly ShellWord[],
+  context: ReadOnlyContext,
+): { readonly words: readonly ShellWord[]; readonly context: ReadOnlyContext } | undefined {
+  const [program, option, folder] = words;
+  if (program === undefined || option?.literal !== true) return { words, context };
+  if (option.text === "--no-pager" || option.text === "-P")
+    return withoutGlobals([program, ...words.slice(2)], context);
+  if (option.text !== "-C") return { words, context };
+  const { space } = context;
+  if (folder?.literal !== true || folder.text.startsWith("~") || !space.isUnambiguous(folder.text))
+    return undefined;
+  const { resolved } = space.path(folder.text);
+  const isOwn = repositoryFrom(resolved) === repositoryFrom(space.path(".").resolved);
+  if (!space.isInside(resolved) || !existsSync(resolved) || !isOwn) return undefined;
+  return withoutGlobals([program, ...words.slice(3)], { ...context, space: space.from(folder.text) });
 }
 
 function isNamed({ name }: ReadOnlyCommand, words: readonly ShellWord[]): boolean {
@@ -162,7 +185,10 @@ function mayBecomeOption(operands: readonly ShellWord[], words: readonly ShellWo
 }
 
 /** A text that shows nothing secret: no variable that may hold a key, no value that nobody knows beyond that. */
-function isHarmlessText(word: ShellWord, { variables }: ReadOnlyContext): boolean {
+function isHarmlessText(word: ShellWord, context: ReadOnlyContext): boolean {
+  const { variables } = context;
+  // A glob lists names of files.
+  if (word.glob && word.names.length === 0 && !staysInside(word, context)) return false;
   return word.names.every(
     (name) =>
       variables.has(name) || name === "#" || (/^(?:[?$#@*!0-9]|\w+)$/.test(name) && !SECRET_NAME.test(name)),
@@ -186,12 +212,21 @@ function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
 }
 
 /** A word that is one variable of the line, with values that all stay inside; or a substitution the shell hands over as a file. */
-function expandsInside({ names, text }: ShellWord, context: ReadOnlyContext): boolean {
+function expandsInside({ names, text, splits }: ShellWord, context: ReadOnlyContext): boolean {
   if (names.length !== 1) return false;
   const name = names[0] ?? "";
   if (name === "/dev/fd") return true;
   const values = text === `$${name}` || text === `\${${name}}` ? context.variables.get(name) : undefined;
-  return values?.every((value) => value.names.length === 0 && staysInside(value, context)) === true;
+  return (
+    values?.every(
+      (value) => value.names.length === 0 && (!splits || isOneWord(value)) && staysInside(value, context),
+    ) === true
+  );
+}
+
+/** A value that stays one word, and no option, where an unquoted variable stands for it. */
+function isOneWord({ text, literal }: ShellWord): boolean {
+  return literal && /^[\w./:@%+,^=][\w./:@%+,^=-]*$/.test(text);
 }
 
 /** `sed -n '1,20p' file`, `awk '{print $1}' file`: scripts that neither run, write nor read other files, nor look at the environment. */

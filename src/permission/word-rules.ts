@@ -4,6 +4,7 @@ import type { PathSpace } from "./paths/path-space.ts";
 import type { OriginRule } from "./rule.ts";
 import { namesTool, pathPatterns, type RuleSet } from "./rule-set.ts";
 import type { ShellPlan } from "./shell/plan-shell.ts";
+import { pathFrom, START } from "./shell/work-folders.ts";
 import { byRule, type Verdict } from "./verdict.ts";
 
 /** Deny or ask rules for files, applied to the words of command lines as far as these show paths. */
@@ -34,9 +35,11 @@ export class WordRules {
   /** The rule for `read` that a word falls under, or the one for `edit` or `write` that the target of a redirection does. */
   against(plan: ShellPlan): Verdict | undefined {
     if (this.isEmpty) return undefined;
-    for (const { target, writes, source } of plan.redirects) {
-      const rule = this.#find(writes ? this.#writes : this.#reads, target.resolved);
-      if (rule !== undefined) return byRule(rule, source);
+    for (const { target, writes, source, folders } of plan.redirects) {
+      for (const folder of folders ?? START) {
+        const rule = this.#find(writes ? this.#writes : this.#reads, pathFrom(folder, target.resolved));
+        if (rule !== undefined) return byRule(rule, source);
+      }
     }
     return this.#reads.isEmpty ? undefined : this.#inWords(plan);
   }
@@ -45,9 +48,10 @@ export class WordRules {
     const seen = new Set<string>();
     for (const unit of plan.units) {
       if (PRINTING.has(unit.name)) continue;
+      const folders = unit.folders ?? START;
       for (const [index, word] of unit.words.entries()) {
         if (index === 0) continue;
-        for (const piece of piecesOf(word.resolved)) {
+        for (const piece of piecesOf(word.resolved).flatMap((each) => pathsFrom(folders, each))) {
           if (seen.has(piece)) continue;
           seen.add(piece);
           const rule = this.#find(this.#reads, piece);
@@ -113,6 +117,10 @@ class PathRules {
 
 /** Programs whose words are texts. */
 const PRINTING = new Set(["echo", "printf", "test", "[", "which", "type"]);
+
+function pathsFrom(folders: readonly string[], path: string): readonly string[] {
+  return folders === START ? [path] : folders.map((folder) => pathFrom(folder, path));
+}
 
 function piecesOf(word: string): readonly string[] {
   if (!/[=:@,]/.test(word)) return word.startsWith("-") ? [word.replace(/^-+[A-Za-z]?/, "")] : [word];

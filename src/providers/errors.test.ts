@@ -165,6 +165,33 @@ describe("answerError", () => {
   });
 });
 
+describe("what is behind a failure", () => {
+  it.each<readonly [number, string, string | undefined]>([
+    [503, "Loading model", "model_loading"],
+    [503, "Model Qwen/Qwen3-8B is currently loading", "model_loading"],
+    [503, "The service is unavailable", undefined],
+    [500, "Error while loading the plugin", undefined],
+    [500, "Failed to parse input at pos 12: <tool_call>", "unreadable_output"],
+    [
+      500,
+      "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101]",
+      "unreadable_output",
+    ],
+    [500, "Invalid diff: now finding less tool calls!", "unreadable_output"],
+    [
+      500,
+      "The model produced output that does not match the expected peg-native format",
+      "unreadable_output",
+    ],
+    [500, "error parsing tool call: raw='{\"a\"', err=unexpected end of JSON input", "unreadable_output"],
+    [400, "Failed to call a function. Please adjust your prompt.", "unreadable_output"],
+    [400, "Failed to parse tools: unknown keyword", undefined],
+    [400, "Failed to parse the request body as JSON", undefined],
+  ])("%i %s: %s", (status, message, reason) => {
+    expect(error(status, { error: { message } }).details["reason"]).toBe(reason);
+  });
+});
+
 describe("redact", () => {
   it.each([
     ["Bearer abcdefgh12345 was sent", "Bearer [key] was sent"],

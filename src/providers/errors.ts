@@ -163,7 +163,7 @@ const LOADING: Kind = {
 /** What servers say that read the calls out of the text of their model, and could not: llama.cpp, Ollama, LM Studio, Groq. */
 const OUTPUT_WORDS: RegExp = new RegExp(
   [
-    "failed to parse (?:input at pos|(?:the )?(?:tool|model|generated|output))",
+    "failed to parse (?:input at pos|(?:the )?(?:tool call|model output|generated|output))",
     "error parsing tool call",
     "invalid diff: ",
     "does not match the expected [\\w-]+ format",

@@ -1,5 +1,6 @@
 export { type FromAiSdkOptions, fromAiSdk } from "./ai-sdk/from-ai-sdk.ts";
 export type { AiSdkLanguageModel } from "./ai-sdk/language-model.ts";
+export { callsAsText } from "./calls-as-text/calls-as-text.ts";
 export { findPreset, PRESETS, type Preset, type WireName } from "./catalog.ts";
 export { createTransport, type TransportOptions } from "./create-transport.ts";
 export type { AnswerHead, AnswerSink, Exchange, HttpRequest, ProxyOptions, Transport } from "./http.ts";

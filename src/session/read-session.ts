@@ -57,30 +57,45 @@ export function readSession(path: string): SessionContent {
 /** Bytes looked at for a title: the first input stands near the beginning. */
 const TITLE_BYTES = 256 * 1024;
 
-/** The first text a person wrote in a session; undefined when there is none near the beginning, or it cannot be read. */
-export function sessionTitle(path: string): string | undefined {
+/** What a list shows of a session beside its file. */
+export interface SessionSummary {
+  /** The working folder; undefined where the first record is damaged. */
+  readonly cwd: string | undefined;
+  /** The first text a person wrote; undefined when there is none near the beginning. */
+  readonly title: string | undefined;
+}
+
+/** What stands near the beginning of a session file. Of one that cannot be read, nothing. */
+export function summarizeSession(path: string): SessionSummary {
   let descriptor: number;
   try {
     descriptor = openSessionFile(path, "read");
   } catch {
     // A list shows what is there; whoever opens the file is told what is wrong with it.
-    return undefined;
+    return { cwd: undefined, title: undefined };
   }
   try {
-    return titleIn(readLines(descriptor));
+    return summaryIn(readLines(descriptor));
   } finally {
     closeSync(descriptor);
   }
 }
 
-function titleIn(lines: Iterable<Line>): string | undefined {
+/** The first text a person wrote in a session; see {@link SessionSummary}. */
+export function sessionTitle(path: string): string | undefined {
+  return summarizeSession(path).title;
+}
+
+function summaryIn(lines: Iterable<Line>): SessionSummary {
+  let cwd: string | undefined;
   for (const { bytes, offset } of lines) {
-    if (offset > TITLE_BYTES) return undefined;
+    if (offset > TITLE_BYTES) break;
     const record = parseRecord(Buffer.from(bytes).toString("utf8"));
-    if (record === undefined || !isStoredEntry(record) || record.type !== "user_message") continue;
-    if (record.source === "memory") continue;
-    const text = messageText(record.message).trim();
-    if (text !== "") return text;
+    if (record === undefined || !isStoredEntry(record)) continue;
+    if (record.type === "session") cwd = record.cwd;
+    if (record.type !== "user_message" || record.source === "memory") continue;
+    const title = messageText(record.message).trim();
+    if (title !== "") return { cwd, title };
   }
-  return undefined;
+  return { cwd, title: undefined };
 }

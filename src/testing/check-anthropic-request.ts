@@ -16,7 +16,30 @@ export function checkAnthropicRequest(body: Fields, found: Violations): void {
   if (isRecord(body["tool_choice"])) found.toolChoice("tool_choice", body["tool_choice"]["name"]);
   if (countCacheMarks(body) > MAX_CACHE_MARKS)
     found.add("body", `has more than ${MAX_CACHE_MARKS} cache_control marks`);
+  checkSampling(body, found);
   checkMessages(found.objects("messages", body["messages"]), found);
+}
+
+/** What extended thinking excludes. */
+function checkSampling(body: Fields, found: Violations): void {
+  const { thinking, temperature, top_k, top_p, tool_choice, max_tokens } = body;
+  const type = isRecord(thinking) ? thinking["type"] : undefined;
+  if (type !== "enabled" && type !== "adaptive") return;
+  if (temperature !== undefined && temperature !== 1)
+    found.add("temperature", "may only be 1 while the model thinks");
+  if (top_k !== undefined) found.add("top_k", "is not allowed while the model thinks");
+  if (top_p !== undefined && !(Number(top_p) >= 0.95 && Number(top_p) <= 1))
+    found.add("top_p", "must be from 0.95 to 1 while the model thinks");
+  if (isRecord(tool_choice) && /^(?:any|tool)$/.test(String(tool_choice["type"])))
+    found.add("tool_choice", "forces a tool, which is not allowed while the model thinks");
+  if (type === "enabled" && isRecord(thinking)) checkBudget(thinking["budget_tokens"], max_tokens, found);
+}
+
+function checkBudget(budget: unknown, maxTokens: unknown, found: Violations): void {
+  if (!Number.isInteger(budget) || Number(budget) < 1_024)
+    found.add("thinking.budget_tokens", "must be a whole number from 1024");
+  else if (Number(budget) >= Number(maxTokens))
+    found.add("thinking.budget_tokens", "must be less than max_tokens");
 }
 
 function checkTools(tools: unknown, found: Violations): void {
@@ -31,9 +54,9 @@ function checkMessages(messages: readonly (readonly [string, Fields])[], found: 
   if (messages.length === 0) found.add("messages", "are empty");
   let open: readonly string[] = [];
   for (const [at, [where, message]] of messages.entries()) {
-    const wanted = at % 2 === 0 ? "user" : "assistant";
-    if (message["role"] !== wanted)
-      found.add(where, `has role ${JSON.stringify(message["role"])}; roles alternate, beginning with user`);
+    // Neighbours of one role count as one message, and either may begin.
+    if (message["role"] !== "user" && message["role"] !== "assistant")
+      found.add(where, `has role ${JSON.stringify(message["role"])}; there are user and assistant`);
     const blocks = contentBlocks(where, message["content"], found);
     const results = blocks.filter(([, block]) => block["type"] === "tool_result");
     if (message["role"] === "user") {

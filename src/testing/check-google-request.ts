@@ -17,7 +17,12 @@ function checkTools(tools: unknown, found: Violations): void {
       tool["functionDeclarations"],
     )) {
       const { name, parameters, parametersJsonSchema } = declared;
-      found.tool(place, { name, schema: parametersJsonSchema ?? parameters, schemaOptional: true });
+      found.tool(place, {
+        name,
+        schema: parametersJsonSchema ?? parameters,
+        schemaOptional: true,
+        takesChoice: true,
+      });
       if (parameters !== undefined) checkSchema(`${place}.parameters`, parameters, found);
     }
   }

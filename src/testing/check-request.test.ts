@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { checkRequest } from "./check-request.ts";
 import type { WireName } from "./server-step.ts";
 
@@ -126,6 +126,32 @@ function spoilt(wire: WireName, path: string, value: unknown): unknown {
   return body;
 }
 
+test("a model that thinks is not told how to sample, nor which tool to call", () => {
+  const thinking = { type: "adaptive" };
+  const body = { ...CLAUDE, thinking, temperature: 0.2, top_k: 5, top_p: 0.5, tool_choice: { type: "any" } };
+  expect(checkRequest("anthropic", body)).toEqual([
+    "temperature may only be 1 while the model thinks",
+    "top_k is not allowed while the model thinks",
+    "top_p must be from 0.95 to 1 while the model thinks",
+    "tool_choice forces a tool, which is not allowed while the model thinks",
+  ]);
+  expect(
+    checkRequest("anthropic", {
+      ...CLAUDE,
+      thinking,
+      temperature: 1,
+      top_p: 0.95,
+      tool_choice: { type: "auto" },
+    }),
+  ).toEqual([]);
+});
+
+test("a conversation may begin with an answer, and neighbours of one role count as one", () => {
+  const said = (role: string) => ({ role, content: "hi" });
+  const messages = [said("assistant"), said("assistant"), said("user"), said("user")];
+  expect(checkRequest("anthropic", { ...CLAUDE, messages })).toEqual([]);
+});
+
 describe("checkRequest", () => {
   it.each<WireName>(["anthropic", "openai_chat", "openai_responses", "google"])(
     "finds no fault with a good request of %s",
@@ -153,13 +179,27 @@ describe("checkRequest", () => {
     ],
     ["anthropic", "tool_choice.name", "write", "tool_choice names write, which is not declared"],
     ["anthropic", "tools", undefined, "tool_choice is given without tools"],
-    ["anthropic", "messages.0.content", "", "messages[0].content is empty"],
+    ["anthropic", "tools.0.input_schema.anyOf", [], "tools[0] has a schema with anyOf at its top"],
+    [
+      "openai_chat",
+      "tools.0.function.parameters.oneOf",
+      [],
+      "tools[0].function has a schema with oneOf at its top",
+    ],
     [
       "anthropic",
-      "messages.0.role",
-      "assistant",
-      'messages[0] has role "assistant"; roles alternate, beginning with user',
+      "thinking",
+      { type: "enabled", budget_tokens: 512 },
+      "thinking.budget_tokens must be a whole number from 1024",
     ],
+    [
+      "anthropic",
+      "thinking",
+      { type: "enabled", budget_tokens: 1_000_000 },
+      "thinking.budget_tokens must be less than max_tokens",
+    ],
+    ["anthropic", "messages.0.content", "", "messages[0].content is empty"],
+    ["anthropic", "messages.0.role", "system", 'messages[0] has role "system"; there are user and assistant'],
     ["anthropic", "messages.1.content.0.signature", undefined, "messages[1].content[0].signature is no text"],
     ["anthropic", "messages.1.content.3.id", "c1", "messages[1].content[3].id uses the id c1 a second time"],
     ["anthropic", "messages.1.content.2.input", "{}", "messages[1].content[2].input is no object"],

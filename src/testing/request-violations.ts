@@ -71,7 +71,12 @@ export class Violations {
   /** The declaration of a tool: a valid name that no other has, and an object schema. */
   tool(
     where: string,
-    tool: { readonly name: unknown; readonly schema: unknown; readonly schemaOptional?: boolean },
+    tool: {
+      readonly name: unknown;
+      readonly schema: unknown;
+      readonly schemaOptional?: boolean;
+      readonly takesChoice?: boolean;
+    },
   ): void {
     this.toolName(`${where}.name`, tool.name);
     if (typeof tool.name === "string") {
@@ -81,6 +86,9 @@ export class Violations {
     if (tool.schema === undefined && tool.schemaOptional === true) return;
     const type = isRecord(tool.schema) ? tool.schema["type"] : undefined;
     if (type !== "object" && type !== "OBJECT") this.add(where, "has no schema of type object");
+    const choice = ["anyOf", "oneOf", "allOf"].find((key) => isRecord(tool.schema) && key in tool.schema);
+    if (choice !== undefined && tool.takesChoice !== true)
+      this.add(where, `has a schema with ${choice} at its top`);
   }
 
   /** A choice of tools must have tools, and a named one must be declared. */

@@ -9,6 +9,7 @@ import { LiveUpdate } from "./shell/live-update.ts";
 import type { OutputText } from "./shell/output-buffer.ts";
 import type { ProcessInfo } from "./shell/process-table.ts";
 import { describeDuration, describeExit, listProcesses, outputLines } from "./shell/report.ts";
+import { runInPort } from "./shell/run-in-port.ts";
 import type { RunningCommand } from "./shell/running-command.ts";
 import type { ShellSession } from "./shell/shell-session.ts";
 
@@ -58,6 +59,10 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   const problem = inputProblem(input);
   if (problem !== undefined) return errorResult(problem);
   if (context.signal.aborted) return errorResult("The command was not started: the run was aborted.");
+  const timeoutMs = Math.min(input.timeout_ms ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
+  const { port } = session;
+  if (port !== undefined && input.background !== true)
+    return runInPort(session, { port, command: input.command, timeoutMs }, context);
   const live = input.background === true ? undefined : new LiveUpdate((text) => context.update(text));
   const full = Promise.withResolvers<void>();
   let running: RunningCommand;
@@ -74,7 +79,6 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   }
   if (live === undefined) return backgroundResult(session, running);
   try {
-    const timeoutMs = Math.min(input.timeout_ms ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
     const ending = await waitForEnd(running, { timeoutMs, signal: context.signal, full: full.promise });
     return ending === "exited"
       ? await exitResult(session, running)

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
-import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import type { Tool, ToolResult } from "../core/tool/tool.ts";
 import { splice } from "./apply-edits.ts";
 import { editedSnippet } from "./edits/edited-snippet.ts";
 import { type Edit, planEdits } from "./edits/plan-edits.ts";
@@ -31,8 +31,9 @@ export function createEditTool(options: FileToolOptions = {}): Tool {
     execute: ({ path: shown, edits }, context) =>
       answerFileErrors(shown, context.signal, async () => {
         const path = permittedPath(shown, options, context);
-        const target = { path, shown, state, transcriptId: context.transcriptId };
-        return state.inTurn(path, () => edit(target, edits, context));
+        const { transcriptId, signal } = context;
+        const target = { path, shown, state, transcriptId, signal, files: options.files };
+        return state.inTurn(path, () => edit(target, edits));
       }),
   });
 }
@@ -59,7 +60,7 @@ const PARAMETERS = {
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-async function edit(target: ChangeTarget, edits: readonly Edit[], context: ToolContext): Promise<ToolResult> {
+async function edit(target: ChangeTarget, edits: readonly Edit[]): Promise<ToolResult> {
   const { path, shown } = target;
   for (const { old_string, new_string } of edits) {
     const redacted = redactedInput("old_string", old_string) ?? redactedInput("new_string", new_string);
@@ -81,7 +82,7 @@ async function edit(target: ChangeTarget, edits: readonly Edit[], context: ToolC
       `${shown} was not changed: an edit leaves half a surrogate pair. Replace the whole character.`,
     );
   }
-  await commitChange(target, { before, data: Buffer.from(after), signal: context.signal });
+  await commitChange(target, { before, text: after });
   const count = plan.replacements.length;
   const title = counted(count, "replacement");
   return {

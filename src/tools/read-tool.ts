@@ -4,6 +4,7 @@ import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, errorCode, FileRefusal } from "./files/file-error.ts";
+import type { FilePort } from "./files/file-port.ts";
 import { FileState, stampOf } from "./files/file-state.ts";
 import type { FileToolOptions } from "./files/file-tool-options.ts";
 import { imageTypeOf } from "./files/image-type.ts";
@@ -13,6 +14,7 @@ import type { OpenFile } from "./files/open-file.ts";
 import { openRegularFile } from "./files/open-regular-file.ts";
 import { permittedPath } from "./files/permitted-path.ts";
 import { pinFolder } from "./files/pinned-folder.ts";
+import { type PortText, readPort } from "./files/port-text.ts";
 import { type Page, readPage } from "./files/read-page.ts";
 import { resolvePath } from "./resolve-path.ts";
 
@@ -37,7 +39,7 @@ export function createReadTool(options: FileToolOptions = {}): Tool {
           firstLine: Math.max(1, input.offset ?? 1),
           maxLines: Math.max(1, input.limit ?? MAX_LINES),
         };
-        return readTarget({ target, shown: input.path, ...page, state, context });
+        return readTarget({ target, shown: input.path, ...page, state, context, files: options.files });
       }),
   });
 }
@@ -63,6 +65,7 @@ interface ReadRequest {
   readonly maxLines: number;
   readonly state: FileState;
   readonly context: ToolContext;
+  readonly files: FilePort | undefined;
 }
 
 async function readTarget(request: ReadRequest): Promise<ToolResult> {
@@ -77,6 +80,9 @@ async function readTarget(request: ReadRequest): Promise<ToolResult> {
     }
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw error;
+    // An editor may have a file open that was never saved.
+    const open = await readPort(request.files, target, request.context.signal);
+    if (open !== undefined) return readOpenText(open, request);
     throw new FileRefusal(`${shown}: there is no such file or folder.${await describeNearestNames(target)}`);
   }
 }
@@ -124,10 +130,20 @@ async function readFile(file: OpenFile, request: ReadRequest): Promise<ToolResul
   const bytesRead = await file.read(head, 0, head.length, 0);
   const mediaType = imageTypeOf(head.subarray(0, bytesRead));
   if (mediaType !== undefined) return readImage(file, request, { stats, mediaType });
+  const open = await readPort(request.files, request.target, context.signal);
+  if (open !== undefined) return readOpenText(open, request);
   const limits = { firstLine, maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
   const page = await readPage(file, { ...limits, signal: context.signal });
   state.remember(context.transcriptId, request.target, stampOf(stats, page.content));
   return pageResult(page, request, stats.size);
+}
+
+async function readOpenText(open: PortText, request: ReadRequest): Promise<ToolResult> {
+  const { firstLine, maxLines, state, context } = request;
+  const limits = { firstLine, maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
+  const page = await readPage(open, { ...limits, signal: context.signal });
+  state.remember(context.transcriptId, request.target, open.stamp);
+  return pageResult(page, request, open.stamp.size);
 }
 
 async function readImage(

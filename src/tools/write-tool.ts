@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
-import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import type { Tool, ToolResult } from "../core/tool/tool.ts";
 import { diffFile } from "./files/file-diff.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
 import { FileState } from "./files/file-state.ts";
@@ -27,8 +27,9 @@ export function createWriteTool(options: FileToolOptions = {}): Tool {
     execute: ({ path: shown, content }, context) =>
       answerFileErrors(shown, context.signal, async () => {
         const path = permittedPath(shown, options, context);
-        const target = { path, shown, state, transcriptId: context.transcriptId };
-        return state.inTurn(path, () => write(target, content, context));
+        const { transcriptId, signal } = context;
+        const target = { path, shown, state, transcriptId, signal, files: options.files };
+        return state.inTurn(path, () => write(target, content));
       }),
   });
 }
@@ -42,7 +43,7 @@ const PARAMETERS = {
 /** Larger files are replaced without a diff. */
 const MAX_COMPARED_BYTES = 1_000_000;
 
-async function write(target: ChangeTarget, content: string, context: ToolContext): Promise<ToolResult> {
+async function write(target: ChangeTarget, content: string): Promise<ToolResult> {
   const { shown, path } = target;
   const redacted = redactedInput("content", content);
   if (redacted !== undefined) throw new FileRefusal(redacted);
@@ -52,7 +53,7 @@ async function write(target: ChangeTarget, content: string, context: ToolContext
     );
   }
   const before = await openForChange(target, MAX_COMPARED_BYTES);
-  await commitChange(target, { before, data: Buffer.from(content), signal: context.signal });
+  await commitChange(target, { before, text: content });
   const lines = countLines(content);
   const metadata = { path, created: before === undefined, lines };
   if (before === undefined) {
@@ -67,7 +68,7 @@ async function write(target: ChangeTarget, content: string, context: ToolContext
     before.content !== undefined && isUtf8(before.content) ? before.content.toString("utf8") : undefined;
   const diff = old === undefined ? {} : await diffFile(shown, old, content);
   const changes = diff.additions === undefined ? "" : `, +${diff.additions} -${diff.deletions}`;
-  const was = old === undefined ? `, was ${before.stats.size} bytes` : `, was ${countLines(old)}`;
+  const was = old === undefined ? `, was ${before.stamp.size} bytes` : `, was ${countLines(old)}`;
   return {
     content: `Updated ${shown} (${counted(lines, "line")}${was}${changes}).`,
     title: `${counted(lines, "line")}${changes}`,

@@ -373,7 +373,7 @@ test("what opening finds are typed notices", async () => {
   await using session = await open([]);
   expect(session.notices.map(({ level, code }) => [level, code])).toEqual([
     ["warning", "setting"],
-    ["warning", "untrusted"],
     ["info", "model_chosen"],
+    ["warning", "untrusted"],
   ]);
 });

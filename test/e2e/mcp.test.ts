@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import { isAlive, until } from "../faults/until.ts";
-import type { FaultPlan } from "../mcp/faulty-server.ts";
+import { type FaultPlan, TOOL_COUNT } from "../mcp/faulty-server.ts";
 import { stdioCommand } from "../mcp/server-room.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { type CommandEnd, modelServer, runCommand, serverEnv, startCommand } from "./command.ts";
@@ -136,7 +136,7 @@ test("many tools wait behind find_tools, unless the settings say otherwise", asy
   writeFileSync(join(home, ".config/nano-agent/config.json"), '{"mcp":{"defer":false}}');
   expect([deferred, (await run(cwd))[0]?.length]).toEqual([
     [["find_tools"], ["find_tools", "mcp__s__tool_7"]],
-    55,
+    TOOL_COUNT + 40,
   ]);
 });
 

@@ -158,6 +158,18 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "31-handoff",
     ["finish_tool: billing", "Yes, since Monday.", "translator (completed): Fluss", "A river is ein Fluss."],
   ],
+  [
+    "33-terminal-chat",
+    [
+      "> Note that tea is out.",
+      "? write: No rule allows write on notes.md. once / session / always / no / stop",
+      "write notes.md: 1 line",
+      "> Milk too?",
+      "Yes, and milk.",
+      "(completed)",
+      "undo: 1 file put back",
+    ],
+  ],
   ["32-web-chat", ["RUN_STARTED", "TEXT_MESSAGE_CONTENT Bern. Anything e", "RUN_FINISHED"]],
   [
     "25-agents-together",

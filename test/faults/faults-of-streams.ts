@@ -76,6 +76,17 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     sampled: true,
   },
   {
+    scenario: "an answer of 20 MB",
+    outcome: "ended after 16 million characters, within a heap of 96 MB",
+    steps: () => [streams(spoken("openai_chat", says("0123456789".repeat(2_000_000)), 200))],
+    env: () => ({ NODE_OPTIONS: "--max-old-space-size=96" }),
+    wires: CHAT,
+    code: 1,
+    stderr: ["longer than 16000000 characters"],
+    requests: 1,
+    sampled: true,
+  },
+  {
     scenario: "an event longer than twice as much",
     outcome: "the same",
     steps: (wire) => [streams(spoken(wire, says("0123456789".repeat(20_000)), 1_000_000))],

@@ -1,13 +1,14 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { toMcpResult } from "../../src/extensions/mcp/tool-result.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { CALL_FAULTS, type StartFault } from "./faulty-server.ts";
+import { CALL_FAULTS, type CallFault, type StartFault, startFaultyHttp } from "./faulty-server.ts";
 import { serverRoom, TRANSPORTS } from "./server-room.ts";
 
 /** What a call ends with, for every fault of a call; the next call works each time. */
-const CALL_ENDS: { readonly [fault in (typeof CALL_FAULTS)[number]]: RegExp } = {
+const CALL_ENDS: { readonly [fault in CallFault]: RegExp } = {
   hangs: /did not answer in time/,
   dies: /The connection ended: it ended with exit code 7|connection broke before the answer came|cannot be reached/,
   garbage: /^it works$/,
@@ -27,7 +28,9 @@ function shown(answer: unknown): string {
   return typeof content === "string" ? content : JSON.stringify(content);
 }
 
-test.each(TRANSPORTS.flatMap((transport) => CALL_FAULTS.map((fault) => ({ transport, fault }))))(
+const FAULTS = Object.keys(CALL_FAULTS) as CallFault[];
+
+test.each(TRANSPORTS.flatMap((transport) => FAULTS.map((fault) => ({ transport, fault }))))(
   "over $transport, a server that does this in a call costs that call alone: $fault",
   async ({ transport, fault }) => {
     const { call } = await serverRoom(
@@ -35,7 +38,7 @@ test.each(TRANSPORTS.flatMap((transport) => CALL_FAULTS.map((fault) => ({ transp
       {},
       { definition: { timeout: fault === "hangs" ? 200 : 20_000 } },
     );
-    const bad = await call(fault === "no_object" ? "no_object" : fault);
+    const bad = await call(fault);
     const good = await call("echo", { text: "still here" });
     expect([shown(bad), shown(good)]).toEqual([
       expect.stringMatching(CALL_ENDS[fault]),
@@ -192,4 +195,61 @@ test("a program that is not there is named, with what to check", async () => {
     state: "waiting",
     reason: 'no-such-program is not a program that can be found. Check "command", "cwd" and PATH.',
   });
+});
+
+test("the documentation lists every fault of a call that is tried", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/mcp.md"), "utf8");
+  const [, table = ""] = /\| in a call, the server \|[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)/.exec(page) ?? [];
+  const listed = table
+    .trim()
+    .split("\n")
+    .map((row) => row.split("|")[1]?.trim());
+  expect(listed).toEqual(Object.values(CALL_FAULTS));
+});
+
+test("what a server asks of the person and of the model is refused where nobody lets it", async () => {
+  const { call } = await serverRoom("stdio", {});
+  expect([shown(await call("ask_person")), shown(await call("ask_model"))]).toEqual([
+    expect.stringContaining("-32601"),
+    expect.stringContaining("-32601"),
+  ]);
+});
+
+test("it is answered where somebody does: the model only for a server that may ask it", async () => {
+  const options = {
+    elicit: async () => ({ action: "accept" as const, content: { color: "red" } }),
+    sample: async () => ({ text: "4", model: "m" }),
+  };
+  const may = await serverRoom("stdio", {}, { ...options, definition: { sampling: true } });
+  const mayNot = await serverRoom("stdio", {}, options);
+  expect([
+    JSON.parse(shown(await may.call("ask_person"))),
+    JSON.parse(shown(await may.call("ask_model"))),
+    shown(await mayNot.call("ask_model")),
+  ]).toEqual([
+    { action: "accept", content: { color: "red" } },
+    { role: "assistant", model: "m", content: { type: "text", text: "4" } },
+    expect.stringContaining("-32601"),
+  ]);
+});
+
+test("a redirect to another origin is not followed, so that no header reaches it", async () => {
+  const other = await startFaultyHttp({});
+  const here = await startFaultyHttp({}, (_request, response) => {
+    response.writeHead(307, { location: other.url }).end();
+    return true;
+  });
+  onTestFinished(() => Promise.all([other.stop(), here.stop()]).then(() => undefined));
+  const definition = { url: here.url, headers: { "X-Api-Key": "secret" } };
+  const { server } = await serverRoom(
+    "stdio",
+    {},
+    { definition: { command: undefined, ...definition }, clock: new FakeClock() },
+  );
+  server.want();
+  await server.settled();
+  expect([server.life, other.requests]).toMatchObject([
+    { state: "waiting", reason: expect.stringContaining("redirect") as unknown },
+    [],
+  ]);
 });

@@ -5,23 +5,42 @@ import type { AddressInfo } from "node:net";
 /** What a scripted server does wrong when it is started. */
 export type StartFault = "hangs" | "dies" | "garbage" | "version" | "refuses" | "floods";
 
-/** What its tools do wrong; each is the name of a tool. */
-export const CALL_FAULTS = [
-  "hangs",
-  "dies",
-  "garbage",
-  "wrong_id",
-  "answers_twice",
-  "huge",
-  "floods",
-  "refuses",
-  "unknown_block",
-  "no_object",
-  "no_content",
-] as const;
+/** What its tools do wrong, each the name of a tool, in the words of the documentation. */
+export const CALL_FAULTS = {
+  hangs: "never answers",
+  dies: "dies",
+  garbage: "prints something that is no message",
+  wrong_id: "answers calls that nobody made",
+  answers_twice: "answers twice",
+  huge: "sends 50 MB",
+  floods: "sends 5,000 notifications",
+  refuses: "answers with an error",
+  unknown_block: "sends content nobody knows",
+  no_object: "answers with something that is no result",
+  no_content: "sends structured content alone",
+} as const;
 
-/** One of {@link CALL_FAULTS}, or what works. */
-export type ToolName = (typeof CALL_FAULTS)[number] | "echo" | "slow" | "new_tool" | "ask_roots";
+/** One of {@link CALL_FAULTS}. */
+export type CallFault = keyof typeof CALL_FAULTS;
+
+/** What tools ask of the client, each the name of a tool; what comes of it is their result. */
+const QUESTIONS = {
+  ask_roots: { method: "roots/list" },
+  ask_model: {
+    method: "sampling/createMessage",
+    params: { messages: [{ role: "user", content: { type: "text", text: "2+2?" } }], maxTokens: 10 },
+  },
+  ask_person: {
+    method: "elicitation/create",
+    params: {
+      message: "Which?",
+      requestedSchema: { type: "object", properties: { color: { type: "string" } } },
+    },
+  },
+} as const;
+
+type QuestionName = keyof typeof QUESTIONS;
+type ToolName = CallFault | QuestionName | "echo" | "slow" | "new_tool";
 
 /** The script of a server. */
 export interface FaultPlan {
@@ -34,7 +53,8 @@ export interface FaultPlan {
   readonly stubborn?: boolean;
 }
 
-interface Message {
+/** A message of the protocol. */
+export interface Message {
   readonly id?: number | string;
   readonly method?: string;
   readonly params?: {
@@ -43,6 +63,7 @@ interface Message {
     readonly _meta?: { readonly progressToken?: number };
   };
   readonly result?: object;
+  readonly error?: object;
 }
 
 /** How a scripted server speaks. */
@@ -52,14 +73,22 @@ export interface Voice {
   readonly die: () => void;
 }
 
-const TOOLS = [...CALL_FAULTS, "echo", "slow", "new_tool", "ask_roots"].map((name) => ({
-  name,
-  description: `Scripted: ${name}`,
-  inputSchema: { type: "object", properties: { text: { type: "string" } } },
-}));
+const TOOLS = [...Object.keys(CALL_FAULTS), ...Object.keys(QUESTIONS), "echo", "slow", "new_tool"].map(
+  (name) => ({
+    name,
+    description: `Scripted: ${name}`,
+    inputSchema: { type: "object", properties: { text: { type: "string" } } },
+  }),
+);
+
+/** Tools that every scripted server has. */
+export const TOOL_COUNT: number = TOOLS.length;
+
+/** What one connection to a server does with each message. */
+export type Answers = (message: Message, voice: Voice) => void;
 
 /** One connection to a scripted server: answers messages after its plan. */
-export function scriptedAnswers(plan: FaultPlan): (message: Message, voice: Voice) => void {
+export function scriptedAnswers(plan: FaultPlan): Answers {
   const fault = faultOfStart(plan);
   let hasNewTool = false;
   let asked: { readonly id: number | string; readonly voice: Voice } | undefined;
@@ -68,7 +97,11 @@ export function scriptedAnswers(plan: FaultPlan): (message: Message, voice: Voic
     const answer = (result: object): void => voice.send({ jsonrpc: "2.0", id, result });
     if (id === undefined) return;
     if (method === undefined) {
-      asked?.voice.send({ jsonrpc: "2.0", id: asked.id, result: textResult(JSON.stringify(message.result)) });
+      asked?.voice.send({
+        jsonrpc: "2.0",
+        id: asked.id,
+        result: textResult(JSON.stringify(message.result ?? message.error)),
+      });
       return;
     }
     if (method === "initialize") {
@@ -83,9 +116,9 @@ export function scriptedAnswers(plan: FaultPlan): (message: Message, voice: Voic
         hasNewTool = true;
         voice.send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
         answer(textResult("there is a new one"));
-      } else if (name === "ask_roots") {
+      } else if (name in QUESTIONS) {
         asked = { id, voice };
-        voice.send({ jsonrpc: "2.0", id: "roots-1", method: "roots/list" });
+        voice.send({ jsonrpc: "2.0", id: "question-1", ...QUESTIONS[name as QuestionName] });
       } else play(name, { id, voice, params });
     } else voice.send({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown method" } });
   };
@@ -204,8 +237,9 @@ export interface FaultyHttp {
 export type Guard = (request: IncomingMessage, response: ServerResponse, body: string) => boolean;
 
 /** Starts a scripted server that speaks Streamable HTTP. Each answer is a stream of events. */
-export async function startFaultyHttp(plan: FaultPlan, guard?: Guard): Promise<FaultyHttp> {
-  const sessions = new Map<string, ReturnType<typeof scriptedAnswers>>();
+export async function startFaultyHttp(plan: FaultPlan | (() => Answers), guard?: Guard): Promise<FaultyHttp> {
+  const newAnswers = typeof plan === "function" ? plan : () => scriptedAnswers(plan);
+  const sessions = new Map<string, Answers>();
   const requests: { method: string; headers: IncomingMessage["headers"] }[] = [];
   let count = 0;
   const answer = (request: IncomingMessage, response: ServerResponse, body: string): void => {
@@ -215,7 +249,7 @@ export async function startFaultyHttp(plan: FaultPlan, guard?: Guard): Promise<F
     const message = JSON.parse(body) as Message;
     const isNew = message.method === "initialize";
     const session = isNew ? `session-${++count}` : String(request.headers["mcp-session-id"]);
-    if (isNew) sessions.set(session, scriptedAnswers(plan));
+    if (isNew) sessions.set(session, newAnswers());
     const answers = sessions.get(session);
     if (answers === undefined) return void response.writeHead(404).end();
     if (message.method === undefined || message.id === undefined) {

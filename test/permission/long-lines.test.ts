@@ -90,10 +90,7 @@ test("a rule that forbids a file sees it behind thousands of others, also throug
 test("the built-in rules look at no more than some thousands of words; a rule of the user has no such limit", () => {
   const line = Array.from({ length: 3_000 }, (_, index) => `cat f${index}`).join("; ");
   const folder = tempFolder();
-  const { decision, reason } = policyIn(folder).check({ tool: "bash", input: { command: line } });
-  expect([decision, reason]).toEqual([
-    "ask",
-    "cat f2000: the line names more than the built-in rules look up.",
-  ]);
+  const { decision, part, parts } = policyIn(folder).check({ tool: "bash", input: { command: line } });
+  expect([decision, part, parts?.length]).toEqual(["ask", "cat f2000", 1_000]);
   expect(inFolder("cat *")(line).decision).toBe("allow");
 });

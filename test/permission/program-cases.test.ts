@@ -9,7 +9,9 @@ import { policyIn, shellRules } from "./shell-rules.ts";
 function workspace(): string {
   const folder = tempFolder();
   mkdirSync(join(folder, "src"));
-  for (const file of ["src/a.ts", "src/b.ts", "package.json"]) writeFileSync(join(folder, file), "x\n");
+  for (const part of ["bare", "bare/objects", "bare/refs"]) mkdirSync(join(folder, part));
+  for (const file of ["bare/HEAD", "src/a.ts", "src/b.ts", "package.json"])
+    writeFileSync(join(folder, file), "x\n");
   return folder;
 }
 

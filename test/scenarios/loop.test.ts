@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
+import { UNREADABLE } from "../../src/core/agent/loop.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { calls, fails, finishes, says, thinks } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -257,4 +258,69 @@ test("a stream that nobody reads leaves nothing on the signal it was given, and 
   for await (const event of agent.stream("Colour?", { signal }))
     if (event.type === "turn_start") expect(getEventListeners(signal, "abort")).toHaveLength(1);
   expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test("an observer that throws at each piece keeps nothing from the others, and the others hear of it", async () => {
+  const seen: string[] = [];
+  const agent = new Agent({ model: new ScriptedModel([says("Hello there.")], { chunkSize: 6 }) });
+  await agent.run("go", {
+    onToken: () => {
+      throw new Error("oops");
+    },
+    onEvent: (event) => {
+      if (event.type === "text_delta") seen.push(event.text);
+      if (event.type === "warning") seen.push(event.message);
+    },
+  });
+  const warning = "An observer threw: oops";
+  expect(seen).toEqual([warning, "Hello ", warning, "there."]);
+});
+
+test("one answer may hold so many calls; each of the others has a result that says so", async () => {
+  const model = new ScriptedModel([[1, 2, 3, 4].map((n) => calls("read", { n })), says("done")]);
+  const { messages } = await new Agent({ model, tools: [tool("read")], maxCallsPerAnswer: 2 }).run("go");
+  const tooMany =
+    "Error: Not run: one answer may hold 2 calls. Make it in the next one if it is still needed.";
+  expect(lines(messages).slice(5, -1)).toEqual([
+    'result call_1: read {"n":1}',
+    'result call_2: read {"n":2}',
+    `error call_3: ${tooMany}`,
+    `error call_4: ${tooMany}`,
+  ]);
+});
+
+test("a model whose output its own server cannot read is told so, and given up after three answers", async () => {
+  const failure = (): NanoAgentError =>
+    new NanoAgentError("invalid_response", "p could not read what its model wrote.", {
+      details: { reason: "unreadable_output" },
+    });
+  const told = new ScriptedModel([fails(failure()), says("In words then.")]);
+  const result = await new Agent({ model: told }).run("go");
+  expect(lines(result.messages)).toEqual(["user: go", `user: ${UNREADABLE}`, "assistant: In words then."]);
+  const never = new ScriptedModel(() => fails(failure()));
+  expect(await new Agent({ model: never }).run("go")).toMatchObject({
+    stopReason: "error",
+    error: failure(),
+  });
+  expect(never.requests).toHaveLength(3);
+});
+
+test("an answer cut by a full window says so", async () => {
+  const script = [[says("Half an ans"), finishes("length", { inputTokens: 900, outputTokens: 100 })]];
+  const model = new ScriptedModel(script, { info: { contextWindow: 1_000 } });
+  expect(await new Agent({ model }).run("go")).toMatchObject({
+    stopReason: "output_limit",
+    detail: "The context window of 1000 tokens is full: the conversation takes 1000.",
+  });
+});
+
+test("an answer that repeats one sentence is left, and kept up to there", async () => {
+  const model = new ScriptedModel([says(`Well. ${"I will look at it. ".repeat(5_000)}`)]);
+  const result = await new Agent({ model }).run("go");
+  expect(result).toMatchObject({
+    stopReason: "loop_detected",
+    detail: expect.stringContaining("times in a row"),
+  });
+  expect(lines(result.messages).at(-1)).toMatch(/^assistant: Well\. (?:I will look at it\. )/);
+  expect(result.text.length).toBeLessThan(3_000);
 });

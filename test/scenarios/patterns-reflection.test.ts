@@ -116,10 +116,22 @@ test("a structured verdict decides by a value, whatever the words are", async ()
   ]);
 });
 
-test("a model that never gives the verdict by tool is taken by its words", async () => {
+test("a structured verdict is asked for by the tool alone, not by a phrase too", async () => {
+  const model = new ScriptedModel([
+    says("Draft."),
+    calls("give_verdict", { needs_improvement: false, feedback: "" }),
+  ]);
+  await reflecting(model, { verdict: "structured" }).run("go");
+  expect([asked(model, 1).includes("give_verdict"), asked(model, 1).includes("no need for")]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test("a model that answers in words is taken by them at once", async () => {
   const model = new ScriptedModel((_request, index) => says(index === 0 ? "Draft." : "无需改进"));
   const result = await reflecting(model, { verdict: "structured" }).run("go");
-  expect([result.text, result.stopReason, model.requests.length]).toEqual(["Draft.", "completed", 5]);
+  expect([result.text, result.stopReason, model.requests.length]).toEqual(["Draft.", "completed", 2]);
 });
 
 test("a silent reflection or refinement ends it with the last attempt, and nothing empty is stored", async () => {

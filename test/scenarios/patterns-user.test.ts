@@ -153,3 +153,16 @@ test("a person who throws ends the run as an error; an input that cannot be aske
   });
   expect(() => new UserAgent({ input: null as never })).toThrow("input is null: pass a function");
 });
+
+test("lines that a pipe writes all at once answer one question after the other", async () => {
+  const stdin = new PassThrough();
+  const reader = createInterface({ input: stdin, output: new PassThrough() });
+  const first = new UserAgent({ input: reader });
+  const second = new UserAgent({ input: reader });
+  const closed = once(reader, "close");
+  stdin.end("Ann\nBerlin\nblue\n");
+  await closed;
+  const answers = [await first.run("Name?"), await second.run("Town?"), await first.run("Colour?")];
+  expect(answers.map(({ text }) => text)).toEqual(["Ann", "Berlin", "blue"]);
+  expect(await first.run("More?")).toMatchObject({ stopReason: "error", error: { code: "aborted" } });
+});

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
 import type { Approver, Gate } from "../../src/core/agent/gate.ts";
+import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { lines, tool } from "./conversation.ts";
@@ -101,4 +103,45 @@ test("questions come one at a time, in call order, before any call of the answer
     },
   }).run("go");
   expect(log).toEqual(["asks a", "asks b", "runs a", "runs b"]);
+});
+
+test("a call runs with the input that the gate or the person says, which the journal holds; the model's own words stay", async () => {
+  const journal = new MemoryJournal();
+  const model = new ScriptedModel([
+    [
+      calls("look", { command: "a  b" }),
+      calls("ask", { command: "a  b" }),
+      calls("plain", { command: "a  b" }),
+    ],
+    says("done"),
+  ]);
+  const agent = new Agent({
+    model,
+    tools: [tool("look"), tool("ask"), tool("plain")],
+    journal,
+    permission: {
+      check: ({ name }) =>
+        name === "look"
+          ? { action: "allow", input: { command: "judged" } }
+          : { action: name === "ask" ? "ask" : "allow" },
+    },
+    approve: () => ({ approved: true, input: { command: "agreed" } }),
+  });
+  const { messages } = await agent.run("go");
+  const intents = [...journal.entries()].flatMap((entry) =>
+    entry.type === "tool_intent" ? [`${entry.name} ${JSON.stringify(entry.input)}`] : [],
+  );
+  const ran = ['look {"command":"judged"}', 'ask {"command":"agreed"}', 'plain {"command":"a  b"}'];
+  expect(intents.toSorted()).toEqual(ran.toSorted());
+  expect(
+    lines(messages)
+      .filter((line) => /^(?:calls|result)/.test(line))
+      .map((line) => line.replace(/^(result) \S+/, "$1")),
+  ).toEqual([
+    'calls look {"command":"a  b"}',
+    'calls ask {"command":"a  b"}',
+    'calls plain {"command":"a  b"}',
+    ...ran.map((line) => `result ${line}`),
+  ]);
+  expect(await replaySession([...journal.entries()])).toMatchObject({ same: true, differences: [] });
 });

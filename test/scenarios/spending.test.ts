@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RunTally } from "../../src/app/coding-session/run-tally.ts";
+import { sessionUsage } from "../../src/app/session-page/session-usage.ts";
 import type { AssistantEntry } from "../../src/core/agent/entry.ts";
 import { SessionState } from "../../src/core/agent/session-state.ts";
 import { addSpending, NO_SPENDING, type SpendingEntry } from "../../src/core/agent/spending.ts";
-import { sessionStats } from "../../src/faces/cli/sessions/session-stats.ts";
 
 const base = { id: "entry_1", parent: null, time: 0 };
 
@@ -79,7 +79,7 @@ test("limits, statistics and the last line of a run add up to the same", () => {
         state.apply(entry);
         tally.add(entry);
       }
-      const stats = sessionStats(list);
+      const stats = sessionUsage(list);
       expect(stats.total).toEqual(state.session);
       const { cost, usage, apiDurationMs: apiMs } = tally.facts;
       expect([cost, usage.inputTokens, usage.outputTokens, apiMs]).toEqual([

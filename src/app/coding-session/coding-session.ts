@@ -1,5 +1,6 @@
 import type { CompactionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
+import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
@@ -7,6 +8,7 @@ import type { Usage } from "../../core/message/usage.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { Elicit } from "../../extensions/mcp/connection.ts";
+import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import type { RollbackReport } from "../../session/checkpoints/rollback.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import type { ShellPort } from "../../tools/shell/shell-port.ts";
@@ -18,7 +20,7 @@ import type { FoundModel } from "../model-choice.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { ModelReason, Notice, OnNotice } from "./notice.ts";
 import type { ModelSpending, Outcome } from "./outcome.ts";
-import type { Question, QuestionListener, QuestionReply } from "./question.ts";
+import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 
 /** How a coding session is opened. */
@@ -106,6 +108,8 @@ export interface SessionInfo {
   readonly skills: readonly string[];
   readonly commands: readonly CommandView[];
   readonly mcpServers: readonly McpServerView[];
+  /** What those servers have beside tools; absent where there are none. */
+  readonly mcp?: McpAccess;
   /** Whether commands are confined. */
   readonly sandbox: "on" | "off";
   /** Where the session is kept; absent when it is not. */
@@ -119,7 +123,7 @@ export interface ModelView {
   /** `provider/id`. */
   readonly name: string;
   readonly why: ModelReason;
-  /** The file, variable or server that speaks for it. */
+  /** The flag, variable, file or server that speaks for it. */
   readonly source?: string;
   readonly windowTokens?: number;
 }
@@ -131,6 +135,9 @@ export interface CommandView {
   /** What is to be written behind it. */
   readonly hint?: string;
 }
+
+/** Prompts, to be offered as commands, and resources, to be mentioned as `@server:uri`; what the tools of each server cost. */
+export type McpAccess = Pick<McpHub, "statuses" | "prompts" | "expandPrompt" | "resources" | "readResource">;
 
 /** A server of tools. */
 export interface McpServerView {
@@ -252,6 +259,11 @@ export interface CodingSession extends AsyncDisposable {
   onQuestion(listener: QuestionListener): () => void;
   /** Throws `invalid_argument` for a question that is not open, or an answer that it does not offer. */
   answer(id: string, reply: QuestionReply): void;
+  /**
+   * Asks for a value that fits `schema`, or for one of `options`, on behalf of a tool or a server. Resolves to the value; `undefined`: declined, also
+   * where nobody listens. Rejects when it is aborted.
+   */
+  ask(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined>;
 
   /** These count from the next model request, or call, on; each is recorded. */
   setModel(name: string): Promise<void>;

@@ -55,5 +55,15 @@ function hunkAt(
     if (mark !== "+") oldLeft--;
     if (mark !== "-") newLeft--;
   }
-  return { hunk: { oldStart: Number(oldStart), newStart: Number(newStart), lines: own }, end };
+  const hunk = {
+    oldStart: startOf(oldStart, oldCount),
+    newStart: startOf(newStart, newCount),
+    lines: own,
+  };
+  return { hunk, end };
+}
+
+/** Where a side has no line, a diff names the line before. */
+function startOf(start: string | undefined, count: string): number {
+  return Number(start) + (count === "0" ? 1 : 0);
 }

@@ -152,8 +152,10 @@ export class ItemFold {
     this.#writing = [];
   }
 
+  /** A place to write to again: behind all that this attempt has written, for what is shown stands in the order of the answer. */
   #takeVoided(type: WrittenBlock["type"]): number | undefined {
-    const at = this.#voided.findIndex((block) => block.type === type);
+    const last = this.#writing.at(-1)?.place ?? -1;
+    const at = this.#voided.findIndex((block) => block.type === type && block.place > last);
     return at === -1 ? undefined : this.#voided.splice(at, 1)[0]?.place;
   }
 

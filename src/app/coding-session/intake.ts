@@ -8,8 +8,9 @@ import type { ToolInput } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
 import { parseCommandCall } from "../../extensions/commands/command-file.ts";
-import type { RunControlOptions } from "./run-control.ts";
+import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import type { CommandUse, SessionCommand } from "./session-command.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 /** What becomes of a message before it is sent. */
 export type TakenIn =
@@ -20,7 +21,11 @@ export type TakenIn =
   | { readonly done: true };
 
 /** What {@link takeIn} works with. */
-export interface IntakeOptions extends Pick<RunControlOptions, "parts" | "agent" | "lendModel"> {
+export interface IntakeOptions {
+  readonly parts: SessionParts;
+  readonly agent: () => Agent;
+  /** Another model for one message; the function it resolves to takes it back. */
+  readonly lendModel: (name: string) => Promise<() => Promise<void>>;
   readonly signal: AbortSignal;
   /** Who is asked about the calls that a command makes. */
   readonly approver: Parameters<Agent["callTool"]>[2];
@@ -70,6 +75,11 @@ async function expanded(input: Input, text: string | undefined, options: IntakeO
   const found = commandIn(text ?? "", commands);
   if (found !== undefined) return run(found.command, found.args, options);
   const call = parseCommandCall(text ?? "");
+  if (call?.name.startsWith(MCP_PREFIX) === true) {
+    const { promptCommand } = await import("../mcp/prompt-command.ts");
+    const prompt = await promptCommand(call.name, parts.composed.mcp.hub);
+    if (prompt !== undefined) return run(prompt, call.args, options);
+  }
   if (call !== undefined && !isPath(call.name)) throw unknownCommand(call.name, commands);
   const { expandInput } = parts.options;
   if (typeof input !== "string" || expandInput === undefined) return { input };

@@ -1,6 +1,6 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -29,13 +29,13 @@ import { ModelControl } from "./model-control.ts";
 import type { Notice, OnNotice } from "./notice.ts";
 import { fault } from "./notice-board.ts";
 import { openQuestions } from "./open-questions.ts";
-import type { Question, QuestionListener, QuestionReply } from "./question.ts";
+import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
 import { rewindPoints } from "./rewind-points.ts";
 import { RunControl } from "./run-control.ts";
 import { sessionInfo } from "./session-info.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { sessionStats } from "./session-stats.ts";
-import { SHELL_NOTE, sharedText, shellNote } from "./shell-note.ts";
+import { runUserCommand } from "./user-command.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 import type { HostView } from "./view-fold.ts";
 
@@ -155,6 +155,10 @@ export class LiveSession implements CodingSession {
     this.#parts.desk.answer(id, reply);
   }
 
+  ask(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
+    return this.#parts.desk.askValue(question, signal);
+  }
+
   async setModel(name: string): Promise<void> {
     this.#assertOpen();
     await this.#models.setModel(name);
@@ -252,17 +256,13 @@ export class LiveSession implements CodingSession {
     { shared, signal }: { readonly shared: boolean; readonly signal?: AbortSignal },
   ): Promise<ShellOutcome> {
     this.#assertOpen();
-    const { composed } = this.#parts;
-    const outcome = await composed.runShell(command, {
-      cwd: this.#parts.settings.cwd,
-      signal: signal ?? new AbortController().signal,
+    return runUserCommand(this.#parts, command, {
+      shared,
+      signal,
+      agent: this.#agent,
+      // A run at work publishes what is noted beside it.
+      onEntry: (entry) => (this.#runs.isRunning ? undefined : this.#onEvent(entry)),
     });
-    const note = { command, ...outcome, shared };
-    const entry = await this.#agent.note(SHELL_NOTE, shellNote(note));
-    // A run at work publishes what is noted beside it.
-    if (!this.#runs.isRunning) this.#onEvent(entry);
-    if (shared) await this.#agent.observe(sharedText(note));
-    return outcome;
   }
 
   status(): readonly string[] {

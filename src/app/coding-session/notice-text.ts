@@ -6,7 +6,7 @@ import { repairText } from "./repair-text.ts";
 export function noticeText(notice: Notice): string {
   switch (notice.code) {
     case "model_chosen":
-      return `The model is ${notice.model}: ${REASONS[notice.why](notice.source)}.`;
+      return `model ${notice.model}, because ${notice.source === undefined ? REASONS[notice.why] : `of ${notice.source}`}`;
     case "untrusted":
       return leftOutText(notice.items);
     case "repaired":
@@ -16,11 +16,11 @@ export function noticeText(notice: Notice): string {
   }
 }
 
-const REASONS: { readonly [W in ModelReason]: (source: string | undefined) => string } = {
-  flag: () => "asked for",
-  environment: (source = "NANO_AGENT_MODEL") => `${source} names it`,
-  config: (source = "the configuration") => `${source} names it`,
-  key: (source = "its key") => `${source} is set`,
-  local: (source = "a local server") => `${source} offers it`,
-  resumed: () => "the session was working with it",
+const REASONS: { readonly [W in ModelReason]: string } = {
+  flag: "it was asked for",
+  environment: "of NANO_AGENT_MODEL",
+  config: "of the configuration",
+  key: "of the key that is set",
+  local: "of a local server",
+  resumed: "the session was working with it",
 };

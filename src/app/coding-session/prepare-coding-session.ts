@@ -9,6 +9,7 @@ import { findSession, type OpenSession, type SessionChoice } from "../open-sessi
 import { redactionFor } from "../secrets.ts";
 import { loadSettings, type Settings } from "../settings.ts";
 import type { CodingSession } from "./coding-session.ts";
+import { elicitAt } from "./elicit.ts";
 import { LiveSession } from "./live-session.ts";
 import { NoticeBoard } from "./notice-board.ts";
 import { QuestionDesk } from "./question-desk.ts";
@@ -75,7 +76,7 @@ class Preparation implements PreparedSession {
   readonly open = async (): Promise<CodingSession> => {
     const options = this.#options;
     const { settings } = this;
-    const { keep = true, addDirs = [], remembers = keep, tools, ports, model } = options;
+    const { keep = true, addDirs = [], remembers = keep, tools, ports, model, acceptServer } = options;
     const { paths, cwd } = settings;
     const found = findSession(sessionChoice(options), { paths, cwd, newId: this.#sessionId });
     this.#sessionId = found.sessionId;
@@ -98,8 +99,8 @@ class Preparation implements PreparedSession {
         ...(typeof model === "object" ? { model } : {}),
         ...(tools === undefined ? {} : { tools }),
         ports,
-        acceptServer: options.acceptServer,
-        elicit: options.elicit,
+        acceptServer,
+        elicit: options.elicit ?? elicitAt(desk),
         openJournal: async () => {
           opened.session = await found.open();
           return opened.session.journal;
@@ -110,7 +111,6 @@ class Preparation implements PreparedSession {
       });
       const { session } = opened;
       if (session === undefined) throw new NanoAgentError("internal", "No journal was opened.");
-      this.#tellFindings(session);
       const live = new LiveSession({
         options,
         settings,
@@ -122,6 +122,7 @@ class Preparation implements PreparedSession {
       });
       opened.live = live;
       await live.begin();
+      this.#tellFindings(session);
       return live;
     } catch (error) {
       await giveBack(opened.session);

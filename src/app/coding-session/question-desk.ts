@@ -1,5 +1,6 @@
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
+import { createIds } from "../../core/base/ids.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
 import type { FileDiff } from "./file-diff.ts";
@@ -36,6 +37,7 @@ interface OpenQuestion {
  */
 export class QuestionDesk implements ApprovalPrompt {
   readonly #options: QuestionDeskOptions;
+  readonly #ids = createIds();
   readonly #listeners = new Set<QuestionListener>();
   #open: readonly OpenQuestion[] = [];
   #questions: readonly Question[] = [];
@@ -117,9 +119,12 @@ export class QuestionDesk implements ApprovalPrompt {
   }
 
   /** Asks for a value or a choice on behalf of a server or a tool. `undefined`: declined, also where nobody listens. */
-  async askValue(id: string, asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
+  async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
     if (!this.isAttended) return undefined;
-    const reply = await this.#wait({ ...asked, id, time: Date.now() }, signal);
+    const reply = await this.#wait(
+      { ...asked, id: this.#ids("question"), time: Date.now(), choices: [{ choice: "no" }] },
+      signal,
+    );
     return "value" in reply ? reply.value : undefined;
   }
 

@@ -59,8 +59,8 @@ export type QuestionReply =
   | { readonly choice: AnswerChoice; readonly reason?: string; readonly rule?: string }
   | { readonly value: Json };
 
-/** A question as it is asked: its id and time are given by the session. */
-export type NewQuestion = Omit<Question, "id" | "time">;
+/** A question for a value or a choice as it is asked: its id and time are given by the session. */
+export type NewQuestion = Omit<Question, "id" | "time" | "choices">;
 
 /** Hears of a question. The signal is aborted when nobody waits for the answer any more. */
 export type QuestionListener = (question: Question, signal: AbortSignal) => void | Promise<void>;

@@ -36,6 +36,7 @@ export function sessionInfo(
     skills: composed.skills,
     commands: composed.commands().map(commandView),
     mcpServers: composed.mcp.statuses(),
+    ...(composed.mcp.hub === undefined ? {} : { mcp: composed.mcp.hub }),
     sandbox: composed.sandbox,
     ...(session.path === undefined ? {} : { path: session.path }),
     ...(goOn === undefined ? {} : { goOn }),

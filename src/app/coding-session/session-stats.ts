@@ -2,8 +2,8 @@ import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { Message } from "../../core/message/message.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import type { ToolSpec } from "../../core/model/model.ts";
+import { sessionUsage } from "../session-page/session-usage.ts";
 import type { ContextStats, SessionStats } from "./coding-session.ts";
-import { ModelTally } from "./run-tally.ts";
 
 /** What the next request would be made of. */
 export interface ContextParts {
@@ -14,31 +14,25 @@ export interface ContextParts {
 }
 
 /** What a session has come to, from its entries. */
-export function sessionStats(entries: Iterable<JournalEntry>, context: ContextParts): SessionStats {
-  const spent = new ModelTally();
-  let runs = 0;
+export function sessionStats(journal: Iterable<JournalEntry>, context: ContextParts): SessionStats {
+  const entries = [...journal];
+  const { runs, models, tools, total } = sessionUsage(entries);
   let turns = 0;
-  let toolCalls = 0;
   let measured: number | undefined;
   for (const entry of entries) {
-    const isOuter = entry.scope === undefined;
-    if (entry.type === "run_start" && isOuter) runs++;
-    else if (entry.type === "tool_result") toolCalls++;
-    else if (entry.type === "compaction" || entry.type === "compaction_undone") measured = undefined;
-    if (entry.type !== "assistant_message" && entry.type !== "model_usage") continue;
-    spent.add(entry);
-    if (entry.type !== "assistant_message" || !isOuter) continue;
+    if (entry.type === "compaction" || entry.type === "compaction_undone") measured = undefined;
+    if (entry.type !== "assistant_message" || entry.scope !== undefined) continue;
     turns++;
     const { inputTokens, outputTokens } = entry.usage;
     if (inputTokens > 0) measured = inputTokens + outputTokens;
   }
   return {
-    usage: spent.total.usage,
-    cost: spent.total.costUsd,
-    models: spent.models,
+    usage: total.usage,
+    cost: total.costUsd,
+    models: Object.entries(models).map(([model, spending]) => ({ model, ...spending })),
     runs,
     turns,
-    toolCalls,
+    toolCalls: Object.values(tools).reduce((sum, { calls }) => sum + calls, 0),
     context: contextStats(context, measured),
   };
 }

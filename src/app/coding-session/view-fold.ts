@@ -1,4 +1,11 @@
-import type { RunEndEntry, RunStartEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import type {
+  CompactionEntry,
+  NoteEntry,
+  RunEndEntry,
+  RunStartEntry,
+  ToolResultEntry,
+  UserEntry,
+} from "../../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
 import { addSpending, NO_SPENDING } from "../../core/agent/spending.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -83,13 +90,12 @@ export class ViewFold {
     this.#progress(event);
     switch (event.type) {
       case "run_start":
+      case "run_resume":
         this.#begin(event);
         return;
-      case "user_message": {
-        if (event.source === "observed" && this.#told.delete(textOf(event.message.content))) return;
-        if (event.scope === undefined) this.#main.apply(event);
+      case "user_message":
+        if (!this.#wasShown(event)) this.#main.apply(event);
         return;
-      }
       case "tool_result":
         this.#main.apply(event);
         this.#facts(event);
@@ -97,27 +103,12 @@ export class ViewFold {
       case "run_end":
         this.#end(event);
         return;
-      case "compaction": {
-        const { id, time, tokensBefore, tokensAfter, method } = event;
-        this.#main.list.add({
-          id,
-          time,
-          type: "compaction",
-          before: tokensBefore,
-          after: tokensAfter,
-          method,
-        });
-        this.#context = contextOf(tokensAfter, this.#host.windowTokens);
-        this.#changed();
+      case "compaction":
+        this.#compaction(event);
         return;
-      }
-      case "note": {
-        const note = parseShellNote(event);
-        if (note === undefined) return;
-        this.#main.list.add({ id: event.id, time: event.time, type: "shell", ...note });
-        if (note.shared) this.#told.add(sharedText(note));
+      case "note":
+        this.#note(event);
         return;
-      }
       case "warning":
         this.notice({ level: "warning", code: "other", message: event.message });
         return;
@@ -130,7 +121,26 @@ export class ViewFold {
     }
   }
 
-  #begin({ time, scope }: RunStartEntry): void {
+  /** What the model is told of a command was shown when it was run; what is said inside a pattern is no message of the user. */
+  #wasShown({ source, message, scope }: UserEntry): boolean {
+    if (scope !== undefined) return true;
+    return source === "observed" && this.#told.delete(textOf(message.content));
+  }
+
+  #compaction({ id, time, tokensBefore, tokensAfter, method }: CompactionEntry): void {
+    this.#main.list.add({ id, time, type: "compaction", before: tokensBefore, after: tokensAfter, method });
+    this.#context = contextOf(tokensAfter, this.#host.windowTokens);
+    this.#changed();
+  }
+
+  #note(entry: NoteEntry): void {
+    const note = parseShellNote(entry);
+    if (note === undefined) return;
+    this.#main.list.add({ id: entry.id, time: entry.time, type: "shell", ...note });
+    if (note.shared) this.#told.add(sharedText(note));
+  }
+
+  #begin({ time, scope }: Pick<RunStartEntry, "time" | "scope">): void {
     if (scope !== undefined) return;
     this.#run = { startedAt: time, turn: 0, outputTokens: 0, phase: "waiting" };
     this.#answeredTokens = 0;

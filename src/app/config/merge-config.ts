@@ -1,4 +1,5 @@
 import { relative, sep } from "node:path";
+import { NanoAgentError } from "../../core/base/errors.ts";
 import { TrustedProject } from "../../permission/trust/trusted-project.ts";
 import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
 import type { Environment } from "./env.ts";
@@ -128,6 +129,16 @@ class Merged {
     if (model !== undefined) {
       this.values.model = model;
       this.sources.set("model", "NANO_AGENT_MODEL");
+    }
+    const toolCalls = variable(environment, "NANO_AGENT_TOOL_CALLS");
+    if (toolCalls !== undefined) {
+      if (toolCalls !== "text" && toolCalls !== "native")
+        throw new NanoAgentError(
+          "invalid_config",
+          `NANO_AGENT_TOOL_CALLS is ${JSON.stringify(toolCalls)}. It must be native or text.`,
+        );
+      this.values.toolCalls = toolCalls;
+      this.sources.set("toolCalls", "NANO_AGENT_TOOL_CALLS");
     }
     const network = networkVariables(environment);
     for (const { key, name } of network.set) this.sources.set(`network.${key}`, name);

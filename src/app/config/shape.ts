@@ -30,9 +30,7 @@ export type Shape =
       /** `false` stands for "not at all". */
       readonly orFalse?: boolean;
     }
-  | { readonly type: "map"; readonly of: Shape; readonly key?: RegExp }
-  /** Looked at where it is used, so that one fault costs one entry and not the file. */
-  | { readonly type: "any" };
+  | { readonly type: "map"; readonly of: Shape; readonly key?: RegExp };
 
 /** A value that does not fit, and where. `path` leads from the root to it, or to the key that must not be there. */
 export interface Misfit {

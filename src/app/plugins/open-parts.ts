@@ -1,6 +1,7 @@
 import type { Journal } from "../../core/agent/journal.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { type BuiltinTools, createBuiltinTools } from "../builtin-tools.ts";
+import type { SessionPorts } from "../coding-session/coding-session.ts";
 import { about, type OnNotice } from "../coding-session/notice.ts";
 import { variable } from "../config/env.ts";
 import type { Confinement } from "../confine.ts";
@@ -15,17 +16,16 @@ export interface OpenPartsOptions {
   readonly settings: Settings;
   /** Tools beside the built-in ones. */
   readonly tools?: readonly Tool[];
+  readonly ports?: SessionPorts | undefined;
   readonly openJournal: () => Promise<Journal>;
   readonly onNotice: OnNotice;
 }
 
 /** What stands before anything is asked: built-in tools, and what commands, extensions and hooks of files bring. */
-export async function openParts(
-  { settings: given, tools: added = [], openJournal, onNotice }: OpenPartsOptions,
-  confined: Confinement,
-): Promise<OpenParts> {
+export async function openParts(options: OpenPartsOptions, confined: Confinement): Promise<OpenParts> {
+  const { settings: given, tools: added = [], openJournal, onNotice } = options;
   const guard = new FileGuard();
-  const builtin = builtinTools(given, confined, guard);
+  const builtin = builtinTools(options, confined, guard);
   const own = [...builtin.tools, ...added];
   const { settings, ...plugins } = await openPlugins(given, { taken: own, onNotice });
   const opened: { journal?: Journal } = {};
@@ -75,12 +75,15 @@ interface HookParts extends Pick<Plugins, "handlers"> {
 }
 
 function builtinTools(
-  { paths, environment, config: { values } }: Settings,
+  { settings: { paths, environment, config }, ports }: OpenPartsOptions,
   { shell, workspace }: Confinement,
   guard: FileGuard,
 ): BuiltinTools {
+  const { values } = config;
   return createBuiltinTools({
-    shell,
+    // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
+    shell: Object.assign(shell, { port: ports?.shell }),
+    files: ports?.files,
     home: paths.home,
     workspace,
     searchPath: variable(environment, "PATH") ?? "",

@@ -1,4 +1,4 @@
-import { orAbortedBy } from "../base/abort.ts";
+import { orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
@@ -147,11 +147,14 @@ async function finished(
 /** Records that a call begins, and runs it. */
 async function execute(
   run: RunContext,
-  { call, tool, input }: ReadyCall,
+  { call, tool, input, judged }: ReadyCall,
   parentCallId: string | undefined,
 ): Promise<SettledCall> {
-  const nested = parentCallId === undefined ? {} : { parentCallId };
-  await record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...nested });
+  const more = {
+    ...(judged === undefined ? {} : { judged }),
+    ...(parentCallId === undefined ? {} : { parentCallId }),
+  };
+  await record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...more });
   // A tool that starts under an aborted signal would never hear of it.
   if (run.signal.aborted) return { status: "aborted", result: errorResult(NEVER_RAN) };
   const timeoutMs = tool.timeoutMs ?? run.toolTimeoutMs;
@@ -162,7 +165,7 @@ async function execute(
   const context = toolContext(run, call, { abort, updates });
   try {
     const work = toToolResult(tool.execute?.(input as never, context), context.update, () => abort.hasEnded);
-    const result = await orAbortedBy(work, abort, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
+    const result = await orAborted(work, abort.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
     if (abort.timedOut) return { status: "error", result: timeoutResult(timeoutMs, result) };
     if (run.signal.aborted) return { status: "aborted", result: { ...result, isError: true } };
     return { status: result.isError === true ? "error" : "ok", result };

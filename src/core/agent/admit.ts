@@ -16,7 +16,14 @@ import type { RunContext } from "./run-context.ts";
  * waits for approval (`waiting`).
  */
 export type Admission =
-  | { readonly type: "ready"; readonly call: ToolUseBlock; readonly tool: Tool; readonly input: ToolInput }
+  | {
+      readonly type: "ready";
+      readonly call: ToolUseBlock;
+      readonly tool: Tool;
+      readonly input: ToolInput;
+      /** The input is one that the gate or a person gave. */
+      readonly judged?: true;
+    }
   | { readonly type: "refused"; readonly call: ToolUseBlock; readonly settled: SettledCall }
   | { readonly type: "external"; readonly call: ToolUseBlock }
   | { readonly type: "waiting"; readonly call: ToolUseBlock };
@@ -54,8 +61,9 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
   if (run.signal.aborted) return refused(neverRan());
   if ("error" in prepared) return refused({ status: "error", result: errorResult(prepared.error) });
   const { tool, input } = prepared;
+  let judged: ToolInput | undefined;
   if (run.gate !== undefined) {
-    const refusal = await permit(run, run.gate, {
+    const answer = await permit(run, run.gate, {
       callId: call.id,
       tool,
       name: tool.name,
@@ -65,11 +73,14 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
       ...callerOf(run, parentCallId),
       signal: run.signal,
     });
-    if (refusal === "waiting") return { type: "waiting", call };
-    if (refusal !== undefined) return refused(refusal);
+    if (answer === "waiting") return { type: "waiting", call };
+    if ("status" in answer) return refused(answer);
     if (run.signal.aborted) return refused(neverRan());
+    if (answer.input !== undefined) judged = answer.input;
   }
-  return tool.execute === undefined ? { type: "external", call } : { type: "ready", call, tool, input };
+  if (tool.execute === undefined) return { type: "external", call };
+  if (judged !== undefined) return { type: "ready", call, tool, input: judged, judged: true };
+  return { type: "ready", call, tool, input };
 }
 
 function neverRan(): SettledCall {

@@ -1,43 +1,25 @@
-import {
-  AbortCallbacks,
-  type AbortSource,
-  type LinkedController,
-  linkController,
-  sourceOf,
-} from "../base/abort.ts";
+import { type LinkedController, linkController } from "../base/abort.ts";
 import { startTimer } from "../base/clock.ts";
 import { NanoAgentError } from "../base/errors.ts";
 
 /** What stops one call of a tool: its run, and its time limit. */
-export class CallAbort extends AbortCallbacks implements AbortSource {
-  readonly #run: AbortSource;
+export class CallAbort {
+  readonly #call: LinkedController;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #follow: () => void;
-  readonly #controller = new AbortController();
   #inner: LinkedController | undefined;
   #timedOut = false;
   #hasEnded = false;
 
   /** Begins to count; `timeoutMs` of 0 is no limit. {@link CallAbort.end} must be called. */
   constructor(run: AbortSignal, timeoutMs: number) {
-    super();
-    const source = sourceOf(run);
-    this.#run = source;
-    this.#follow = () => this.#abort(source.reason);
-    source.add(this.#follow);
+    this.#call = linkController(run);
     if (timeoutMs > 0)
       this.#timer = startTimer(timeoutMs, () => {
-        this.#timedOut = true;
-        this.#abort(new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError"));
+        // What stopped the call before is what stopped it.
+        this.#timedOut = !this.signal.aborted;
+        const reason = new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError");
+        this.#call.controller.abort(reason);
       });
-  }
-
-  get aborted(): boolean {
-    return this.signal.aborted;
-  }
-
-  get reason(): unknown {
-    return this.signal.reason;
   }
 
   /** Whether it was the time limit that stopped it. */
@@ -52,7 +34,7 @@ export class CallAbort extends AbortCallbacks implements AbortSource {
 
   /** What the tool hears. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#call.controller.signal;
   }
 
   /** What the call begins inside the run hears: it ends with the call, for nobody would wait for it any more. */
@@ -65,18 +47,12 @@ export class CallAbort extends AbortCallbacks implements AbortSource {
   end(): void {
     this.#hasEnded = true;
     clearTimeout(this.#timer);
-    this.#run.remove(this.#follow);
+    this.#call.unlink();
     this.#endInner();
   }
 
   #endInner(): void {
     this.#inner?.unlink();
     this.#inner?.controller.abort(new NanoAgentError("aborted", "The tool call that began this has ended."));
-  }
-
-  #abort(reason: unknown): void {
-    if (this.aborted) return;
-    this.#controller.abort(reason);
-    this.call();
   }
 }

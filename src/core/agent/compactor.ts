@@ -1,8 +1,7 @@
 import type { Message } from "../message/message.ts";
-import type { ModelInfo, ModelRequest, ToolSpec } from "../model/model.ts";
+import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../model/model.ts";
 import type { CompactionReason, JournalEntry } from "./entry.ts";
 import type { Reasoned } from "./reasoned.ts";
-import type { RequestDefaults } from "./request-defaults.ts";
 import type { MeasuredContext } from "./session-state.ts";
 
 /** What a {@link Compactor} is told about a conversation. Making one costs nothing: it looks where it is asked. */

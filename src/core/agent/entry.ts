@@ -158,6 +158,8 @@ export interface ToolIntentEntry extends EntryBase {
   readonly callId: string;
   readonly name: string;
   readonly input: ToolInput;
+  /** The gate, or a person, had it run with this input instead of the one that the model wrote. */
+  readonly judged?: true;
   /** Call this one was made by (`batch`, a subagent). */
   readonly parentCallId?: string;
 }

@@ -28,6 +28,10 @@ export interface GateDecision {
   readonly rule?: string;
   /** The part of the call that decided, e.g. one command of a pipeline. */
   readonly part?: string;
+  /** Every part that needs a yes, the most dangerous first. */
+  readonly parts?: readonly string[];
+  /** For an allowed call: what runs instead of its input, where the gate judged another form of it. */
+  readonly input?: ToolInput;
   /** The narrowest rule that would allow the call. */
   readonly suggestion?: string;
   /** One wider rule that would allow it too, where that is harmless. */
@@ -64,14 +68,19 @@ export interface ApprovalRequest extends GateRequest {
 }
 
 /**
- * A person's answer. `reason` of a refusal reaches the model; `stop` ends the whole run after this turn (`stopReason:
+ * A person's answer. `input` of a yes runs instead of what was asked about; `reason` of a refusal reaches the model; `stop` ends the whole run after this turn (`stopReason:
  * "denied"`), also when the call is one of a subagent or of `batch`, and nothing more is asked. `"later"`: nobody can say now; the run
  * ends with `awaiting_approval` once the other calls of the answer have run, and a later run brings the answer. A call inside another one (`batch`, a nested run) cannot wait: for it `"later"` is a refusal.
  */
 export type ApprovalAnswer =
   | boolean
   | "later"
-  | { readonly approved: boolean; readonly reason?: string; readonly stop?: boolean };
+  | {
+      readonly approved: boolean;
+      readonly input?: ToolInput;
+      readonly reason?: string;
+      readonly stop?: boolean;
+    };
 
 /** Asks a person. Throwing, or answering anything but a clear yes, denies. */
 export type Approver = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;

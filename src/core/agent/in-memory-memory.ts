@@ -38,7 +38,7 @@ export interface MemoryHost {
 /**
  * The messages of a conversation, to look at and to edit: a fold over its journal, in which every change is an entry, so that whoever
  * reads the journal again has the same messages and marks. Every tool call keeps exactly one result. On its own, or
- * {@link import("./agent.ts").Agent.memory} of an agent, which takes changes between runs only (`invalid_argument`).
+ * {@link import("./agent.ts").Agent.conversation} of an agent, which takes changes between runs only (`invalid_argument`).
  */
 export class InMemoryMemory {
   readonly #host: MemoryHost;

@@ -5,14 +5,14 @@ import type { StopReason } from "../base/stop-reason.ts";
 import { LONG_TERM_MEMORY, type Message, messageText, userMessage } from "../message/message.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { NewEntry } from "./entry.ts";
-import type {
-  LongTermMemory,
-  LongTermMemoryMode,
-  LongTermMemoryOptions,
-  Recollection,
+import {
+  type LongTermMemory,
+  type LongTermMemoryMode,
+  type LongTermMemoryOptions,
+  type Recollection,
+  recollectionLine,
 } from "./long-term-memory.ts";
 import { memoryTools } from "./memory-tools.ts";
-import { recollectionLine } from "./recollection-line.ts";
 import type { RunResult } from "./result.ts";
 import type { RunContext } from "./run-context.ts";
 

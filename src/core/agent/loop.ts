@@ -26,7 +26,7 @@ function nudge(tool: string): string {
 }
 
 /** What the loop says to a model whose server cannot read what it wrote. */
-const UNREADABLE =
+export const UNREADABLE: string =
   "Your last answer could not be read: there was something like a tool call in it that is none. Make one tool call with complete JSON arguments, or answer in plain text.";
 /** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
 const MAX_UNREADABLE = 3;

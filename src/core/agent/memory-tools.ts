@@ -1,8 +1,7 @@
 import { LONG_TERM_MEMORY } from "../message/message.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { LongTermMemory } from "./long-term-memory.ts";
-import { recollectionLine } from "./recollection-line.ts";
+import { type LongTermMemory, recollectionLine } from "./long-term-memory.ts";
 
 /** What {@link memoryTools} work with. */
 export interface MemoryToolOptions {

@@ -1,6 +1,7 @@
 import { orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
+import type { ToolInput } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { ToolResult } from "../tool/tool.ts";
@@ -14,15 +15,20 @@ export interface SettledCall {
   readonly result: ToolResult;
 }
 
+/** A call may run: with its own input, or with the one that was judged instead. */
+export interface Permit {
+  readonly input: ToolInput | undefined;
+}
+
 /**
- * Asks the gate about a call, and a person where the gate says so. Resolves to undefined for a call that may run, to its end for one that
+ * Asks the gate about a call, and a person where the gate says so. Resolves to a permit for a call that may run, to its end for one that
  * may not, to `waiting` for one that waits for approval. Whatever is not a clear yes refuses. Throws only for the journal.
  */
 export async function permit(
   run: RunContext,
   gate: Gate,
   request: GateRequest,
-): Promise<SettledCall | "waiting" | undefined> {
+): Promise<SettledCall | "waiting" | Permit> {
   let decision: GateDecision;
   try {
     const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), run.signal);
@@ -32,7 +38,7 @@ export async function permit(
     const reason = `the permission check failed: ${errorMessage(error)}`;
     decision = { action: "deny", code: "gate_failed", reason };
   }
-  if (decision.action === "allow") return undefined;
+  if (decision.action === "allow") return { input: decision.input };
   if (decision.action === "ask") return ask(run, request, decision);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
   return refuse(run, request, { ...decision, by: "rule", reason: decision.reason ?? "a rule forbids it" });
@@ -50,7 +56,7 @@ async function ask(
   run: RunContext,
   request: GateRequest,
   decision: GateDecision,
-): Promise<SettledCall | "waiting" | undefined> {
+): Promise<SettledCall | "waiting" | Permit> {
   const question = decision.reason ?? "it needs approval";
   const asked = { ...decision, question };
   if (run.state.isStopped) {
@@ -71,10 +77,10 @@ async function ask(
     return refuse(run, request, { ...asked, by: "person", code: "approver_failed", reason });
   }
   if (answer === "later") return wait(run, request, asked);
-  const { approved, reason, stop } = isRecord(answer) ? answer : { approved: answer };
+  const { approved, input, reason, stop }: FullAnswer = isRecord(answer) ? answer : { approved: answer };
   if (approved === true) {
     await recordDecision(run, request, { ...asked, action: "allow", by: "person", reason: question });
-    return undefined;
+    return { input };
   }
   return refuse(run, request, {
     ...asked,
@@ -84,6 +90,8 @@ async function ask(
     ...(stop === true ? { stop: true } : {}),
   });
 }
+
+type FullAnswer = Extract<ApprovalAnswer, object>;
 
 /** A call of the model itself can wait; in the middle of another call nothing could go on from there. */
 async function wait(

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { Redaction } from "../base/redaction.ts";
 import type { ToolUseBlock } from "../message/block.ts";
-import type { Model, ToolChoice } from "../model/model.ts";
+import type { Model, RequestDefaults, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import type { SubagentOutcome, SubagentTask } from "../tool/tool.ts";
 import type { Checkpointer } from "./checkpointer.ts";
@@ -23,7 +23,6 @@ import type {
   ResolvedOptions,
   RunOptions,
 } from "./options.ts";
-import type { RequestDefaults } from "./request-defaults.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** What the options of an agent and of one run come to, defaults filled in. */

@@ -25,25 +25,33 @@ const NOTHING_TO_UNLINK = (): void => undefined;
 
 /** The error an aborted signal stands for: its reason when that is an error of ours, else one with code `aborted`. */
 export function abortError(
-  { reason }: Pick<AbortSource, "reason">,
+  { reason }: Pick<AbortSignal, "reason">,
   what = "The run was aborted.",
 ): NanoAgentError {
   if (reason instanceof NanoAgentError) return reason;
   return new NanoAgentError("aborted", what, { cause: reason });
 }
 
-/** What can be aborted, once, and tells those who wait. */
-export interface AbortSource {
-  readonly aborted: boolean;
-  readonly reason: unknown;
+/** What tells of the abort of a signal. */
+interface AbortSource {
   /** Calls back at the abort, never before. */
   readonly add: (callback: () => void) => void;
   readonly remove: (callback: () => void) => void;
 }
 
-/** Those who wait for an abort. A list, for there are seldom more than a few. */
-export class AbortCallbacks {
+/** One listener for all that wait for a signal which lives as long as they do: a run waits several times a turn. */
+class SharedSource implements AbortSource {
+  /** A list, for there are seldom more than a few. */
   #callbacks: (() => void)[] = [];
+
+  constructor(signal: AbortSignal) {
+    const callBack = (): void => {
+      const callbacks = this.#callbacks;
+      this.#callbacks = [];
+      for (const callback of callbacks) callback();
+    };
+    signal.addEventListener("abort", callBack, { once: true });
+  }
 
   add(callback: () => void): void {
     this.#callbacks.push(callback);
@@ -53,32 +61,6 @@ export class AbortCallbacks {
     const at = this.#callbacks.lastIndexOf(callback);
     if (at !== -1) this.#callbacks.splice(at, 1);
   }
-
-  /** Calls each of them back, once. */
-  call(): void {
-    const callbacks = this.#callbacks;
-    this.#callbacks = [];
-    for (const callback of callbacks) callback();
-  }
-}
-
-/** One listener for all that wait for a signal which lives as long as they do: a run waits several times a turn. */
-class SharedSource extends AbortCallbacks implements AbortSource {
-  readonly #signal: AbortSignal;
-
-  constructor(signal: AbortSignal) {
-    super();
-    this.#signal = signal;
-    signal.addEventListener("abort", () => this.call(), { once: true });
-  }
-
-  get aborted(): boolean {
-    return this.#signal.aborted;
-  }
-
-  get reason(): unknown {
-    return this.#signal.reason;
-  }
 }
 
 /** Where a signal of our own keeps its source; a weak map with short-lived keys is looked through at every garbage collection. */
@@ -87,15 +69,9 @@ const SOURCE = Symbol("source");
 type OwnSignal = AbortSignal & { [SOURCE]?: SharedSource };
 
 /** What tells of the abort of a signal. Leaves no listener on one that somebody else made. */
-export function sourceOf(signal: AbortSignal): AbortSource {
+function sourceOf(signal: AbortSignal): AbortSource {
   return (
     (signal as OwnSignal)[SOURCE] ?? {
-      get aborted(): boolean {
-        return signal.aborted;
-      },
-      get reason(): unknown {
-        return signal.reason;
-      },
       add: (callback) => signal.addEventListener("abort", callback, { once: true }),
       remove: (callback) => signal.removeEventListener("abort", callback),
     }
@@ -107,11 +83,7 @@ export function sourceOf(signal: AbortSignal): AbortSource {
  * comes first. The grace lets work that honours the signal end by itself and say how it ended.
  */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal, graceMs = 0): Promise<T> {
-  return orAbortedBy(promise, sourceOf(signal), graceMs);
-}
-
-/** {@link orAborted} for what can be aborted without a signal. */
-export function orAbortedBy<T>(promise: Promise<T>, source: AbortSource, graceMs = 0): Promise<T> {
+  const source = sourceOf(signal);
   return new Promise((resolve, reject) => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const settle = (): void => {
@@ -119,9 +91,9 @@ export function orAbortedBy<T>(promise: Promise<T>, source: AbortSource, graceMs
       else clearTimeout(timer);
     };
     const onAbort = (): void => {
-      timer = setTimeout(() => reject(abortError(source)), graceMs);
+      timer = setTimeout(() => reject(abortError(signal)), graceMs);
     };
-    if (source.aborted) onAbort();
+    if (signal.aborted) onAbort();
     else source.add(onAbort);
     promise.then(
       (value) => {

@@ -87,6 +87,9 @@ export interface ModelRequest {
   readonly providerOptions?: { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
 }
 
+/** The request fields that stay the same over a whole run. */
+export type RequestDefaults = Omit<ModelRequest, "messages" | "tools" | "toolChoice">;
+
 /**
  * Why the model stopped. `unified` is one of nano-agent's words; `raw` is the provider's own, unchanged.
  * `stop`: it was done · `tool_use`: it wants tools run · `length`: output limit · `refusal`: refused or filtered ·

@@ -245,6 +245,19 @@ export const COMMANDS: readonly CommandSpec[] = [
       },
       { name: "login", words: "NAME", help: "Log in to a server that wants OAuth, in your browser." },
       { name: "logout", words: "NAME", help: "Forget that login." },
+      {
+        name: "serve",
+        runOptions: true,
+        options: [
+          {
+            name: "--http",
+            value: "PORT",
+            help: "At /mcp of this port of 127.0.0.1 (0: a free one), with a token that is printed.",
+          },
+          { name: "--tools", help: "Offer the built-in tools too." },
+        ],
+        help: "Be an MCP server: tools run, resume and sessions. Default: on standard input and output. What no rule allows is refused.",
+      },
     ],
   },
   {
@@ -274,6 +287,16 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
   },
   {
+    name: "acp",
+    help: "Serve an editor that speaks the Agent Client Protocol, on standard input and output.",
+    actions: [
+      {
+        runOptions: true,
+        help: "The editor starts it. Sessions are the same as everywhere; what is given here holds for all of them.",
+      },
+    ],
+  },
+  {
     name: "completion",
     help: "Print a script that completes commands and options in your shell.",
     actions: [
@@ -285,4 +308,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** First words that later versions use. They are refused, so that a script does not start a run by accident. */
-export const LATER_COMMANDS: readonly string[] = ["acp", "serve"];
+export const LATER_COMMANDS: readonly string[] = ["serve"];

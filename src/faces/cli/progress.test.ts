@@ -4,8 +4,9 @@ import { Agent } from "../../core/agent/agent.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { calls, says, thinks } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
+import { describeDuration } from "../../tools/shell/report.ts";
 import { StreamOutput } from "./output.ts";
-import { Progress, seconds } from "./progress.ts";
+import { Progress } from "./progress.ts";
 import { styleFor } from "./style.ts";
 
 interface Screen {
@@ -132,7 +133,7 @@ test("colours follow NO_COLOR, FORCE_COLOR and TERM", () => {
 });
 
 test("times are told in the unit people would use", () => {
-  expect([12.4, 2_449, 61_500].map(seconds)).toEqual(["12 ms", "2.4 s", "1 min 2 s"]);
+  expect([12.4, 2_449, 61_500].map(describeDuration)).toEqual(["12 ms", "2.4 s", "1 min 2 s"]);
 });
 
 test("phases of a pattern stand on lines of their own", () => {

@@ -1,8 +1,10 @@
+import { byteSize, lineCount } from "../../app/coding-session/call-text.ts";
 import type { CompactionEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
 import { circleText } from "../../core/agent/loop-guard.ts";
 import { counted } from "../../core/base/text.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import { describeDuration } from "../../tools/shell/report.ts";
 import { describeInput } from "./describe-input.ts";
 import type { Output } from "./output.ts";
 import type { Style } from "./style.ts";
@@ -136,7 +138,7 @@ export class Progress {
 
   #retry(event: Extract<AgentEvent, { type: "retry" }>): void {
     const { style } = this.#options;
-    const wait = event.delayMs < 50 ? "now" : `in ${seconds(event.delayMs)}`;
+    const wait = event.delayMs < 50 ? "now" : `in ${describeDuration(event.delayMs)}`;
     this.#line(style.yellow(`↻ attempt ${event.attempt} ${wait}: ${terminalLine(event.error.message, 300)}`));
   }
 
@@ -208,7 +210,7 @@ interface ResultLook {
 function resultLine(event: ToolResultEntry, { style, named }: ResultLook): string {
   const indent = event.parentCallId === undefined ? "  " : "    ";
   const text = textOf(event.result.content, "\n");
-  const time = seconds(event.durationMs);
+  const time = describeDuration(event.durationMs);
   const name = named ? `${event.name}: ` : "";
   if (event.status === "denied")
     return `${indent}${style.red(`✗ ${event.name}: ${terminalLine(text, MAX_COLUMNS * 3)}`)}`;
@@ -223,23 +225,5 @@ function resultLine(event: ToolResultEntry, { style, named }: ResultLook): strin
 }
 
 function size(text: string): string {
-  const lines = lineCount(text);
-  return `${counted(lines, "line")}, ${byteSize(text)}`;
-}
-
-function byteSize(text: string): string {
-  const bytes = Buffer.byteLength(text);
-  return bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(1)} kB`;
-}
-
-function lineCount(text: string): number {
-  return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
-}
-
-/** A time for people: `340 ms`, `2.4 s`, `3 min 5 s`. */
-export function seconds(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
-  const whole = Math.round(milliseconds / 1_000);
-  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${counted(lineCount(text), "line")}, ${byteSize(text)}`;
 }

@@ -8,6 +8,9 @@ const CASES: readonly (readonly [what: string, text: string, least: number, most
   ["JSON", JSON.stringify({ id: 1, path: "src/a.ts", ok: true }).repeat(100), 1_000, 2_500],
   ["digits", "1234567890 ".repeat(100), 300, 600],
   ["base64", "QWxhZGRpbjpvcGVuIHNlc2FtZQ".repeat(100), 900, 2_000],
+  ["mixed punctuation", "{}[]();,.<>".repeat(200), 1_200, 2_200],
+  ["symbols", "!@#$%^&*()_+".repeat(200), 1_200, 2_400],
+  ["a ruler", "-".repeat(2_000), 125, 1_000],
   ["blanks", " ".repeat(16_000), 1_000, 1_000],
 ];
 

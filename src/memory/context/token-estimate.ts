@@ -5,7 +5,7 @@ export type TextEstimator = (text: string) => number;
 
 /**
  * Loads the estimator, which knows how words, digits, punctuation and the scripts of Asia are cut into tokens. Two things it was not
- * made for are corrected: long runs without a blank (base64, hashes, minified code), which cost far more than words, and a floor
+ * made for are corrected: long runs without a blank (base64, hashes, minified code) and of changing punctuation, which cost far more than words, and a floor
  * of one token for 16 bytes, so that nothing long ever counts as nothing.
  */
 export async function loadTextEstimator(): Promise<TextEstimator> {
@@ -17,6 +17,8 @@ export async function loadTextEstimator(): Promise<TextEstimator> {
       tokens += estimateTokenCount(text.slice(at, at + PIECE).toWellFormed());
     let dense = 0;
     for (const [run] of text.matchAll(DENSE_RUN)) dense += run.length;
+    for (const [run] of text.matchAll(MARKS_RUN))
+      tokens += Math.max(0, changesIn(run) * MARK_TOKENS - run.length / MARKS_PER_TOKEN);
     return Math.ceil(Math.max(tokens + dense * DENSE_EXTRA, utf8Length(text) / BYTES_PER_TOKEN_AT_MOST));
   };
 }
@@ -35,3 +37,18 @@ const DENSE_RUN: RegExp = /[A-Za-z0-9+/_-]{40,}/g;
 const DENSE_EXTRA: number = 1 / 2.2 - 1 / 7;
 
 const BYTES_PER_TOKEN_AT_MOST = 16;
+
+/** Nothing but punctuation and symbols; shorter runs are those of code, which tokenizers have whole. */
+const MARKS_RUN: RegExp = /[^\p{L}\p{N}\s]{8,}/gu;
+
+/** The estimator counts one token for six of them, which holds for a ruler of one mark repeated. */
+const MARKS_PER_TOKEN = 6;
+
+/** Tokens for each mark that is another one than the mark before. */
+const MARK_TOKENS = 0.7;
+
+function changesIn(run: string): number {
+  let changes = 0;
+  for (let at = 1; at < run.length; at++) if (run.charCodeAt(at) !== run.charCodeAt(at - 1)) changes++;
+  return changes;
+}

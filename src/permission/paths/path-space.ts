@@ -50,6 +50,8 @@ export class PathSpace {
   /** Paths from the working folder and folders judged so far: long lines name them again and again. */
   readonly #judged = new Map<string, JudgedPath>();
   readonly #folders = new Map<string, string>();
+  /** This space as seen from other folders. */
+  readonly #views = new Map<string, PathSpace>();
   readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
 
@@ -71,6 +73,23 @@ export class PathSpace {
     this.#links = linkReader(this.#options);
     this.#judged.clear();
     this.#folders.clear();
+    this.#views.clear();
+  }
+
+  /** The same space for paths that start in another folder, until the next {@link refresh}. */
+  from(folder: string): PathSpace {
+    const known = this.#views.get(folder);
+    if (known !== undefined) return known;
+    const cwd = this.path(folder).resolved;
+    const view = new PathSpace({ ...this.#options, cwd, workspace: this.#roots });
+    this.#views.set(folder, view);
+    return view;
+  }
+
+  /** Whether the shell's own path for a folder and the system's are the same: no `..` leads back through a link. */
+  isUnambiguous(folder: string): boolean {
+    const { written, resolved } = this.path(folder);
+    return written.every((form) => this.path(form).resolved === resolved);
   }
 
   /** The forms of a path. `base` replaces the working folder. */
@@ -82,12 +101,8 @@ export class PathSpace {
   }
 
   #judge(given: string, base: string | undefined): JudgedPath {
-    if (!this.#windows && PLAIN_PATH.test(given)) {
-      const from = base ?? this.#options.cwd;
-      const path = given.startsWith("/") ? given : `${from}/${given}`;
-      if (given.startsWith("/") || PLAIN_PATH.test(from))
-        return { given, written: [path], resolved: path.length > MAX_PATH ? path : this.#placeOf(path) };
-    }
+    const plain = this.#plainPath(given, base ?? this.#options.cwd);
+    if (plain !== undefined) return { given, written: [plain], resolved: this.#placeOf(plain) };
     const system = this.#windows ? win32 : posix;
     const expanded = this.#expandHome(given);
     const cwd = base ?? this.#options.cwd;
@@ -97,14 +112,24 @@ export class PathSpace {
         : expanded;
     const absolute = system.isAbsolute(rooted) ? rooted : `${cwd}${system.sep}${rooted}`;
     const lexical = system.resolve(cwd, expanded);
-    const odd = this.#oddness(expanded);
+    const isTooLong = absolute.length > MAX_PATH;
+    const odd = isTooLong ? "it is longer than any path" : this.#oddness(expanded);
     const written = [...new Set([lexical, absolute].map((path) => this.#spell(path)))];
     return {
       given,
       written,
-      resolved: this.#spell(absolute.length > MAX_PATH ? lexical : this.#placeOf(absolute)),
+      // Where its links lead is not looked up: then it is nowhere that a rule for a folder describes.
+      resolved: isTooLong ? "/" : this.#spell(this.#placeOf(absolute)),
       ...(odd === undefined ? {} : { odd }),
     };
+  }
+
+  /** The absolute form of a path that is spelled in the only way it can be. */
+  #plainPath(given: string, from: string): string | undefined {
+    if (this.#windows || !PLAIN_PATH.test(given)) return undefined;
+    if (!given.startsWith("/") && !PLAIN_PATH.test(from)) return undefined;
+    const path = given.startsWith("/") ? given : `${from}/${given}`;
+    return path.length > MAX_PATH ? undefined : path;
   }
 
   /** Whether a resolved path is a folder of the workspace or below one. */
@@ -259,7 +284,7 @@ export function isMachinery(path: string): boolean {
 }
 
 /** Characters that some file systems ignore in names. */
-const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g;
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 function prefixOf(folder: string): string {
   return folder.endsWith("/") ? folder : `${folder}/`;

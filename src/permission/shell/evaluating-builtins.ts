@@ -22,13 +22,24 @@ const EVALUATING = new Set([
 export function evaluates(name: string, words: readonly ShellWord[]): string | undefined {
   const reason = callsBack(name, words);
   if (reason !== undefined) return reason;
-  if (!EVALUATING.has(name) || name === "printf") return undefined;
+  if (name === "printf") return printfSets(words);
+  if (!EVALUATING.has(name)) return undefined;
   if (name === "let" && words.some(({ text }) => /\$|`/.test(text))) return "let evaluates a text";
   const hiding = words.find(
     ({ text, substitutions }) =>
       substitutions.length === 0 && /\$\(|`|\$\{/.test(text) && /\[|^[^$]*=/.test(text),
   );
   return hiding === undefined ? undefined : `${name} evaluates ${hiding.text}`;
+}
+
+/** `%n` puts the number of characters into the variable that an argument names. */
+function printfSets(words: readonly ShellWord[]): string | undefined {
+  const format = textAt(words, 1) === "--" ? words[2] : words[1];
+  if (format === undefined) return undefined;
+  if (/%[^a-zA-Z%]*[hlLqjzt]*n/.test(format.text) || /%[^a-zA-Z%]*[hlLqjzt]*n/.test(format.resolved))
+    return "%n makes printf set a variable";
+  const isKnown = format.names.length + format.substitutions.length === 0 && !format.braces && !format.glob;
+  return isKnown || words.at(-1) === format ? undefined : "nobody knows what its format makes printf set";
 }
 
 /** Builtins that run commands or set variables with some of their options. */

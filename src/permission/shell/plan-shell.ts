@@ -1,4 +1,6 @@
+import type { ParsedScript } from "unbash";
 import { evaluates } from "./evaluating-builtins.ts";
+import type { PrintShellOptions } from "./print-shell.ts";
 import { readShell } from "./read-shell.ts";
 import {
   isAsWritten,
@@ -10,12 +12,14 @@ import {
   type ShellWord,
   type SimpleCommand,
   textOf,
+  type WorkFolders,
 } from "./shell-command.ts";
 import type { ShellUnit } from "./shell-unit.ts";
 import { assignmentGuards, textGuards } from "./text-guards.ts";
 import { unwrap } from "./unwrap.ts";
 import type { Unwrapped } from "./unwrapped.ts";
 import { type KnownVariables, VariableScope } from "./variable-scope.ts";
+import { foldersFrom, START } from "./work-folders.ts";
 import { PASSING_PROGRAMS } from "./wrappers.ts";
 
 /** Everything a command line runs or opens. */
@@ -23,15 +27,23 @@ export interface ShellPlan {
   readonly units: readonly ShellUnit[];
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
+  /** The line itself, and those that its commands hand to a shell: what is allowed to run has to be printed anew. */
+  readonly lines: readonly JudgedLine[];
   /** Variables of the line itself, with their values where they are known. */
   readonly variables: KnownVariables;
+}
+
+/** A command line with its tree. */
+export interface JudgedLine extends PrintShellOptions {
+  readonly source: string;
+  readonly script: ParsedScript;
 }
 
 /** Works out what a command line runs, wrappers and nested command lines included. Never throws. */
 export function planShell(line: string, options: PlanShellOptions = {}): ShellPlan {
   const planner = new Planner(options);
   try {
-    planner.line(line, { judged: true, depth: 0 });
+    planner.line(line, { judged: true, depth: 0, folders: START });
   } catch {
     planner.giveUp(line);
   }
@@ -47,6 +59,10 @@ export interface PlanShellOptions {
 interface Level {
   readonly judged: boolean;
   readonly depth: number;
+  /** Another shell than Bash reads it. */
+  readonly posix?: boolean;
+  /** Where it begins. */
+  readonly folders: WorkFolders;
 }
 
 const MAX_DEPTH = 10;
@@ -56,15 +72,20 @@ const MAX_GUESSED_CHARS = 200_000;
 /** Characters of a line with an obstacle, and of everything that was not read, that are cut roughly. */
 const MAX_BROKEN = 20_000;
 const MAX_ROUGH = 1_000_000;
+/** Values of variables that commands are tried with, for deny rules. */
+const MAX_VALUES = 20_000;
 const TOO_MUCH = "it may run more than can be looked into";
 
 class Planner {
   readonly #units: ShellUnit[] = [];
   readonly #redirects: ShellRedirect[] = [];
   readonly #obstacles: ShellObstacle[] = [];
+  readonly #lines: JudgedLine[] = [];
   readonly #guessed = new Set<string>();
   #guessCount = 0;
   #guessedChars = 0;
+  /** Commands that were looked at with each value of a variable. */
+  #valueCount = 0;
   #variables: KnownVariables = new VariableScope(new Map());
   readonly #guesses: boolean;
   #roughLeft = MAX_ROUGH;
@@ -79,6 +100,7 @@ class Planner {
       units: this.#units,
       redirects: this.#redirects,
       obstacles: this.#obstacles,
+      lines: this.#lines,
       variables: this.#variables,
     };
   }
@@ -89,8 +111,12 @@ class Planner {
       return;
     }
     const reading = readShell(line);
-    for (const redirect of reading.redirects)
-      if (level.judged || redirect.writes) this.#redirects.push(redirect);
+    const { script } = reading;
+    if (level.judged && script !== undefined)
+      this.#lines.push({ source: line, script, posix: level.posix === true });
+    for (const each of reading.redirects)
+      if (level.judged || each.writes)
+        this.#redirects.push({ ...each, folders: foldersFrom(level.folders, each.folders) });
     if (level.judged) for (const obstacle of reading.obstacles) this.#obstacles.push(obstacle);
     for (const { part, reason } of reading.changes) this.#change(part, reason, level);
     if (reading.obstacles.length > 0) this.#roughly(line.slice(0, MAX_BROKEN), level);
@@ -104,23 +130,23 @@ class Planner {
   /** The line is more than can be judged: only deny rules look at it any more. */
   giveUp(line: string): void {
     this.#obstacles.unshift({ part: line, reason: "it is too complex to be judged" });
-    this.#roughly(line, { judged: false, depth: 0 });
+    this.#roughly(line, { judged: false, depth: 0, folders: START });
   }
 
   #change(part: string, reason: string, { judged }: Level): void {
     const text = part.replaceAll(/\s+/g, " ").trim();
     const guards = [{ from: 0, to: text.length, reason }];
-    this.#sink.push({ text, name: "", words: [], guards, judged, aliases: [] });
+    this.#sink.push({ text, name: "", words: [], guards, judged, aliases: [], folders: START });
   }
 
   /** What could be commands in a text that was not read, for deny and ask rules. */
-  #roughly(text: string, { depth }: Level): void {
+  #roughly(text: string, { depth, folders }: Level): void {
     if (!this.#guesses) return;
     for (const source of roughCommands(text.slice(0, this.#roughLeft))) {
       if (this.#guessed.has(source)) continue;
       this.#guessed.add(source);
       const words = source.split(" ").map(literalWord);
-      this.#words({ ...NOTHING, words, source }, { judged: false, depth: depth + 1 });
+      this.#words({ ...NOTHING, words, source }, { judged: false, depth: depth + 1, folders });
     }
     this.#roughLeft = Math.max(0, this.#roughLeft - text.length);
   }
@@ -130,12 +156,11 @@ class Planner {
     if (!this.#guesses || text.trim() === "" || this.#guessed.has(text)) return;
     this.#guessedChars += text.length;
     if (++this.#guessCount > MAX_GUESSES || this.#guessedChars > MAX_GUESSED_CHARS) {
-      // A deny rule could have fitted what is not read any more.
-      if (this.#obstacles.at(-1)?.reason !== TOO_MUCH) this.#obstacles.push({ part: text, reason: TOO_MUCH });
+      this.#tooMuch(text);
       return;
     }
     this.#guessed.add(text);
-    this.line(text, { judged: false, depth: level.depth + 1 });
+    this.line(text, { judged: false, depth: level.depth + 1, folders: level.folders });
   }
 
   #commands({ commands, repeated }: ShellReading, level: Level): void {
@@ -168,13 +193,18 @@ class Planner {
   }
 
   /** What a command runs that runs others. */
-  #inside(command: SimpleCommand, { words, file, scripts = [], unseen }: Unwrapped, level: Level): void {
-    const inner = { judged: level.judged, depth: level.depth + 1 };
+  #inside(command: SimpleCommand, unwrapped: Unwrapped, level: Level): void {
+    const { words, file, folder, scripts = [], unseen } = unwrapped;
+    const name = command.words[0]?.text ?? "";
+    const posix = level.posix === true || !READ_BY_BASH.has(name.slice(name.lastIndexOf("/") + 1));
+    const start = foldersFrom(level.folders, command.folders);
+    const folders = folder === undefined ? start : foldersFrom(start, [folder]);
+    const inner = { judged: level.judged, depth: level.depth + 1, posix: level.posix === true, folders };
     if (words !== undefined && file === undefined)
-      this.#words({ ...command, words, assignments: NOTHING.assignments }, inner);
+      this.#words({ ...command, words, assignments: NOTHING.assignments, folders: START }, inner);
     for (const script of scripts) {
-      if (unseen === undefined) this.line(script, inner);
-      else this.#guess(script, level);
+      if (unseen === undefined) this.line(script, { ...inner, posix });
+      else this.#guess(script, { ...level, folders });
     }
   }
 
@@ -202,9 +232,11 @@ class Planner {
         name,
         unwrapped,
         isChosen: (word) => this.#isChosen(word),
-        plan: (program) => this.#separately(program, level),
+        plan: (program) =>
+          this.#separately(program, { ...level, folders: foldersFrom(level.folders, command.folders) }),
       }),
       judged: level.judged,
+      folders: foldersFrom(level.folders, command.folders),
       aliases: aliasesOf(words, bare, assignments.length > 0),
     };
     const unseen = unwrapped?.unseen ?? evaluates(name, words);
@@ -257,24 +289,53 @@ class Planner {
     if (run !== -1) this.#guess(resolvedText(words.slice(run + 1)), level);
   }
 
-  /** Deny rules see a command with its expansions resolved as far as the line tells. */
-  #guessResolved({ words }: SimpleCommand, level: Level): void {
+  /** Deny rules see a command with its expansions resolved as far as the line tells, with every value that a variable may have. */
+  #guessResolved(command: SimpleCommand, level: Level): void {
+    const { words } = command;
     if (!this.#guesses || words.length > 2000 || level.depth > MAX_DEPTH || words.every(isAsWritten)) return;
-    const texts: string[] = [];
-    for (const { resolved, literal } of words) {
-      const pieces = literal || !/\s/.test(resolved) ? [resolved] : resolved.split(/\s+/);
-      for (const piece of pieces) if (piece !== "") texts.push(piece);
+    this.#guessWords(words.flatMap(piecesOf), command, level);
+    for (const name of new Set(words.flatMap(({ names }) => names))) {
+      const values = this.#variables.get(name) ?? [];
+      if (values.length < 2) continue;
+      if (++this.#valueCount * values.length > MAX_VALUES) return this.#tooMuch(command.source);
+      const reference = new RegExp(`\\$(?:${name}(?!\\w)|\\{${name}\\})`, "g");
+      for (const { resolved } of values)
+        this.#guessWords(
+          words.flatMap((word) => {
+            if (!word.names.includes(name)) return piecesOf(word);
+            return piecesOf({ ...word, resolved: word.text.replaceAll(reference, () => resolved) });
+          }),
+          command,
+          level,
+        );
     }
+  }
+
+  #guessWords(texts: readonly string[], { folders }: SimpleCommand, level: Level): void {
     const source = texts.join(" ");
     const key = `= ${source}`;
     if (texts.length === 0 || this.#guessed.has(key)) return;
     this.#guessed.add(key);
     this.#words(
       { ...NOTHING, words: texts.map(literalWord), source },
-      { judged: false, depth: level.depth + 1 },
+      { judged: false, depth: level.depth + 1, folders: foldersFrom(level.folders, folders) },
     );
   }
+
+  /** A deny rule could fit what is not looked at any more. */
+  #tooMuch(part: string): void {
+    if (this.#obstacles.at(-1)?.reason !== TOO_MUCH) this.#obstacles.push({ part, reason: TOO_MUCH });
+  }
 }
+
+/** What a word comes to, taken apart at blanks where the shell does so. */
+function piecesOf({ resolved, literal }: ShellWord): readonly string[] {
+  const pieces = literal || !/\s/.test(resolved) ? [resolved] : resolved.split(/\s+/);
+  return pieces.filter((piece) => piece !== "");
+}
+
+/** What hands a line to Bash itself; whatever else runs one may take another shell. */
+const READ_BY_BASH: ReadonlySet<string> = new Set(["bash", "eval", "trap", "alias"]);
 
 const isLiteral = ({ literal }: ShellWord): boolean => literal;
 
@@ -287,6 +348,7 @@ function assignmentUnit(assignments: readonly ShellWord[], judged: boolean): She
     guards: assignmentGuards(assignments),
     judged,
     aliases: NO_ALIASES,
+    folders: START,
   };
 }
 
@@ -310,7 +372,13 @@ function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean)
 
 const NO_ALIASES: readonly string[] = [];
 
-const NOTHING = { words: [], assignments: [], input: [], piped: [] } satisfies Partial<SimpleCommand>;
+const NOTHING = {
+  words: [],
+  assignments: [],
+  input: [],
+  piped: [],
+  folders: START,
+} satisfies Partial<SimpleCommand>;
 
 /** What could be commands in a text that does not parse: cut at every operator, quotes taken away. */
 function roughCommands(text: string): ReadonlySet<string> {

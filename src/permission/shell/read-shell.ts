@@ -21,6 +21,7 @@ import {
 } from "./shell-command.ts";
 import { ShellFindings } from "./shell-findings.ts";
 import { hidesCommand, type ScriptHolder, type WordContext, WordReader } from "./word-reader.ts";
+import { FolderWalk, START } from "./work-folders.ts";
 
 /**
  * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops, conditions, functions,
@@ -35,8 +36,10 @@ export function readShell(source: string): ShellReading {
     if (parsed.script === undefined) found.leaveUnread(source, obstacle);
     else found.obstacle(obstacle);
   }
-  if (parsed.script !== undefined) new ShellReader(source, found).script(parsed.script, source);
-  return found.reading();
+  const { script } = parsed;
+  if (script === undefined) return found.reading();
+  new ShellReader(source, found).script(script, source);
+  return { ...found.reading(), script };
 }
 
 const MAX_DEPTH = 200;
@@ -50,6 +53,7 @@ class ShellReader implements WordContext {
   readonly #words = new WordReader(this);
   #source: string;
   #depth = 0;
+  readonly #walk = new FolderWalk();
   /** Characters of nested scripts that may still be read: each level reads those below it once more. */
   #nestedLeft: number;
 
@@ -99,7 +103,7 @@ class ShellReader implements WordContext {
       return [];
     }
     const before = this.#found.commands.length;
-    this.script(script, text);
+    this.#walk.apart(() => this.script(script, text));
     return this.#found.commands.slice(before);
   }
 
@@ -112,9 +116,13 @@ class ShellReader implements WordContext {
       return;
     }
     this.#depth++;
-    for (const { command } of statements) {
-      if (command.type === "AndOr") for (const each of command.commands) this.#pipeline(each);
-      else this.#pipeline(command);
+    for (const { command, background } of statements) {
+      const run = (): void => {
+        if (command.type !== "AndOr") this.#pipeline(command);
+        else this.#walk.chain(command.commands, command.operators, (node) => this.#pipeline(node));
+      };
+      if (background === true) this.#walk.apart(run);
+      else run();
     }
     this.#depth--;
   }
@@ -136,7 +144,8 @@ class ShellReader implements WordContext {
     let piped: readonly SimpleCommand[] = NONE;
     for (const command of node.commands) {
       if (piped.length < MAX_PIPED) piped = this.#found.commands.slice(before, before + MAX_PIPED);
-      this.#node(command, piped);
+      if (node.commands.length === 1) this.#node(command, piped);
+      else this.#walk.apart(() => this.#node(command, piped));
     }
   }
 
@@ -144,7 +153,14 @@ class ShellReader implements WordContext {
   #timed(source: string): void {
     const [keyword = "time", ...rest] = source.trim().split(/\s+/);
     const words = [keyword, ...rest].map((text) => literalWord(text));
-    this.#found.commands.push({ words, assignments: [], input: [], piped: [], source });
+    this.#found.commands.push({
+      words,
+      assignments: [],
+      input: [],
+      piped: [],
+      folders: this.#walk.folders,
+      source,
+    });
   }
 
   #node(node: CommandNode, piped: readonly SimpleCommand[]): void {
@@ -157,24 +173,27 @@ class ShellReader implements WordContext {
         this.#node(node.command, piped);
         return;
       case "Subshell":
+        this.#walk.apart(() => this.#list(node.body));
+        return;
       case "BraceGroup":
         this.#list(node.body);
         return;
       case "If":
         this.#list(node.clause);
-        this.#list(node.then);
-        for (const each of node.elif) {
-          this.#list(each.clause);
-          this.#list(each.then);
-        }
-        this.#list(node.else);
+        this.#walk.branches([
+          () => this.#list(node.then),
+          ...node.elif.flatMap(({ clause, then }) => [() => this.#list(clause), () => this.#list(then)]),
+          () => this.#list(node.else),
+        ]);
         return;
       case "While":
+        this.#walk.again(this.#slice(node));
         this.#list(node.clause);
         this.#list(node.body);
         return;
       case "For":
       case "Select":
+        this.#walk.again(this.#slice(node));
         this.#loop(node.name.value, node.wordlist, node.type === "For" ? this.#slice(node) : undefined);
         this.#list(node.body);
         return;
@@ -187,12 +206,17 @@ class ShellReader implements WordContext {
     switch (node.type) {
       case "Case":
         this.#words.word(node.word);
-        for (const item of node.items) {
-          for (const pattern of item.pattern) this.#words.word(pattern);
-          this.#list(item.body);
-        }
+        for (const { pattern } of node.items) for (const each of pattern) this.#words.word(each);
+        this.#walk.branches(
+          node.items.map(
+            ({ body }) =>
+              () =>
+                this.#list(body),
+          ),
+        );
         return;
       case "ArithmeticFor":
+        this.#walk.again(this.#slice(node));
         for (const each of [node.initialize, node.test, node.update]) this.#counter(each, this.#slice(node));
         this.#list(node.body);
         return;
@@ -247,7 +271,7 @@ class ShellReader implements WordContext {
   }
 
   #loop(name: string, list: readonly Word[] | undefined, part: string | undefined): void {
-    const words = list?.map((word) => this.#words.word(word));
+    const words = list?.flatMap((word) => this.#words.words(word));
     const hiding = words?.find(({ text, substitutions }) => substitutions.length === 0 && hidesCommand(text));
     if (hiding !== undefined && !hiding.names.length) this.#set(name, undefined);
     this.#set(name, part === undefined ? undefined : words);
@@ -262,7 +286,7 @@ class ShellReader implements WordContext {
 
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
-    if (piped.length === 0 && this.#found.again(source)) return;
+    if (piped.length === 0 && this.#walk.folders === START && this.#found.again(source)) return;
     const before = { from: this.#found.commands.length, count: this.#found.count };
     const assignments: ShellWord[] = [];
     const input: string[] = [];
@@ -271,38 +295,39 @@ class ShellReader implements WordContext {
       else input.push(...this.#redirection(each));
     }
     const words: ShellWord[] = [];
-    if (node.name !== undefined) this.#add(node.name, words);
+    if (node.name !== undefined) this.#name(node.name, words);
     for (const each of node.suffix) {
       if (each.type === "Word") this.#add(each, words);
       else if (each.type === "Assignment") words.push(this.#assignment(each));
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
-    this.#strayBracket(node);
     const command = {
       // As a copy it takes no more room than it needs.
       words: words.slice(),
       assignments: assignments.length === 0 ? NONE : assignments,
       input: input.length === 0 ? NONE : input,
       piped,
+      folders: this.#walk.folders,
       source,
     };
     this.#found.commands.push(command);
-    this.#found.remember(source, before);
+    this.#walk.command(command);
+    if (this.#walk.folders === START) this.#found.remember(source, before);
+  }
+
+  #name(name: Word, words: ShellWord[]): void {
+    this.#add(name, words);
+    const [first] = words;
+    // A name that braces spell is none that a person reads.
+    if (first !== undefined && name.parts?.some(({ type }) => type === "BraceExpansion") === true)
+      words[0] = { ...first, literal: false };
   }
 
   #add(word: Word, words: ShellWord[]): void {
     const read = this.#words.words(word);
     if ("text" in read) words.push(read);
     else words.push(...read);
-  }
-
-  /** `ls (`: the parser lets it pass, the shell does not. */
-  #strayBracket(node: Command): void {
-    if (node.name === undefined) return;
-    STRAY_BRACKET.lastIndex = node.name.end;
-    if (STRAY_BRACKET.test(this.#source))
-      this.obstacle({ part: this.#slice(node), reason: "a bracket stands where none can" });
   }
 
   #assignment(node: Assignment): ShellWord {
@@ -338,7 +363,7 @@ class ShellReader implements WordContext {
     const copies = operator === "<&" || operator === ">&";
     if (copies && target.literal && /^(?:\d+-?|-)$/.test(target.text)) return [];
     const writes = operator !== "<" && operator !== "<&";
-    this.#found.redirect({ target, writes, source });
+    this.#found.redirect({ target, writes, folders: this.#walk.folders, source });
     return [];
   }
 
@@ -358,8 +383,6 @@ class ShellReader implements WordContext {
 }
 
 const NONE: readonly never[] = [];
-/** Blanks are looked through up to a bound: a line of them must not be looked through for each command. */
-const STRAY_BRACKET = /(?:[ \t]|\\\n){0,200}\(/y;
 const ORDINARY_NAME = /^(?!(?:https?|ftp|all|no)_proxy$|npm_|_$)[a-z_]*[a-z]\w*$/;
 const ORDINARY_CAPITALS = new Set(
   ["FILE", "FILES", "DIR", "LINE", "NAME", "ITEM", "ARG", "PKG", "MODULE", "HOST", "TEST"].concat(

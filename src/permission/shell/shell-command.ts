@@ -1,3 +1,5 @@
+import type { ParsedScript } from "unbash";
+
 /** One word of a command after quote removal. */
 export interface ShellWord {
   /** Quotes and escapes taken away; expansions stay as they were written. */
@@ -22,6 +24,12 @@ export interface ShellWord {
   readonly resolved: string;
 }
 
+/**
+ * Folders a command may run in, as paths from where the line starts (`""` is that place); `undefined` when they cannot be told. More than
+ * one where `cd` may have failed, or only one branch has it.
+ */
+export type WorkFolders = readonly string[] | undefined;
+
 /** A simple command: words, and what stands before them. */
 export interface SimpleCommand {
   readonly words: readonly ShellWord[];
@@ -30,6 +38,8 @@ export interface SimpleCommand {
   readonly input: readonly string[];
   /** The commands before it in its pipeline. */
   readonly piped: readonly SimpleCommand[];
+  /** Where it may run. */
+  readonly folders: WorkFolders;
   /** As written, for people. */
   readonly source: string;
 }
@@ -38,6 +48,8 @@ export interface SimpleCommand {
 export interface ShellRedirect {
   readonly target: ShellWord;
   readonly writes: boolean;
+  /** Where its path may start. */
+  readonly folders: WorkFolders;
   /** As written, for people. */
   readonly source: string;
 }
@@ -64,6 +76,8 @@ export interface ShellReading {
   readonly unread: readonly string[];
   /** Variables the line sets. */
   readonly variables: ReadonlyMap<string, VariableValues>;
+  /** The tree it was read from; absent where there is none. */
+  readonly script?: ParsedScript;
 }
 
 /** A word that is only text. */

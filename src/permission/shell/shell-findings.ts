@@ -12,7 +12,7 @@ const MAX_KNOWN = 1000;
 /** Commands inside one that is remembered, itself included. */
 const MAX_INNER = 8;
 /** Values of one variable that are told apart, when it is set more than once. */
-const MAX_VALUES = 64;
+const MAX_VALUES = 1024;
 
 /** What is found while a command line is read. A line can hold thousands of others: what most never need is made when it is needed. */
 export class ShellFindings {

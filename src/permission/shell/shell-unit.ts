@@ -1,4 +1,4 @@
-import type { ShellWord } from "./shell-command.ts";
+import type { ShellWord, WorkFolders } from "./shell-command.ts";
 
 /** Characters of a command's text that only literal characters of an allow rule cover. */
 export interface TextGuard {
@@ -25,6 +25,8 @@ export interface ShellUnit {
   readonly blocked?: string;
   /** False: only deny and ask rules look at it, because it may never run like this. */
   readonly judged: boolean;
+  /** Where it may run. */
+  readonly folders: WorkFolders;
   /** Other spellings of it, for deny and ask rules. */
   readonly aliases: readonly string[];
   /** Its name is a pattern of file names. */

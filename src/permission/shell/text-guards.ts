@@ -23,7 +23,11 @@ export function textGuards(command: SimpleCommand, options: TextGuardOptions): r
   if (program.length === 0 && !isGuardedWrapper(unwrapped) && isUnguarded(name, command)) return NONE;
   const place = new Places(command);
   const guards = [...assignmentGuards(assignments), ...headGuards(place, unwrapped?.assigns)];
-  if (STATE_CHANGES.has(name)) guards.push(place.guard(0, 1, `${name} changes the shell for what follows`));
+  if (STATE_CHANGES.has(name)) {
+    guards.push(place.guard(0, 1, `${name} changes the shell for what follows`));
+    for (const index of riskyNames(words))
+      guards.push(place.guard(index, index + 1, `${name} may set ${textAt(words, index)}`));
+  }
   if (textAt(words, 0).split("/").includes("..")) guards.push(place.guard(0, 1, "the program's path climbs"));
   guards.push(...headGuards(place, riskyAssignments(words)));
   const file = unwrapped?.file;
@@ -137,4 +141,11 @@ function riskyAssignments(words: readonly ShellWord[]): readonly number[] {
     if (index > 0 && assigns !== undefined && RISKY_VARIABLE.test(assigns)) risky.push(index);
   });
   return risky;
+}
+
+/** Variables that a builtin is given the names of. */
+function riskyNames(words: readonly ShellWord[]): readonly number[] {
+  return words.flatMap(({ text, assigns }, index) =>
+    index > 0 && assigns === undefined && RISKY_VARIABLE.test(text) ? [index] : [],
+  );
 }

@@ -42,7 +42,7 @@ export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefi
 const RUNUSER: Wrapper = { valued: "ugG", long: "user= group= supp-group=", alone: "unseen" };
 
 function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[]): Unwrapped {
-  const { operands: places, scripts: lines, unknown, looksUp } = readWrapper(words, wrapper);
+  const { operands: places, scripts: lines, folder, unknown, looksUp } = readWrapper(words, wrapper);
   if (looksUp === true) return {};
   if (unknown !== undefined)
     return unseenFrom(
@@ -50,7 +50,7 @@ function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[])
       unknown,
       `${words[unknown]?.text ?? ""} is no option of ${name} that is known here`,
     );
-  const taken = wrapper.assigns === true ? countAssignments(words, places) : 0;
+  const taken = countAssignments(words, places, wrapper);
   const assigns = places.slice(0, taken);
   const behind = places.slice(taken).flatMap((index) => words[index] ?? []);
   const rest = behind.slice(wrapper.operands ?? 0);
@@ -58,6 +58,7 @@ function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[])
     ...assigns.map((index) => words[index]),
     ...behind.slice(0, wrapper.operands ?? 0),
     ...lines,
+    ...(folder === undefined ? [] : [folder]),
   ];
   if (isOpen.some((word) => word?.literal !== true))
     return unseenFrom(words, places[0] ?? 1, `what ${name} runs depends on an expansion`);
@@ -67,11 +68,21 @@ function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[])
     return wrapper.alone === "unseen" ? { unseen: `${name} starts a shell` } : { assigns };
   }
   if (wrapper.runs === "line") return { ...lineOf(rest), assigns };
-  return { words: rest, scripts, assigns };
+  return { words: rest, scripts, assigns, ...(folder === undefined ? {} : { folder: placeOf(folder) }) };
+}
+
+/** A folder as it is found on disk: a tilde that the shell left alone is a name. */
+function placeOf({ text }: ShellWord): string {
+  return text.startsWith("~") ? `./${text}` : text;
 }
 
 /** Whatever has a `=` in it is an assignment to `env` and `sudo`, not only what the shell would take for one. */
-function countAssignments(words: readonly ShellWord[], places: readonly number[]): number {
+function countAssignments(
+  words: readonly ShellWord[],
+  places: readonly number[],
+  { assigns = false }: Wrapper,
+): number {
+  if (!assigns) return 0;
   const end = places.findIndex((index) => words[index]?.text.includes("=") !== true);
   return end === -1 ? places.length : end;
 }

@@ -10,6 +10,8 @@ export interface Unwrapped {
   readonly unseen?: string;
   /** Words that are assignments. */
   readonly assigns?: readonly number[];
+  /** The folder that {@link words} run in, from where the wrapper runs. */
+  readonly folder?: string;
   /** Words that name a file of commands: `bash build.sh`. */
   readonly file?: number;
 }

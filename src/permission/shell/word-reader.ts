@@ -55,10 +55,16 @@ export class WordReader {
   words(word: Word): ShellWord | readonly ShellWord[] {
     const read = this.word(word);
     if (!read.braces) return read;
-    const texts = expandBraces(word.parts ?? []);
-    return texts === undefined
-      ? [read]
-      : texts.map((text) => ({ ...read, text, resolved: text, braces: false }));
+    const parts = word.parts ?? [];
+    const texts = expandBraces(parts);
+    if (texts === undefined) return [read];
+    const isPlain = read.names.length + read.substitutions.length === 0 && !read.glob && !read.splits;
+    // Braces come first: what they leave may begin with a home.
+    const isOpen = parts[0]?.type === "Literal" || parts[0]?.type === "BraceExpansion";
+    return texts.map((text) => {
+      const tilde = isOpen && text.startsWith("~");
+      return { ...read, text, resolved: text, braces: false, tilde, literal: isPlain && !tilde };
+    });
   }
 
   /** One word, its braces as they are. */

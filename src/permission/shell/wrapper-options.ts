@@ -8,6 +8,8 @@ export interface WrapperWords {
   readonly operands: readonly number[];
   /** Words that are command lines. */
   readonly scripts: readonly ShellWord[];
+  /** The folder that the program runs in, where an option names one. */
+  readonly folder?: ShellWord;
   /** Index of an option nobody knows, or of a word that may become one. */
   readonly unknown?: number;
   /** Nothing is run with these options. */
@@ -29,7 +31,8 @@ export function readWrapper(words: readonly ShellWord[], wrapper: Wrapper): Wrap
   );
   const open = operands.find((index) => words[index]?.literal !== true);
   const first = unknown[0] ?? (open === operands[0] ? open : undefined);
-  const found = { operands, scripts };
+  const folder = options.findLast(({ name }) => wrapper.folder?.includes(name) === true)?.value;
+  const found = { operands, scripts, ...(folder === undefined ? {} : { folder }) };
   if (first !== undefined) return { ...found, unknown: first };
   const looksUp = ["--help", "--version", ...(wrapper.looksUp ?? [])];
   return options.some(({ name }) => looksUp.includes(name)) ? { ...found, looksUp: true } : found;

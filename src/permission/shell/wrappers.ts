@@ -6,6 +6,8 @@ export interface Wrapper extends OptionTable {
   readonly script?: readonly string[];
   /** Options after which no program runs (`command -v`, `sudo -l`). */
   readonly looksUp?: readonly string[];
+  /** Options whose value is the folder that the program runs in. */
+  readonly folder?: readonly string[];
   /** Whether options may stand behind operands. Default false. */
   readonly permutes?: boolean;
   /** Words between the options and the program. Default 0. */
@@ -24,8 +26,9 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
     "env",
     {
       short: "i0v",
-      valued: "u",
-      long: "ignore-environment null debug list-signal-handling unset=",
+      valued: "uC",
+      long: "ignore-environment null debug list-signal-handling unset= chdir=",
+      folder: ["-C", "--chdir"],
       assigns: true,
     },
   ],
@@ -50,8 +53,9 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
     "sudo",
     {
       short: "AbEHnPSBNklvKV",
-      valued: "CgpRrtTuU",
-      long: "askpass background bell non-interactive preserve-env preserve-env= preserve-groups set-home stdin reset-timestamp remove-timestamp list validate user= group= prompt= role= type= close-from= command-timeout= other-user=",
+      valued: "CDgpRrtTuU",
+      folder: ["-D", "--chdir"],
+      long: "chdir= askpass background bell non-interactive preserve-env preserve-env= preserve-groups set-home stdin reset-timestamp remove-timestamp list validate user= group= prompt= role= type= close-from= command-timeout= other-user=",
       looksUp: ["-l", "-v", "-K", "-V", "--list", "--validate", "--remove-timestamp"],
       assigns: true,
     },

@@ -1,5 +1,6 @@
 import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, type ListText, serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
 import { type EncodedMessage, encodeMessage } from "./encode-message.ts";
@@ -237,7 +238,11 @@ function markedOnes(tail: readonly EncodedMessage[]): readonly number[] {
 }
 
 function toolText({ name, description, parameters }: ToolSpec): string {
-  return JSON.stringify({ name, ...(description === "" ? {} : { description }), input_schema: parameters });
+  return JSON.stringify({
+    name,
+    ...(description === "" ? {} : { description }),
+    input_schema: plainObjectSchema(parameters),
+  });
 }
 
 function standardHeaders({ apiKey, quirks }: WireTarget): WireRequest["headers"] {

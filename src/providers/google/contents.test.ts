@@ -17,8 +17,8 @@ function body(request: ModelRequest, target: Partial<WireTarget> = {}): { readon
   return JSON.parse(createGoogleEncoder({ ...TARGET, ...target })(request).body);
 }
 
-function contents(messages: readonly Message[], target: Partial<WireTarget> = {}): unknown {
-  return body({ messages }, target)["contents"];
+function contents(messages: readonly Message[], target: Partial<WireTarget> = {}): readonly unknown[] {
+  return body({ messages }, target)["contents"] as readonly unknown[];
 }
 
 const hi = userMessage("hi");
@@ -212,11 +212,19 @@ describe("thought signatures", () => {
     const skip = { thoughtSignature: "skip_thought_signature_validator" };
     const first = { functionCall: { id: "c1", name: "read", args: { path: "c1" } } };
     const second = { functionCall: { id: "c2", name: "read", args: { path: "c2" } } };
-    expect(contents([message], GEMINI_3)).toEqual([
+    expect(contents([hi, message], GEMINI_3).slice(1)).toEqual([
       { role: "model", parts: [{ ...first, ...skip }, second] },
     ]);
-    expect(contents([message])).toEqual([{ role: "model", parts: [first, second] }]);
+    expect(contents([hi, message]).slice(1)).toEqual([{ role: "model", parts: [first, second] }]);
   });
+});
+
+it("puts a word of the user in front of a conversation that begins with an answer", () => {
+  expect(contents([assistantMessage("How can I help?"), hi])).toEqual([
+    { role: "user", parts: [{ text: "(The conversation begins with your message.)" }] },
+    { role: "model", parts: [{ text: "How can I help?" }] },
+    { role: "user", parts: [{ text: "hi" }] },
+  ]);
 });
 
 describe("continuation", () => {

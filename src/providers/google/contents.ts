@@ -41,6 +41,12 @@ export function createContentsWriter(
   };
 }
 
+/** Contents as the API takes them: one that begins with an answer, a greeting say, gets a word of the user in front. */
+export function beginningWithUser(contents: string): string {
+  if (!contents.startsWith(MODEL)) return contents;
+  return `${USER}{"text":"(The conversation begins with your message.)"}]},${contents}`;
+}
+
 /** The token of the answer at the end that the provider paused; `undefined` when there is none. */
 export function continuationToken(messages: readonly Message[]): string | undefined {
   const last = messages.at(-1);

@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
-import { continuationToken, createContentsWriter } from "./contents.ts";
+import { beginningWithUser, continuationToken, createContentsWriter } from "./contents.ts";
 import { type GoogleModelTraits, googleModelTraits } from "./model-traits.ts";
 import { toOpenApiSchema } from "./schema.ts";
 import { thinkingConfig } from "./thinking.ts";
@@ -39,7 +39,7 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
         "invalid_argument",
         "The request has no text, image or tool result to send. Add a message.",
       );
-    let body = `{"contents":[${contents}]`;
+    let body = `{"contents":[${beginningWithUser(contents)}]`;
     if (traits.systemInstruction && request.system !== undefined && request.system !== "") {
       body += `,"systemInstruction":{"parts":[{"text":${JSON.stringify(request.system)}}]}`;
     }

@@ -1,6 +1,7 @@
 import type { Message } from "../../core/message/message.ts";
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { openAiEndpoint } from "../openai-endpoint.ts";
+import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
 import { type WrittenMessage, writeMessage } from "./encode-message.ts";
@@ -77,7 +78,10 @@ function listed(left: string, right: string): string {
 
 function writeTool(spec: ToolSpec): string {
   const { name, description, parameters } = spec;
-  return JSON.stringify({ type: "function", function: { name, description, parameters } });
+  return JSON.stringify({
+    type: "function",
+    function: { name, description, parameters: plainObjectSchema(parameters) },
+  });
 }
 
 function settings(request: ModelRequest, quirks: ChatQuirks, hasTools: boolean): Fields {

@@ -22,6 +22,14 @@ function use(id: unknown, name: string, input: object): object {
 
 const madeUp = expect.stringMatching(/^call_[0-9a-z]+$/);
 
+it("takes a call of a tool of plain text as any other that cannot be run", () => {
+  const custom = (input: string, name?: string): object => ({ type: "custom", custom: { name, input } });
+  const pieces = [[{ index: 0, id: "a", ...custom("SELECT ", "sql") }], [{ index: 0, ...custom("1") }]];
+  expect(callsOf(pieces)).toEqual([
+    { ...use("a", "sql", {}), invalid_input: { reason: "malformed", raw: "SELECT 1" } },
+  ]);
+});
+
 describe("fragments", () => {
   it.each<[string, readonly (readonly object[])[], readonly object[]]>([
     [

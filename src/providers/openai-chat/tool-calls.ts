@@ -38,7 +38,8 @@ export class ToolCallCollector {
   /** Takes the fragments of one event. */
   take(fragments: readonly ToolCallFragment[]): void {
     const taken = new Set<Call>();
-    for (const fragment of fragments) {
+    for (const each of fragments) {
+      const fragment = asFunction(each);
       const call = this.#callOf(fragment, taken);
       taken.add(call);
       this.#grow(call, fragment);
@@ -113,6 +114,13 @@ export class ToolCallCollector {
     }
     if (news !== "") this.#emit({ type: "tool_call_delta", index: call.index, json: news });
   }
+}
+
+/** A call of a tool that takes plain text: no tool here does, and the model is told so as with any other that cannot be run. */
+function asFunction(fragment: ToolCallFragment): ToolCallFragment {
+  const { custom } = fragment;
+  if (custom === undefined || custom === null) return fragment;
+  return { ...fragment, function: { name: custom.name ?? null, arguments: custom.input } };
 }
 
 interface Call {

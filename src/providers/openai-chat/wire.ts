@@ -52,6 +52,8 @@ export interface ToolCallFragment {
   readonly index?: number | string | null;
   readonly id?: string | null;
   readonly function?: { readonly name?: string | null; readonly arguments?: unknown } | null;
+  /** In the place of `function` in a call of a tool that takes plain text (`type: "custom"`). */
+  readonly custom?: { readonly name?: string | null; readonly input?: unknown } | null;
   /** Google's place for thought signatures in its compatible API; goes back unchanged. */
   readonly extra_content?: Json;
 }

@@ -319,3 +319,24 @@ describe("a documented answer", () => {
     ]);
   });
 });
+
+it("takes a call of a tool of plain text as any other that cannot be run", () => {
+  const item = { id: "ctc_1", type: "custom_tool_call", call_id: "call_9", name: "sql", input: "" };
+  const { message, finish } = decode(
+    started,
+    { type: "response.output_item.added", output_index: 0, item },
+    { type: "response.custom_tool_call_input.delta", output_index: 0, item_id: "ctc_1", delta: "SELECT 1" },
+    { type: "response.output_item.done", output_index: 0, item: { ...item, input: "SELECT 1" } },
+    completed,
+  );
+  expect(message.content).toEqual([
+    {
+      type: "tool_use",
+      id: "call_9",
+      name: "sql",
+      input: {},
+      invalid_input: { reason: "malformed", raw: "SELECT 1" },
+    },
+  ]);
+  expect(finish.finishReason.unified).toBe("tool_use");
+});

@@ -4,7 +4,7 @@ import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { reportedError, wordsOf } from "../errors.ts";
 import { parseEventObject } from "../event-json.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
-import { isRefusal, OutputItem } from "./output-item.ts";
+import { isCall, isRefusal, OutputItem } from "./output-item.ts";
 import { responsesUsage } from "./usage.ts";
 import type { ResponsesAnswer, ResponsesEvent, ResponsesItem } from "./wire.ts";
 
@@ -190,7 +190,7 @@ class ResponsesDecoder implements WireDecoder {
       const raw = this.#answer.incomplete_details?.reason ?? "incomplete";
       return { unified: INCOMPLETE.get(raw) ?? "other", raw };
     }
-    const hasCalls = items.some((item) => item.type === "function_call");
+    const hasCalls = items.some((item) => isCall(item.type));
     return { unified: hasCalls ? "tool_use" : this.#refused ? "refusal" : "stop", raw: "completed" };
   }
 }

@@ -1,6 +1,7 @@
 import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { openAiEndpoint } from "../openai-endpoint.ts";
+import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
 import { writeItems } from "./encode-message.ts";
@@ -54,7 +55,13 @@ function writeBody(request: ModelRequest, { target, transcript, tool }: Writers)
 }
 
 function writeTool({ name, description, parameters }: ToolSpec): string {
-  return JSON.stringify({ type: "function", name, description, parameters, strict: false });
+  return JSON.stringify({
+    type: "function",
+    name,
+    description,
+    parameters: plainObjectSchema(parameters),
+    strict: false,
+  });
 }
 
 function settings(request: ModelRequest, target: WireTarget, hasTools: boolean): Fields {

@@ -87,15 +87,16 @@ export class OutputItem {
     if (this.#whole !== undefined) return;
     this.#whole = item;
     this.#identify(item);
-    if (this.type === "function_call") {
-      if (typeof item.arguments === "string") this.completeArguments(item.arguments);
+    if (isCall(this.type)) {
+      const whole = item.arguments ?? item.input;
+      if (typeof whole === "string") this.completeArguments(whole);
     } else if (this.type === "message") this.#closeMessage(item);
     else if (this.type === "reasoning") this.#closeReasoning(item);
   }
 
   /** Emits the block of a call. `cut`: the provider ended the answer before it was complete. */
   finish(cut: boolean): void {
-    if (this.type !== "function_call" || this.#name === "") return;
+    if (!isCall(this.type) || this.#name === "") return;
     this.#announce();
     const truncated = cut || this.#whole?.status === "incomplete";
     const input = parseToolInput(this.#json, { truncated });
@@ -107,7 +108,7 @@ export class OutputItem {
   }
 
   #identify(item: ResponsesItem): void {
-    if (this.type !== "function_call") return;
+    if (!isCall(this.type)) return;
     if (this.#name === "") this.#name = wordOf(item.name);
     if (this.#callId === "") this.#callId = wordOf(item.call_id);
     if (this.#name !== "" && this.#callId !== "") this.#announce();
@@ -154,6 +155,11 @@ export class OutputItem {
       block: { type: "thinking", thinking: this.#text, provider_data: { openai_responses: { item: kept } } },
     });
   }
+}
+
+/** A call, be it of a tool that takes plain text: no tool here does, and the model is told so as with any that cannot be run. */
+export function isCall(type: string): boolean {
+  return type === "function_call" || type === "custom_tool_call";
 }
 
 /** Whether a message holds a refusal. */

@@ -42,6 +42,8 @@ export interface ResponsesItem {
   readonly call_id?: string | null;
   readonly name?: string | null;
   readonly arguments?: string | null;
+  /** In the place of `arguments` in a call of a tool that takes plain text. */
+  readonly input?: string | null;
 }
 
 /** A part of a message (`output_text`, `refusal`) or of reasoning (`summary_text`, `reasoning_text`). */

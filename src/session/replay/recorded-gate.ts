@@ -12,7 +12,7 @@ export function recordedGate(
     check: ({ callId }) => {
       const { decision, request } = run.calls.get(callId) ?? {};
       if (decision !== undefined) return asked(decision);
-      return request === undefined ? { action: "allow" } : waiting(request);
+      return request === undefined ? { action: "allow", ...judgedInput(callId, run) } : waiting(request);
     },
   };
   if (!facts.hasApprover) return { gate, approve: undefined };
@@ -28,10 +28,16 @@ export function recordedApprovals(run: RecordedRun, facts: RunFacts): Approvals 
 function answerTo(callId: string, run: RecordedRun, facts: RunFacts): ApprovalAnswer {
   const { decision } = run.calls.get(callId) ?? {};
   if (decision === undefined || decision.by === "nobody") return "later";
-  if (decision.action === "allow") return true;
+  if (decision.action === "allow") return { approved: true, ...judgedInput(callId, run) };
   // Older journals do not say which refusal ended the run.
   const stop = decision.stop ?? (run.end?.stopReason === "denied" && facts.lastCalls.has(callId));
   return { approved: false, reason: decision.reason, ...(stop ? { stop } : {}) };
+}
+
+/** The input a call ran with where that was not its own. */
+function judgedInput(callId: string, run: RecordedRun): Pick<GateDecision, "input"> {
+  const { intent } = run.calls.get(callId) ?? {};
+  return intent?.judged === true ? { input: intent.input } : {};
 }
 
 function asked({ by, reason, question, rule, suggestion }: PermissionEntry): GateDecision {

@@ -1,3 +1,4 @@
+import type { FilePort } from "./file-port.ts";
 import type { FileState } from "./file-state.ts";
 import type { PermittedPlaces } from "./permitted-places.ts";
 
@@ -11,4 +12,6 @@ export interface FileToolOptions {
   readonly state?: FileState;
   /** Where calls led when they were permitted: a call that leads elsewhere is refused. Default: calls are not compared with anything. */
   readonly permitted?: PermittedPlaces;
+  /** What text files are read and written through. Default: the disk alone. */
+  readonly files?: FilePort | undefined;
 }

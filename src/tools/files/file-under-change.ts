@@ -1,9 +1,11 @@
 import { type BigIntStats, constants, type Stats } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
 import { errorCode, FileRefusal } from "./file-error.ts";
+import type { FilePort } from "./file-port.ts";
 import { type FileStamp, type FileState, isUnchanged, stampOf } from "./file-state.ts";
 import type { OpenFile } from "./open-file.ts";
 import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
+import { PortText, readPort } from "./port-text.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
 /** Which file is to be changed, and by whom. */
@@ -14,11 +16,15 @@ export interface ChangeTarget {
   readonly shown: string;
   readonly transcriptId: string;
   readonly state: FileState;
+  /** What it is read and written through, where that does both. */
+  readonly files?: FilePort | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** A file as it is before a change that the session may make. */
 export interface FileUnderChange {
-  readonly stats: Stats;
+  /** Absent for a text that an editor has open and that is on no disk yet. */
+  readonly stats?: Stats;
   readonly stamp: FileStamp;
   /** All bytes; absent when the file is larger than was asked for. */
   readonly content: Buffer | undefined;
@@ -34,14 +40,22 @@ export async function openForChange(
 ): Promise<FileUnderChange | undefined> {
   const { path, shown } = target;
   const stats = await statIfThere(path);
-  if (stats === undefined) return undefined;
-  assertRegularFile(stats, shown);
-  await assertWritable(path, shown, stats);
+  const open = await readPort(portOf(target), path, target.signal);
+  if (stats === undefined && open === undefined) return undefined;
+  if (stats !== undefined) {
+    assertRegularFile(stats, shown);
+    await assertWritable(path, shown, stats);
+  }
   const known = target.state.recall(target.transcriptId, path);
   if (known === undefined) {
     throw new FileRefusal(
       `${shown} is there already and was not read in this session. Read it first, then change it.`,
     );
+  }
+  if (open !== undefined) {
+    const { stamp, content } = open;
+    if (!isUnchanged(known, stamp)) throw changedSince(shown);
+    return { ...(stats === undefined ? {} : { stats }), stamp, content };
   }
   const file = openRegularFile(path, shown);
   try {
@@ -49,36 +63,67 @@ export async function openForChange(
     const needed = known.sha256 !== undefined && known.size === now.size ? Number(now.size) : maxBytes;
     const content = await contentOf(file, now, Math.max(needed, maxBytes));
     const stamp = stampOf(now, content);
-    if (!isUnchanged(known, stamp)) {
-      throw new FileRefusal(
-        `${shown} was changed since it was read in this session. Read it again, then change it.`,
-      );
-    }
-    return { stats, stamp, content };
+    if (!isUnchanged(known, stamp)) throw changedSince(shown);
+    return { ...(stats === undefined ? {} : { stats }), stamp, content };
   } finally {
     file.close();
   }
 }
 
+function changedSince(shown: string): FileRefusal {
+  return new FileRefusal(
+    `${shown} was changed since it was read in this session. Read it again, then change it.`,
+  );
+}
+
 /** Replaces the file's content, or creates it, and notes the outcome as known to the session. */
 export async function commitChange(
   target: ChangeTarget,
-  change: {
-    readonly before: FileUnderChange | undefined;
-    readonly data: Buffer;
-    readonly signal: AbortSignal;
-  },
+  change: { readonly before: FileUnderChange | undefined; readonly text: string },
 ): Promise<void> {
-  const { before, data, signal } = change;
+  const { before, text } = change;
+  const port = portOf(target);
+  if (port !== undefined) {
+    await writeThrough(target, port, change);
+    return;
+  }
+  const data = Buffer.from(text);
   const stats = await writeAtomically(target.path, data, {
-    ...(before === undefined ? {} : { replaced: before.stats }),
+    ...(before?.stats === undefined ? {} : { replaced: before.stats }),
     shown: target.shown,
     beforeRename: async (place) => {
-      signal.throwIfAborted();
+      target.signal.throwIfAborted();
       await assertStillSame(target, before, place);
     },
   });
   target.state.remember(target.transcriptId, target.path, stampOf(stats, data));
+}
+
+/** A port that a change can go through: what it writes it must have read, or what an editor has not saved would be lost. */
+function portOf({ files }: ChangeTarget): Required<FilePort> | undefined {
+  if (files?.readText === undefined || files.writeText === undefined) return undefined;
+  return files as Required<FilePort>;
+}
+
+async function writeThrough(
+  { path, shown, signal, state, transcriptId }: ChangeTarget,
+  port: Required<FilePort>,
+  { before, text }: { readonly before: FileUnderChange | undefined; readonly text: string },
+): Promise<void> {
+  const now = await readPort(port, path, signal);
+  const isSameText =
+    now === undefined
+      ? before === undefined || before.stats !== undefined
+      : before?.stamp.sha256 === now.stamp.sha256;
+  if (!isSameText) throw changedNow(shown);
+  await port.writeText(path, text, { signal });
+  state.remember(transcriptId, path, new PortText(text).stamp);
+}
+
+function changedNow(shown: string): FileRefusal {
+  return new FileRefusal(
+    `${shown} was changed by someone else at this moment. Read it again, then change it.`,
+  );
 }
 
 async function statIfThere(path: string): Promise<Stats | undefined> {
@@ -122,9 +167,7 @@ async function assertStillSame(
   }
   if (before === undefined && now === undefined) return;
   if (before !== undefined && now !== undefined && isSame(before.stamp, stampOf(now))) return;
-  throw new FileRefusal(
-    `${target.shown} was changed by someone else at this moment. Read it again, then change it.`,
-  );
+  throw changedNow(target.shown);
 }
 
 function isSame(before: FileStamp, now: FileStamp): boolean {

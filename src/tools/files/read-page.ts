@@ -29,7 +29,7 @@ export interface Page {
 }
 
 /** Reads lines from a file in chunks: memory and, after the page, time do not depend on the size of the file. */
-export async function readPage(file: OpenFile, options: PageOptions): Promise<Page> {
+export async function readPage(file: Pick<OpenFile, "read">, options: PageOptions): Promise<Page> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   const first = await fill(file, buffer);
   const content = first.length < buffer.length ? Uint8Array.from(first) : undefined;
@@ -58,7 +58,7 @@ const MAX_PAGE_LINE_BYTES = 16 * 1024 * 1024;
 const LF = 10;
 
 /** Fills the buffer as far as the file goes. */
-async function fill(file: OpenFile, buffer: Buffer): Promise<Buffer> {
+async function fill(file: Pick<OpenFile, "read">, buffer: Buffer): Promise<Buffer> {
   let length = 0;
   while (length < buffer.length) {
     const bytesRead = await file.read(buffer, length, buffer.length - length, null);

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { coveredEnvironment } from "./covered-environment.ts";
 import { unattendedEnvironment } from "./shell.ts";
+import { ShellSession } from "./shell-session.ts";
 
 const GIT = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git"].find((path) => existsSync(path));
 
@@ -76,3 +77,27 @@ test.skipIf(GIT === undefined)(
     expect({ covered, ordinary: attack(plain) }).toEqual({ covered: false, ordinary: true });
   },
 );
+
+test("a session gives it to the calls that rules alone allow, and to no other", async () => {
+  const folder = tempFolder();
+  const session = new ShellSession({
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: folder, LESSOPEN: "inherited" },
+    isCovered: ({ callId }) => callId === "covered",
+  });
+  const seenBy = async (callId: string): Promise<string> => {
+    const running = await session.start({
+      command: 'echo "${GIT_CONFIG_COUNT:-none} ${LESSOPEN:-none}"',
+      cwd: folder,
+      call: { sessionId: "s", callId },
+    });
+    await running.process.settled();
+    const { text } = await running.look();
+    await session.finish(running);
+    return text.trim();
+  };
+  try {
+    expect([await seenBy("covered"), await seenBy("other")]).toEqual(["6 none", "none inherited"]);
+  } finally {
+    await session.dispose();
+  }
+});

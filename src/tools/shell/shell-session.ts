@@ -12,6 +12,7 @@ import { discardPipe, OutputPipes } from "./output-pipe.ts";
 import { findProcessesNow, type ProcessInfo } from "./process-table.ts";
 import { RunningCommand } from "./running-command.ts";
 import { type Environment, findShell, minimalEnvironment, unattendedEnvironment } from "./shell.ts";
+import type { ShellPort } from "./shell-port.ts";
 import { startShell } from "./shell-process.ts";
 import { missedVariables, missedVariablesNote } from "./withheld-variables.ts";
 
@@ -29,6 +30,8 @@ export interface ShellOptions {
   readonly redact?: Redaction | undefined;
   /** Confines every command. Default: commands can do all the user can. */
   readonly sandbox?: CommandSandbox | undefined;
+  /** What commands run in instead of a process of ours; those in the background, and all of them in a sandbox, do not. */
+  readonly port?: ShellPort | undefined;
   /** The shell. Default: bash where the system has it, else `sh`. */
   readonly shell?: string;
   /** Names the session to whoever looks for its processes ({@link findProcesses}), asked for with the first command. Default: a name of its own. */
@@ -72,9 +75,11 @@ const TAIL_BYTES = 32_000;
 export class ShellSession {
   readonly jobs: JobTable = new JobTable();
   readonly graceMs: number;
+  /** Where commands run instead, if they do. */
+  readonly port: ShellPort | undefined;
+  readonly redact: Redaction | undefined;
   readonly limits: OutputLimits;
   readonly #options: Pick<ShellOptions, "env" | "withheld" | "own" | "isCovered" | "mark">;
-  readonly #redact: Redaction | undefined;
   readonly #sandbox: CommandSandbox | undefined;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
@@ -90,8 +95,10 @@ export class ShellSession {
   constructor(options: ShellOptions = {}) {
     // Not read yet: what the variables are may take time to find out, and is only needed by a command.
     this.#options = options;
-    this.#redact = options.redact;
+    this.redact = options.redact;
     this.#sandbox = options.sandbox;
+    // Nothing of ours could keep a command in there to its limits.
+    this.port = options.sandbox === undefined ? options.port : undefined;
     this.#shell = options.shell;
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
@@ -105,7 +112,8 @@ export class ShellSession {
     return this.#token;
   }
 
-  get #env(): Environment {
+  /** The variables that commands see. */
+  get env(): Environment {
     this.#variables ??= unattendedEnvironment(this.#options.env ?? minimalEnvironment());
     return this.#variables;
   }
@@ -113,8 +121,8 @@ export class ShellSession {
   /** The variables that one command sees. */
   #environmentOf(call: CommandCall | undefined): Environment {
     const { own, isCovered } = this.#options;
-    if (call === undefined || isCovered?.(call) !== true) return this.#env;
-    this.#covered ??= unattendedEnvironment(coveredEnvironment(this.#env, own));
+    if (call === undefined || isCovered?.(call) !== true) return this.env;
+    this.#covered ??= unattendedEnvironment(coveredEnvironment(this.env, own));
     return this.#covered;
   }
 
@@ -125,7 +133,7 @@ export class ShellSession {
 
   /** The shell that runs commands; throws `invalid_config` when there is none. */
   shell(): string {
-    this.#shell ??= findShell(this.#env);
+    this.#shell ??= findShell(this.env);
     if (this.#shell !== undefined) return this.#shell;
     throw new NanoAgentError(
       "invalid_config",
@@ -170,7 +178,7 @@ export class ShellSession {
       if (pipe !== undefined) discardPipe(pipe);
       throw new NanoAgentError("aborted", "The session of this shell is over.");
     }
-    const output = new OutputBuffer(this.limits, () => this.#folder.openFile(), this.#redact?.stream());
+    const output = new OutputBuffer(this.limits, () => this.#folder.openFile(), this.redact?.stream());
     let isFull = false;
     const onOutput = (bytes: Uint8Array): Promise<void> | undefined => {
       const { text, stored } = output.write(bytes);

@@ -18,6 +18,8 @@ export interface QuestionLook {
 const MAX_ROWS = 24;
 const HEAD_ROWS = 15;
 const TAIL_ROWS = 8;
+/** Parts that are shown before the others are left out. */
+const MAX_PARTS = 12;
 
 /**
  * A question as lines for a terminal: what would run behind a bar that no text of the call can imitate, the part that made it a question,
@@ -25,26 +27,42 @@ const TAIL_ROWS = 8;
  */
 export function questionLines(question: ApprovalQuestion, look: QuestionLook): readonly string[] {
   const { style } = look;
-  const { input, part, reason, rule, wider } = question;
+  const { input, reason, rule, wider } = question;
   const subject = subjectOf(question.tool, input);
-  const shows = [subject, part ?? "", rule ?? "", wider ?? ""].some(
+  const parts = partsOf(question, subject);
+  const shows = [subject, ...parts, rule ?? "", wider ?? ""].some(
     (text) => hiddenCharacter(text) !== undefined,
   );
   return [
     style.yellow(style.bold(`? ${askerOf(question)} wants to run:`)),
     ...barred(subject, look),
     ...(shows ? [style.red("  It has characters that do not show; they stand here as ‹U+…›.")] : []),
-    ...(part === undefined ||
-    part.trim() === subject.split("\n", 1)[0]?.trim() ||
-    part.trim() === subject.trim()
-      ? []
-      : labelled("part", part, look)),
+    ...partLines(parts, look),
     ...labelled("why", reason, look),
     ...(rule === undefined ? [] : labelled("rule", rule, look)),
     ...(wider === undefined ? [] : labelled("wider", wider, look)),
     ...(`${rule ?? ""}${wider ?? ""}`.includes("*")
       ? [style.dim("        (each * stands for any text)")]
       : []),
+  ];
+}
+
+/** The parts that need a yes, unless that is the whole call. */
+function partsOf({ part, parts }: ApprovalQuestion, subject: string): readonly string[] {
+  const open = parts ?? (part === undefined ? [] : [part]);
+  const isWhole = (text: string): boolean =>
+    text.trim() === subject.split("\n", 1)[0]?.trim() || text.trim() === subject.trim();
+  return open.length === 1 && open.every(isWhole) ? [] : open;
+}
+
+/** Each part that needs a yes, the most dangerous first. */
+function partLines(parts: readonly string[], look: QuestionLook): readonly string[] {
+  if (parts.length <= 1) return parts.flatMap((part) => labelled("part", part, look));
+  const shown = look.whole ? parts : parts.slice(0, MAX_PARTS);
+  const left = parts.length - shown.length;
+  return [
+    ...shown.flatMap((part, index) => labelled(index === 0 ? "asks" : "", part, look)),
+    ...(left === 0 ? [] : [look.style.red(`        … ${left} more, shown with v …`)]),
   ];
 }
 
@@ -119,7 +137,8 @@ function barred(text: string, look: QuestionLook): readonly string[] {
 
 function labelled(label: string, text: string, look: QuestionLook): readonly string[] {
   return rowsOf(text, look, 8).map(
-    (row, index) => `${look.style.dim(index === 0 ? `  ${label}:`.padEnd(8) : "        ")}${row}`,
+    (row, index) =>
+      `${look.style.dim(index === 0 && label !== "" ? `  ${label}:`.padEnd(8) : "        ")}${row}`,
   );
 }
 

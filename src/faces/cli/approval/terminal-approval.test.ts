@@ -174,6 +174,22 @@ test("a question shows the call, the part, why and the rule", () => {
   ]);
 });
 
+test("a question shows every part that needs a yes, in the order it is given them", () => {
+  const asked = question({
+    input: { command: "cd src && touch ../../p1; rm -f ../../p2" },
+    part: "rm -f ../../p2",
+    parts: ["rm -f ../../p2", "touch ../../p1"],
+  });
+  const many = question({ parts: Array.from({ length: 14 }, (_, index) => `rm x${index}`) });
+  const shown = (each: ApprovalQuestion, whole: boolean): readonly string[] =>
+    questionLines(each, { style: STYLE, width: 80, whole }).slice(2, -2);
+  expect([shown(asked, false), shown(many, false).slice(-2), shown(many, true).at(-1)]).toEqual([
+    ["  asks: rm -f ../../p2", "        touch ../../p1"],
+    ["        rm x11", "        … 2 more, shown with v …"],
+    "        rm x13",
+  ]);
+});
+
 test("edits are shown as what goes and what comes, and a star in a rule is explained", () => {
   const asked = question({
     tool: "edit",

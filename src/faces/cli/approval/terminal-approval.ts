@@ -59,6 +59,8 @@ class Question {
   #quiet: NodeJS.Timeout | undefined;
   #hears = false;
   #reason: ReasonLine | undefined;
+  /** The question stood there whole. */
+  #isSeen = false;
 
   constructor(question: ApprovalQuestion, options: TerminalApprovalOptions) {
     this.#question = question;
@@ -108,13 +110,20 @@ class Question {
   #write({ whole }: { readonly whole: boolean }): void {
     const { style, width, output } = this.#options;
     const lines = questionLines(this.#question, { style, width: width(), whole });
+    this.#isSeen ||= whole || !this.#isLong();
     output.write(`${lines.join("\n")}\n${this.#keyLine()}\n`);
   }
 
   #keyLine(): string {
+    const { style, width } = this.#options;
+    return keyLine(this.#question, { style, width: width(), whole: !this.#isLong() });
+  }
+
+  /** Whether something is left out that a key shows. */
+  #isLong(): boolean {
     const look = { style: this.#options.style, width: this.#options.width() };
     const [short, long] = [false, true].map((whole) => questionLines(this.#question, { ...look, whole }));
-    return keyLine(this.#question, { ...look, whole: short?.length === long?.length });
+    return short?.length !== long?.length;
   }
 
   /** From now on, once it has been quiet for a moment, a key is an answer. */
@@ -154,6 +163,11 @@ class Question {
 
   #onKey(key: string): void {
     const { rule, canAlways } = this.#question;
+    // A yes is for what was seen whole.
+    if (!this.#isSeen && /^[ysa]$/.test(key)) {
+      this.#write({ whole: true });
+      return;
+    }
     switch (key) {
       case "y":
         this.#answer.resolve({ choice: "once" });

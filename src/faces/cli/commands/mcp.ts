@@ -17,13 +17,14 @@ import type { CommandContext } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
 import { mcpLogin, mcpLogout } from "../mcp/login.ts";
 import { definitionFrom } from "../mcp/new-server.ts";
+import { mcpServe } from "../mcp/serve.ts";
 import { serverLines, serverRow } from "../mcp/server-text.ts";
 import { styleFor } from "../style.ts";
 import { terminalLine, terminalText } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 
-/** `nano-agent mcp list|get|add|remove|test|login|logout`. */
+/** `nano-agent mcp list|get|add|remove|test|login|logout|serve`. */
 export async function mcp(context: CommandContext, call: CommandCall): Promise<number> {
   const settings = await loadSettings({ environment: context.environment, cwd: currentFolder() });
   const place = { context, call, settings };
@@ -36,6 +37,8 @@ export async function mcp(context: CommandContext, call: CommandCall): Promise<n
       return get(place);
     case "test":
       return testServer(place);
+    case "serve":
+      return mcpServe(context, settings, call);
     case "login":
       return mcpLogin(context, settings, await named(place));
     case "logout":
@@ -192,6 +195,7 @@ async function withHub(
   const said: string[] = [];
   const hub = hubFor(settings, { servers: definitions, onNotice: (message) => said.push(message) });
   const signals = new EndingSignals();
+  signals.allowGrace();
   signals.signal.addEventListener("abort", () => hub.killNow(), { once: true });
   try {
     const code = await work(hub);

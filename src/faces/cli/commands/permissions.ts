@@ -13,7 +13,7 @@ import { usageError } from "../usage-error.ts";
 /**
  * `nano-agent permissions check COMMAND`: what the rules in force in this folder decide about a command line, in words. Exit 3 where it would
  * not simply run. Without a command: reads JSON lines `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode? }` and answers each
- * with one line as soon as it is read; a malformed line is answered with `{ error }`, and the exit code is 2 once all are answered.
+ * with one line `{ decision, part?, parts?, rule?, reason, suggestion?, runs? }` as soon as it is read; a malformed line is answered with `{ error }`, and the exit code is 2 once all are answered.
  * `nano-agent permissions defaults` lists the built-in rules.
  */
 export async function permissions(context: CommandContext, call: CommandCall): Promise<number> {
@@ -56,13 +56,16 @@ const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as
 
 /** A decision in words, one fact a line. */
 function decisionLines(command: string, answer: PolicyDecision): readonly string[] {
-  const { decision, part, rule, reason, suggestion } = answer;
+  const { decision, part, parts = [], rule, reason, suggestion, runs } = answer;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["command", command],
     ["decision", DECISIONS[decision]],
-    ["because of", part === command ? undefined : part],
+    ...(parts.length > 1 ? parts : [part]).map(
+      (each, index) => [index === 0 ? "because of" : "and", each === command ? undefined : each] as const,
+    ),
     ["rule", rule],
     ["reason", reason],
+    ["runs as", runs === command ? undefined : runs],
     ["would allow it", decision === "ask" ? suggestion : undefined],
   ];
   return facts.flatMap(([name, value]) =>

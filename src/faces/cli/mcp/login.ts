@@ -18,6 +18,7 @@ export async function mcpLogin(
 ): Promise<number> {
   const address = atAddress(server);
   const signals = new EndingSignals();
+  signals.allowGrace();
   const { logIn } = await import("../../../app/mcp/mcp-client.ts");
   try {
     await logIn(address, {

@@ -1,11 +1,11 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { type SessionUsage, sessionUsage } from "../../../app/session-page/session-usage.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import { describeDuration } from "../../../tools/shell/report.ts";
 import type { Output } from "../output.ts";
-import { seconds } from "../progress.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { type SessionStats, sessionStats } from "./session-stats.ts";
 import { type StepLine, stepLines } from "./step-lines.ts";
 import { subagentJson, subagentText } from "./subagent-text.ts";
 
@@ -16,7 +16,7 @@ export function showSession(
   { json }: { readonly json: boolean },
 ): number {
   const content = readSession(path);
-  const stats = sessionStats([...content.setAside, ...content.entries]);
+  const stats = sessionUsage([...content.setAside, ...content.entries]);
   const title = sessionTitle(path);
   stdout.write(
     json ? `${JSON.stringify(facts(content, { stats, title }))}\n` : text(content, { stats, title }),
@@ -25,7 +25,7 @@ export function showSession(
 }
 
 interface Told {
-  readonly stats: SessionStats;
+  readonly stats: SessionUsage;
   readonly title: string | undefined;
 }
 
@@ -96,20 +96,20 @@ function stepJson({ subagents, ...step }: StepLine): object {
 
 type Row = readonly [name: string, value: string];
 
-function usageRows({ models, tools }: SessionStats): readonly Row[] {
+function usageRows({ models, tools }: SessionUsage): readonly Row[] {
   const rows: Row[] = [];
   for (const [model, used] of Object.entries(models)) {
     const tokens = `${used.usage.inputTokens} tokens in (${used.usage.cacheReadTokens ?? 0} cached), ${used.usage.outputTokens} out`;
     const cost = used.costUsd === undefined ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
     rows.push([
       "model",
-      `${model}: ${counted(used.requests, "request")}, ${tokens}, ${cost}, ${seconds(used.durationMs)}`,
+      `${model}: ${counted(used.requests, "request")}, ${tokens}, ${cost}, ${describeDuration(used.durationMs)}`,
     ]);
   }
   for (const [tool, { calls, failed, refused, durationMs }] of Object.entries(tools))
     rows.push([
       "tool",
-      `${tool}: ${counted(calls, "call")}, ${failed} failed, ${refused} refused, ${seconds(durationMs)}`,
+      `${tool}: ${counted(calls, "call")}, ${failed} failed, ${refused} refused, ${describeDuration(durationMs)}`,
     ]);
   return rows;
 }

@@ -1,12 +1,12 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { type SessionUsage, sessionUsage, type ToolStats } from "../../../app/session-page/session-usage.ts";
 import type { Spending } from "../../../core/agent/spending.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import { describeDuration } from "../../../tools/shell/report.ts";
 import type { Output } from "../output.ts";
-import { seconds } from "../progress.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { type SessionStats, sessionStats, type ToolStats } from "./session-stats.ts";
 
 /** Writes what a session has used up: time, tokens, cache hits and cost, by model and by tool. */
 export function showStats(
@@ -15,12 +15,12 @@ export function showStats(
   { json }: { readonly json: boolean },
 ): number {
   const { sessionId, setAside, entries } = readSession(path);
-  const stats = sessionStats([...setAside, ...entries]);
+  const stats = sessionUsage([...setAside, ...entries]);
   stdout.write(json ? `${JSON.stringify(asJson(sessionId, stats))}\n` : asText(sessionId, stats));
   return EXIT.done;
 }
 
-function asJson(sessionId: string, stats: SessionStats): object {
+function asJson(sessionId: string, stats: SessionUsage): object {
   const { models, tools, total, runs, runMs, toolMs, stopReason } = stats;
   return {
     session_id: sessionId,
@@ -61,11 +61,11 @@ function hitRate({ usage: { inputTokens, cacheReadTokens = 0 } }: Spending): num
   return inputTokens === 0 ? null : Math.round((cacheReadTokens / inputTokens) * 1_000) / 1_000;
 }
 
-function asText(sessionId: string, { models, tools, total, runs, runMs, toolMs }: SessionStats): string {
+function asText(sessionId: string, { models, tools, total, runs, runMs, toolMs }: SessionUsage): string {
   const header = ["requests", "input", "cached", "hits", "output", "cost", "time"];
   const rows = [...Object.entries(models), ["all", total] as const];
   return [
-    `${sessionId}: ${counted(runs, "run")}, ${seconds(runMs)} (models ${seconds(total.durationMs)}, tools ${seconds(toolMs)})`,
+    `${sessionId}: ${counted(runs, "run")}, ${describeDuration(runMs)} (models ${describeDuration(total.durationMs)}, tools ${describeDuration(toolMs)})`,
     "",
     ...table([["model", ...header], ...rows.map(([name, used]) => [name, ...modelCells(used)])]),
     ...(Object.keys(tools).length === 0
@@ -90,7 +90,7 @@ function modelCells(used: Spending): readonly string[] {
     rate === null ? "-" : `${Math.round(rate * 100)}%`,
     String(used.usage.outputTokens),
     used.costUsd === undefined ? "unknown" : `$${used.costUsd.toFixed(4)}`,
-    seconds(used.durationMs),
+    describeDuration(used.durationMs),
   ];
 }
 
@@ -103,8 +103,8 @@ function toolCells([name, { calls, failed, refused, durationMs }]: readonly [
     String(calls),
     String(failed),
     String(refused),
-    seconds(durationMs),
-    seconds(durationMs / calls),
+    describeDuration(durationMs),
+    describeDuration(durationMs / calls),
   ];
 }
 

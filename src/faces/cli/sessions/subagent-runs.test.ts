@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { sessionUsage } from "../../../app/session-page/session-usage.ts";
 import { Agent } from "../../../core/agent/agent.ts";
 import type { JournalEntry } from "../../../core/agent/entry.ts";
 import { MemoryJournal } from "../../../core/agent/memory-journal.ts";
@@ -9,7 +10,6 @@ import { createTaskTool } from "../../../extensions/subagents/task-tool.ts";
 import { PlanAndSolveAgent } from "../../../patterns/plan-and-solve-agent.ts";
 import { calls, fails, type ScriptAnswer, says } from "../../../testing/script.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
-import { sessionStats } from "./session-stats.ts";
 import { stepLines } from "./step-lines.ts";
 import { subagentRuns } from "./subagent-runs.ts";
 import { subagentJson, subagentText } from "./subagent-text.ts";
@@ -93,7 +93,7 @@ test("the time in tools is that of the calls of the conversation and of phases; 
     ...(await recorded([task("explore", "t1"), calls("read", { path: "a" }), says("x"), says("y")])),
   ];
   const timed = entries.map((entry) => (entry.type === "tool_result" ? { ...entry, durationMs: 7 } : entry));
-  const { toolMs, tools } = sessionStats(timed);
+  const { toolMs, tools } = sessionUsage(timed);
   expect([toolMs, Object.entries(tools).map(([name, { calls }]) => [name, calls])]).toEqual([
     21,
     [

@@ -1,5 +1,5 @@
 import { counted } from "../../../core/base/text.ts";
-import { seconds } from "../progress.ts";
+import { describeDuration } from "../../../tools/shell/report.ts";
 import { terminalLine } from "../terminal-text.ts";
 import type { SubagentRun } from "./subagent-runs.ts";
 
@@ -32,7 +32,7 @@ function headOf(run: SubagentRun): string {
     `${counted(toolCalls, "tool call")}${failed}`,
     `${used.usage.inputTokens} tokens in, ${used.usage.outputTokens} out`,
     cost,
-    seconds(durationMs),
+    describeDuration(durationMs),
   ];
   return `${agent} (${callId}): ${facts.join(", ")}; ${endOf(run)}`;
 }

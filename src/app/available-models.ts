@@ -1,0 +1,22 @@
+import { PRESETS } from "../providers/catalog.ts";
+import { knownModelIds } from "../providers/model-info.ts";
+import type { ConfigFile } from "./config/config-schema.ts";
+import type { Environment } from "./config/env.ts";
+import { keyVariableOf } from "./model-choice.ts";
+
+/**
+ * Names of the models a person can choose from now: those of the configuration, then the known ones of providers whose key is set. Asks
+ * nobody; a server on this machine may have more.
+ */
+export function availableModels(
+  config: Pick<ConfigFile, "providers">,
+  environment: Environment,
+): readonly string[] {
+  const own = Object.entries(config.providers ?? {}).flatMap(([provider, { models = {} }]) =>
+    Object.keys(models).map((id) => `${provider}/${id}`),
+  );
+  const known = PRESETS.filter(
+    (preset) => preset.local !== true && keyVariableOf(preset, environment) !== undefined,
+  ).flatMap(({ name }) => knownModelIds(name).map((id) => `${name}/${id}`));
+  return [...new Set([...own, ...known])];
+}

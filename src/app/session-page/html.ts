@@ -1,0 +1,41 @@
+import { terminalText } from "../safe-text.ts";
+
+/** Markup that is safe to be put into a page; made by {@link html}, so that no text gets in unescaped. */
+export interface Html {
+  readonly markup: string;
+}
+
+/** What {@link html} takes between its pieces: markup, lists of it, or text, which is escaped. */
+export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[];
+
+/**
+ * Markup with values in it. Texts are escaped for content and for attributes in double quotes; control characters, escape sequences and
+ * marks that turn the direction of text become visible. Undefined is nothing.
+ */
+export function html(pieces: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  let markup = pieces[0] ?? "";
+  values.forEach((value, at) => {
+    markup += markupOf(value) + (pieces[at + 1] ?? "");
+  });
+  return { markup };
+}
+
+function markupOf(value: HtmlValue): string {
+  if (value === undefined) return "";
+  if (typeof value === "string") return escapeHtml(value);
+  if (typeof value === "number") return String(value);
+  if ("markup" in value) return value.markup;
+  return value.map(markupOf).join("");
+}
+
+const ESCAPES: { readonly [character: string]: string } = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escapeHtml(text: string): string {
+  return terminalText(text).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
+}

@@ -1,0 +1,163 @@
+import { expect, test } from "vitest";
+import { callTool } from "../../../test/tools/call-tool.ts";
+import { ToolRegistry } from "../../core/tool/registry.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
+import { FakeClock } from "../../testing/fake-clock.ts";
+import type { Connection, ListedTool, OpenConnection } from "./connection.ts";
+import { type KnownTools, McpHub, type McpHubOptions } from "./mcp-hub.ts";
+import { parseServer } from "./server-definition.ts";
+
+const NEVER = new AbortController().signal;
+
+function tool(name: string, more: object = {}): ListedTool {
+  return { name, description: `Does ${name}`, inputSchema: { type: "object" }, ...more };
+}
+
+/** Calls a tool as the loop would. */
+async function ask(registry: ToolRegistry, name: string, input: object): Promise<ToolResult> {
+  const found = registry.get(name);
+  if (found === undefined) throw new Error(`There is no tool ${name}.`);
+  return callTool(found, input, { cwd: "/" });
+}
+
+/** A hub over connections that only list. */
+function hubOf(
+  lists: { readonly [server: string]: readonly ListedTool[] },
+  options: Partial<McpHubOptions> & { readonly remembered?: readonly string[] } = {},
+) {
+  const current: Record<string, readonly ListedTool[]> = { ...lists };
+  const changed = new Map<string, () => void>();
+  const notices: string[] = [];
+  const servers = Object.keys(lists).flatMap((name) => {
+    const parsed = parseServer(name, { command: name }, { source: "test", variables: {} });
+    return parsed.ok ? [parsed.server] : [];
+  });
+  const memory = new Map<string, readonly ListedTool[]>();
+  for (const { name, hash } of servers)
+    if (options.remembered?.includes(name) === true) memory.set(hash, lists[name] ?? []);
+  const known: KnownTools = {
+    read: (hash) => memory.get(hash),
+    write: (hash, tools) => void memory.set(hash, tools),
+  };
+  const open: OpenConnection = async ({ name }, _host, { onToolsChanged }) => {
+    changed.set(name, onToolsChanged);
+    const connection: Partial<Connection> = {
+      listTools: async () => current[name] ?? [],
+      callTool: async (own, input) => ({ content: [{ type: "text", text: JSON.stringify([own, input]) }] }),
+      listPrompts: async () => [{ name: "a prompt", arguments: [{ name: "x", required: true }] }],
+      getPrompt: async (own, args) => ({
+        messages: [{ role: "user", content: { type: "text", text: JSON.stringify([own, args]) } }],
+      }),
+      listResources: async () => [{ uri: "file:///r", name: "r" }],
+      readResource: async (uri) => ({ contents: [{ uri, text: "inside" }] }),
+      closed: new Promise<string>(() => undefined),
+      close: async () => undefined,
+      killNow: () => undefined,
+    };
+    return connection as Connection;
+  };
+  const hub = new McpHub({
+    servers,
+    host: { roots: ["/"], environment: () => ({}) },
+    loadOpener: async () => open,
+    known,
+    clock: new FakeClock(),
+    onNotice: (message) => notices.push(message),
+    ...options,
+  });
+  const registry = new ToolRegistry(hub.tools());
+  hub.attach(registry);
+  const list = async (name: string, tools: readonly ListedTool[]): Promise<void> => {
+    current[name] = tools;
+    changed.get(name)?.();
+    // The list is read in a few turns of the microtask queue.
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { hub, registry, notices, memory, list };
+}
+
+test("what is remembered is there at once, what is new comes last, what is gone goes", async () => {
+  const { hub, registry, list } = hubOf(
+    { a: [tool("one"), tool("two")], b: [tool("three")] },
+    { remembered: ["a"] },
+  );
+  expect(registry.names()).toEqual(["find_tools", "mcp__a__one", "mcp__a__two"]);
+  hub.start();
+  await hub.settled();
+  expect(registry.names()).toEqual(["find_tools", "mcp__a__one", "mcp__a__two", "mcp__b__three"]);
+  await list("a", [tool("two"), tool("four")]);
+  expect(registry.names()).toEqual(["find_tools", "mcp__a__two", "mcp__b__three", "mcp__a__four"]);
+  await list("a", [tool("two", { description: "Other words" }), tool("four")]);
+  expect(registry.get("mcp__a__two")?.description).toBe("Other words");
+});
+
+test("a tool that cannot be used is left out by name, told once, and not remembered", async () => {
+  const bad = [
+    tool("good"),
+    tool("good"),
+    tool("odd", { inputSchema: 7 }),
+    tool("broken", { inputSchema: { properties: { a: 5 } } }),
+  ];
+  const { hub, registry, notices, memory } = hubOf({ a: bad });
+  hub.start();
+  await hub.settled();
+  expect([registry.names(), notices.length, hub.statuses()[0]?.dropped.map(({ name }) => name)]).toEqual([
+    ["find_tools", "mcp__a__good"],
+    1,
+    ["good", "odd", "broken"],
+  ]);
+  expect(notices[0]).toMatch(
+    /^MCP server a: left out 3 tools: good is listed twice; odd has an inputSchema that is not an object; broken cannot be used: /,
+  );
+  expect([...memory.values()][0]?.map(({ name }) => name)).not.toContain("odd");
+});
+
+test("500 tools wait behind find_tools, which names some, finds others by words and makes them callable", async () => {
+  const many = Array.from({ length: 500 }, (_, at) =>
+    tool(`tool_${at}`, { description: `Reads shelf ${at}` }),
+  );
+  const { hub, registry } = hubOf({ lib: many }, { remembered: ["lib"] });
+  expect(registry.names()).toEqual(["find_tools"]);
+  const found = await ask(registry, "find_tools", { query: "shelf 77" });
+  const none = await ask(registry, "find_tools", { query: "zebra" });
+  expect(String(found.content)).toContain("mcp__lib__tool_77: Reads shelf 77");
+  expect(String(none.content)).toMatch(/^No tool found for "zebra"\.\nTools there are: .* and 400 more\.$/s);
+  expect(registry.names()).toContain("mcp__lib__tool_77");
+  await hub.close();
+});
+
+test("a tool that was found is called by its server's own name", async () => {
+  const { registry } = hubOf({ "my server": [tool("do.it")] }, { remembered: ["my server"] });
+  const { content } = await ask(registry, "mcp__my_server__do_it", { x: 1 });
+  expect(content).toBe('["do.it",{"x":1}]');
+});
+
+test("prompts are listed and filled in, resources are read by their mention", async () => {
+  const { hub } = hubOf({ a: [] });
+  hub.start();
+  await hub.settled();
+  const [prompt] = await hub.prompts();
+  expect([
+    prompt?.name,
+    await hub.expandPrompt("mcp__a__a_prompt", { x: "1" }, NEVER),
+    (await hub.resources()).map(({ mention }) => mention),
+    await hub.readResource("@a:file:///r", NEVER),
+    await hub.readResource("@b:file:///r", NEVER),
+  ]).toEqual([
+    "mcp__a__a_prompt",
+    [{ role: "user", content: [{ type: "text", text: '["a prompt",{"x":"1"}]' }] }],
+    ["@a:file:///r"],
+    [{ type: "text", text: '<resource uri="file:///r">\ninside\n</resource>' }],
+    undefined,
+  ]);
+  await expect(hub.expandPrompt("mcp__a__other", {}, NEVER)).rejects.toThrow(
+    "There is no MCP prompt mcp__a__other.",
+  );
+});
+
+test("tools that a conversation has used are offered again, though others wait", () => {
+  const many = Array.from({ length: 50 }, (_, at) => tool(`tool_${at}`));
+  const { hub, registry } = hubOf({ a: many }, { remembered: ["a"] });
+  hub.revealUsed(new Set(["mcp__a__tool_7", "mcp__gone__x"]));
+  expect(registry.names()).toEqual(["find_tools", "mcp__a__tool_7"]);
+});

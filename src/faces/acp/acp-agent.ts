@@ -1,0 +1,231 @@
+import { isAbsolute } from "node:path";
+import {
+  type AgentApp,
+  type AgentContext,
+  agent as acpAgent,
+  type ClientCapabilities,
+  type LoadSessionRequest,
+  methods,
+  type NewSessionRequest,
+  type NewSessionResponse,
+  PROTOCOL_VERSION,
+  RequestError,
+} from "@agentclientprotocol/sdk";
+import { availableModels } from "../../app/available-models.ts";
+import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
+import { createCodingSession } from "../../app/coding-session/create-coding-session.ts";
+import { type Environment } from "../../app/config/env.ts";
+import { userPaths } from "../../app/config/paths.ts";
+import { chooseModel } from "../../app/model-choice.ts";
+import { sessionStore } from "../../app/open-session.ts";
+import { loadSettings } from "../../app/settings.ts";
+import { toNanoAgentError } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
+import { summarizeSession } from "../../session/read-session.ts";
+import { AcpSession } from "./acp-session.ts";
+import { clientPorts } from "./client-ports.ts";
+import { mcpConfigs } from "./mcp-configs.ts";
+import { changeOption, configOptions, modeState, toMode } from "./session-options.ts";
+
+/** What an editor's sessions have in common. */
+export interface AcpAgentOptions {
+  readonly environment: Environment;
+  readonly version: string;
+  /** What the command line says, for every session. */
+  readonly session: Pick<CodingSessionOptions, "settings" | "keep" | "addDirs" | "permissionMode">;
+  /** Hears what a session notices, as a line for a person. */
+  readonly onNotice: NonNullable<CodingSessionOptions["onNotice"]>;
+}
+
+/** What all requests that open a session have. */
+type OpenRequest = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> &
+  Partial<Pick<NewSessionRequest, "mcpServers">>;
+
+/** Sessions a list shows at once. */
+const PAGE = 50;
+
+/** The agent side of the protocol over any number of coding sessions. */
+export class AcpAgent {
+  readonly #options: AcpAgentOptions;
+  readonly #sessions = new Map<string, AcpSession>();
+  #capabilities: ClientCapabilities | undefined;
+
+  constructor(options: AcpAgentOptions) {
+    this.#options = options;
+  }
+
+  /** The handlers of the protocol, to be connected to a stream. */
+  app(): AgentApp {
+    const { agent } = methods;
+    return acpAgent({ name: "nano-agent" })
+      .onRequest(agent.initialize, ({ params }) => {
+        this.#capabilities = params.clientCapabilities;
+        return {
+          protocolVersion: PROTOCOL_VERSION,
+          agentInfo: { name: "nano-agent", title: "nano-agent", version: this.#options.version },
+          agentCapabilities: {
+            loadSession: true,
+            promptCapabilities: { image: true, audio: false, embeddedContext: true },
+            mcpCapabilities: { http: true, sse: true },
+            sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
+          },
+          authMethods: [
+            {
+              id: "environment",
+              name: "API key in the environment",
+              description:
+                "Set the variable of a provider, such as ANTHROPIC_API_KEY, where the editor starts the agent.",
+            },
+          ],
+        };
+      })
+      .onRequest(agent.authenticate, async () => {
+        await this.#assertModel();
+        return {};
+      })
+      .onRequest(agent.session.new, ({ params, client }) => this.#new(params, client))
+      .onRequest(agent.session.load, async ({ params, client }) => {
+        const opened = await this.#resume(params, client);
+        await opened.replay();
+        return this.#described(opened);
+      })
+      .onRequest(agent.session.resume, async ({ params, client }) =>
+        this.#described(await this.#resume(params, client)),
+      )
+      .onRequest(agent.session.list, ({ params }) => this.#list(params))
+      .onRequest(agent.session.close, async ({ params }) => {
+        const session = this.#find(params.sessionId);
+        this.#sessions.delete(params.sessionId);
+        await session.close();
+        return {};
+      })
+      .onRequest(agent.session.prompt, ({ params }) => this.#find(params.sessionId).prompt(params.prompt))
+      .onRequest(agent.session.setMode, async ({ params }) => {
+        await guarded(() => this.#find(params.sessionId).session.setMode(toMode(params.modeId)));
+        return {};
+      })
+      .onRequest(agent.session.setConfigOption, async ({ params }) => {
+        const { session } = this.#find(params.sessionId);
+        await guarded(() => changeOption(session, params.configId, params.value));
+        return { configOptions: configOptions(session, await this.#models(session.info.cwd)) };
+      })
+      .onNotification(agent.session.cancel, ({ params }) => this.#sessions.get(params.sessionId)?.cancel());
+  }
+
+  /** Ends every run and gives every session back. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#sessions.values()].map((session) => session.close()));
+    this.#sessions.clear();
+  }
+
+  async #new(params: NewSessionRequest, client: AgentContext): Promise<NewSessionResponse> {
+    const id = newUuid();
+    const opened = await this.#open(params, client, { id, options: { sessionId: id } });
+    return { sessionId: id, ...(await this.#described(opened)) };
+  }
+
+  async #resume(
+    params: OpenRequest & Pick<LoadSessionRequest, "sessionId">,
+    client: AgentContext,
+  ): Promise<AcpSession> {
+    const id = params.sessionId;
+    return this.#sessions.get(id) ?? this.#open(params, client, { id, options: { resume: { id } } });
+  }
+
+  async #open(
+    { cwd, additionalDirectories = [], mcpServers = [] }: OpenRequest,
+    client: AgentContext,
+    { id, options }: { readonly id: string; readonly options: CodingSessionOptions },
+  ): Promise<AcpSession> {
+    const relative = [cwd, ...additionalDirectories].find((folder) => !isAbsolute(folder));
+    if (relative !== undefined)
+      throw RequestError.invalidParams({ path: relative }, `The folder ${relative} is not absolute.`);
+    const { environment, session: common, onNotice } = this.#options;
+    const terminals = new Map<string, string>();
+    const session = await guarded(() =>
+      createCodingSession({
+        ...common,
+        ...options,
+        cwd,
+        environment,
+        addDirs: [...(common.addDirs ?? []), ...additionalDirectories],
+        mcp: { configs: mcpConfigs(mcpServers), strict: false },
+        ports: clientPorts(client, id, this.#capabilities),
+        onNotice,
+      }),
+    );
+    session.onEvent((event) => {
+      if (event.type !== "tool_update") return;
+      const terminalId = event.metadata?.["terminalId"];
+      if (typeof terminalId === "string") terminals.set(event.callId, terminalId);
+    });
+    const opened = new AcpSession({
+      session,
+      client,
+      capabilities: this.#capabilities,
+      terminalOf: (callId) => terminals.get(callId),
+    });
+    this.#sessions.set(id, opened);
+    // The editor learns the id from the answer: what concerns the session comes behind it.
+    setImmediate(() => opened.tellCommands());
+    return opened;
+  }
+
+  async #described({ session }: AcpSession): Promise<Omit<NewSessionResponse, "sessionId">> {
+    return {
+      modes: modeState(session),
+      configOptions: configOptions(session, await this.#models(session.info.cwd)),
+    };
+  }
+
+  async #models(cwd: string): Promise<readonly string[]> {
+    const { environment } = this.#options;
+    const { config } = await loadSettings({ environment, cwd });
+    return availableModels(config.values, environment);
+  }
+
+  #list({ cwd, cursor }: { readonly cwd?: string | null; readonly cursor?: string | null }) {
+    const all = sessionStore(userPaths(this.#options.environment)).list(cwd ?? undefined);
+    const from = cursor === undefined || cursor === null ? 0 : Number(cursor);
+    if (!Number.isInteger(from) || from < 0)
+      throw RequestError.invalidParams({ cursor }, "The cursor is not one of a list.");
+    const page = all.slice(from, from + PAGE);
+    return {
+      sessions: page.map(({ sessionId, path, changedAt }) => {
+        const { cwd: folder, title } = summarizeSession(path);
+        const updatedAt = new Date(changedAt).toISOString();
+        return { sessionId, cwd: folder ?? cwd ?? "/", title: title ?? null, updatedAt };
+      }),
+      ...(from + PAGE < all.length ? { nextCursor: String(from + PAGE) } : {}),
+    };
+  }
+
+  #find(sessionId: string): AcpSession {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) throw RequestError.sessionNotFound(sessionId);
+    return session;
+  }
+
+  async #assertModel(): Promise<void> {
+    const { environment, session } = this.#options;
+    await guarded(async () => {
+      const cwd = userPaths(environment).home;
+      const { config } = await loadSettings({ environment, cwd, flags: session.settings ?? {} });
+      await chooseModel({ config, environment });
+    });
+  }
+}
+
+/** What our code throws as an error of the protocol. */
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof RequestError) throw thrown;
+    const error = toNanoAgentError(thrown);
+    const data = { code: error.code };
+    if (error.code === "missing_credentials") throw RequestError.authRequired(data, error.message);
+    if (error.code === "internal") throw RequestError.internalError(data, error.message);
+    throw RequestError.invalidParams(data, error.message);
+  }
+}

@@ -1,0 +1,159 @@
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  type ContentBlock,
+  methods,
+  type PromptResponse,
+  RequestError,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import type { Outcome } from "../../app/coding-session/outcome.ts";
+import type { Question } from "../../app/coding-session/question.ts";
+import type { ToolItem, ViewItem } from "../../app/coding-session/view.ts";
+import { toNanoAgentError } from "../../core/base/errors.ts";
+import type { StopReason } from "../../core/base/stop-reason.ts";
+import { askClient } from "./ask-client.ts";
+import { promptInput } from "./prompt-input.ts";
+import { ViewPublisher } from "./publish-view.ts";
+
+/** What an {@link AcpSession} is made of. */
+export interface AcpSessionOptions {
+  readonly session: CodingSession;
+  readonly client: AgentContext;
+  readonly capabilities: ClientCapabilities | undefined;
+  /** Terminals of the editor that calls run in, by call. */
+  readonly terminalOf: (callId: string) => string | undefined;
+}
+
+/** One coding session with an editor as its face. */
+export class AcpSession {
+  readonly session: CodingSession;
+  readonly #options: AcpSessionOptions;
+  readonly #publisher: ViewPublisher;
+  #running: AbortController | undefined;
+  /** The notification that was begun last: they leave in order. */
+  #sending: Promise<unknown> = Promise.resolve();
+
+  constructor(options: AcpSessionOptions) {
+    const { session, terminalOf } = options;
+    this.session = session;
+    this.#options = options;
+    this.#publisher = new ViewPublisher({
+      cwd: session.info.cwd,
+      send: (update) => this.send(update),
+      terminalOf,
+    });
+    this.#publisher.skip(session.view);
+    session.onChange(({ items, rest, reset }) => {
+      const { view } = session;
+      if (reset === true) this.#publisher.skip(view);
+      for (const index of items) {
+        const item = view.items[index];
+        if (item !== undefined) this.#publisher.item(item);
+      }
+      if (rest) this.#publisher.rest(view);
+    });
+    session.onQuestion((question, signal) => this.#ask(question, signal));
+  }
+
+  /** Sends an update to the editor. Never throws: an editor that is gone hears nothing. */
+  send(update: SessionUpdate): void {
+    const { client, session } = this.#options;
+    this.#sending = client
+      .notify(methods.client.session.update, { sessionId: session.id, update })
+      .catch(() => undefined);
+  }
+
+  /** Sends the whole conversation again, and resolves when it has left. */
+  async replay(): Promise<void> {
+    this.#publisher.replay(this.session.view);
+    await this.#sending;
+  }
+
+  /** Tells which commands a prompt can begin with. */
+  tellCommands(): void {
+    const availableCommands = this.session.info.commands.map(({ name, description = "", hint }) => ({
+      name,
+      description,
+      ...(hint === undefined ? {} : { input: { hint } }),
+    }));
+    if (availableCommands.length > 0)
+      this.send({ sessionUpdate: "available_commands_update", availableCommands });
+  }
+
+  /** One prompt from its beginning to its end. Rejects with the protocol's error when it failed, or when another one is at work. */
+  async prompt(blocks: readonly ContentBlock[]): Promise<PromptResponse> {
+    if (this.#running !== undefined)
+      throw RequestError.invalidRequest(undefined, "A prompt of this session is at work: cancel it or wait.");
+    // From here on, in the same turn of the event loop, a cancel finds it.
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      const outcome = await this.session.send(promptInput(blocks), { signal: running.signal });
+      await this.#sending;
+      return promptEnd(outcome, running.signal.aborted);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  /** Ends the prompt at work, if there is one. */
+  cancel(): void {
+    this.#running?.abort(toNanoAgentError("The editor cancelled the prompt.", "aborted"));
+  }
+
+  async close(): Promise<void> {
+    this.cancel();
+    await this.session.close();
+  }
+
+  async #ask(question: Question, signal: AbortSignal): Promise<void> {
+    const { client, capabilities, session } = this.#options;
+    const { callId } = question;
+    // The editor must know a call before it is asked about it.
+    const item = callId === undefined ? undefined : findCall(session.view.items, callId);
+    if (item !== undefined) this.#publisher.announce(item, question.agent);
+    await this.#sending;
+    const place = { client, sessionId: session.id, cwd: session.info.cwd, capabilities, signal };
+    const reply = await askClient(question, place);
+    // It may have been closed meanwhile, with the run it belonged to.
+    if (session.questions.some(({ id }) => id === question.id)) session.answer(question.id, reply);
+  }
+}
+
+/** The item of a call, from the newest backwards, those of subagents included. */
+function findCall(items: readonly ViewItem[], callId: string): ToolItem | undefined {
+  for (let index = items.length - 1; index >= 0; index--) {
+    const item = items[index];
+    if (item?.type !== "tool") continue;
+    if (item.callId === callId) return item;
+    const inner = item.agent === undefined ? undefined : findCall(item.agent.items, callId);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+const ENDS: { readonly [reason in StopReason]?: PromptResponse["stopReason"] } = {
+  aborted: "cancelled",
+  output_limit: "max_tokens",
+  max_iterations: "max_turn_requests",
+  budget: "max_turn_requests",
+  loop_detected: "max_turn_requests",
+  refusal: "refusal",
+};
+
+/** How a run ended in the words of the protocol. Throws its error for a run that failed. */
+function promptEnd(outcome: Outcome, isCancelled: boolean): PromptResponse {
+  if (isCancelled) return { stopReason: "cancelled" };
+  if (outcome.stopReason === "error") throw runError(outcome);
+  return { stopReason: ENDS[outcome.stopReason] ?? "end_turn" };
+}
+
+function runError({ error, advice }: Outcome): RequestError {
+  const { code = "internal", message = advice?.text ?? "The run failed." } = error ?? {};
+  const isRefusedKey = code === "missing_credentials" || code === "authentication";
+  return isRefusedKey
+    ? RequestError.authRequired({ code }, message)
+    : RequestError.internalError({ code }, message);
+}

@@ -1,0 +1,125 @@
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  methods,
+  type PermissionOption,
+  type ToolCallContent,
+} from "@agentclientprotocol/sdk";
+import type {
+  AnswerChoice,
+  OfferedChoice,
+  Question,
+  QuestionReply,
+} from "../../app/coding-session/question.ts";
+import type { Json } from "../../core/base/errors.ts";
+import { diffContent, toolFacts } from "./tool-facts.ts";
+
+/** Whom to ask, and about what. */
+export interface QuestionPlace {
+  readonly client: AgentContext;
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly capabilities: ClientCapabilities | undefined;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+const REFUSED: QuestionReply = { choice: "no" };
+
+/** Puts a question to the person at the editor. Resolves to a refusal when the editor cannot ask, fails, or the prompt was cancelled. */
+export async function askClient(question: Question, place: QuestionPlace): Promise<QuestionReply> {
+  try {
+    return question.type === "permission"
+      ? await askPermission(question, place)
+      : await askValue(question, place);
+  } catch {
+    // An editor that cannot ask, or went away, has not said yes.
+    return REFUSED;
+  }
+}
+
+async function askPermission(
+  question: Question,
+  { client, sessionId, cwd, signal }: QuestionPlace,
+): Promise<QuestionReply> {
+  const { callId = question.id, tool = "", input = {}, agent, choices } = question;
+  const named = agent === undefined ? "" : `${agent}: `;
+  const { outcome } = await client.request(
+    methods.client.session.requestPermission,
+    {
+      sessionId,
+      toolCall: {
+        toolCallId: callId,
+        title: `${named}${questionTitle(question)}`,
+        status: "pending",
+        rawInput: input,
+        ...toolFacts(tool, input, cwd),
+        content: [...diffContent(tool, input, cwd), ...reasonContent(question)],
+      },
+      options: choices.map(toOption),
+    },
+    { cancellationSignal: signal, stopWaitingOnCancel: true },
+  );
+  if (outcome.outcome !== "selected") return REFUSED;
+  const chosen = choices[Number(outcome.optionId)];
+  if (chosen === undefined) return REFUSED;
+  return { choice: chosen.choice, ...(chosen.rule === undefined ? {} : { rule: chosen.rule }) };
+}
+
+/** The end of a command is always shown: it is what runs last. */
+function questionTitle({ tool = "", input = {} }: Question): string {
+  const { command, path, url } = input;
+  const what = [command, path, url].find((value) => typeof value === "string");
+  const text = typeof what === "string" ? what : JSON.stringify(input);
+  return text.length <= 300 ? `${tool} ${text}` : `${tool} ${text.slice(0, 150)} … ${text.slice(-145)}`;
+}
+
+/** Why it is asked, and every part that needs a yes, the most dangerous first. */
+function reasonContent({ reason, parts = [] }: Question): ToolCallContent[] {
+  const lines = parts.length > 1 ? parts.map((part) => `- ${part.text}: ${part.reason}`) : [];
+  return [{ type: "content", content: { type: "text", text: [reason, ...lines].join("\n") } }];
+}
+
+const KINDS: { readonly [choice in AnswerChoice]: PermissionOption["kind"] } = {
+  once: "allow_once",
+  session: "allow_always",
+  always: "allow_always",
+  no: "reject_once",
+  stop: "reject_always",
+};
+
+/** Ids are the places in the list: several choices may differ by their rule alone. */
+function toOption({ choice, rule }: OfferedChoice, index: number): PermissionOption {
+  const names: { readonly [choice in AnswerChoice]: string } = {
+    once: "Allow once",
+    session: `Allow for this session${rule === undefined ? "" : `: ${rule}`}`,
+    always: `Always allow ${rule ?? ""}`.trim(),
+    no: "No",
+    stop: "No, and stop",
+  };
+  return { optionId: String(index), name: names[choice], kind: KINDS[choice] };
+}
+
+async function askValue(
+  question: Question,
+  { client, sessionId, capabilities, signal }: QuestionPlace,
+): Promise<QuestionReply> {
+  const form = capabilities?.elicitation?.form;
+  if (form === undefined || form === null) return REFUSED;
+  const { schema, options, reason } = question;
+  const requestedSchema = schema ?? {
+    type: "object",
+    properties: { choice: { type: "string", enum: (options ?? []).map(({ value }) => value) } },
+    required: ["choice"],
+  };
+  const answer = await client.request<{ readonly action: string; readonly content?: Json }>(
+    methods.client.elicitation.create,
+    { sessionId, mode: "form", message: reason, requestedSchema },
+    { cancellationSignal: signal, stopWaitingOnCancel: true },
+  );
+  if (answer.action !== "accept" || answer.content === undefined) return REFUSED;
+  const { content } = answer;
+  if (schema !== undefined) return { value: content };
+  const { choice } = content as { readonly choice?: Json };
+  return choice === undefined ? REFUSED : { value: choice };
+}

@@ -1,0 +1,142 @@
+import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
+import type { SessionView, ToolItem, ViewItem } from "../../app/coding-session/view.ts";
+import { diffContent, toolFacts, toolStatus } from "./tool-facts.ts";
+
+/** What was sent of an item. */
+interface Sent {
+  version: number;
+  /** Characters of a text. */
+  length: number;
+  /** The first part of a text that was sent, to see that it is still the same text. */
+  begin: string;
+}
+
+const CHUNKS = {
+  user: "user_message_chunk",
+  answer: "agent_message_chunk",
+  thinking: "agent_thought_chunk",
+} as const;
+
+/** What a {@link ViewPublisher} works with. */
+export interface ViewPublisherOptions {
+  readonly cwd: string;
+  readonly send: (update: SessionUpdate) => void;
+  /** Terminals of the editor that calls run in, by call. */
+  readonly terminalOf: (callId: string) => string | undefined;
+}
+
+/** Tells an editor what has changed in the view of a session, each piece of text once. */
+export class ViewPublisher {
+  readonly #options: ViewPublisherOptions;
+  readonly #sent = new Map<string, Sent>();
+  #todo: SessionView["todo"] = [];
+  #usage = "";
+  #mode = "";
+
+  constructor(options: ViewPublisherOptions) {
+    this.#options = options;
+  }
+
+  /** Sends a whole conversation again, what the person said included. */
+  replay(view: SessionView): void {
+    this.#sent.clear();
+    this.#todo = [];
+    for (const item of view.items) this.item(item, { isReplay: true });
+    this.rest(view);
+  }
+
+  /** Takes what stands in a view as known. */
+  skip(view: SessionView): void {
+    for (const item of view.items) this.#note(item, "text" in item ? item.text : "");
+    this.#todo = view.todo;
+    this.#mode = view.mode;
+  }
+
+  /** Sends what is new in an item. What a person typed is known to the editor, unless the conversation is replayed. */
+  item(
+    item: ViewItem,
+    { isReplay = false, agent }: { readonly isReplay?: boolean; readonly agent?: string } = {},
+  ): void {
+    if (this.#sent.get(item.id)?.version === item.version) return;
+    if (item.type === "tool") this.#call(item, agent);
+    else if (!("text" in item)) this.#note(item, "");
+    else if (item.type === "user" && !isReplay) this.#note(item, item.text);
+    else if (agent === undefined) this.#chunk(CHUNKS[item.type], item);
+  }
+
+  /** A call, and those of the subagent that it started. */
+  #call(item: ToolItem, agent: string | undefined): void {
+    this.#tool(item, agent);
+    for (const inner of item.agent?.items ?? [])
+      if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
+  }
+
+  /** Sends what has changed beside the items. */
+  rest({ todo, mode, context, costUsd }: SessionView): void {
+    const { send } = this.#options;
+    const isNew = todo !== this.#todo && todo.length + this.#todo.length > 0;
+    this.#todo = todo;
+    if (isNew) {
+      const entries = todo.map(({ content, status }) => ({ content, status, priority: "medium" as const }));
+      send({ sessionUpdate: "plan", entries });
+    }
+    if (mode !== this.#mode) {
+      if (this.#mode !== "") send({ sessionUpdate: "current_mode_update", currentModeId: mode });
+      this.#mode = mode;
+    }
+    const { usedTokens: used, windowTokens: size } = context;
+    const usage = `${used} ${size} ${costUsd}`;
+    if (size === undefined || used === 0 || usage === this.#usage) return;
+    this.#usage = usage;
+    const cost = costUsd === undefined ? {} : { cost: { amount: costUsd, currency: "USD" } };
+    send({ sessionUpdate: "usage_update", used: Math.round(used), size, ...cost });
+  }
+
+  /** Announces a call that is asked about, unless the editor knows it. */
+  announce(item: ToolItem, agent?: string): void {
+    this.#tool(item, agent);
+  }
+
+  #chunk(
+    sessionUpdate: (typeof CHUNKS)[keyof typeof CHUNKS],
+    item: ViewItem & { readonly text: string },
+  ): void {
+    const sent = this.#sent.get(item.id);
+    // What was said before a failed attempt cannot be taken back: the new text is sent whole.
+    const isSame = sent !== undefined && item.text.startsWith(sent.begin) && item.text.length >= sent.length;
+    const text = isSame ? item.text.slice(sent.length) : item.text;
+    this.#note(item, item.text);
+    const content: ContentBlock = { type: "text", text };
+    if (text !== "") this.#options.send({ sessionUpdate, content });
+  }
+
+  #note({ id, version }: ViewItem, text: string): void {
+    this.#sent.set(id, { version, length: text.length, begin: text.slice(0, 64) });
+  }
+
+  #tool(item: ToolItem, agent: string | undefined): void {
+    const isKnown = this.#sent.has(item.id);
+    this.#note(item, "");
+    const { send, cwd } = this.#options;
+    const call = {
+      toolCallId: item.id,
+      title: agent === undefined ? item.title : `${agent}: ${item.title}`,
+      status: toolStatus(item.state),
+      rawInput: item.input,
+      ...toolFacts(item.name, item.input, cwd),
+      content: this.#content(item),
+    };
+    send(isKnown ? { sessionUpdate: "tool_call_update", ...call } : { sessionUpdate: "tool_call", ...call });
+  }
+
+  #content(item: ToolItem): ToolCallContent[] {
+    const { cwd, terminalOf } = this.#options;
+    const terminalId = terminalOf(item.callId);
+    if (terminalId !== undefined) return [{ type: "terminal", terminalId }];
+    const diffs = item.state === "writing" ? [] : diffContent(item.name, item.input, cwd);
+    const text = item.tail ?? item.brief ?? "";
+    // A change that was made is its diff; what it says beside that is for failures.
+    if (text === "" || (diffs.length > 0 && item.state === "ok")) return diffs;
+    return [...diffs, { type: "content", content: { type: "text", text } }];
+  }
+}

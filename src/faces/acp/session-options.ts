@@ -1,0 +1,91 @@
+import { RequestError, type SessionConfigOption, type SessionModeState } from "@agentclientprotocol/sdk";
+import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
+import type { Effort } from "../../core/model/model.ts";
+
+const MODES: { readonly [mode in PermissionMode]: { readonly name: string; readonly description: string } } =
+  {
+    plan: { name: "Plan", description: "Only reads" },
+    dontAsk: { name: "Don't ask", description: "Whatever would be asked is refused" },
+    default: { name: "Default", description: "Reads in the workspace; asks for everything else" },
+    acceptEdits: { name: "Accept edits", description: "Also edits files in the workspace without asking" },
+    bypassPermissions: { name: "Bypass permissions", description: "Runs everything that no rule denies" },
+  };
+
+const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
+
+/** The modes of a session, in the words of the protocol. */
+export function modeState({ view }: CodingSession): SessionModeState {
+  return {
+    currentModeId: view.mode,
+    availableModes: PERMISSION_MODES.map((id) => ({ id, ...MODES[id] })),
+  };
+}
+
+/** What a person can change between prompts: model, effort, mode. `models` are offered beside the one in use. */
+export function configOptions({ view }: CodingSession, models: readonly string[]): SessionConfigOption[] {
+  const { model, effort, mode } = view;
+  const names = [...new Set([model, ...models])];
+  return [
+    {
+      type: "select",
+      id: "model",
+      name: "Model",
+      category: "model",
+      currentValue: model,
+      options: names.map((name) => ({ value: name, name })),
+    },
+    {
+      type: "select",
+      id: "effort",
+      name: "Reasoning effort",
+      category: "thought_level",
+      currentValue: effort ?? "default",
+      options: ["default", ...EFFORTS].map((name) => ({ value: name, name })),
+    },
+    {
+      type: "select",
+      id: "mode",
+      name: "Permission mode",
+      category: "mode",
+      currentValue: mode,
+      options: PERMISSION_MODES.map((value) => ({ value, ...MODES[value] })),
+    },
+  ];
+}
+
+/** Changes one option. Throws the protocol's error for an option or value that does not exist. */
+export async function changeOption(session: CodingSession, id: string, value: unknown): Promise<void> {
+  if (typeof value !== "string")
+    throw RequestError.invalidParams({ id, value }, `The option ${id} takes a text.`);
+  switch (id) {
+    case "model":
+      return session.setModel(value);
+    case "mode":
+      return session.setMode(toMode(value));
+    case "effort": {
+      const effort = EFFORTS.find((each) => each === value);
+      if (effort === undefined && value !== "default")
+        throw RequestError.invalidParams(
+          { value },
+          `Effort ${value}: one of default, ${EFFORTS.join(", ")}.`,
+        );
+      return session.setEffort(effort);
+    }
+    default:
+      throw RequestError.invalidParams(
+        { id },
+        `There is no option ${id}: model, effort and mode can be set.`,
+      );
+  }
+}
+
+/** A permission mode by its name. Throws the protocol's error for another. */
+export function toMode(name: string): PermissionMode {
+  const mode = PERMISSION_MODES.find((each) => each === name);
+  if (mode !== undefined) return mode;
+  throw RequestError.invalidParams(
+    { mode: name },
+    `There is no mode ${name}: ${PERMISSION_MODES.join(", ")}.`,
+  );
+}

@@ -1,0 +1,66 @@
+import { resolve } from "node:path";
+import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import type { ToolItem } from "../../app/coding-session/view.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+
+/** What an editor shows of a call beside its title and state. */
+export interface ToolFacts {
+  readonly kind: ToolKind;
+  readonly locations: ToolCallLocation[];
+}
+
+const KINDS: { readonly [tool: string]: ToolKind | undefined } = {
+  read: "read",
+  write: "edit",
+  edit: "edit",
+  glob: "search",
+  grep: "search",
+  bash: "execute",
+  job: "execute",
+  task: "think",
+  todo: "think",
+  web_fetch: "fetch",
+};
+
+/** Kind and places of a call. Paths are absolute, as the protocol wants them. */
+export function toolFacts(name: string, input: ToolInput, cwd: string): ToolFacts {
+  const { path, offset } = input;
+  const isPlace = typeof path === "string" && path !== "";
+  const line = typeof offset === "number" && offset > 0 ? { line: offset } : {};
+  return {
+    kind: KINDS[name] ?? "other",
+    locations: isPlace ? [{ path: absolute(path, cwd), ...line }] : [],
+  };
+}
+
+/** What a call changes in files, as the text before and after: each edit by itself, a written file as a whole. */
+export function diffContent(name: string, input: ToolInput, cwd: string): ToolCallContent[] {
+  const { path, content, edits } = input;
+  if (typeof path !== "string") return [];
+  const place = { type: "diff", path: absolute(path, cwd) } as const;
+  if (name === "write" && typeof content === "string") return [{ ...place, newText: content }];
+  if (name !== "edit" || !Array.isArray(edits)) return [];
+  return (edits as readonly unknown[]).flatMap((edit): ToolCallContent[] => {
+    const { old_string: oldText, new_string: newText } = (edit ?? {}) as { readonly [key: string]: unknown };
+    return typeof oldText === "string" && typeof newText === "string" ? [{ ...place, oldText, newText }] : [];
+  });
+}
+
+/** State of a call in the words of the protocol. What was refused or stopped has failed. */
+export function toolStatus(state: ToolItem["state"]): "pending" | "in_progress" | "completed" | "failed" {
+  switch (state) {
+    case "writing":
+    case "asking":
+      return "pending";
+    case "running":
+      return "in_progress";
+    case "ok":
+      return "completed";
+    default:
+      return "failed";
+  }
+}
+
+function absolute(path: string, cwd: string): string {
+  return resolve(cwd, path);
+}

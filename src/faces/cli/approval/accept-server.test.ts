@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import type { Output } from "../output.ts";
+import { acceptServer, askAboutServer } from "./accept-server.ts";
+import type { TerminalKeys } from "./terminal-keys.ts";
+
+/** A terminal on which somebody presses this key. */
+function terminal(key: string): {
+  readonly keys: TerminalKeys;
+  readonly output: Output;
+  readonly shown: string[];
+} {
+  const shown: string[] = [];
+  const keys: TerminalKeys = {
+    open: ({ onKeys }) => ({ start: () => onKeys(key), close: () => undefined }),
+  };
+  const output: Output = {
+    isTerminal: true,
+    write: (text) => void shown.push(text),
+    drain: () => Promise.resolve(),
+    onBroken: () => undefined,
+  };
+  return { keys, output, shown };
+}
+
+test.each([
+  ["y", true],
+  ["n", false],
+  ["x", false],
+])("%s is a yes: %s", async (key, answer) => {
+  const { keys, output, shown } = terminal(key);
+  const found = { name: "llamacpp/tiny\u001b[2J", baseUrl: "http://127.0.0.1:8080/v1" };
+  expect(await askAboutServer(found, output, keys)).toBe(answer);
+  expect(shown[0]).toMatch(
+    /^No model was chosen\. Send the prompt to llamacpp\/tiny[^\u001b]* at http:\S+\? \[y\/N\] $/,
+  );
+});
+
+test("nobody is asked where the output is for programs, or is no terminal", () => {
+  const { output } = terminal("y");
+  expect(acceptServer(output, "json")).toBeUndefined();
+  expect(acceptServer({ ...output, isTerminal: false }, "text")).toBeUndefined();
+});

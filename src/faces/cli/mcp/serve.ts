@@ -1,0 +1,67 @@
+import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
+import { noticeText } from "../../../app/coding-session/notice-text.ts";
+import type { Settings } from "../../../app/settings.ts";
+import { type CommandCall, runFlagsOf } from "../command-call.ts";
+import type { CommandContext } from "../command-context.ts";
+import { EndingSignals } from "../ending-signals.ts";
+import { textOrFile } from "../prompt.ts";
+import { terminalLine } from "../terminal-text.ts";
+import { usageError } from "../usage-error.ts";
+
+declare const NANO_AGENT_VERSION: string;
+
+/** `nano-agent mcp serve`: the agent as an MCP server, on standard input and output or on a port of this machine. */
+export async function mcpServe(
+  { stdout, stderr, environment }: CommandContext,
+  settings: Settings,
+  call: CommandCall,
+): Promise<number> {
+  const { config, addDirs, mcp } = runFlagsOf(call);
+  const port = portOf(call);
+  const { cwd } = settings;
+  const texts = (["systemPrompt", "appendSystemPrompt"] as const).flatMap((key) => {
+    const text = config[key];
+    const what = key === "systemPrompt" ? "--system-prompt" : "--append-system-prompt";
+    return text === undefined ? [] : [[key, textOrFile(text, { what, cwd })]];
+  });
+  const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
+  const newServer = () =>
+    createAgentServer({
+      settings,
+      tools: call.has("--tools"),
+      version: NANO_AGENT_VERSION,
+      session: {
+        cwd,
+        addDirs,
+        environment,
+        mcp,
+        settings: { ...config, ...Object.fromEntries(texts) },
+        onNotice: (notice) => stderr.write(`nano-agent: ${terminalLine(noticeText(notice), 2_000)}\n`),
+      },
+    });
+  const signals = new EndingSignals();
+  signals.allowGrace();
+  try {
+    if (port === undefined) {
+      const { signal } = signals;
+      const served = serveStdio(newServer(), { input: process.stdin, output: process.stdout, signal });
+      await Promise.race([served, signals.forced]);
+    } else {
+      const serving = await serveHttp(port, newServer);
+      stdout.write(`${serving.url}\ntoken: ${serving.token}\n`);
+      await new Promise((resolve) => signals.signal.addEventListener("abort", resolve, { once: true }));
+      await Promise.race([serving.close(), signals.forced]);
+    }
+    return signals.received === undefined ? EXIT.done : SIGNAL_EXITS[signals.received];
+  } finally {
+    signals.close();
+  }
+}
+
+function portOf(call: CommandCall): number | undefined {
+  const text = call.text("--http");
+  if (text === undefined) return undefined;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw usageError(`--http ${JSON.stringify(text)}: write a port from 1 to 65535, or 0 for a free one.`);
+}

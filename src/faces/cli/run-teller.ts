@@ -1,0 +1,158 @@
+import type { CodingSession, McpServerView, SessionInfo } from "../../app/coding-session/coding-session.ts";
+import type { Notice } from "../../app/coding-session/notice.ts";
+import { noticeText } from "../../app/coding-session/notice-text.ts";
+import type { Outcome } from "../../app/coding-session/outcome.ts";
+import type { PreparedSession } from "../../app/coding-session/prepare-coding-session.ts";
+import { goOnText } from "../../app/coding-session/run-outcome.ts";
+import { LOCAL_MODEL } from "../../app/model-choice.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import { counted } from "../../core/base/text.ts";
+import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
+import { describeDuration } from "../../tools/shell/report.ts";
+import { personToAsk } from "./approval/person-to-ask.ts";
+import type { CommandContext } from "./command-context.ts";
+import { explainError } from "./explain-error.ts";
+import { Progress } from "./progress.ts";
+import { createReporter, type InitFacts, type Reporter } from "./reporter.ts";
+import type { RunFlags } from "./run-flags.ts";
+import { styleFor } from "./style.ts";
+import { terminalLine } from "./terminal-text.ts";
+import { widthOf, wrapText } from "./wrap-text.ts";
+
+/** What a {@link RunTeller} looks at. */
+export interface RunTellerOptions {
+  readonly context: CommandContext;
+  readonly flags: RunFlags;
+  /** What is known of the session by now. */
+  readonly prepared: () => PreparedSession | undefined;
+  /** Id of the session as long as nothing is known of it. */
+  readonly newId: string;
+}
+
+/** Tells what a run without a screen does: its result on standard output, everything for people on standard error. */
+export class RunTeller {
+  /** Who can be asked; undefined where nobody can. */
+  readonly person: ApprovalPrompt | undefined;
+  readonly #options: RunTellerOptions;
+  readonly #reporter: Reporter;
+  readonly #progress: Progress;
+
+  constructor(options: RunTellerOptions) {
+    this.#options = options;
+    const { context, flags, prepared, newId } = options;
+    const { stdout, stderr, environment } = context;
+    const { outputFormat, inputFormat, partialMessages: partial } = flags;
+    const live = isLive(context, flags);
+    const style = styleFor(stderr.isTerminal, environment);
+    const sessionId = (): string => prepared()?.sessionId ?? newId;
+    this.#reporter = createReporter({ format: outputFormat, stdout, sessionId, partial, live });
+    this.#progress = new Progress({ stderr, style, liveText: live ? stdout : undefined });
+    const hold = (): (() => void) => this.#progress.hold();
+    this.person = personToAsk({ outputFormat, inputFormat, stderr, style, hold });
+  }
+
+  /** The first line; later ones are left out. */
+  begin(cwd: string, session: CodingSession | undefined): void {
+    this.#reporter.begin({ cwd, ...initFacts(session?.info, this.#options.flags) });
+    for (const notice of session?.notices ?? []) {
+      if (notice.code === "untrusted") this.#reporter.untrusted(notice.folder, notice.items);
+      else if (notice.code === "repaired") this.#reporter.repair(notice.repairs, notice.path);
+    }
+  }
+
+  event(event: AgentEvent): void {
+    this.#progress.show(event);
+    this.#reporter.event(event);
+  }
+
+  /** The result. */
+  end(outcome: Outcome): void {
+    this.#progress.closeLine();
+    this.#reporter.end(outcome);
+  }
+
+  /** What a person should know of an end beside its result. */
+  advise(outcome: Outcome, model: string | undefined): void {
+    this.#summarise(outcome);
+    if (outcome.error !== undefined && outcome.code === "error_during_execution") {
+      const place = { settings: this.#options.prepared()?.settings, model };
+      this.say(`${explainError(outcome.error, place)}${goOnText(outcome.goOn)}`);
+    } else if (outcome.advice !== undefined) this.say(outcome.advice.text);
+  }
+
+  notice(notice: Notice): void {
+    if (notice.code === "permission") this.person?.tell(noticeText(notice));
+    else if (notice.code !== "model_chosen" || this.#isNews(notice)) this.say(noticeText(notice));
+  }
+
+  /** One message on standard error, secrets taken out. */
+  say(message: string): void {
+    const { context, prepared } = this.#options;
+    const { stderr } = context;
+    const text = terminalLine(prepared()?.redact?.text(message) ?? message, 2_000);
+    stderr.write(
+      `${wrapText(text, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " }).join("\n")}\n`,
+    );
+  }
+
+  #summarise({ turns, usage, cost, durationMs }: Outcome): void {
+    const { stderr, environment } = this.#options.context;
+    if (!stderr.isTerminal || turns === 0) return;
+    const parts = [
+      counted(turns, "turn"),
+      `${count(usage.inputTokens)} tokens in, ${count(usage.outputTokens)} out`,
+      cost === undefined ? "cost unknown" : `$${cost.toFixed(4)}`,
+      describeDuration(durationMs),
+    ];
+    stderr.write(`${styleFor(true, environment).dim(parts.join(" · "))}\n`);
+  }
+
+  /** A person sees which model is used and why; a program when that was not said in so many words. */
+  #isNews({ source }: Extract<Notice, { readonly code: "model_chosen" }>): boolean {
+    const { context, prepared } = this.#options;
+    const said = prepared()?.settings.config.values.model;
+    const isNamed = said !== undefined && said !== LOCAL_MODEL;
+    return source !== undefined && (context.stderr.isTerminal || !isNamed);
+  }
+}
+
+/** The answer is shown while it is written only where a person sees both streams; a value for a schema is one piece. */
+function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, config }: RunFlags): boolean {
+  // What phases say is work on the answer, and the last thing said need not be the answer.
+  if (config.pattern === "plan" || config.pattern === "reflection") return false;
+  return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal && stderr.isTerminal;
+}
+
+/** What the first line says of a session; of none where it could not be opened. */
+function initFacts(info: SessionInfo | undefined, { config }: RunFlags): Omit<InitFacts, "cwd"> {
+  if (info === undefined) {
+    const permissionMode = config.permissionMode ?? "default";
+    const none = { tools: [], skills: [], agents: [], slash_commands: [], mcp_servers: [] };
+    return { ...none, model: null, permissionMode, sandbox: "off" };
+  }
+  const { tools, model, skills, agents, mcpServers, mode, sandbox } = info;
+  return {
+    tools,
+    model: model.name,
+    ...(model.source === undefined ? {} : { model_source: model.source }),
+    skills,
+    agents,
+    slash_commands: info.commands.map(({ name }) => name),
+    mcp_servers: mcpServers.map(({ name, status }) => ({ name, status: INIT_STATUS[status] })),
+    permissionMode: mode,
+    sandbox,
+  };
+}
+
+/** The words that consumers of the first line know. */
+const INIT_STATUS: { readonly [status in McpServerView["status"]]: string } = {
+  connected: "connected",
+  connecting: "pending",
+  failed: "failed",
+  needs_auth: "needs-auth",
+  disabled: "disabled",
+};
+
+function count(tokens: number): string {
+  return tokens < 1_000 ? String(tokens) : `${(tokens / 1_000).toFixed(1)}k`;
+}

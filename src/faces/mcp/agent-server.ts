@@ -1,0 +1,265 @@
+import { isAbsolute, resolve } from "node:path";
+import { fromJsonSchema, McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import { describedTools } from "../../app/builtin-tools.ts";
+import { callTitle } from "../../app/coding-session/call-text.ts";
+import type { CodingSession, CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
+import { createCodingSession } from "../../app/coding-session/create-coding-session.ts";
+import { existingFolder } from "../../app/config/paths.ts";
+import { sessionStore } from "../../app/open-session.ts";
+import type { Settings } from "../../app/settings.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
+import type { Model } from "../../core/model/model.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
+import { sessionTitle } from "../../session/read-session.ts";
+
+/** What a server for the agent is made from. */
+export interface AgentServerOptions {
+  /** Of the folder the server was started in. */
+  readonly settings: Settings;
+  /** What every run is opened with. */
+  readonly session: CodingSessionOptions;
+  /** Whether the built-in tools are offered too. */
+  readonly tools: boolean;
+  readonly version: string;
+}
+
+/** A server for one client, not connected yet. */
+export interface AgentServer {
+  readonly server: McpServer;
+  /** Ends every run that its client began. */
+  readonly close: () => Promise<void>;
+}
+
+type Answer = Awaited<ReturnType<Parameters<McpServer["registerTool"]>[2]>>;
+
+/**
+ * The agent as a server of tools: `run` and `resume` work on a task, `sessions` lists what there is, and where it is asked for the built-in
+ * tools. Permission is what was given at the start: there is nobody to ask, so what no rule allows is refused.
+ */
+export function createAgentServer(options: AgentServerOptions): AgentServer {
+  const server = new McpServer({ name: "nano-agent", version: options.version });
+  const ending = new AbortController();
+  const work = new AgentWork(options, ending.signal);
+  register(server, RUN, (input, context) => work.run(input, context));
+  register(server, RESUME, (input, context) => work.run(input, context));
+  register(server, SESSIONS, async (input) => work.sessions(input));
+  if (options.tools)
+    for (const { name, description, schema } of describedTools(options.settings))
+      register(server, { name, description, schema: schema.jsonSchema }, (input, context) =>
+        work.callTool(name, input, context),
+      );
+  return {
+    server,
+    close: async () => {
+      ending.abort(new NanoAgentError("aborted", "The client of the server is gone."));
+      await work.close();
+      await server.close();
+    },
+  };
+}
+
+interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonSchema;
+}
+
+type Input = { readonly [key: string]: unknown };
+
+const PROMPT = { type: "string", description: "The task, or what to do next" } as const;
+
+const RUN: OfferedTool = {
+  name: "run",
+  description:
+    "Hands a task to a coding agent, which reads, changes files and runs commands in a folder as far as it is allowed to, and says what came of it. Its session_id is in the structured content, for resume.",
+  schema: {
+    type: "object",
+    properties: {
+      prompt: PROMPT,
+      cwd: { type: "string", description: "Folder to work in; default: where the server was started" },
+      model: { type: "string", description: "provider/id; default: what the server was started with" },
+    },
+    required: ["prompt"],
+    additionalProperties: false,
+  },
+};
+
+const RESUME: OfferedTool = {
+  name: "resume",
+  description: "Goes on with a session of run or of the command line.",
+  schema: {
+    type: "object",
+    properties: {
+      session_id: { type: "string", description: "Id of the session" },
+      prompt: PROMPT,
+      cwd: { type: "string", description: "Folder of the session; default: where the server was started" },
+    },
+    required: ["session_id", "prompt"],
+    additionalProperties: false,
+  },
+};
+
+const SESSIONS: OfferedTool = {
+  name: "sessions",
+  description: "Lists sessions, the newest first.",
+  schema: {
+    type: "object",
+    properties: {
+      cwd: { type: "string", description: "Only those of this folder; default: of every folder" },
+      limit: { type: "integer", minimum: 1, maximum: 200, description: "Default 20" },
+    },
+    additionalProperties: false,
+  },
+};
+
+function register(
+  server: McpServer,
+  { name, description, schema }: OfferedTool,
+  work: (input: Input, context: ServerContext) => Promise<Answer>,
+): void {
+  const inputSchema = fromJsonSchema<Input>({ ...schema });
+  server.registerTool(name, { description, inputSchema }, async (input, context) => {
+    try {
+      return await work(input, context);
+    } catch (error) {
+      return { content: [{ type: "text", text: errorMessage(error) }], isError: true };
+    }
+  });
+}
+
+class AgentWork {
+  readonly #options: AgentServerOptions;
+  readonly #ending: AbortSignal;
+  readonly #running = new Set<Promise<unknown>>();
+  #toolSession: Promise<CodingSession> | undefined;
+
+  constructor(options: AgentServerOptions, ending: AbortSignal) {
+    this.#options = options;
+    this.#ending = ending;
+  }
+
+  /** Works on a prompt until an answer, in a new session or in one that was begun. */
+  async run(input: Input, context: ServerContext): Promise<Answer> {
+    const { session_id: resumed, prompt, model } = input;
+    const working = this.#work(String(prompt), context, {
+      ...this.#options.session,
+      cwd: this.#folder(input["cwd"]),
+      ...(typeof model === "string" ? { model } : {}),
+      ...(typeof resumed === "string" ? { resume: { id: resumed } } : {}),
+    });
+    this.#running.add(working);
+    try {
+      return await working;
+    } finally {
+      this.#running.delete(working);
+    }
+  }
+
+  async #work(prompt: string, context: ServerContext, options: CodingSessionOptions): Promise<Answer> {
+    const signal = AbortSignal.any([context.mcpReq.signal, this.#ending]);
+    await using session = await createCodingSession(options);
+    const tell = progressOf(context);
+    session.onEvent((event) => tell(event));
+    const { text, stopReason, exitCode, turns, cost, denials, advice } = await session.send(prompt, {
+      signal,
+    });
+    const said = [text, ...(exitCode === 0 || advice === undefined ? [] : [advice.text])];
+    return {
+      content: [{ type: "text", text: said.filter((each) => each !== "").join("\n\n") }],
+      structuredContent: {
+        session_id: session.id,
+        stop_reason: stopReason,
+        turns,
+        cost_usd: cost ?? null,
+        denials: denials.map(({ name, reason }) => ({ tool: name, reason })),
+      },
+      ...(exitCode === 0 ? {} : { isError: true }),
+    };
+  }
+
+  /** Lists sessions. */
+  sessions({ cwd, limit = 20 }: Input): Answer {
+    const store = sessionStore(this.#options.settings.paths);
+    const found = store.list(typeof cwd === "string" ? this.#folder(cwd) : undefined).slice(0, Number(limit));
+    const sessions = found.map(({ sessionId, path, changedAt }) => ({
+      session_id: sessionId,
+      changed_at: new Date(changedAt).toISOString(),
+      title: sessionTitle(path) ?? "",
+    }));
+    const lines = sessions.map((each) => `${each.changed_at}  ${each.session_id}  ${each.title}`);
+    return {
+      content: [{ type: "text", text: lines.length === 0 ? "There are no sessions." : lines.join("\n") }],
+      structuredContent: { sessions },
+    };
+  }
+
+  /** Makes one call through permission, undo and journal. */
+  async callTool(name: string, input: Input, { mcpReq }: ServerContext): Promise<Answer> {
+    const { session } = this.#options;
+    // No model is asked, so that none need be there.
+    this.#toolSession ??= createCodingSession({ ...session, model: NO_MODEL });
+    const opened = await this.#toolSession;
+    return toAnswer(
+      await opened.callTool(name, input, { signal: AbortSignal.any([mcpReq.signal, this.#ending]) }),
+    );
+  }
+
+  /** Resolves when everything has ended. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#running);
+    await this.#toolSession?.then(
+      (session) => session.close(),
+      () => undefined,
+    );
+  }
+
+  #folder(given: unknown): string {
+    const { cwd } = this.#options.settings;
+    if (typeof given !== "string") return cwd;
+    return existingFolder(isAbsolute(given) ? given : resolve(cwd, given), "cwd");
+  }
+}
+
+/** Tells the client how far a run is, where it wants to know: turns and calls, counted on. */
+function progressOf({ mcpReq }: ServerContext): (event: AgentEvent) => void {
+  const progressToken = mcpReq._meta?.progressToken;
+  let progress = 0;
+  return (event) => {
+    const message = progressText(event);
+    if (progressToken === undefined || message === undefined) return;
+    progress++;
+    // A client that does not hear of it hears the answer.
+    mcpReq
+      .notify({ method: "notifications/progress", params: { progressToken, progress, message } })
+      .catch(() => undefined);
+  };
+}
+
+function progressText(event: AgentEvent): string | undefined {
+  if (event.type === "turn_start") return `turn ${event.iteration}`;
+  return event.type === "tool_intent" ? `${event.name} ${callTitle(event.input)}`.trim() : undefined;
+}
+
+function toAnswer({ content, isError = false }: ToolResult): Answer {
+  const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return {
+    content: blocks.map((block) => {
+      if (block.type === "text") return { type: "text" as const, text: block.text };
+      const { source } = block;
+      return source.type === "base64"
+        ? { type: "image" as const, data: source.data, mimeType: source.media_type }
+        : { type: "text" as const, text: source.url };
+    }),
+    ...(isError ? { isError } : {}),
+  };
+}
+
+const NO_MODEL: Model = {
+  provider: "none",
+  id: "none",
+  stream: () => {
+    throw new NanoAgentError("invalid_argument", "This session calls tools only.");
+  },
+};

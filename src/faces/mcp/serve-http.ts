@@ -1,0 +1,135 @@
+import { randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import type { AgentServer } from "./agent-server.ts";
+
+/** A server on the loopback interface. */
+export interface HttpServing {
+  readonly url: string;
+  /** What every request must bear. */
+  readonly token: string;
+  /** Ends it and every run that a client began. */
+  readonly close: () => Promise<void>;
+}
+
+interface Connected {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly agent: AgentServer;
+}
+
+const MAX_BODY_BYTES = 10_000_000;
+
+/**
+ * Serves at `/mcp` of 127.0.0.1, a server for each client; port 0 takes a free one. Each request needs the token; those that name another
+ * host, or come from a page of another origin, are refused. Rejects when the port is taken.
+ */
+export async function serveHttp(port: number, newServer: () => AgentServer): Promise<HttpServing> {
+  const token = randomBytes(24).toString("base64url");
+  const clients = new Map<string, Connected>();
+  const server = createServer((request, response) => {
+    const refusal = refusalOf(request, token);
+    if (refusal === undefined) void answer(request, response, { clients, newServer });
+    else response.writeHead(refusal, { "content-type": "text/plain", "www-authenticate": "Bearer" }).end();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${own}/mcp`,
+    token,
+    close: async () => {
+      server.close();
+      await Promise.all([...clients.values()].map(({ agent }) => agent.close()));
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** The status a request is refused with. Pages of other sites can make a browser ask here; they neither know the token nor our name. */
+function refusalOf({ headers, url }: IncomingMessage, token: string): number | undefined {
+  const { host = "", origin, authorization = "" } = headers;
+  if (!isLoopback(`http://${host}`) || (origin !== undefined && !isLoopback(origin))) return 403;
+  const given = Buffer.from(authorization.replace(/^Bearer /, ""));
+  const wanted = Buffer.from(token);
+  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return 401;
+  return new URL(url ?? "/", "http://127.0.0.1").pathname === "/mcp" ? undefined : 404;
+}
+
+function isLoopback(address: string): boolean {
+  const name = URL.parse(address)?.hostname;
+  return name === "127.0.0.1" || name === "localhost" || name === "[::1]";
+}
+
+interface Serving {
+  readonly clients: Map<string, Connected>;
+  readonly newServer: () => AgentServer;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
+  try {
+    const body = await bodyOf(request);
+    if (body === undefined) return void response.writeHead(413).end();
+    const transport = await transportFor(String(request.headers["mcp-session-id"] ?? ""), serving);
+    if (transport === undefined) return void response.writeHead(404).end();
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const answered = await transport.handleRequest(
+      new Request(new URL(request.url ?? "/", "http://127.0.0.1"), {
+        method: request.method ?? "GET",
+        headers: headersOf(request),
+        signal: gone.signal,
+        ...(body.length === 0 ? {} : { body }),
+      }),
+    );
+    response.writeHead(answered.status, Object.fromEntries(answered.headers));
+    if (answered.body === null) return void response.end();
+    Readable.fromWeb(answered.body as never)
+      .on("error", () => response.destroy())
+      .pipe(response);
+  } catch {
+    // Whoever sent what cannot be read learns that much.
+    if (!response.headersSent) response.writeHead(400);
+    response.end();
+  }
+}
+
+/** The transport of a client; a new one for a client without a session. */
+async function transportFor(
+  session: string,
+  { clients, newServer }: Serving,
+): Promise<WebStandardStreamableHTTPServerTransport | undefined> {
+  if (session !== "") return clients.get(session)?.transport;
+  const agent = newServer();
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+    onsessioninitialized: (id) => void clients.set(id, { transport, agent }),
+    onsessionclosed: async (id) => {
+      clients.delete(id);
+      await agent.close();
+    },
+  });
+  await agent.server.connect(transport);
+  return transport;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function headersOf({ headers }: IncomingMessage): Headers {
+  const copied = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) copied.set(name, Array.isArray(value) ? value.join(", ") : value);
+  return copied;
+}

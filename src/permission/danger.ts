@@ -1,0 +1,67 @@
+import { READ_ONLY_BY_PROGRAM } from "./read-only-commands.ts";
+import type { ShellUnit } from "./shell/shell-unit.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Why a part needs a yes, from what a person should look at first to what is least. */
+export const DANGER = {
+  hidden: 9,
+  rule: 8,
+  unread: 7,
+  write: 6,
+  secret: 5,
+  input: 1,
+} as const;
+
+/** How much harm a command could do, as far as its name says; below what is {@link DANGER unread}. */
+export function dangerOf({ name, text, blocked, unseen, guards }: ShellUnit): number {
+  if (blocked !== undefined || unseen !== undefined) return 6;
+  if (DESTROYS.test(name) || GIT_DESTROYS.test(text)) return 5;
+  if (REACHES_OUT.test(name)) return 4;
+  if (guards.length > 0) return 3;
+  if (name === "cd" || name === "") return 1;
+  return READ_ONLY_BY_PROGRAM.has(name) ? 2 : 3;
+}
+
+/** Takes away, overwrites, or acts as somebody else. */
+const DESTROYS =
+  /^(?:rm|rmdir|unlink|shred|dd|mkfs.*|fdisk|truncate|mv|chmod|chown|chgrp|kill|killall|pkill|sudo|doas|su|reboot|shutdown|halt)$/;
+const GIT_DESTROYS = /^git (?:push|reset|clean|checkout|restore|rebase|branch -D|stash (?:drop|clear))\b/;
+/** Sends something away, or runs whatever it is given. */
+const REACHES_OUT =
+  /^(?:curl|wget|ssh|scp|sftp|rsync|nc|ncat|telnet|ftp|docker|kubectl|aws|gcloud|(?:ba|da|z|fi|k)?sh|python[\d.]*|node|perl|ruby|php|npx|eval|source|\.)$/;
+
+/** A part that needs a yes. */
+export interface OpenPart {
+  readonly danger: number;
+  readonly verdict: Verdict;
+}
+
+/** Parts that are named in a sentence; all of them are in the list. */
+const MAX_NAMED = 8;
+
+/** One question about all parts: that of the most dangerous, with the others named. `undefined` when there is none. */
+export function oneQuestion(open: readonly OpenPart[], line: string): Verdict | undefined {
+  if (open.length === 0) return undefined;
+  const sorted = open.toSorted((one, other) => other.danger - one.danger).map(({ verdict }) => verdict);
+  const [first] = sorted;
+  if (first === undefined) return undefined;
+  const obstacle = obstacleOf(sorted);
+  const parts = [...new Set(sorted.map(({ part }) => part ?? line))];
+  const others = parts.slice(1, MAX_NAMED).map(inBrief);
+  if (others.length === 0) return { ...first, parts, ...obstacle };
+  const more = parts.length - 1 - others.length;
+  const list = more > 0 ? [...others, `${more} more`] : others;
+  return { ...first, parts, ...obstacle, reason: `${first.reason} Not allowed either: ${list.join(" · ")}.` };
+}
+
+/** What stands in the way of any part stands in the way of all; a rule that speaks of another part than the first does too. */
+function obstacleOf(verdicts: readonly Verdict[]): Pick<Verdict, "obstacle"> {
+  if (verdicts.some(({ obstacle, rule }) => obstacle === "protected" || rule !== undefined))
+    return { obstacle: "protected" };
+  return verdicts.some(({ obstacle }) => obstacle !== undefined) ? { obstacle: "unreadable" } : {};
+}
+
+function inBrief(part: string): string {
+  const line = part.replaceAll(/\s+/g, " ").trim();
+  return line.length <= 80 ? line : `${line.slice(0, 80).toWellFormed()}…`;
+}

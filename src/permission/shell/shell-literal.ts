@@ -1,0 +1,30 @@
+/** Words that the shell takes for its own where a command may begin. */
+export const RESERVED_WORDS: ReadonlySet<string> = new Set(
+  "if then elif else fi for while until do done case esac in select function time coproc { } [[ ]] !".split(
+    " ",
+  ),
+);
+
+/**
+ * A text as one word that every shell reads as just that. Bare where no character can mean anything, in single quotes otherwise; control
+ * characters, which would not show, as numbers.
+ */
+export function shellLiteral(text: string): string {
+  return BARE.test(text) && !RESERVED_WORDS.has(text) ? text : quoted(text);
+}
+
+/** The same, never bare: for a piece of a word. */
+export function quoted(text: string): string {
+  if (!CONTROL.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
+  const shown = text.replaceAll(/['\\]/g, "\\$&").replaceAll(EVERY_CONTROL, octal);
+  return `$'${shown}'`;
+}
+
+function octal(char: string): string {
+  return `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`;
+}
+
+/** Options may have a value; elsewhere `=` could make an assignment of a word. */
+const BARE = /^(?:(?:--?[\w-]+=)?[\w./:,@%+-]+|\[|\])$/;
+const CONTROL = /[^\P{Cc}\n\t]/u;
+const EVERY_CONTROL = /[^\P{Cc}\n\t]/gu;

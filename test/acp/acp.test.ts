@@ -1,0 +1,258 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type McpServer, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
+import { expect, test } from "vitest";
+import { calls, says } from "../../src/testing/script.ts";
+import { type RecordedRequest, replies } from "../../src/testing/server-step.ts";
+import { modelServer } from "../e2e/command.ts";
+import { stdioCommand } from "../mcp/server-room.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { type Editor, startEditor } from "./editor.ts";
+
+const { session } = methods.agent;
+
+async function newSession({ agent, cwd }: Editor): Promise<string> {
+  return (await agent.request(session.new, { cwd, mcpServers: [] })).sessionId;
+}
+
+const prompt = (editor: Editor, sessionId: string, text: string) =>
+  editor.agent.request(session.prompt, { sessionId, prompt: [{ type: "text", text }] });
+
+const textsOf = (updates: readonly SessionUpdate[], kind: SessionUpdate["sessionUpdate"]): string =>
+  updates
+    .flatMap((update) =>
+      update.sessionUpdate === kind &&
+      "content" in update &&
+      update.content !== null &&
+      typeof update.content === "object" &&
+      "text" in update.content
+        ? [update.content.text]
+        : [],
+    )
+    .join("");
+
+test("a prompt is answered in pieces, with what was read on the way, and every message fits the schema", async () => {
+  const server = await modelServer([calls("read", { path: "a.txt" }), says("It says hello.")]);
+  const editor = await startEditor({ server, cwd: tempFolder({ "a.txt": "hello\n" }) });
+  const id = await newSession(editor);
+  const end = await prompt(editor, id, "What does a.txt say?");
+  const tools = editor.updates.filter((update) => update.sessionUpdate.startsWith("tool_call"));
+  expect([end, textsOf(editor.updates, "agent_message_chunk"), editor.problems]).toEqual([
+    { stopReason: "end_turn" },
+    "It says hello.",
+    [],
+  ]);
+  expect([tools[0]?.sessionUpdate, tools.at(-1)]).toEqual([
+    "tool_call",
+    expect.objectContaining({
+      status: "completed",
+      kind: "read",
+      locations: [{ path: join(editor.cwd, "a.txt") }],
+    }),
+  ]);
+});
+
+test("a call is announced before it is asked about; a yes runs it, a no makes it fail", async () => {
+  const step = () => [calls("bash", { command: "touch made" }), says("Done.")];
+  for (const isAllowed of [true, false]) {
+    const server = await modelServer(step());
+    const seen: string[] = [];
+    const editor = await startEditor({
+      server,
+      answer: ({ toolCall, options }) => {
+        const known = editor.updates.some(
+          (update) => update.sessionUpdate === "tool_call" && update.toolCallId === toolCall.toolCallId,
+        );
+        seen.push(known ? "known" : "unknown", ...options.map(({ kind }) => kind));
+        return (
+          options.find(({ kind }) => kind === (isAllowed ? "allow_once" : "reject_once"))?.optionId ?? ""
+        );
+      },
+    });
+    const id = await newSession(editor);
+    const end = await prompt(editor, id, "Make it");
+    const last = editor.updates.filter((update) => update.sessionUpdate === "tool_call_update").at(-1);
+    expect([end.stopReason, seen[0], seen.includes("allow_always"), last?.status, editor.problems]).toEqual([
+      "end_turn",
+      "known",
+      true,
+      isAllowed ? "completed" : "failed",
+      [],
+    ]);
+  }
+});
+
+test("cancel ends the prompt with cancelled, also when it comes right behind it; nothing follows the answer", async () => {
+  const server = await modelServer([replies({ answer: says("never"), stall: "before_headers" })]);
+  const editor = await startEditor({ server });
+  const id = await newSession(editor);
+  const ending = prompt(editor, id, "Wait");
+  await editor.agent.notify(session.cancel, { sessionId: id });
+  expect(await ending).toEqual({ stopReason: "cancelled" });
+  const count = editor.updates.length;
+  await editor.agent.request(session.list, {});
+  expect(editor.updates).toHaveLength(count);
+});
+
+test("a session is listed, loaded with its whole conversation before the answer, and goes on", async () => {
+  const server = await modelServer([says("First."), says("Second.")]);
+  const editor = await startEditor({ server });
+  const id = await newSession(editor);
+  await prompt(editor, id, "One");
+  editor.leave();
+  await editor.end;
+  const later = await startEditor({ server, cwd: editor.cwd, state: editor.state });
+  const { sessions } = await later.agent.request(session.list, { cwd: editor.cwd });
+  await later.agent.request(session.load, { sessionId: id, cwd: editor.cwd, mcpServers: [] });
+  const replayed = [
+    textsOf(later.updates, "user_message_chunk"),
+    textsOf(later.updates, "agent_message_chunk"),
+  ];
+  const end = await prompt(later, id, "Two");
+  expect([
+    sessions.map(({ sessionId, title, cwd }) => [sessionId, title, cwd]),
+    replayed,
+    end,
+    later.problems,
+  ]).toEqual([[[id, "One", editor.cwd]], ["One", "First."], { stopReason: "end_turn" }, []]);
+  expect(textsOf(later.updates, "agent_message_chunk")).toBe("First.Second.");
+});
+
+test("mode, model and effort are offered and changed; what does not exist is refused", async () => {
+  const server = await modelServer([calls("write", { path: "x.txt", content: "x" }), says("Wrote.")]);
+  const editor = await startEditor({ server });
+  const { sessionId, modes, configOptions } = await editor.agent.request(session.new, {
+    cwd: editor.cwd,
+    mcpServers: [],
+  });
+  await editor.agent.request(session.setMode, { sessionId, modeId: "acceptEdits" });
+  const changed = await editor.agent.request(session.setConfigOption, {
+    sessionId,
+    configId: "effort",
+    value: "low",
+  });
+  await prompt(editor, sessionId, "Write");
+  expect([
+    modes?.currentModeId,
+    configOptions?.map(({ id }) => id),
+    changed.configOptions.find(({ id }) => id === "effort"),
+    readFileSync(join(editor.cwd, "x.txt"), "utf8"),
+    editor.questions,
+    editor.problems,
+  ]).toEqual([
+    "default",
+    ["model", "effort", "mode"],
+    expect.objectContaining({ currentValue: "low" }),
+    "x",
+    [],
+    [],
+  ]);
+  await expect(editor.agent.request(session.setMode, { sessionId, modeId: "wild" })).rejects.toMatchObject({
+    code: -32602,
+  });
+  await expect(
+    editor.agent.request(session.setConfigOption, { sessionId, configId: "tone", value: "x" }),
+  ).rejects.toMatchObject({ code: -32602 });
+});
+
+test("files are read and written through the editor where it offers that: what is not saved counts", async () => {
+  const cwd = tempFolder({ "a.txt": "on disk\n" });
+  const files = new Map([[join(cwd, "a.txt"), "not saved\n"]]);
+  const edit = { path: "a.txt", edits: [{ old_string: "not saved", new_string: "changed" }] };
+  const server = await modelServer([calls("read", { path: "a.txt" }), calls("edit", edit), says("Done.")]);
+  const capabilities = { fs: { readTextFile: true, writeTextFile: true } };
+  const editor = await startEditor({
+    server,
+    cwd,
+    files,
+    capabilities,
+    args: ["--permission-mode", "acceptEdits"],
+  });
+  await prompt(editor, await newSession(editor), "Change it");
+  expect([files.get(join(cwd, "a.txt")), readFileSync(join(cwd, "a.txt"), "utf8"), editor.problems]).toEqual([
+    "changed\n",
+    "on disk\n",
+    [],
+  ]);
+});
+
+test("several sessions live in one process, and one that fails does not touch the other", async () => {
+  const server = await modelServer([replies({ status: 400, error: "no such thing" }), says("Fine.")]);
+  const editor = await startEditor({ server });
+  const [one, two] = [await newSession(editor), await newSession(editor)];
+  await expect(prompt(editor, one, "Fail")).rejects.toMatchObject({ code: expect.any(Number) });
+  expect([await prompt(editor, two, "Work"), one === two]).toEqual([{ stopReason: "end_turn" }, false]);
+});
+
+test.each([
+  ["a folder that is not absolute", { cwd: "somewhere" }],
+  ["a folder that does not exist", { cwd: "/nowhere/at/all" }],
+])("%s is refused with a sentence", async (_what, params) => {
+  const server = await modelServer([]);
+  const editor = await startEditor({ server });
+  await expect(editor.agent.request(session.new, { mcpServers: [], ...params })).rejects.toMatchObject({
+    code: -32602,
+    message: expect.stringContaining(params.cwd),
+  });
+});
+
+test("a second prompt while one is at work is refused, and an unknown session is", async () => {
+  const server = await modelServer([replies({ answer: says("never"), stall: "before_headers" })]);
+  const editor = await startEditor({ server });
+  const id = await newSession(editor);
+  const first = prompt(editor, id, "Wait");
+  await expect(prompt(editor, id, "Now")).rejects.toMatchObject({
+    message: expect.stringContaining("at work"),
+  });
+  await expect(prompt(editor, "no-such-session", "Now")).rejects.toMatchObject({ code: expect.any(Number) });
+  await editor.agent.notify(session.cancel, { sessionId: id });
+  expect(await first).toEqual({ stopReason: "cancelled" });
+});
+
+test("an editor that goes away in the middle ends the run and the program", async () => {
+  const server = await modelServer([calls("bash", { command: "sleep 1000" }), says("never")]);
+  const editor = await startEditor({ server, args: ["--allowed-tools", "bash"] });
+  const id = await newSession(editor);
+  prompt(editor, id, "Sleep").catch(() => undefined);
+  await expect
+    .poll(
+      () =>
+        editor.updates.some(
+          (update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress",
+        ),
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+  editor.leave();
+  expect((await editor.end).code).toBe(0);
+});
+
+test("what is no message does not end the agent, and an unknown method gets an answer", async () => {
+  const server = await modelServer([says("Still here.")]);
+  const editor = await startEditor({ server });
+  await expect(editor.agent.request("session/dance", {})).rejects.toMatchObject({ code: -32601 });
+  await expect(editor.agent.request(session.prompt, { nonsense: true } as never)).rejects.toMatchObject({
+    code: -32602,
+  });
+  expect(await prompt(editor, await newSession(editor), "Hi")).toEqual({ stopReason: "end_turn" });
+});
+
+test("an MCP server of the editor brings its tools, judged like any other", async () => {
+  const command = stdioCommand({ tools: [{ name: "ping", inputSchema: { type: "object" } }] });
+  // The first requests leave without the tools of a server that was never met: the model uses them once it has them.
+  const isOffered = (request: RecordedRequest): boolean =>
+    JSON.stringify(request.body).includes("mcp__own__ping");
+  const looks = Array.from(
+    { length: 200 },
+    () => (request: RecordedRequest) => (isOffered(request) ? calls("mcp__own__ping", {}) : says("Not yet.")),
+  );
+  const server = await modelServer(looks);
+  const editor = await startEditor({
+    server,
+    answer: ({ options }) => options.find(({ kind }) => kind === "reject_always")?.optionId ?? "",
+  });
+  const mcpServers: McpServer[] = [{ name: "own", env: [], ...command, args: [...command.args] }];
+  const { sessionId } = await editor.agent.request(session.new, { cwd: editor.cwd, mcpServers });
+  while (editor.questions.length === 0) await prompt(editor, sessionId, "Ping it");
+  expect([editor.questions[0]?.toolCall.title, editor.problems]).toEqual(["mcp__own__ping {}", []]);
+});
