@@ -42,7 +42,7 @@ export async function tomlFile(path: string, plan: PlanBuilder): Promise<Fields 
   if (text === undefined) return undefined;
   const { parse } = await import("smol-toml");
   try {
-    return parse(text) as Fields;
+    return parse(text);
   } catch (error) {
     plan.leave(path, "the whole file", `it is not TOML: ${errorMessage(error).split("\n", 1)[0] ?? ""}`);
     return undefined;
@@ -160,4 +160,11 @@ export function leaveSettings(
   { from, plan }: { readonly from: string; readonly plan: PlanBuilder },
 ): void {
   for (const [key, why] of Object.entries(reasons)) if (fields[key] !== undefined) plan.leave(from, key, why);
+}
+
+/** The entries of an object that are objects themselves. */
+export function recordsIn(value: unknown): readonly (readonly [name: string, value: Fields])[] {
+  return Object.entries(isRecord(value) ? value : {}).filter((entry): entry is [string, Fields] =>
+    isRecord(entry[1]),
+  );
 }

@@ -14,6 +14,7 @@ import {
   filesOf,
   jsonFile,
   leaveSettings,
+  recordsIn,
   tomlFile,
 } from "./foreign-parts.ts";
 import { type ImportPlan, type ImportSource, PlanBuilder } from "./import-plan.ts";
@@ -90,9 +91,7 @@ async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> 
   const folder = folderOf(place, "CODEX_HOME", ".codex");
   const from = join(folder, "config.toml");
   const config = (await tomlFile(from, plan)) ?? {};
-  const servers = config["mcp_servers"];
-  for (const [name, server] of isRecord(servers) ? Object.entries(servers) : []) {
-    if (!isRecord(server)) continue;
+  for (const [name, server] of recordsIn(config["mcp_servers"])) {
     const {
       command,
       args,
@@ -143,21 +142,8 @@ async function readGemini(place: ForeignPlace, plan: PlanBuilder): Promise<void>
   const folder = join(place.home, ".gemini");
   const from = join(folder, "settings.json");
   const settings = jsonFile(from, plan) ?? {};
-  const tools: Fields = isRecord(settings["tools"]) ? settings["tools"] : {};
-  const lists = [
-    ["allow", tools["allowed"] ?? settings["allowedTools"]],
-    ["deny", tools["exclude"] ?? settings["excludeTools"]],
-  ] as const;
-  for (const [action, list] of lists) {
-    for (const given of Array.isArray(list) ? (list as readonly unknown[]) : []) {
-      const rule = typeof given === "string" ? geminiRule(given) : undefined;
-      if (rule !== undefined) addRules([rule], { action, from, plan });
-      else plan.leave(from, `${action}: ${String(given)}`, "there is no such tool here");
-    }
-  }
-  const servers = settings["mcpServers"];
-  for (const [name, server] of isRecord(servers) ? Object.entries(servers) : []) {
-    if (!isRecord(server)) continue;
+  addGeminiRules(settings, from, plan);
+  for (const [name, server] of recordsIn(settings["mcpServers"])) {
     const { command, args, env, cwd, url, httpUrl, headers } = server;
     const remote = httpUrl === undefined ? { type: "sse", url } : { type: "http", url: httpUrl };
     const isRemote = httpUrl !== undefined || url !== undefined;
@@ -176,6 +162,21 @@ async function readGemini(place: ForeignPlace, plan: PlanBuilder): Promise<void>
   for (const path of filesOf(join(folder, "commands")).filter((name) => name.endsWith(".toml")))
     await addGeminiCommand(join(folder, "commands"), path, plan);
   addSkills(join(folder, "skills"), plan);
+}
+
+function addGeminiRules(settings: Fields, from: string, plan: PlanBuilder): void {
+  const tools: Fields = isRecord(settings["tools"]) ? settings["tools"] : {};
+  const lists = [
+    ["allow", tools["allowed"] ?? settings["allowedTools"]],
+    ["deny", tools["exclude"] ?? settings["excludeTools"]],
+  ] as const;
+  for (const [action, list] of lists) {
+    for (const given of Array.isArray(list) ? (list as readonly unknown[]) : []) {
+      const rule = typeof given === "string" ? geminiRule(given) : undefined;
+      if (rule !== undefined) addRules([rule], { action, from, plan });
+      else plan.leave(from, `${action}: ${String(given)}`, "there is no such tool here");
+    }
+  }
 }
 
 /** Its names of tools, and of commands: a beginning there, a pattern here. */
@@ -249,23 +250,16 @@ function readOpenCode(place: ForeignPlace, plan: PlanBuilder): void {
 
 function readOpenCodeConfig(config: Fields, from: string, plan: PlanBuilder): void {
   const { permission, mcp, command } = config;
-  for (const [tool, value] of isRecord(permission) ? Object.entries(permission) : []) {
-    const name = tool === "webfetch" ? "web_fetch" : tool;
-    if (typeof value === "string") addOpenCodeRule(value, name, { from, plan });
-    else if (isRecord(value))
-      for (const [pattern, action] of Object.entries(value))
-        addOpenCodeRule(action, pattern === "*" ? name : `${name}(${pattern})`, { from, plan });
-  }
-  for (const [name, server] of isRecord(mcp) ? Object.entries(mcp) : []) {
-    if (!isRecord(server)) continue;
+  if (isRecord(permission)) addOpenCodeRules(permission, from, plan);
+  for (const [name, server] of recordsIn(mcp)) {
     const { type, command: words, environment: env, url, headers, enabled } = server;
     const [first, ...args] = Array.isArray(words) ? (words as readonly Json[]) : [];
     const definition = type === "remote" ? { type: "http", url, headers } : { command: first, args, env };
     if (enabled === false) plan.leave(from, `MCP server ${name}`, "it is switched off there");
     else addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
   }
-  for (const [name, value] of isRecord(command) ? Object.entries(command) : [])
-    if (isRecord(value) && typeof value["template"] === "string") {
+  for (const [name, value] of recordsIn(command))
+    if (typeof value["template"] === "string") {
       const fields = ["description", "agent", "model"].flatMap((key) =>
         typeof value[key] === "string" ? [`${key}: ${JSON.stringify(value[key])}\n`] : [],
       );
@@ -282,6 +276,16 @@ function readOpenCodeConfig(config: Fields, from: string, plan: PlanBuilder): vo
     },
     { from, plan },
   );
+}
+
+function addOpenCodeRules(permission: Fields, from: string, plan: PlanBuilder): void {
+  for (const [tool, value] of Object.entries(permission)) {
+    const name = tool === "webfetch" ? "web_fetch" : tool;
+    if (!isRecord(value)) addOpenCodeRule(value, name, { from, plan });
+    else
+      for (const [pattern, action] of Object.entries(value))
+        addOpenCodeRule(action, pattern === "*" ? name : `${name}(${pattern})`, { from, plan });
+  }
 }
 
 function addOpenCodeRule(

@@ -6,6 +6,7 @@ import {
   IMPORT_SOURCES,
   type ImportItem,
   type ImportPlan,
+  type ImportSource,
 } from "../../../app/import-settings/import-plan.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { askYes } from "../approval/ask-yes.ts";
@@ -32,10 +33,7 @@ const KINDS: { readonly [K in ImportItem["kind"]]: string } = {
  */
 export async function importSettings(context: CommandContext, call: CommandCall): Promise<number> {
   const { stdout, stderr, environment } = context;
-  const [name = ""] = call.words;
-  const source = IMPORT_SOURCES.find((each) => each === name);
-  if (source === undefined)
-    throw usageError(`import-settings ${JSON.stringify(name)}: name one of ${IMPORT_SOURCES.join(", ")}.`);
+  const source = sourceOf(call);
   const [json, yes] = [call.has("--json"), call.has("--yes")];
   if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
     throw usageError("nano-agent import-settings --yes is for people: an agent cannot decide for its user.");
@@ -53,6 +51,12 @@ export async function importSettings(context: CommandContext, call: CommandCall)
   const lines = wrapText(said, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " });
   stderr.write(`${lines.join("\n")}\n`);
   return EXIT.refused;
+}
+
+function sourceOf({ words: [name = ""] }: CommandCall): ImportSource {
+  const source = IMPORT_SOURCES.find((each) => each === name);
+  if (source !== undefined) return source;
+  throw usageError(`import-settings ${JSON.stringify(name)}: name one of ${IMPORT_SOURCES.join(", ")}.`);
 }
 
 async function agreed({ stderr, environment }: CommandContext, count: number): Promise<boolean> {
