@@ -98,7 +98,7 @@ function unknownCommand(name: string, commands: readonly SessionCommand[]): Nano
   const hint = guess === undefined ? known : `Did you mean /${guess}?`;
   return new NanoAgentError(
     "invalid_argument",
-    `There is no command /${name}. ${hint}. To send it as text, begin with another word.`.replace("?.", "?"),
+    `There is no command /${name}. ${hint}. To send it as text, put a blank before it.`.replace("?.", "?"),
   );
 }
 

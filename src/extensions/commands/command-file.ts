@@ -27,9 +27,9 @@ export interface CommandCall {
   readonly args: string;
 }
 
-/** Reads a prompt as a call: `/name` or `/folder:name` at its beginning, then arguments. `undefined` for any other prompt. */
+/** Reads a prompt as a call: `/name` or `/folder:name` at its very beginning, then arguments. `undefined` for any other prompt: a blank before it makes a text. */
 export function parseCommandCall(prompt: string): CommandCall | undefined {
   const [, name, args = ""] =
-    /^\/([\p{L}\p{N}_][\p{L}\p{N}_.:-]*)(?:\s+([\s\S]*))?$/u.exec(prompt.trim()) ?? [];
+    /^\/([\p{L}\p{N}_][\p{L}\p{N}_.:-]*)(?:\s+([\s\S]*))?$/u.exec(prompt.trimEnd()) ?? [];
   return name === undefined ? undefined : { name, args: args.trim() };
 }

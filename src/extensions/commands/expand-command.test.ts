@@ -75,10 +75,11 @@ test("arguments, outputs and files are never looked through again", async () => 
 
 test.each([
   ["/review src/a.ts", { name: "review", args: "src/a.ts" }],
-  ["  /git:commit\n two\nlines ", { name: "git:commit", args: "two\nlines" }],
+  ["/git:commit\n two\nlines ", { name: "git:commit", args: "two\nlines" }],
   ["/fix", { name: "fix", args: "" }],
   ["/usr/bin/env is a path", undefined],
   ["// comment", undefined],
+  [" /review as text", undefined],
   ["a /review", undefined],
 ])("%j is read as a call, or is a prompt", (prompt, call) => {
   expect(parseCommandCall(prompt)).toEqual(call);
