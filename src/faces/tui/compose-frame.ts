@@ -47,8 +47,8 @@ export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Fram
   }
   room -= side.length;
   const live = room <= 0 ? [] : parts.live.slice(-room);
-  // A row stands free above what is ours, and one more between the answer and what goes on.
-  const top = head.length + side.length > 0 && live.length > 0 && live.length < room ? [...live, []] : live;
+  // A row stands free above the input, and one more between the conversation and what goes on.
+  const top = head.length + side.length > 0 && live.length < room ? [...live, []] : live;
   const above = [...top, ...head, ...side, ...gap];
   return {
     live: [...above, ...input, ...offered, ...withStatus],

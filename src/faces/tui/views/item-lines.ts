@@ -49,6 +49,8 @@ function rowsOf(item: ViewItem, context: ViewContext): readonly Line[] {
     case "shell":
       return shellLines(item, context);
     case "notice": {
+      // What it brings is a list of its own, to decide on.
+      if (item.notice.code === "untrusted") return [];
       const role = LEVELS[item.notice.level];
       return wrapLine([span(noticeText(item.notice).replaceAll(/\s+/g, " "), { role })], {
         width,
