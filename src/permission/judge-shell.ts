@@ -103,7 +103,7 @@ class ShellJudge {
       open.push({ danger: DANGER.unread, verdict: unreadable(part, reason) });
     for (const each of this.#plan.redirects)
       if (!isHarmless(each, this.#plan.variables))
-        open.push({ danger: DANGER.write, verdict: ofRedirect(each) });
+        open.push({ danger: DANGER.write, verdict: this.#redirect(each) });
     let judged = 0;
     for (const unit of this.#plan.units) {
       if (!unit.judged) continue;
@@ -182,6 +182,18 @@ class ShellJudge {
       if (found !== undefined) return secretVerdict(source, found);
     }
     return undefined;
+  }
+
+  /** Where the shell writes is known where its target is plain and the line changes no folder. */
+  #redirect(redirect: ShellRedirect): Verdict {
+    const { source, target, writes } = redirect;
+    const { space } = this.#judgement;
+    const verdict = ask(source, redirectReason(redirect));
+    if (isMachinery(target.text)) return { ...verdict, obstacle: "protected" };
+    if (!writes) return verdict;
+    const isKnown = target.literal && this.#plan.units.every(({ folders }) => folders === START);
+    if (!isKnown) return { ...verdict, obstacle: "unreadable" };
+    return space.isMachinery(space.path(target.text)) ? { ...verdict, obstacle: "protected" } : verdict;
   }
 
   #unit(unit: ShellUnit): Verdict | undefined {
@@ -374,11 +386,6 @@ function ask(part: string, why: string): Verdict {
 /** A part that could be anything. */
 function unreadable(part: string, why: string): Verdict {
   return { ...ask(part, why), obstacle: "unreadable" };
-}
-
-function ofRedirect(redirect: ShellRedirect): Verdict {
-  const verdict = ask(redirect.source, redirectReason(redirect));
-  return isMachinery(redirect.target.text) ? { ...verdict, obstacle: "protected" } : verdict;
 }
 
 function secretVerdict(part: string, pattern: string): Verdict {
