@@ -39,5 +39,5 @@ export {
 } from "./search/find-sessions.ts";
 export { isSessionId } from "./session-id.ts";
 export { type SessionStep, sessionSteps } from "./session-steps.ts";
-export { type SessionFile, SessionStore, type StartOptions } from "./session-store.ts";
+export { type OpenOptions, type SessionFile, SessionStore, type StartOptions } from "./session-store.ts";
 export { type SessionCheck, verifySession } from "./verify-session.ts";

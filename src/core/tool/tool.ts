@@ -146,6 +146,11 @@ export interface Tool {
   /** Absent: the call is answered by the caller (`stopReason: "awaiting_external"`). */
   readonly execute?: (input: never, context: ToolContext) => ToolOutput;
   readonly access?: ToolAccess | ((input: never, context: AccessContext) => ToolAccess);
+  /**
+   * Whether a call has to be approved by a person before it runs, also where the gate allows it; a function decides by the validated input.
+   * The agent's `approve` is asked; without one see `onAsk`. A function that throws asks. Default false.
+   */
+  readonly needsApproval?: boolean | ((input: never) => boolean | Promise<boolean>);
   /** Milliseconds one call may take before it is aborted and answered with an error. Default: the agent's. 0: no limit. */
   readonly timeoutMs?: number;
   /** Milliseconds a call gets to end by itself once it was aborted; then it is abandoned. Default 500. */
@@ -167,9 +172,12 @@ export interface Tool {
 }
 
 /** What {@link defineTool} takes. */
-export interface ToolDefinition<S extends SchemaInput> extends Omit<Tool, "schema" | "execute" | "access"> {
+export interface ToolDefinition<S extends SchemaInput>
+  extends Omit<Tool, "schema" | "execute" | "access" | "needsApproval"> {
   /** Schema of the arguments: zod 4, valibot, arktype (Standard Schema) or JSON Schema of an object. Default: no arguments. */
   readonly parameters?: S;
   readonly execute?: (input: InferSchema<S>, context: ToolContext) => ToolOutput;
   readonly access?: ToolAccess | ((input: InferSchema<S>, context: AccessContext) => ToolAccess);
+  /** See {@link Tool.needsApproval}. */
+  readonly needsApproval?: boolean | ((input: InferSchema<S>) => boolean | Promise<boolean>);
 }
