@@ -150,6 +150,8 @@ export {
   assistantMessage,
   type Message,
   messageText,
+  textOf,
+  toolCallsOf,
   type UserMessage,
   userMessage,
 } from "./core/message/message.ts";
