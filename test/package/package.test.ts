@@ -104,6 +104,8 @@ describe("each entry of the packed package", () => {
     };
     expect(check([manifest.name], [])).toBe("");
     expect(check(specifiers, ["node"])).toBe("");
+    // Entries that need Node's types say so themselves.
+    for (const specifier of specifiers) expect(check([specifier], [])).toBe("");
   });
 });
 
