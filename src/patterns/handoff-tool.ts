@@ -41,7 +41,7 @@ export function createHandoffTool<const Name extends string>({
     },
     readOnly: true,
     execute: (input) => ({
-      content: `The conversation goes on with ${String(input["to"])}.`,
+      content: `The conversation goes on with ${input["to"]}.`,
       finish: { text: "", output: { handoff: name, to: input["to"] } },
     }),
   });
