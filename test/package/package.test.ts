@@ -65,6 +65,25 @@ describe("each entry of the packed package", () => {
     expect(JSON.parse(runModule(text))).toEqual(Object.fromEntries(specifiers.map((name) => [name, true])));
   });
 
+  test("loads on an engine below the floor, and an agent says there what is missing", () => {
+    const text = `
+      for (const [owner, name] of [[Promise, "withResolvers"], [Map, "groupBy"], [Object, "groupBy"], [Array, "fromAsync"]])
+        delete owner[name];
+      for (const name of ${JSON.stringify(specifiers)}) await import(name);
+      const { Agent } = await import("nano-agent");
+      try {
+        new Agent({ model: "openai/gpt-5" });
+      } catch (error) {
+        console.log(error.message);
+      }`;
+    expect(runModule(text)).toMatch(/^This engine is too old for nano-agent: .* Use Node 22\.19 or newer/);
+    const files = globSync("dist/lib/**/*.js", { cwd: installed.path });
+    const linked = files.filter((file) =>
+      /import \{[^}]*zstd[^}]*\} from "node:zlib"/.test(readFileSync(join(installed.path, file), "utf8")),
+    );
+    expect(linked).toEqual([]);
+  });
+
   test("is the same module for require and import", () => {
     const text = `
       import { createRequire } from "node:module";
@@ -104,6 +123,8 @@ describe("each entry of the packed package", () => {
     };
     expect(check([manifest.name], [])).toBe("");
     expect(check(specifiers, ["node"])).toBe("");
+    // Entries that need Node's types say so themselves.
+    for (const specifier of specifiers) expect(check([specifier], [])).toBe("");
   });
 });
 
