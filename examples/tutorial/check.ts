@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { calls, ScriptedModel, says } from "nano-agent/testing";
 import { createNotesAgent } from "./notes-agent.ts";
 
-test("a note is written without a question", async () => {
+await test("a note is written without a question", async () => {
   const notes = new Map<string, string>();
   const model = new ScriptedModel([calls("write_note", { title: "shopping", text: "tea" }), says("Noted.")]);
   const result = await createNotesAgent(notes, { model }).run("Tea is out.");
@@ -13,7 +13,7 @@ test("a note is written without a question", async () => {
   assert.deepEqual([...notes], [["shopping", "tea"]]);
 });
 
-test("no note is removed when the user says no", async () => {
+await test("no note is removed when the user says no", async () => {
   const notes = new Map([["shopping", "tea"]]);
   const model = new ScriptedModel([calls("remove_note", { title: "shopping" }), says("I kept it.")]);
   const result = await createNotesAgent(notes, { model, approve: () => false }).run("Clear my list.");
