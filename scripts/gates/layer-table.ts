@@ -28,6 +28,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["patterns", 33],
   ["coding-agent", 45],
   ["app", 40],
+  ["faces/terminal", 49],
   ["faces/cli", 50],
   ["faces/tui", 50],
   ["faces/acp", 50],

@@ -41,6 +41,7 @@ const MAX_NAMED = 8;
 
 /** One question about all parts: that of the most dangerous, with the others named. `undefined` when there is none. */
 export function oneQuestion(open: readonly OpenPart[], line: string): Verdict | undefined {
+  if (open.length === 0) return undefined;
   const sorted = open.toSorted((one, other) => other.danger - one.danger).map(({ verdict }) => verdict);
   const [first] = sorted;
   if (first === undefined) return undefined;

@@ -51,6 +51,10 @@ const MAX_SHOWN = 160;
  */
 const RULES: Rules = {
   $schema: () => [],
+  // How the screen looks and what its keys do is the user's own.
+  theme: () => [{ never: "theme" }],
+  notifications: () => [{ never: "notifications" }],
+  keys: () => [{ never: "keys" }],
   disallowedTools: (value) => [{ tightens: { disallowedTools: value } }],
   permissionMode: (permissionMode, user) => {
     if (!isWiderMode(permissionMode, user.permissionMode ?? "default"))
