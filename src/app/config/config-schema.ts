@@ -150,6 +150,10 @@ export interface ConfigFile {
   /** False leaves secrets in results, errors and exports. Default true. */
   readonly redact?: boolean;
   readonly sandbox?: SandboxConfig;
+  /** Commands that run at events, by event; see docs/command-hooks.md. What is in it is checked where it is used. */
+  readonly hooks?: { readonly [event: string]: unknown };
+  /** Packages (or paths of files) that hold extensions. Counts in the user's own file alone. */
+  readonly extensions?: readonly string[];
   /** How the screen is dressed. Default `auto`: after the background of the terminal. */
   readonly theme?: ScreenTheme;
   /** False: the screen calls nobody who is away, with no bell and no notification. Default true. */
@@ -286,6 +290,8 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
     },
   },
   redact: { type: "boolean" },
+  hooks: { type: "map", of: { type: "any" } },
+  extensions: TEXTS,
   theme: { type: "string", oneOf: SCREEN_THEMES },
   notifications: { type: "boolean" },
   keys: { type: "map", of: TEXTS, key: /^[a-z]+(?:-[a-z]+)*$/ },

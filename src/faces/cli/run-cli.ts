@@ -88,7 +88,7 @@ async function runCommand(
   }
   const call = readCommandCall(command, args);
   const commands: { readonly [name: string]: Command | undefined } = await import("./small-commands.ts");
-  const run = commands[command.name];
+  const run = commands[command.name.replaceAll(/-(\w)/g, (_all, letter: string) => letter.toUpperCase())];
   if (run === undefined) throw toNanoAgentError(`The command ${command.name} cannot be loaded.`, "internal");
   return run(context, call);
 }

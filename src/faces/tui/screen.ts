@@ -1,6 +1,7 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { QuestionReply } from "../../app/coding-session/question.ts";
 import type { SessionView, ViewItem } from "../../app/coding-session/view.ts";
+import { terminalLine } from "../../app/safe-text.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { composeFrame } from "./compose-frame.ts";
 import { isEditing, type KeyAction, type Keymap } from "./editor/keymap.ts";
@@ -308,7 +309,8 @@ export class Screen implements ScreenFace {
       this.#hint !== undefined && this.#hint.until > this.#options.clock.elapsed()
         ? this.#hint.line
         : undefined;
-    const status = statusLine({ view, place, hint, marks: context.marks, width: context.width });
+    const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
+    const status = statusLine({ view, place, hint, marks: context.marks, width: context.width, extra });
     return composeFrame({ live, view, bottom, popup, status, size }, context);
   }
 

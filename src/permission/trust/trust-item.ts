@@ -1,9 +1,17 @@
 import { createHash } from "node:crypto";
 
 /** Every {@link TrustKind}. */
-export const TRUST_KINDS = ["config", "hook", "mcp_server", "skill", "agent", "command"] as const;
+export const TRUST_KINDS = [
+  "config",
+  "hook",
+  "mcp_server",
+  "skill",
+  "agent",
+  "command",
+  "extension",
+] as const;
 
-/** What of a project can act: settings that widen, hooks, MCP servers, skills with scripts, subagents with tools, commands that run something. */
+/** What of a project can act: settings that widen, hooks, MCP servers, skills with scripts, subagents with tools, commands that run something, extensions. */
 export type TrustKind = (typeof TRUST_KINDS)[number];
 
 /** One thing a project brings that can act. */

@@ -104,7 +104,7 @@ export class Picker<T> implements Panel {
     if (step !== undefined) this.#move(step);
     else if (event.key === "backspace") this.#type(applyEdit(this.#filter, "delete-left"));
     else if (event.key === "ctrl+u") this.#type(EMPTY_EDITOR);
-    else if (event.key === "escape" || event.key === "ctrl+c") this.#options.onCancel();
+    else if (["escape", "ctrl+c", "ctrl+d"].includes(event.key)) this.#options.onCancel();
     else if (event.key === "enter") {
       const item = this.#shown()[this.#marked];
       if (item !== undefined) this.#options.onChoose(item.value);
