@@ -77,7 +77,7 @@ describe("SessionStore", () => {
     ).toEqual(["abc", "abd", "abd"]);
     expect(() => store.find("ab", "/three")).toThrow("2 sessions begin with ab");
     expect(() => store.find("x", "/one")).toThrow("There is no session x");
-    expect(() => store.find("../abc", "/one")).toThrow("is no session id");
+    expect(() => store.find("../abc", "/one")).toThrow("is not a session id");
   });
 
   it("does not take an id that is in use", async () => {

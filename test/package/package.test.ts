@@ -31,10 +31,15 @@ describe("the packed package", () => {
     );
     expect(
       files.filter(
-        (path) => !/^(dist\/|docs\/nano-agent\.1$|LICENSE$|package\.json$|[A-Z][\w.-]*\.md$)/.test(path),
+        (path) =>
+          !/^(dist\/|docs\/|examples\/|bench\/(\w+\/)?README\.md$|LICENSE$|package\.json$|llms\.txt$|[A-Z][\w.-]*\.md$)/.test(
+            path,
+          ),
       ),
     ).toEqual([]);
-    expect(files.filter((path) => /\.(test|contract)\.|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+    expect(files.filter((path) => /\.(test|contract)\.|^(?!examples\/).*(?<!\.d)\.ts$/.test(path))).toEqual(
+      [],
+    );
   });
 
   test("needs at most 12 MB and 12 packages on disk, ripgrep's binary not counted", () => {
