@@ -14,14 +14,14 @@ export interface ReadOnlyCommand extends OptionTable {
   readonly max?: number;
   /** How every operand has to begin. */
   readonly begins?: string;
-  /** Other options of it run programs or write files. */
-  readonly sharp?: true;
+  /** What its other options do at worst: `true`: run programs or write files · `reads`: read files that they name. */
+  readonly sharp?: true | "reads";
 }
 
 const GIT_DIFF =
-  "stat stat= shortstat numstat name-only name-status summary patch no-patch cached staged word-diff color-words unified= color color= no-color no-ext-diff no-textconv diff-filter= ignore-all-space ignore-space-change ignore-blank-lines find-renames minimal patience histogram check exit-code quiet raw dirstat relative merge-base no-renames full-index binary";
+  "stat stat= shortstat numstat name-only name-status summary patch no-patch cached staged word-diff color-words unified unified= color color= no-color no-ext-diff no-textconv diff-filter= ignore-all-space ignore-space-change ignore-blank-lines find-renames minimal patience histogram check exit-code quiet raw dirstat relative merge-base no-renames full-index binary";
 const GIT_LOG =
-  "oneline graph decorate decorate= all branches tags remotes max-count= skip= since= after= until= before= author= committer= grep= pretty= pretty format= abbrev-commit abbrev= follow reverse merges no-merges first-parent date= topo-order date-order left-right cherry-pick no-decorate source simplify-by-decoration invert-grep regexp-ignore-case full-history no-walk boundary";
+  "oneline graph decorate decorate= all branches tags remotes max-count= skip= since= after= until= before= author= committer= grep= pretty= pretty format= abbrev-commit abbrev abbrev= follow reverse merges no-merges first-parent date= topo-order date-order left-right cherry-pick no-decorate source simplify-by-decoration invert-grep regexp-ignore-case full-history no-walk boundary";
 const TEST = "-e -f -d -s -r -w -x -L -h -n -z -eq -ne -lt -le -gt -ge -nt -ot -ef -a -o = == != ! ( ) ]";
 const COLOR = "color color= help version";
 
@@ -59,6 +59,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     name: "wc",
     short: "clLmw",
     long: "lines words chars bytes max-line-length total= help version",
+    sharp: "reads",
     operands: "paths",
   },
   ...["grep", "egrep", "fgrep"].map(
@@ -66,14 +67,17 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
       name,
       short: "acEFGhHiIlLnoPqrRsTUvVwxyzZ",
       valued: "ABCme",
+      globs: true,
+      sharp: "reads",
       long: `${COLOR} regexp= colour count extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case invert-match word-regexp line-regexp files-with-matches files-without-match max-count= only-matching quiet silent no-messages line-number with-filename no-filename after-context= before-context= context= recursive dereference-recursive include= exclude= exclude-dir= text null initial-tab binary-files= line-buffered`,
       operands: "pattern",
     }),
   ),
   {
     name: "rg",
-    short: "FHIilLNnopqsSuUvVwxc0aP",
+    short: "FHIilNnopqsSuUvVwxc0aP",
     valued: "ABCgmtTEde",
+    globs: true,
     sharp: true,
     long: `${COLOR} regexp= files files-with-matches files-without-match fixed-strings ignore-case smart-case case-sensitive invert-match word-regexp line-regexp line-number no-line-number count count-matches max-count= after-context= before-context= context= glob= iglob= type= type-not= type-list hidden no-ignore no-ignore-vcs multiline multiline-dotall only-matching replace= heading no-heading with-filename no-filename sort= sortr= stats json vimgrep column max-depth= max-columns= trim quiet pcre2 text null no-config passthru`,
     operands: "pattern",
@@ -82,6 +86,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     name: "find",
     operands: "paths",
     words: FIND_TESTS,
+    globs: true,
     sharp: true,
   },
   { name: "pwd", short: "LP", operands: "none" },
@@ -126,7 +131,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   { name: "tac", operands: "paths" },
   { name: "rev", operands: "paths" },
   { name: "fold", short: "bs", valued: "w", operands: "paths" },
-  { name: "column", short: "tx", valued: "csoNHRrE", operands: "paths" },
+  { name: "column", short: "tx", valued: "csoNHR", operands: "paths" },
   { name: "comm", short: "123", operands: "paths" },
   { name: "paste", short: "sz", valued: "d", operands: "paths" },
   { name: "join", short: "i", valued: "12aetvoj", operands: "paths" },
@@ -134,7 +139,8 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     name: "diff",
     short: "abBcdeEiNpqrstTuwyZ0123456789",
     valued: "UCWxI",
-    long: "unified unified= brief recursive ignore-all-space ignore-case side-by-side color color= exclude= new-file context= strip-trailing-cr report-identical-files suppress-common-lines width=",
+    sharp: "reads",
+    long: "unified unified= brief recursive ignore-all-space ignore-case side-by-side color color= exclude= new-file context context= strip-trailing-cr report-identical-files suppress-common-lines width=",
     operands: "paths",
   },
   { name: "cmp", short: "bls", valued: "in", operands: "paths" },
@@ -154,7 +160,8 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   },
   {
     name: "du",
-    short: "abchHklLmPsSx0",
+    sharp: "reads",
+    short: "abchklmPsSx0",
     valued: "dtB",
     long: "max-depth= human-readable summarize all apparent-size total exclude= block-size=",
     operands: "paths",
@@ -169,7 +176,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   {
     name: "tree",
     sharp: true,
-    short: "aACdDfFghilnNpqQrsStuUvxJX",
+    short: "aACdDfFghinNpqQrsStuUvxJX",
     valued: "LPI",
     long: "dirsfirst gitignore noreport du prune filelimit= charset= matchdirs ignore-case",
     operands: "paths",
@@ -200,7 +207,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   { name: "sleep", operands: "texts", max: 1 },
   { name: "md5sum", short: "btwz", operands: "paths" },
   { name: "sha1sum", short: "btwz", operands: "paths" },
-  { name: "xxd", short: "bCeEipruz", valued: "lscgo", operands: "paths", max: 1 },
+  { name: "xxd", short: "bCeEipruz", valued: "lscgo", apart: true, operands: "paths", max: 1 },
   { name: "pgrep", short: "afilnovwx", valued: "u", operands: "texts" },
   ...["-tf", "-tzf", "-tvf", "-tzvf", "-tvzf", "tf", "tzf", "tvf", "tzvf", "tvzf"].map(
     (list): ReadOnlyCommand => ({ name: `tar ${list}`, sharp: true, operands: "paths" }),
@@ -211,10 +218,11 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   { name: "ps", operands: "none" },
   { name: "sha256sum", short: "btwz", operands: "paths" },
   { name: "cksum", operands: "paths" },
-  { name: "od", short: "abcdfiloxsv", valued: "AjNtw", operands: "paths" },
-  { name: "hexdump", short: "bcCdovx", valued: "ns", operands: "paths" },
+  { name: "od", short: "abcdfiloxsv", valued: "AjNt", optional: "w", operands: "paths" },
+  { name: "hexdump", sharp: "reads", short: "bcCdovx", valued: "ns", operands: "paths" },
   {
     name: "jq",
+    sharp: true,
     short: "acCeMnRrsSj",
     valued: "",
     long: "arg== argjson== indent= seq stream ascii-output raw-output compact-output sort-keys exit-status null-input slurp tab color-output monochrome-output raw-input join-output",
@@ -227,11 +235,12 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     long: "short branch porcelain porcelain= long ignored untracked-files untracked-files= show-stash ahead-behind column",
     operands: "names",
   },
-  { name: "git diff", short: "abBcDmMpRrsuwWz", valued: "GSUlI", long: GIT_DIFF, operands: "names" },
+  { name: "git diff", short: "abBcDmMpRrsuwWz", valued: "GSlI", optional: "U", long: GIT_DIFF, operands: "names" },
   {
     name: "git log",
     short: "abBcimMpRrsuwWzEFPg",
-    valued: "GSULn",
+    valued: "GSLn",
+    optional: "U",
     long: `${GIT_LOG} ${GIT_DIFF}`,
     operands: "names",
     numbers: true,
@@ -239,7 +248,8 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   {
     name: "git show",
     short: "abBcmMpRrsuwWz",
-    valued: "GSUn",
+    valued: "GSn",
+    optional: "U",
     long: `${GIT_LOG} ${GIT_DIFF}`,
     operands: "names",
     numbers: true,
@@ -248,7 +258,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     name: "git blame",
     short: "bcCefklMnpstw",
     valued: "L",
-    long: "porcelain line-porcelain incremental show-stats date= abbrev=",
+    long: "porcelain line-porcelain incremental show-stats date= abbrev abbrev=",
     operands: "names",
   },
   {
@@ -298,7 +308,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   },
   {
     name: "git describe",
-    long: "tags all long always abbrev= dirty match= exact-match contains",
+    long: "tags all long always abbrev abbrev= dirty match= exact-match contains",
     operands: "names",
   },
   {

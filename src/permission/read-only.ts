@@ -102,13 +102,13 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
   // These take whatever is no option of theirs for a text.
   if (command.operands === "texts" && command.short === undefined && command.words === undefined)
     return areTexts(command, words.slice(from), context);
-  const { options, operands: places, unknown } = readOptions(words, command, { from });
+  const { options, operands: places, unknown, shifts } = readOptions(words, command, { from });
   const operands = places.flatMap((index) => words[index] ?? []);
   if (unknown.length > 0 || !options.every((option) => isHarmlessOption(command, option, context)))
     return false;
-  const isSharp = command.sharp === true || command.name.startsWith("git ");
-  if (isSharp && mayBecomeOption(operands, words)) return false;
-  const isPattern = !options.some(({ name }) => PATTERN_OPTIONS.has(name));
+  const sharp = command.name.startsWith("git ") ? true : command.sharp;
+  if (sharp !== undefined && mayBecomeOption(operands, words, { ...context, sharp })) return false;
+  const isPattern = !shifts && !options.some(({ name }) => PATTERN_OPTIONS.has(name));
   return areHarmless(command, operands, { ...context, isPattern });
 }
 
@@ -171,6 +171,8 @@ function isHarmlessOption(
 ): boolean {
   if (value === undefined) return true;
   if (FIND_PATHS.has(name)) return staysInside(value, context);
+  if (name === "--sort" && command.startsWith("git "))
+    return isPlainRefFormat(`%(${value.text.replace(/^-?(?:v(?:ersion)?:)?/, "")})`);
   if (name !== "--format" && name !== "--pretty") return true;
   if (!command.startsWith("git ")) return true;
   return (REFERENCES.test(command) ? isPlainRefFormat : isPlainLogFormat)(value.text);
@@ -178,9 +180,20 @@ function isHarmlessOption(
 
 const REFERENCES = /^git (?:branch|tag|for-each-ref)/;
 
-/** A name that a glob finds begins as the glob does: a file called like an option would become one, unless `--` stands before it. */
-function mayBecomeOption(operands: readonly ShellWord[], words: readonly ShellWord[]): boolean {
-  if (!operands.some(({ glob, text }) => glob && /^[*?[+@!]/.test(text))) return false;
+/**
+ * A name that a glob finds begins as the glob does: a file called like an option would become one, unless `--` stands before it. That
+ * goes for a variable of the line with such a value too. An option that names a place elsewhere takes a folder: a slash in the glob.
+ */
+function mayBecomeOption(
+  operands: readonly ShellWord[],
+  words: readonly ShellWord[],
+  { variables, sharp }: ReadOnlyContext & { readonly sharp: true | "reads" },
+): boolean {
+  const isOpen = ({ glob, text }: ShellWord): boolean =>
+    glob && /^[*?[+@!]/.test(text) && (sharp === true || text.includes("/"));
+  const becomesOpen = ({ names, text }: ShellWord): boolean =>
+    text.startsWith("$") && names.some((name) => variables.get(name)?.some(isOpen) === true);
+  if (!operands.some((word) => isOpen(word) || becomesOpen(word))) return false;
   return !words.some(({ text, literal }) => text === "--" && literal);
 }
 
@@ -240,7 +253,7 @@ function coversScripts(
     unknown.length === 0 &&
     scripts.length > 0 &&
     worstEffect(program, scripts) === "none" &&
-    !mayBecomeOption(files, words) &&
+    !mayBecomeOption(files, words, { ...context, sharp: true }) &&
     files.every((word) => !word.text.startsWith("-") && staysInside(word, context))
   );
 }

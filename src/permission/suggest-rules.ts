@@ -23,7 +23,7 @@ export function suggestRules(unit: ShellUnit, guards: readonly TextGuard[]): Sug
   const head =
     guards.length > 0 || words.some(({ assigns }) => assigns !== undefined) ? undefined : headOf(words);
   const isShort = head === undefined || !text.startsWith(head);
-  if (isShort) return { suggestion: `${TOOL}(${text})` };
+  if (isShort || (text === head && OPEN_NAMES.test(text))) return { suggestion: `${TOOL}(${text})` };
   return { suggestion: `${TOOL}(${text})`, wider: `${TOOL}(${head}${text === head ? "*" : " *"})` };
 }
 
@@ -44,9 +44,9 @@ const WIDER: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     git: "add commit fetch pull switch merge mv stash show diff log status blame branch tag ls-files rev-parse remote describe",
     cargo: "build check clippy test fmt doc tree metadata",
-    go: "build vet fmt list version env",
+    go: "build vet fmt list version",
     gh: "pr issue run search status",
-    npm: "test ls view outdated audit",
+    npm: "test ls view outdated",
     pnpm: "test list outdated audit",
     yarn: "test list outdated audit",
     pip: "list show freeze check",
@@ -68,6 +68,9 @@ const LOOKS_WITH: ReadonlyMap<string, RegExp> = new Map([
   ["gh run", /^(?:view|list|watch)$/],
   ["gh search", /^\w+$/],
 ]);
+
+/** A star glued to these would cover others as well: `git merge-index`, `git difftool`, `cargo test-all`, `tsc-watch`. */
+const OPEN_NAMES = /^(?:git |cargo |tsc$)/;
 
 /** Program and sub-command, where a rule for these is harmless. */
 function headOf(words: readonly ShellWord[]): string | undefined {

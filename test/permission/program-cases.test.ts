@@ -16,7 +16,7 @@ function workspace(): string {
 }
 
 test("every case under rules of the user is decided as the rules say", () => {
-  const folder = tempFolder();
+  const folder = workspace();
   const wrong = PROGRAM_CASES.flatMap(([line, command, expected]) => {
     const policy = policyIn(folder, { rules: shellRules(line), defaults: false });
     const { decision, reason } = policy.check({ tool: "bash", input: { command } });

@@ -48,8 +48,10 @@ const HARMLESS_LONG = new Set(["text", "to", "cc", "config"]);
 
 /** Short options that do, by sub-command. */
 const SHORT: ReadonlyMap<string, RegExp> = new Map([
-  ["clone", /^(?:-[a-z]*[uc]|--(?:te|co|u))/],
-  ["init", /^--te/],
+  ["clone", /^(?:-[a-z]*[uc]|--(?:te|co|u|se))/],
+  ["init", /^--(?:te|se)/],
+  ["checkout-index", /^--p/],
+  ["mailsplit", /^-o/],
   ["ls-remote", /^-[a-z]*u/],
   ["archive", /^-[a-z]*o/],
   ["format-patch", /^-[a-z]*o/],
@@ -101,13 +103,16 @@ const WHOLE = new Set([
   "http-backend",
   "upload-pack",
   "receive-pack",
+  "merge-index",
 ]);
+/** Parts of git that others of it call, with what these have read as arguments. */
+const INNER = /--|^credential-/;
 
 /** What the words of a git command run or write beside their purpose. */
 export function gitGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   const { guards, at } = globalGuards(words);
   const sub = textAt(words, at);
-  if (WHOLE.has(sub)) guards.push(guardOf(words, at, at + 1));
+  if (WHOLE.has(sub) || INNER.test(sub)) guards.push(guardOf(words, at, at + 1));
   for (let index = at + 1; index < words.length; index++) {
     const text = textAt(words, index);
     if (text === "--" && sub !== "submodule") break;
@@ -141,7 +146,7 @@ function guardOf(words: readonly ShellWord[], from: number, to: number): WordGua
 }
 
 function isGuardedArgument(sub: string, text: string): boolean {
-  if (isLong(text) || /^(?:ext|fd)::/.test(text)) return true;
+  if (isLong(text) || /(?:^|=)(?:ext|fd)::/.test(text)) return true;
   return SHORT.get(sub)?.test(text) === true || RUNNING.get(sub)?.test(text) === true;
 }
 

@@ -15,6 +15,13 @@ export interface OptionTable {
   readonly long?: string;
   /** Numbers are options: `head -20`. */
   readonly numbers?: true;
+  /** Short options are not bundled: what else stands in the word is not looked at, or is the value. */
+  readonly apart?: true;
+  /**
+   * A glob may be the next word of an option. It becomes as many words as there are files: all but the first are operands, and stand
+   * before those of the line (see {@link FoundWords.shifts}).
+   */
+  readonly globs?: true;
   /** One dash begins a whole word, as with `find`; written like {@link long}, dashes included. */
   readonly words?: string;
 }
@@ -37,6 +44,8 @@ export interface FoundWords {
   readonly operands: readonly number[];
   /** Indexes of words that look like options and are none that is known, or that an expansion could turn into one. */
   readonly unknown: readonly number[];
+  /** A glob is the value of an option: the first operand of the line may not be the first that the program finds. */
+  readonly shifts: boolean;
 }
 
 /** What {@link readOptions} goes by. */
@@ -56,24 +65,30 @@ export function readOptions(
   const options: FoundOption[] = [];
   const operands: number[] = [];
   const unknown: number[] = [];
+  const found = (all: readonly number[]): FoundWords => ({
+    options,
+    operands: all,
+    unknown,
+    shifts: options.some(({ from: first, to, value }) => value?.glob === true && to - first > 1),
+  });
   for (let at = from; at < words.length; at++) {
     const word = words[at] ?? literalWord("");
     if (isOperand(word, table)) {
-      if (ordered) return { options, operands: range(at, words.length), unknown };
+      if (ordered) return found(range(at, words.length));
       operands.push(at);
       continue;
     }
     if (word.text === "--" && table.words === undefined)
-      return { options, operands: [...operands, ...range(at + 1, words.length)], unknown };
-    const found = table.words === undefined ? optionAt(words, at, table) : wordAt(words, at, table.words);
-    if (found === undefined) {
+      return found([...operands, ...range(at + 1, words.length)]);
+    const read = table.words === undefined ? optionAt(words, at, table) : wordAt(words, at, table);
+    if (read === undefined) {
       unknown.push(at);
       continue;
     }
-    options.push(...found);
-    at = (found.at(-1)?.to ?? at + 1) - 1;
+    options.push(...read);
+    at = (read.at(-1)?.to ?? at + 1) - 1;
   }
-  return { options, operands, unknown };
+  return found(operands);
 }
 
 function range(from: number, to: number): readonly number[] {
@@ -109,8 +124,9 @@ function isWhole({ text, literal, glob, names, substitutions, braces, tilde }: S
 function longAt(
   words: readonly ShellWord[],
   at: number,
-  { long = "" }: OptionTable,
+  table: OptionTable,
 ): readonly FoundOption[] | undefined {
+  const { long = "" } = table;
   const text = words[at]?.text ?? "";
   const equals = text.indexOf("=");
   const name = text.slice(2, equals === -1 ? undefined : equals);
@@ -118,8 +134,8 @@ function longAt(
   if (equals !== -1)
     return hasWord(long, `${name}=`) ? [{ ...option, value: valueOf(words[at], equals + 1) }] : undefined;
   if (hasWord(long, name)) return [option];
-  if (hasWord(long, `${name}=`)) return withNext(words, option, 1);
-  return hasWord(long, `${name}==`) ? withNext(words, option, 2) : undefined;
+  if (hasWord(long, `${name}=`)) return withNext(words, { option, count: 1 }, table);
+  return hasWord(long, `${name}==`) ? withNext(words, { option, count: 2 }, table) : undefined;
 }
 
 function shortAt(
@@ -134,6 +150,7 @@ function shortAt(
     const letter = text.charAt(place);
     const option = { name: `-${letter}`, from: at, to: at + 1 };
     if (table.short?.includes(letter) === true) {
+      if (table.apart === true && text.length > 2) return undefined;
       found.push(option);
       continue;
     }
@@ -151,33 +168,40 @@ function valuedAt(
     letter,
     place,
   }: { readonly option: FoundOption; readonly letter: string; readonly place: number },
-  { valued = "", optional = "" }: OptionTable,
+  table: OptionTable,
 ): readonly FoundOption[] | undefined {
+  const { valued = "", optional = "" } = table;
   const word = words[option.from];
   const isLast = place === (word?.text.length ?? 0) - 1;
   if (!isLast && (valued + optional).includes(letter))
     return [{ ...option, value: valueOf(word, place + 1) }];
   if (optional.includes(letter)) return [option];
-  return valued.includes(letter) ? withNext(words, option, 1) : undefined;
+  return valued.includes(letter) ? withNext(words, { option, count: 1 }, table) : undefined;
 }
 
-function wordAt(words: readonly ShellWord[], at: number, known: string): readonly FoundOption[] | undefined {
+function wordAt(
+  words: readonly ShellWord[],
+  at: number,
+  table: OptionTable,
+): readonly FoundOption[] | undefined {
+  const { words: known = "" } = table;
   const { text, literal } = words[at] ?? literalWord("");
   const option = { name: text, from: at, to: at + 1 };
   if (!literal) return undefined;
   if (hasWord(known, text)) return [option];
-  return hasWord(known, `${text}=`) ? withNext(words, option, 1) : undefined;
+  return hasWord(known, `${text}=`) ? withNext(words, { option, count: 1 }, table) : undefined;
 }
 
 /** An option whose value is the next word, or the next two: words that stay one each, whatever they expand to. */
 function withNext(
   words: readonly ShellWord[],
-  option: FoundOption,
-  count: 1 | 2,
+  { option, count }: { readonly option: FoundOption; readonly count: 1 | 2 },
+  { globs }: OptionTable,
 ): readonly FoundOption[] | undefined {
   const values = words.slice(option.to, option.to + count);
   const value = values.at(-1);
   if (value === undefined || values.length < count || !values.every(isPlainValue)) return undefined;
+  if (globs !== true && values.some(({ glob }) => glob)) return undefined;
   return [{ ...option, to: option.to + count, value }];
 }
 

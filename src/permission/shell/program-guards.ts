@@ -3,7 +3,7 @@ import { gitGuards } from "./git-guards.ts";
 import { hasWord } from "./option-reader.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
 import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from "./script-programs.ts";
-import { isAsWritten, literalWord, type ShellWord, type SimpleCommand } from "./shell-command.ts";
+import { isAsWritten, literalWord, type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
 import { UNKNOWN_ARGUMENTS } from "./unwrap.ts";
 import type { WordGuard } from "./word-guard.ts";
 
@@ -95,7 +95,8 @@ function addOptionGuards(guards: WordGuard[], name: string, words: readonly Shel
   for (let index = 1; index < words.length; index++) {
     const text = words[index]?.text ?? "";
     if (text === "--" && options.ends === true) break;
-    if (!isGuardedWord(name, words[index], { ...options, first: index === 1 })) continue;
+    const isPair = options.pair?.test(`${textAt(words, index - 1)} ${text}`) === true;
+    if (!isPair && !isGuardedWord(name, words[index], { ...options, first: index === 1 })) continue;
     const reason = `${text} makes ${name} run a program or write a file`;
     guards.push({ from: index, to: index + 1, reason, ...programOf(words, index) });
   }

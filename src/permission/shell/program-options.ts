@@ -12,6 +12,8 @@ export interface ProgramOptions {
   readonly word?: RegExp;
   /** Literal words that do, wherever they stand. */
   readonly text?: RegExp;
+  /** Two words behind each other, with a blank between them, that do. */
+  readonly pair?: RegExp;
   /** Whether long options may begin with one dash. */
   readonly oneDash?: true;
   /** Whether `--` ends the options. Default false: every word is looked at. */
@@ -19,13 +21,16 @@ export interface ProgramOptions {
 }
 
 const VIM: ProgramOptions = { short: "cSswWu", word: /^(?:\+.+|--cmd|--startuptime|--listen|--remote-expr)/ };
-const COMPILER: ProgramOptions = { word: /^(?:@.+|-(?:wrapper|fplugin|B|specs|Xclang|load|iplugindir))/ };
-/** Variables that name programs, or whose values make runs as commands. */
+/** Plugins, and places where other parts of the compiler are taken from. */
+const COMPILER: ProgramOptions = {
+  word: /^(?:@.+|--?(?:wrapper|fplugin|fpass-plugin|B|specs|prefix|config|Xclang|load|iplugindir|plugin|fuse-ld=.*\/|ld-path|gcc-toolchain|gcc-install-dir)|-W[la],.*-plugin)/,
+};
+/** Variables that name programs, or whose values make runs as commands: `!=` before anything else. */
 const MAKE: ProgramOptions = {
   short: "E",
   valued: "CfIjlOoWB",
   long: ["eval"],
-  text: /\$[({]|^\.?(?:(?:MAKE)?SHELL\w*|\.?SHELLFLAGS|MAKE\w*|CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|FC|YACC|LEX|RM|CP|MV|MKDIR|INSTALL|PYTHON3?|NODE|NPM|NPX|GO|CARGO|RUSTC|JAVA|BASH|AWK|SED|GIT|CURL|DOCKER|\w*_?(?:CMD|COMMAND|PROGRAM|WRAPPER|LAUNCHER))\s*[:+?!]*=/,
+  text: /\$[({]|^[^=]*!=|^\.?(?:(?:MAKE)?SHELL\w*|\.?SHELLFLAGS|MAKE\w*|CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|FC|YACC|LEX|RM|CP|MV|MKDIR|INSTALL|PYTHON3?|NODE|NPM|NPX|GO|CARGO|RUSTC|JAVA|BASH|AWK|SED|GIT|CURL|DOCKER|\w*_?(?:CMD|COMMAND|PROGRAM|WRAPPER|LAUNCHER))\s*[:+?!]*=/,
 };
 const NPM: ProgramOptions = {
   short: "c",
@@ -92,9 +97,9 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
         "listed-incremental",
         "files-from",
       ],
-      harmless: ["file", "in", "use"],
+      harmless: ["file", "in"],
       // An archive behind a colon lies on another machine, which a remote shell is started for.
-      text: /^(?:-[A-Za-z]*f|--file=)?[\w.@-]+:/,
+      text: /^(?:-[A-Za-z]*f|--file=)?[^/=]+:/,
       word: /^[A-Za-z]*[IFT][A-Za-z]*$/,
     },
   ],
@@ -155,7 +160,9 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
         "ssl-sessions",
       ],
       harmless: ["cookie", "create-file-mode", "h", "head"],
-      word: /%output\{|^--expand-/,
+      // A file of formats may hold `%output{…}`.
+      word: /%output\{|^--expand-|^-[A-Za-z#]*w@|^--wr[a-z-]*=@/,
+      pair: /^(?:-[A-Za-z#]*w|--wr[a-z-]*) @/,
     },
   ],
   [
@@ -193,7 +200,15 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   ["c++", COMPILER],
   ["clang", COMPILER],
   ["clang++", COMPILER],
-  ["go", { word: /^--?(?:exec|toolexec|vettool|overlay)(?:=|$)|-extld(?:flags)?\b/ }],
+  // `go env -w` keeps what later builds run.
+  ["go", { word: /^--?(?:exec|toolexec|vettool|overlay|w)(?:=|$)|-extld(?:flags)?\b/ }],
+  // Configuration that names programs for credentials.
+  ["kubectl", { long: ["kubeconfig", "cache-dir", "profile-output", "log-file"] }],
+  ["helm", { long: ["kubeconfig", "post-renderer", "output-dir"] }],
+  ["docker", { long: ["config"] }],
+  ["podman", { long: ["config", "conmon", "runtime", "hooks-dir"] }],
+  ["pip", { long: ["python", "log", "log-file"] }],
+  ["pip3", { long: ["python", "log", "log-file"] }],
   ["cargo", { long: ["config"] }],
   ...["npm", "pnpm", "yarn", "bun", "npx", "pnpx", "bunx"].map((name): readonly [string, ProgramOptions] => [
     name,
@@ -204,7 +219,7 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   ["tcpdump", { short: "zwW", valued: "BcCDEFGijkmQrsTVyM" }],
   ["tree", { short: "oR", valued: "LPIHTo" }],
   ["yq", { short: "is", long: ["inplace", "split-exp", "split-exp-file"], harmless: ["i"] }],
-  ["openssl", { word: /^-(?:out|engine|provider|provider-path|keyout|writerand|CAserial|CAcreateserial)/ }],
+  ["openssl", { word: /^--?(?:out|engine|provider|config|keyout|writerand|CAserial|CAcreateserial)/ }],
   ["pandoc", { short: "oF", long: ["output", "filter", "lua-filter", "pdf-engine", "extract-media"] }],
   ["xmllint", { long: ["output"] }],
   ["iconv", { short: "o", valued: "ft", long: ["output"] }],
@@ -214,7 +229,8 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   [
     "sqlite3",
     {
-      word: /^--?cmd|(?:^|[\s;])\.(?:shell|system|sh|output|once|import|load|save|backup|dump|read|open|excel|log)/,
+      // Its commands may be abbreviated; functions of SQL touch files as well.
+      word: /^--?(?:cmd|init)|(?:^|[\s;])\.(?!(?:tables|schema|fullschema|headers?|mode|databases|indexes|indices|width|nullvalue|timeout|help|version|show)(?!\w))\w|(?:writefile|readfile|load_extension|edit)\s*\(|\battach\b|\bvacuum\b.*\binto\b/is,
     },
   ],
   ["psql", { short: "oL", long: ["output", "log-file"], word: /\\(?:!|o|copy|g\s*[|/]|w|i)/ }],
