@@ -235,7 +235,14 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     long: "short branch porcelain porcelain= long ignored untracked-files untracked-files= show-stash ahead-behind column",
     operands: "names",
   },
-  { name: "git diff", short: "abBcDmMpRrsuwWz", valued: "GSlI", optional: "U", long: GIT_DIFF, operands: "names" },
+  {
+    name: "git diff",
+    short: "abBcDmMpRrsuwWz",
+    valued: "GSlI",
+    optional: "U",
+    long: GIT_DIFF,
+    operands: "names",
+  },
   {
     name: "git log",
     short: "abBcimMpRrsuwWzEFPg",

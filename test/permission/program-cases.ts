@@ -336,7 +336,7 @@ export const NOT_COVERED: readonly string[] = [
   'for f in src *; do sort "$f"; done',
   'for f in */*; do rg x "$f"; done',
   'for f in ?; do git diff "$f"; done',
-  "for f in *; do sed p \"$f\"; done",
+  'for f in *; do sed p "$f"; done',
   'for f in [-a]*; do tree "$f"; done',
   'for f in *; do find "$f"; done',
   'for f in */*; do wc "$f"; done',
