@@ -111,7 +111,7 @@ class ShellJudge {
       const verdict = this.#unit(unit);
       if (verdict !== undefined) open.push({ danger: dangerOf(unit), verdict });
     }
-    if (judged + this.#plan.redirects.length === 0 && open.length === 0)
+    if (judged === 0 && open.length === 0)
       open.push({ danger: DANGER.input, verdict: unreadable(this.#line, "there is no command in it") });
     const outside = this.#outsideInput();
     if (outside !== undefined) open.push({ danger: DANGER.input, verdict: outside });
