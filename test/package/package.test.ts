@@ -122,7 +122,9 @@ describe("each entry of the packed package", () => {
       }).stdout;
     };
     const plain = publicEntries(ROOT)
-      .filter(({ source }) => !/^\/\/\/ <reference types="node"/.test(readFileSync(join(ROOT, source), "utf8")))
+      .filter(
+        ({ source }) => !/^\/\/\/ <reference types="node"/.test(readFileSync(join(ROOT, source), "utf8")),
+      )
       .map(({ subpath }) => manifest.name + subpath.slice(1));
     expect(plain).toContain(manifest.name);
     expect(check(plain)).toBe("");
