@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { parse } from "parse5";
 import { expect, test } from "vitest";
 import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { FileChange } from "../../core/agent/file-change.ts";
 import { sessionPage } from "./session-page.ts";
 
 interface Node {
@@ -256,4 +257,20 @@ test("no text whatsoever brings in an element or an attribute", () => {
     }),
     { numRuns: 150 },
   );
+});
+
+test("checkpoints and what was put back name their files, and no record shows its type", () => {
+  const change = (path: string): FileChange => ({ path, before: null, after: null });
+  const changes = ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts", "f.ts", "g.ts"].map(change);
+  const { text } = page([
+    { ...base, type: "checkpoint", callId: "c", name: "bash", root: "/w", changes },
+    { ...base, type: "checkpoint", callId: "d", name: "edit", root: "/w", changes: [] },
+    { ...base, type: "rollback", direction: "undo", root: "/w", changes: [change("a.ts")] },
+    { ...base, type: "rollback_end", rollback: "r", failed: ["a.ts"] },
+    { ...base, type: "memory_edit", edit: "mark", marks: ["m"] },
+  ]);
+  expect(text).toContain("bash changed 7 files: a.ts, b.ts, c.ts, d.ts, e.ts and 2 more");
+  expect(text).toContain("Put back: 1 file: a.ts");
+  expect(text).toContain("Could not be put back: a.ts");
+  expect(text).not.toMatch(/record of type|edit changed/);
 });

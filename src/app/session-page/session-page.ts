@@ -6,6 +6,7 @@ import type {
   ToolResultEntry,
   UserEntry,
 } from "../../core/agent/entry.ts";
+import type { FileChange } from "../../core/agent/file-change.ts";
 import { counted } from "../../core/base/text.ts";
 import type { ContentBlock } from "../../core/message/block.ts";
 import type { Message } from "../../core/message/message.ts";
@@ -100,14 +101,16 @@ function conversation(entries: readonly JournalEntry[]): readonly Html[] {
       case "model_usage":
       case "note":
         return [];
-      default:
-        return [html`<p class="note">${besideText(entry)}</p>`];
+      default: {
+        const text = besideText(entry);
+        return text === undefined ? [] : [html`<p class="note">${text}</p>`];
+      }
     }
   });
 }
 
 /** What is said of an entry that is beside the conversation. */
-function besideText(entry: JournalEntry): string {
+function besideText(entry: JournalEntry): string | undefined {
   switch (entry.type) {
     case "model_change":
       return `Model: ${entry.model}${entry.effort === undefined ? "" : `, effort ${entry.effort}`}`;
@@ -117,9 +120,24 @@ function besideText(entry: JournalEntry): string {
       return `Mode: ${entry.mode}`;
     case "retry":
       return `Attempt ${entry.attempt} after: ${entry.error.message}`;
+    case "checkpoint":
+      return entry.changes.length === 0 ? undefined : `${entry.name} changed ${filesOf(entry.changes)}`;
+    case "rollback":
+      return `${entry.direction === "undo" ? "Put back" : "Brought back"}: ${filesOf(entry.changes)}`;
+    case "rollback_end":
+      return entry.failed.length === 0 ? undefined : `Could not be put back: ${entry.failed.join(", ")}`;
+    case "memory_edit":
+      return entry.edit === "remove" ? "Messages were removed from the conversation." : undefined;
     default:
-      return `A record of type ${entry.type}`;
+      return undefined;
   }
+}
+
+/** Names of the first files and how many more there are. */
+function filesOf(changes: readonly FileChange[]): string {
+  const names = changes.slice(0, 5).map(({ path }) => path);
+  const more = changes.length - names.length;
+  return `${counted(changes.length, "file")}: ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function callFacts(entries: readonly JournalEntry[]): CallFacts {
