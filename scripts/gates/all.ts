@@ -9,6 +9,7 @@ export const GATES: readonly GateCommand[] = [
   { name: "package", command: ["node", "scripts/gates/package.ts"] },
   { name: "lint", command: ["oxlint", "--deny-warnings"] },
   { name: "dead-code", command: ["knip", "--no-progress", "--no-config-hints"] },
+  { name: "test-only", command: ["knip", "--production", "--no-progress", "--no-config-hints"] },
   { name: "types", command: ["tsc"] },
   { name: "format", command: ["biome", "check", "--error-on-warnings"] },
   { name: "layers", command: ["node", "scripts/gates/layers.ts"] },

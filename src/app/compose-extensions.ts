@@ -1,9 +1,11 @@
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
-import type { Finding } from "../extensions/markdown/origin.ts";
+import type { Finding, IsTrusted } from "../extensions/markdown/origin.ts";
+import type { Skill } from "../extensions/skills/skill.ts";
 import { createTaskTool } from "../extensions/subagents/task-tool.ts";
 import type { RatePauses } from "../providers/rate-pause.ts";
 import { about, type OnNotice } from "./coding-session/notice.ts";
+import type { CommandSource } from "./coding-session/session-command.ts";
 import { findExtensions } from "./extensions.ts";
 import type { Instructions } from "./instructions.ts";
 import { openModel } from "./open-model.ts";
@@ -33,15 +35,15 @@ export interface ComposedExtensions {
   readonly skills: readonly string[];
   /** Folders of skills: what they speak of must be readable. */
   readonly readable: readonly string[];
+  /** The skills as commands. */
+  readonly commands: CommandSource;
 }
 
 /** Finds the subagents and skills that hold in a folder, tells what cannot be used, and makes their tools. */
 export async function composeExtensions(options: ComposeExtensionsOptions): Promise<ComposedExtensions> {
   const { settings, tools, instructions, sandbox, onNotice } = options;
-  const { agents, skills, findings, skillTool } = await findExtensions(settings, {
-    tools,
-    isTrusted: extensionTrust(settings.trust),
-  });
+  const isTrusted = extensionTrust(settings.trust);
+  const { agents, skills, findings, skillTool } = await findExtensions(settings, { tools, isTrusted });
   for (const notice of faultNotices([...findings.skills, ...findings.agents]))
     about("extension", onNotice)(notice);
   const place = { base: "", cwd: settings.cwd, platform: process.platform };
@@ -60,7 +62,15 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
     agents: agents.map(({ name }) => name),
     skills: skills.map(({ name }) => name),
     readable: skills.map(({ folder }) => folder),
+    commands: await skillCommands(skills, isTrusted),
   };
+}
+
+async function skillCommands(skills: readonly Skill[], isTrusted: IsTrusted): Promise<CommandSource> {
+  if (skills.length === 0) return () => [];
+  const { skillCommand } = await import("./plugins/plugin-loaders.ts");
+  const commands = skills.map((skill) => skillCommand(skill, isTrusted));
+  return () => commands;
 }
 
 /** Opens models by name, each once: a model keeps its connections and what it has serialised. */

@@ -6,6 +6,7 @@ import { SessionRules } from "../permission/session-rules.ts";
 import { EXTRA_TOOLS } from "./config/extra-tool.ts";
 import { MEMORY_TOOLS } from "./open-memory.ts";
 import { createPermissionGate, type PermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
+import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the permission of a terminal agent is made from beside its settings. */
@@ -14,15 +15,19 @@ export interface ComposePermissionOptions
   /** Names of tools that may run whatever the settings say. */
   readonly allowed: readonly string[];
   /** Asks a person what no rule decides; without one nobody is asked. */
-  readonly approval: ApprovalPrompt | undefined;
+  readonly approval?: ApprovalPrompt | undefined;
   /** Whether there is somebody to ask now. Default: where there is an `approval`. */
   readonly isAttended?: (() => boolean) | undefined;
+  /** What stands around the gate and who is asked. */
+  readonly hooks?: Pick<SessionHooks, "gate" | "approver"> | undefined;
 }
 
 /** Who decides about calls, and who asks a person where that is open. */
 export interface ComposedPermission {
   readonly permission: PermissionGate;
   readonly approve: Approver | undefined;
+  /** Allows what rules describe until the function returned is called. Throws `invalid_config` for a text that is no rule. */
+  readonly lendRules: (rules: readonly string[]) => () => void;
 }
 
 /** Makes the gate of a terminal agent from its settings, and what asks a person. Throws for rules that cannot be read. */
@@ -32,13 +37,14 @@ export function composePermission(
     approval,
     allowed,
     known,
+    hooks,
     isAttended = () => approval !== undefined,
     ...options
   }: ComposePermissionOptions,
 ): ComposedPermission {
   const { config, cwd, paths } = settings;
   const session = new SessionRules();
-  const gate = createPermissionGate({
+  const plain = createPermissionGate({
     ...options,
     session,
     isAttended,
@@ -53,7 +59,9 @@ export function composePermission(
     home: paths.home,
     machinery: [paths.configFolder, paths.stateFolder],
   });
-  if (approval === undefined) return { permission: gate, approve: undefined };
+  const gate = hooks === undefined ? plain : hooks.gate(plain);
+  const lendRules = (rules: readonly string[]): (() => void) => session.lend(rules);
+  if (approval === undefined) return { permission: gate, approve: undefined, lendRules };
   const place = { configFolder: paths.configFolder, cwd };
   const approve = createApprover({
     prompt: approval,
@@ -61,7 +69,7 @@ export function composePermission(
     recheck: (request) => gate.check(request),
     remember: async (rule) => (await import("./saved-rules.ts")).saveRule(rule, place),
   });
-  return { permission: gate, approve };
+  return { permission: gate, approve: hooks === undefined ? approve : hooks.approver(approve), lendRules };
 }
 
 /** The file a setting comes from; `undefined` for one of the command line. */

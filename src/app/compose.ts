@@ -13,19 +13,18 @@ import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { parseModelName } from "../providers/model-name.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
-import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
+import type { BuiltinTools } from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import type { SessionPorts } from "./coding-session/coding-session.ts";
 import { about, type OnNotice } from "./coding-session/notice.ts";
+import { commandsOf, type SessionCommand } from "./coding-session/session-command.ts";
 import { composeExtensions } from "./compose-extensions.ts";
-import { composePermission } from "./compose-permission.ts";
+import { type ComposedPermission, composePermission } from "./compose-permission.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
-import { variable } from "./config/env.ts";
 import type { PatternName } from "./config/pattern-name.ts";
 import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
-import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
 import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
@@ -35,9 +34,10 @@ import { offeredTools } from "./offered-tools.ts";
 import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { PermissionGate } from "./permission-gate.ts";
+import { openParts } from "./plugins/open-parts.ts";
+import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
 import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
-import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions {
@@ -85,6 +85,14 @@ export interface ComposedAgent {
   readonly openModel: (name: string) => Promise<Model>;
   /** Asks a person, where there is an `approval`: for runs that are attended. */
   readonly approve: Approver | undefined;
+  /** {@link ComposedPermission.lendRules} */
+  readonly lendRules: ComposedPermission["lendRules"];
+  /** Hooks of the settings and of extensions; absent where there are none. */
+  readonly hooks: SessionHooks | undefined;
+  /** What a message may begin with. */
+  readonly commands: () => readonly SessionCommand[];
+  /** Texts of extensions for the status line. */
+  readonly status: () => readonly string[];
   readonly permission: PermissionGate;
   readonly systemPrompt: string;
   readonly checkpoints: Checkpoints | undefined;
@@ -131,38 +139,36 @@ async function composeConfined(
   options: ComposeOptions,
   { confined, found }: { readonly confined: Confinement; readonly found: FoundServers },
 ): Promise<ComposedAgent> {
-  const { settings, openJournal, approval, isAttended, onNotice } = options;
-  const { cwd, environment, paths } = settings;
-  const config = settings.config.values;
-  const mode = config.permissionMode ?? "default";
+  const { onNotice } = options;
   const { workspace, limits: sandbox } = confined;
   // What loads meanwhile is needed last.
   const opening = mcpOf(options, confined, found);
-  const guard = new FileGuard();
-  const builtin = builtinTools(options, confined, guard);
+  const { settings, guard, builtin, plugins, hooks, openJournal } = await openParts(options, confined);
+  const { cwd, environment, paths } = settings;
+  const config = settings.config.values;
+  const mode = config.permissionMode ?? "default";
   const memory = await openMemory(options.remembers === true ? config : {}, paths, about("memory", onNotice));
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const pauses = new RatePauses();
-  const extended = { settings, instructions, pauses, onNotice, sandbox };
-  const own = [...builtin.tools, ...(options.tools ?? [])];
-  const { agents, skills, readable, ...extensions } = await composeExtensions({ ...extended, tools: own });
-  const known = [...namesOf(extensions.tools), ...memory.toolNames];
-  const decided = { mode, known, allowed: memory.toolNames, workspace, readable, guard };
-  const { permission, approve } = composePermission(settings, { ...decided, approval, isAttended });
+  const around = { settings, instructions, pauses, onNotice, sandbox, tools: plugins.tools };
+  const { readable, tools: all, commands, ...named } = await composeExtensions(around);
+  const known = [...namesOf(all), ...memory.toolNames];
+  const decided = { mode, known, allowed: memory.toolNames, workspace, readable, guard, hooks };
+  const { permission, ...asked } = composePermission(settings, { ...options, ...decided });
   const warn = about("setting", onNotice);
   const open = (name: string): Promise<Model> =>
     openModel(name, { environment, config, onNotice: warn, pauses });
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
   const offered = (chosen: Model): readonly Tool[] =>
-    offeredTools(extensions.tools, { model: chosen, forbidden: permission.forbidden, onNotice: warn });
+    offeredTools(all, { model: chosen, forbidden: permission.forbidden, onNotice: warn });
   const tools = offered(model);
   const mcp = await opening;
   const journal = await openJournal();
-  const undo = { settings, roots: workspace, journal, onNotice: about("undo", onNotice) };
-  const checkpoints = openCheckpoints(undo);
+  const undo = { settings, roots: workspace, journal };
+  const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
   const prompt = promptOf(config, { instructions, cwd, sandbox });
   const fixed = { permission, cwd, journal, systemPrompt: prompt, ...memory.agentOptions };
-  const agentOptions = agentOptionsOf(config, confined, { ...fixed, checkpoints });
+  const agentOptions = agentOptionsOf(config, confined, { ...fixed, checkpoints, sessionHooks: hooks });
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> => {
     const own = choice.model === model ? tools : offered(choice.model);
     return agentWithServers(mcp, choice, { ...config, options: { ...agentOptions, tools: own } });
@@ -174,28 +180,35 @@ async function composeConfined(
     modelWhy,
     effort,
     openModel: open,
-    approve,
+    ...asked,
     permission,
+    hooks,
+    commands: () => commandsOf([...plugins.commands, commands]),
+    status: plugins.status,
     mode,
     systemPrompt: prompt,
     mcp,
     toolNames: [...namesOf(tools.filter(isOffered)), ...memory.toolNames, ...namesOf(mcp.tools())],
-    agents,
-    skills,
+    ...named,
     sandbox: confined.sandbox,
     checkpoints,
-    ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined, mcp }),
+    ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined, mcp, hooks }),
     tidy: () => tidy(cwd),
   };
+}
+
+interface AroundAgent {
+  readonly checkpoints: Checkpoints | undefined;
+  readonly sessionHooks: SessionHooks | undefined;
 }
 
 function agentOptionsOf(
   config: ConfigFile,
   { redact }: Confinement,
-  { checkpoints, ...fixed }: Omit<AgentOptions, "model"> & { readonly checkpoints: Checkpoints | undefined },
+  { checkpoints, sessionHooks, ...fixed }: Omit<AgentOptions, "model"> & AroundAgent,
 ): Omit<AgentOptions, "model"> {
   return {
-    ...boundsOf(config),
+    ...boundsOf(config, sessionHooks),
     ...fixed,
     ...(redact && { redact }),
     ...(checkpoints && { checkpointer: checkpoints }),
@@ -236,25 +249,6 @@ function mcpOf(
   });
 }
 
-function builtinTools(
-  { settings: { paths, environment, config }, ports }: ComposeOptions,
-  { shell, workspace }: Confinement,
-  guard: FileGuard,
-): BuiltinTools {
-  const { values } = config;
-  return createBuiltinTools({
-    // Assigned and not copied, as above.
-    shell: Object.assign(shell, { port: ports?.shell }),
-    files: ports?.files,
-    home: paths.home,
-    workspace,
-    searchPath: variable(environment, "PATH") ?? "",
-    guard,
-    extra: values.extraTools ?? [],
-    webFetch: webFetchOptions(values, environment),
-  });
-}
-
 /** What is done before the first calls and after the last. */
 function aroundCalls(
   builtin: BuiltinTools,
@@ -263,6 +257,7 @@ function aroundCalls(
     readonly closeMemory: () => void;
     readonly confined: Confinement;
     readonly mcp: Pick<OpenMcp, "close" | "killNow">;
+    readonly hooks: SessionHooks | undefined;
   },
 ): Pick<ComposedAgent, "prepare" | "runShell" | "dispose" | "killNow"> {
   return {
@@ -278,6 +273,7 @@ function aroundCalls(
     },
     killNow: () => {
       builtin.killNow();
+      endings.hooks?.killNow();
       endings.mcp.killNow();
     },
   };
@@ -325,14 +321,16 @@ async function chosenModel(
   return { model: await open(name), effort: parseModelName(name).effort, why, source };
 }
 
-/** What keeps a run, its cost and its conversation within bounds. */
-function boundsOf(config: ConfigFile): Partial<AgentOptions> {
+/** What keeps a run, its cost and its conversation within bounds, and what stands around its calls. */
+function boundsOf(config: ConfigFile, hooks: SessionHooks | undefined): Partial<AgentOptions> {
+  const compaction = config.compaction === false ? false : summaryCompaction(config.compaction);
   return {
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
     ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
-    compaction: config.compaction === false ? false : summaryCompaction(config.compaction),
+    compaction: compaction === false || hooks === undefined ? compaction : hooks.compactor(compaction),
+    ...(hooks === undefined ? {} : { hooks: hooks.agentHooks }),
   };
 }
 

@@ -3,6 +3,7 @@
  * lone surrogates become visible, line ends and tabs stay.
  */
 export function terminalText(text: string): string {
+  if (SAFE.test(text)) return text;
   return text
     .replaceAll("\r\n", "\n")
     .toWellFormed()
@@ -18,8 +19,10 @@ export function terminalLine(text: string, maxChars: number): string {
   return characters.length <= maxChars ? line : `${characters.slice(0, Math.max(0, maxChars - 1)).join("")}…`;
 }
 
-/** Control and format characters; the joiner of emoji stays. */
-const UNSAFE = /(?![\n\t\u200D])[\p{Cc}\p{Cf}]/gu;
+const SAFE = /^[\x20-\x7e\n\t\u00ae-\u024f\u0410-\u044f\u2500-\u257f\u3001-\u3029\u4e00-\u9fff]*$/;
+
+/** Control and format characters and separators of lines; the joiners of emoji and letters stay. */
+const UNSAFE = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** The Unicode picture of a control character. */
 function pictureOf(char: string): string {

@@ -41,15 +41,24 @@ const MAX_NAMED = 8;
 
 /** One question about all parts: that of the most dangerous, with the others named. `undefined` when there is none. */
 export function oneQuestion(open: readonly OpenPart[], line: string): Verdict | undefined {
+  if (open.length === 0) return undefined;
   const sorted = open.toSorted((one, other) => other.danger - one.danger).map(({ verdict }) => verdict);
   const [first] = sorted;
   if (first === undefined) return undefined;
+  const obstacle = obstacleOf(sorted);
   const parts = [...new Set(sorted.map(({ part }) => part ?? line))];
   const others = parts.slice(1, MAX_NAMED).map(inBrief);
-  if (others.length === 0) return { ...first, parts };
+  if (others.length === 0) return { ...first, parts, ...obstacle };
   const more = parts.length - 1 - others.length;
   const list = more > 0 ? [...others, `${more} more`] : others;
-  return { ...first, parts, reason: `${first.reason} Not allowed either: ${list.join(" · ")}.` };
+  return { ...first, parts, ...obstacle, reason: `${first.reason} Not allowed either: ${list.join(" · ")}.` };
+}
+
+/** What stands in the way of any part stands in the way of all; a rule that speaks of another part than the first does too. */
+function obstacleOf(verdicts: readonly Verdict[]): Pick<Verdict, "obstacle"> {
+  if (verdicts.some(({ obstacle, rule }) => obstacle === "protected" || rule !== undefined))
+    return { obstacle: "protected" };
+  return verdicts.some(({ obstacle }) => obstacle !== undefined) ? { obstacle: "unreadable" } : {};
 }
 
 function inBrief(part: string): string {

@@ -40,10 +40,16 @@ export function judgePath(call: PathCall): Verdict {
 function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPath): Verdict | undefined {
   const part = path.given;
   if (path.odd !== undefined)
-    return { decision: "ask", part, reason: `${shown(part)} is no plain path: ${path.odd}.`, by: "guard" };
+    return {
+      decision: "ask",
+      part,
+      reason: `${shown(part)} is no plain path: ${path.odd}.`,
+      by: "guard",
+      obstacle: "unreadable",
+    };
   if (isEditTool(tool) && space.isMachinery(path)) {
     const reason = `${shown(part)} is part of a repository's or nano-agent's own machinery: writing there is always asked about.`;
-    return { decision: "ask", part, reason, by: "guard" };
+    return { decision: "ask", part, reason, by: "guard", obstacle: "protected" };
   }
   const rule = rules.againstPath("ask", tool, { path, space });
   if (rule !== undefined) return byRule(rule, part);

@@ -2,7 +2,7 @@ import type { CommandRules } from "./command-rules.ts";
 import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
 import { openPlace } from "./open-places.ts";
-import type { PathSpace } from "./paths/path-space.ts";
+import { isMachinery, type PathSpace } from "./paths/path-space.ts";
 import { repositoryFrom } from "./paths/repository.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import { isHarmless, redirectReason } from "./redirect-targets.ts";
@@ -89,7 +89,7 @@ class ShellJudge {
     const hidden = hiddenCharacter(this.#line);
     if (hidden !== undefined) {
       const why = `the command has a character in it that does not show (${hidden})`;
-      open.push({ danger: DANGER.hidden, verdict: ask(this.#line, why) });
+      open.push({ danger: DANGER.hidden, verdict: unreadable(this.#line, why) });
     }
     if (rule !== undefined) open.push({ danger: DANGER.rule, verdict: rule });
     const secret = this.#judgement.defaults ? this.#secret() : undefined;
@@ -100,10 +100,10 @@ class ShellJudge {
 
   #openParts(open: OpenPart[]): void {
     for (const { part, reason } of this.#plan.obstacles)
-      open.push({ danger: DANGER.unread, verdict: ask(part, reason) });
+      open.push({ danger: DANGER.unread, verdict: unreadable(part, reason) });
     for (const each of this.#plan.redirects)
       if (!isHarmless(each, this.#plan.variables))
-        open.push({ danger: DANGER.write, verdict: ask(each.source, redirectReason(each)) });
+        open.push({ danger: DANGER.write, verdict: this.#redirect(each) });
     let judged = 0;
     for (const unit of this.#plan.units) {
       if (!unit.judged) continue;
@@ -111,8 +111,8 @@ class ShellJudge {
       const verdict = this.#unit(unit);
       if (verdict !== undefined) open.push({ danger: dangerOf(unit), verdict });
     }
-    if (judged + this.#plan.redirects.length === 0 && open.length === 0)
-      open.push({ danger: DANGER.input, verdict: ask(this.#line, "there is no command in it") });
+    if (judged === 0 && open.length === 0)
+      open.push({ danger: DANGER.input, verdict: unreadable(this.#line, "there is no command in it") });
     const outside = this.#outsideInput();
     if (outside !== undefined) open.push({ danger: DANGER.input, verdict: outside });
   }
@@ -184,12 +184,24 @@ class ShellJudge {
     return undefined;
   }
 
+  /** Where the shell writes is known where its target is plain and the line changes no folder. */
+  #redirect(redirect: ShellRedirect): Verdict {
+    const { source, target, writes } = redirect;
+    const { space } = this.#judgement;
+    const verdict = ask(source, redirectReason(redirect));
+    if (isMachinery(target.text)) return { ...verdict, obstacle: "protected" };
+    if (!writes) return verdict;
+    const isKnown = target.literal && this.#plan.units.every(({ folders }) => folders === START);
+    if (!isKnown) return { ...verdict, obstacle: "unreadable" };
+    return space.isMachinery(space.path(target.text)) ? { ...verdict, obstacle: "protected" } : verdict;
+  }
+
   #unit(unit: ShellUnit): Verdict | undefined {
-    if (unit.blocked !== undefined) return ask(unit.text, unit.blocked);
+    if (unit.blocked !== undefined) return unreadable(unit.text, unit.blocked);
     const place = this.#openPlace(unit);
-    if (place !== undefined) return ask(unit.text, place);
+    if (place !== undefined) return { ...ask(unit.text, place), obstacle: "protected" };
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
-    if (unit.unseen !== undefined) return ask(unit.text, unit.unseen);
+    if (unit.unseen !== undefined) return unreadable(unit.text, unit.unseen);
     const places = this.#placesOf(unit);
     if (typeof places === "string") return ask(unit.text, places);
     const guards =
@@ -253,7 +265,8 @@ class ShellJudge {
     const inner = guard?.program?.find((each) => this.#unit(each) !== undefined);
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
       const why = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
-      return { ...ask(unit.text, why), ...offer };
+      const obstacle = this.#unit(inner)?.obstacle;
+      return { ...ask(unit.text, why), ...offer, ...(obstacle && { obstacle }) };
     }
     if (nearly === undefined || guard === undefined) {
       const why = guard === undefined ? "no rule allows it" : `no rule allows it, and ${guard.reason}`;
@@ -368,6 +381,11 @@ function ask(part: string, why: string): Verdict {
     reason: `${shown(part)}: ${why}.`,
     by: "guard",
   };
+}
+
+/** A part that could be anything. */
+function unreadable(part: string, why: string): Verdict {
+  return { ...ask(part, why), obstacle: "unreadable" };
 }
 
 function secretVerdict(part: string, pattern: string): Verdict {

@@ -335,3 +335,9 @@ test("tools a person trusts as a whole may redirect, but deny rules and hidden c
     "ask",
   ]);
 });
+
+test("a line of redirections alone is asked about, wherever they lead", () => {
+  const { check } = room();
+  const lines = ["< src/a.ts", "< ../outside/x", "<$", "(< ../outside/x)", "{ < /etc/passwd; }"];
+  expect(lines.map((command) => check("bash", { command }))).toEqual(lines.map(() => "ask"));
+});

@@ -40,7 +40,7 @@ export interface PolicyCall {
 }
 
 /** What the policy says about a call. */
-export interface PolicyDecision extends Omit<Verdict, "by" | "mode"> {
+export interface PolicyDecision extends Omit<Verdict, "by" | "mode" | "obstacle"> {
   /**
    * What decided, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is none (`no_rule`), a mode (`plan_mode`,
    * `dont_ask_mode`), or that the call cannot be judged (`not_judged`). Absent for what is allowed without a rule.
@@ -58,6 +58,7 @@ export type PolicyCode =
   | "no_rule"
   | "plan_mode"
   | "dont_ask_mode"
+  | "protected_path"
   | "not_judged";
 
 /** Decides about tool calls. Every call passes here, on every path. */
@@ -286,18 +287,17 @@ class RulePolicy implements Policy {
   }
 }
 
-function toDecision({ by, mode, ...decision }: Verdict): PolicyDecision {
-  const code = codeOf(decision, by, mode);
+function toDecision(verdict: Verdict): PolicyDecision {
+  const { by: _by, mode: _mode, obstacle: _obstacle, ...decision } = verdict;
+  const code = codeOf(verdict);
   return code === undefined ? decision : { ...decision, code };
 }
 
-function codeOf(
-  { decision, rule, part }: Omit<Verdict, "by" | "mode">,
-  by: Verdict["by"],
-  mode: Verdict["mode"],
-): PolicyCode | undefined {
+function codeOf({ decision, rule, part, by, mode, obstacle }: Verdict): PolicyCode | undefined {
   if (mode !== undefined) return mode === "plan" ? "plan_mode" : "dont_ask_mode";
   if (rule !== undefined) return `${decision}_rule`;
   if (decision === "allow") return undefined;
-  return by === "form" || (by === "guard" && part === undefined) ? "not_judged" : "no_rule";
+  if (obstacle === "protected") return "protected_path";
+  const isJudged = obstacle === undefined && by !== "form" && (by !== "guard" || part !== undefined);
+  return isJudged ? "no_rule" : "not_judged";
 }

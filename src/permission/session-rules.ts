@@ -7,10 +7,29 @@ export type ApprovalScope = "once" | "session" | "always";
 /** Rules that answers of this session brought. Give the same object to the policy: new rules count from the next call on. */
 export class SessionRules {
   readonly #rules: OriginRule[] = [];
+  readonly #lent = new Set<readonly OriginRule[]>();
+  #revision = 0;
 
   /** The rules so far, in the order they came. */
   get rules(): readonly OriginRule[] {
-    return this.#rules;
+    return [...this.#rules, ...[...this.#lent].flat()];
+  }
+
+  /** Counts up with each change. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Allows what rules describe until the function returned is called. Throws `invalid_config` for a text that is no rule. */
+  lend(rules: readonly string[]): () => void {
+    const lent = rules
+      .flatMap((text) => parseRule(text, "allow"))
+      .map((rule): OriginRule => ({ ...rule, origin: "session" }));
+    this.#lent.add(lent);
+    this.#revision++;
+    return () => {
+      if (this.#lent.delete(lent)) this.#revision++;
+    };
   }
 
   /**
@@ -19,6 +38,7 @@ export class SessionRules {
    */
   accept(suggestion: string, scope: ApprovalScope): string | undefined {
     if (scope === "once") return undefined;
+    this.#revision++;
     for (const rule of parseRule(suggestion, "allow")) {
       if (!this.#rules.some((known) => ruleText(known) === ruleText(rule)))
         this.#rules.push({ ...rule, origin: "session" });

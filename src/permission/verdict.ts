@@ -22,6 +22,8 @@ export interface Verdict {
   readonly wider?: string;
   /** Who decided: a rule of the user or this session, a built-in one, the mode with no rule at all, or that there is no form to run it in. */
   readonly by: "user" | "session" | "built-in" | "mode" | "guard" | "form";
+  /** Why no rule can allow it: it may write where nothing writes unasked, or what it does cannot be told. */
+  readonly obstacle?: "protected" | "unreadable";
 }
 
 /** A verdict by a rule. */

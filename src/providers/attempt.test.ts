@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
+import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
-import { type Answer, type LoopbackServer, startLoopback } from "../testing/loopback-server.ts";
 import { anthropicWire } from "./anthropic/provider.ts";
 import { createTransport } from "./create-transport.ts";
 import type { Wire } from "./wire.ts";

@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Answer, type LoopbackServer, startLoopback } from "../testing/loopback-server.ts";
+import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import { createTransport, type TransportOptions } from "./create-transport.ts";
 import type { AnswerHead, Transport } from "./http.ts";
 

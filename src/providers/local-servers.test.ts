@@ -1,8 +1,8 @@
 // Servers on loopback that behave as llama-server does while it loads, reads a long prompt, or cannot read its model's output.
 import { afterEach, expect, test } from "vitest";
+import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import type { Clock } from "../core/base/clock.ts";
 import type { ModelRequest } from "../core/model/model.ts";
-import { type Answer, type LoopbackServer, startLoopback } from "../testing/loopback-server.ts";
 import { createTransport } from "./create-transport.ts";
 import type { NetworkOptions } from "./network.ts";
 import { type ResolveModelOptions, resolveModel } from "./resolve-model.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Answer, type LoopbackServer, startLoopback } from "../testing/loopback-server.ts";
+import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import { findPreset, PRESETS } from "./catalog.ts";
 import { knownModelInfo } from "./model-info.ts";
 import { parseModelName } from "./model-name.ts";

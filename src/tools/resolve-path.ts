@@ -10,11 +10,6 @@ export interface PathBase {
   readonly home?: string;
 }
 
-/** The absolute path a person means by `path`: `~/` and `cwd` filled in, `.` and `..` taken out, links left as they are. */
-export function absolutePath(path: string, base: PathBase): string {
-  return resolve(base.cwd, expandHome(path, base));
-}
-
 /**
  * The place on disk that the system would open for `path`: every link followed, also one whose target is not there yet, and `..`
  * taken after following. The part of a path that does not exist is kept as written. Never throws: where the system would refuse

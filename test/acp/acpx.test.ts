@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
@@ -15,7 +15,7 @@ function acpx(
   args: readonly string[],
   place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
 ) {
-  const manifest = createRequire(import.meta.url).resolve("acpx/package.json");
+  const manifest = fileURLToPath(import.meta.resolve("acpx/package.json"));
   const { bin } = JSON.parse(readFileSync(manifest, "utf8")) as { readonly bin: { readonly acpx: string } };
   const home = tempFolder();
   return promisify(execFile)(process.execPath, [join(dirname(manifest), bin.acpx), ...args], {

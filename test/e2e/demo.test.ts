@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type Answer, startLoopback } from "../../src/testing/loopback-server.ts";
 import { withVariables } from "../hermetic-command.ts";
+import { type Answer, startLoopback } from "../loopback-server.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 const BIN = join(import.meta.dirname, "../../dist/bin.mjs");

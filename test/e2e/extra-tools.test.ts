@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { startLoopback } from "../../src/testing/loopback-server.ts";
 import { calls, says } from "../../src/testing/script.ts";
+import { startLoopback } from "../loopback-server.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand, serverEnv } from "./command.ts";
 import { checkedLines } from "./event-schema.ts";

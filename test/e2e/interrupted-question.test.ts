@@ -16,7 +16,7 @@ function inTerminal(
   env: Readonly<Record<string, string>>,
   { cwd, answer }: { readonly cwd: string; readonly answer: string },
 ): Promise<{ readonly code: number | null; readonly text: string }> {
-  const line = `'${process.execPath}' '${BIN}' go; code=$?; stty -a; exit $code`;
+  const line = `'${process.execPath}' '${BIN}' -p go; code=$?; stty -a; exit $code`;
   const child = spawn("script", ["-qec", line, "/dev/null"], {
     cwd,
     env: withVariables({ TERM: "xterm", ...env }),

@@ -292,6 +292,8 @@ export interface CodingSession extends AsyncDisposable {
     options: { readonly shared: boolean; readonly signal?: AbortSignal },
   ): Promise<ShellOutcome>;
   stats(): SessionStats;
+  /** What extensions show in the status line, asked for now. */
+  status(): readonly string[];
 
   /** Ends at once whatever tools have started and gives the session file back, for the moment before the process ends. */
   killNow(): void;

@@ -21,6 +21,7 @@ import type {
   UndoOptions,
   UndoReport,
 } from "./coding-session.ts";
+import { commandIn } from "./intake.ts";
 import { Listeners } from "./listeners.ts";
 import { LiveView } from "./live-view.ts";
 import type { MessageQueue } from "./message-queue.ts";
@@ -68,7 +69,8 @@ export class LiveSession implements CodingSession {
       onEvent: (event) => this.#onEvent(event),
       onChange: () => this.changed(),
       isBlocked: () => this.#aside !== undefined || this.#closing !== undefined,
-      isCommand: (text) => this.info.commands.some(({ name }) => isCommand(text, name)),
+      lendModel: (name) => this.#models.lend(name),
+      isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
     });
     this.#view = new LiveView({
       entries: () => parts.session.journal.entries(),
@@ -81,9 +83,10 @@ export class LiveSession implements CodingSession {
 
   /** Takes up what the session was left with: its model, and questions that nobody has answered. */
   async begin(): Promise<void> {
-    const { session, desk, notices } = this.#parts;
+    const { composed, session, desk, notices } = this.#parts;
     if (await this.#models.resume(session, notices)) await this.#renew();
     notices.add(this.#models.notice);
+    composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
     for (const question of openQuestions(session))
       desk.leave(question, (reply) => this.#runs.answerLeft(question, reply));
   }
@@ -94,12 +97,8 @@ export class LiveSession implements CodingSession {
 
   get info(): SessionInfo {
     const { view: model, effort } = this.#models;
-    return sessionInfo(this.#parts, {
-      model,
-      effort,
-      mode: this.#mode,
-      lateTools: [...this.#lateTools.keys()],
-    });
+    const lateTools = [...this.#lateTools.keys()];
+    return sessionInfo(this.#parts, { model, effort, mode: this.#mode, lateTools });
   }
 
   get notices(): readonly Notice[] {
@@ -266,6 +265,10 @@ export class LiveSession implements CodingSession {
     });
   }
 
+  status(): readonly string[] {
+    return this.#parts.composed.status();
+  }
+
   stats(): SessionStats {
     const { session, composed } = this.#parts;
     return sessionStats(session.journal.entries(), {
@@ -389,12 +392,9 @@ export class LiveSession implements CodingSession {
     const { composed, session, desk } = this.#parts;
     await this.#runs.stop("The session was closed.");
     desk.clear();
+    await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#tidied]);
     await session.close();
     this.changed();
   }
-}
-
-function isCommand(text: string, name: string): boolean {
-  return text === `/${name}` || text.startsWith(`/${name} `);
 }

@@ -84,6 +84,22 @@ export class ModelControl {
     this.#source = undefined;
   }
 
+  /** Another model for one message; the function returned takes it back. */
+  async lend(name: string): Promise<() => Promise<void>> {
+    const before = { model: this.#model, effort: this.#effort, why: this.#why, source: this.#source };
+    const { effort } = this.choice;
+    const isNamed = this.#isNamed;
+    await this.setModel(name);
+    return async () => {
+      await this.#agent().setModel(before.model, { effort });
+      this.#model = before.model;
+      this.#effort = before.effort;
+      this.#why = before.why;
+      this.#source = before.source;
+      this.#isNamed = isNamed;
+    };
+  }
+
   async setEffort(effort: Effort | undefined): Promise<void> {
     if (effort !== undefined && !EFFORTS.includes(effort))
       throw new NanoAgentError(

@@ -45,6 +45,7 @@ export type NoticeTopic =
   | "sandbox"
   | "instructions"
   | "extension"
+  | "hook"
   | "mcp"
   | "permission"
   | "plugin"

@@ -105,7 +105,7 @@ export class QuestionDesk implements ApprovalPrompt {
         reason,
         choices: choicesOf(asked, rulesFile),
         ...(agent === undefined ? {} : { agent }),
-        ...(asked.part === undefined ? {} : { parts: [partOf(asked, asked.part)] }),
+        ...partsOf(asked),
         ...(diff === undefined ? {} : { diff }),
       },
       signal,
@@ -174,8 +174,16 @@ async function heard(listener: QuestionListener, question: Question, signal: Abo
   await listener(question, signal);
 }
 
-function partOf({ reason, rule }: ApprovalQuestion, text: string): NonNullable<Question["parts"]>[number] {
-  return { text, reason, ...(rule === undefined ? {} : { rule }) };
+/** Every part that needs a yes. The first one is the most dangerous: reason and rule are its. */
+function partsOf({ part, parts, reason, rule }: ApprovalQuestion): Pick<Question, "parts"> {
+  const [first = part, ...others] = parts ?? [];
+  if (first === undefined) return {};
+  return {
+    parts: [
+      { text: first, reason, ...(rule === undefined ? {} : { rule }) },
+      ...others.map((text) => ({ text })),
+    ],
+  };
 }
 
 function choicesOf({ rule, wider, canAlways }: ApprovalQuestion, savedTo: string): readonly OfferedChoice[] {

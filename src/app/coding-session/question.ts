@@ -18,8 +18,8 @@ export interface OfferedChoice {
 /** A part of a call that needs a yes: one command of a line, or a path. */
 export interface QuestionPart {
   readonly text: string;
-  /** Why it is asked about. */
-  readonly reason: string;
+  /** Why it is asked about; absent where the reason of the question says it. */
+  readonly reason?: string;
   /** The narrowest rule that would allow it. */
   readonly rule?: string;
 }

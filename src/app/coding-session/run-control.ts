@@ -1,6 +1,7 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
+import type { RunOptions } from "../../core/agent/options.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
@@ -8,10 +9,11 @@ import { textOf } from "../../core/message/message.ts";
 import type { ComposedAgent } from "../compose.ts";
 import { withGoneFolder } from "../config/paths.ts";
 import type { SendOptions } from "./coding-session.ts";
+import { type TakenIn, takeIn } from "./intake.ts";
 import { LiveRun } from "./live-run.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Question, QuestionReply } from "./question.ts";
-import { outcomeOf } from "./run-outcome.ts";
+import { doneOutcome, type OutcomeFacts, outcomeOf, refusedOutcome } from "./run-outcome.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
 
@@ -27,6 +29,8 @@ export interface RunControlOptions {
   readonly isBlocked: () => boolean;
   /** Whether a text begins with the name of a command. */
   readonly isCommand: (text: string) => boolean;
+  /** Another model for one message; the function it resolves to takes it back. */
+  readonly lendModel: (name: string) => Promise<() => Promise<void>>;
 }
 
 /** Endings after which the messages that wait go out by themselves. */
@@ -38,6 +42,9 @@ const GOES_ON: ReadonlySet<Outcome["stopReason"]> = new Set([
   "refusal",
   "max_iterations",
 ]);
+
+/** Times in a row that hooks may keep a run from ending. */
+const MAX_STOP_BLOCKS = 3;
 
 /** How one run is begun. */
 interface RunStart {
@@ -145,25 +152,36 @@ export class RunControl {
   }
 
   async #perform(run: LiveRun, { input, options = {}, approvals }: RunStart): Promise<void> {
-    const { agent, beforeRun, onEvent, onChange } = this.#options;
+    const { parts, beforeRun, onEvent, onChange } = this.#options;
     const { schema } = options;
     const wantsOutput = schema !== undefined;
+    const releases: (() => void | Promise<void>)[] = [];
+    const facts = (): OutcomeFacts => run.facts(this.#outcomeFacts(wantsOutput));
     onChange();
     try {
+      parts.composed.hooks?.during(run.signal);
       await beforeRun();
-      const result = await agent().run(await this.#expanded(input, run.signal), {
+      const told = {
         signal: run.signal,
-        onEvent: (event) => {
+        onEvent: (event: AgentEvent): void => {
           if (run.isOver) return;
           run.add(event);
           onEvent(event);
         },
-        ...this.approver,
+      };
+      const approver = this.approver;
+      const onEnd = (release: () => void | Promise<void>): number => releases.push(release);
+      const taken = await takeIn(input, { ...this.#options, ...told, approver, onEnd });
+      const settled = await this.#answered(taken, {
+        ...told,
+        ...approver,
         ...(schema === undefined ? {} : { schema }),
         ...(approvals === undefined ? {} : { approvals }),
       });
-      this.#end(run, () => run.settle(outcomeOf(result, run.facts(this.#outcomeFacts(wantsOutput)))));
+      for (const release of releases.splice(0)) await release();
+      this.#end(run, () => run.settle(settled(facts())));
     } catch (error) {
+      for (const release of releases) await release();
       const failure = toNanoAgentError(withGoneFolder(error), "internal");
       this.#end(run, () => run.fail(failure, this.#outcomeFacts(wantsOutput)));
     }
@@ -181,10 +199,29 @@ export class RunControl {
     this.#options.onChange();
   }
 
-  /** The input, once files and other resources that its text names are put in. */
-  async #expanded(input: Input | undefined, signal: AbortSignal): Promise<Input | undefined> {
-    const { expandInput } = this.#options.parts.options;
-    return typeof input === "string" && expandInput !== undefined ? expandInput(input, { signal }) : input;
+  /** Runs until an answer that hooks let stand. Resolves to what makes the outcome of it. */
+  async #answered(
+    taken: TakenIn,
+    options: RunOptions & { readonly signal: AbortSignal },
+  ): Promise<(facts: OutcomeFacts) => Outcome> {
+    if ("refused" in taken) return (facts) => refusedOutcome(taken.refused, facts);
+    if ("done" in taken) return doneOutcome;
+    const { agent, parts } = this.#options;
+    const { hooks } = parts.composed;
+    let result = await agent().run(taken.input, options);
+    const { approvals: _approvals, ...again } = options;
+    const most = parts.settings.config.values.maxTurns ?? Number.POSITIVE_INFINITY;
+    let left = most - result.iterations;
+    for (let count = 0; count < MAX_STOP_BLOCKS; count++) {
+      if (hooks?.hasStop !== true) break;
+      if (!GOES_ON.has(result.stopReason) || left < 1 || options.signal.aborted) break;
+      const reason = await hooks.stop(count > 0, options.signal);
+      if (reason === undefined || options.signal.aborted) break;
+      agent().steer(reason);
+      result = await agent().run(undefined, { ...again, maxIterations: left });
+      left -= result.iterations;
+    }
+    return (facts) => outcomeOf(result, facts);
   }
 
   /** After a run that did not come to its end nothing goes out by itself; what was meant for it waits where a person sees it. */

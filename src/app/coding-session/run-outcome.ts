@@ -56,6 +56,36 @@ export function failedOutcome(error: NanoAgentError, facts: OutcomeFacts, text =
   };
 }
 
+/** The outcome of a message that hooks or rules kept from being sent. */
+export function refusedOutcome(reason: string, facts: OutcomeFacts): Outcome {
+  const exitCode = exitCodeOfRun({
+    stopReason: "denied",
+    signal: facts.signal,
+    denials: 1,
+    missesOutput: false,
+  });
+  const code = "error_denied";
+  return {
+    ...common(facts),
+    stopReason: "denied",
+    code,
+    exitCode,
+    text: "",
+    advice: { code, text: `The message was not sent: ${reason}` },
+  };
+}
+
+/** The outcome of a message that a command has dealt with. */
+export function doneOutcome(facts: OutcomeFacts): Outcome {
+  const exitCode = exitCodeOfRun({
+    stopReason: "completed",
+    signal: facts.signal,
+    denials: 0,
+    missesOutput: false,
+  });
+  return { ...common(facts), stopReason: "completed", code: "success", exitCode, text: "" };
+}
+
 function common({
   signal: _signal,
   wantsOutput: _wantsOutput,

@@ -1,6 +1,6 @@
 import type { Effort } from "../../core/model/model.ts";
 import type { PermissionMode } from "../config/permission-mode.ts";
-import type { ModelView, SessionInfo } from "./coding-session.ts";
+import type { CommandView, ModelView, SessionInfo } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
 
 /** What of a session may change while it is open. */
@@ -10,6 +10,14 @@ export interface SessionChoices {
   readonly mode: PermissionMode;
   /** Names of tools that were added. */
   readonly lateTools: readonly string[];
+}
+
+function commandView({ name, description, hint }: CommandView): CommandView {
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(hint === undefined ? {} : { hint }),
+  };
 }
 
 /** What a session works with. */
@@ -26,7 +34,7 @@ export function sessionInfo(
     tools: [...composed.toolNames, ...lateTools],
     agents: composed.agents,
     skills: composed.skills,
-    commands: [],
+    commands: composed.commands().map(commandView),
     mcpServers: composed.mcp.statuses(),
     ...(composed.mcp.hub === undefined ? {} : { mcp: composed.mcp.hub }),
     sandbox: composed.sandbox,

@@ -150,9 +150,24 @@ export interface ConfigFile {
   /** False leaves secrets in results, errors and exports. Default true. */
   readonly redact?: boolean;
   readonly sandbox?: SandboxConfig;
+  /** Commands that run at events, by event; see docs/command-hooks.md. What is in it is checked where it is used. */
+  readonly hooks?: { readonly [event: string]: unknown };
+  /** Packages (or paths of files) that hold extensions. Counts in the user's own file alone. */
+  readonly extensions?: readonly string[];
+  /** How the screen is dressed. Default `auto`: after the background of the terminal. */
+  readonly theme?: ScreenTheme;
+  /** False: the screen calls nobody who is away, with no bell and no notification. Default true. */
+  readonly notifications?: boolean;
+  /** Keys of the screen's actions, in the place of the usual ones: `{ "queue": ["ctrl+s"] }`. */
+  readonly keys?: { readonly [action: string]: readonly string[] };
   /** What holds in one working folder only, by its real path. Counts in the user's own file alone. */
   readonly folders?: { readonly [path: string]: FolderConfig };
 }
+
+/** Names of the dresses of the screen. */
+export const SCREEN_THEMES = ["auto", "dark", "light", "ansi"] as const;
+/** Name of a dress of the screen. */
+export type ScreenTheme = (typeof SCREEN_THEMES)[number];
 
 /** Settings of one working folder: rules that a person answered "always" with. */
 export interface FolderConfig {
@@ -275,6 +290,11 @@ const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
     },
   },
   redact: { type: "boolean" },
+  hooks: { type: "map", of: { type: "any" } },
+  extensions: TEXTS,
+  theme: { type: "string", oneOf: SCREEN_THEMES },
+  notifications: { type: "boolean" },
+  keys: { type: "map", of: TEXTS, key: /^[a-z]+(?:-[a-z]+)*$/ },
   sandbox: {
     type: "object",
     fields: {

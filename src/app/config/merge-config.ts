@@ -68,9 +68,10 @@ class Merged {
 
   add(config: ConfigFile, source: string): void {
     const { $schema: _schema, network, providers, disallowedTools, permissions, ...others } = config;
-    const { environment, sandbox, mcpServers, ...plain } = others;
+    const { environment, sandbox, hooks, mcpServers, ...plain } = others;
     this.#addLists("environment", environment, source);
     this.#addLists("sandbox", sandbox, source);
+    this.#addLists("hooks", hooks, source);
     for (const key of Object.keys(plain)) this.sources.set(key, source);
     Object.assign(this.values, plain);
     if (disallowedTools !== undefined) {
@@ -96,7 +97,11 @@ class Merged {
   }
 
   /** Lists add up, everything else is replaced by entry. */
-  #addLists<K extends "environment" | "sandbox">(key: K, added: ConfigFile[K], source: string): void {
+  #addLists<K extends "environment" | "sandbox" | "hooks">(
+    key: K,
+    added: ConfigFile[K],
+    source: string,
+  ): void {
     if (added === undefined) return;
     const before: { readonly [name: string]: unknown } = { ...this.values[key] };
     const merged = Object.entries(added).map(([name, value]: [string, unknown]) => {

@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../core/base/json.ts";
+import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
 import { PRESETS, standardVariables } from "../../providers/catalog.ts";
 import { mcpServerItem } from "../trust/acting-files.ts";
@@ -51,6 +52,10 @@ const MAX_SHOWN = 160;
  */
 const RULES: Rules = {
   $schema: () => [],
+  // How the screen looks and what its keys do is the user's own.
+  theme: () => [{ never: "theme" }],
+  notifications: () => [{ never: "notifications" }],
+  keys: () => [{ never: "keys" }],
   disallowedTools: (value) => [{ tightens: { disallowedTools: value } }],
   permissionMode: (permissionMode, user) => {
     if (!isWiderMode(permissionMode, user.permissionMode ?? "default"))
@@ -99,6 +104,16 @@ const RULES: Rules = {
   webFetch: (value) =>
     waiting("webFetch", value, `lets web_fetch reach ${(value.privateHosts ?? []).join(", ")}`),
 
+  hooks: (value) =>
+    Object.entries(value).map(([event, groups]) => ({
+      kind: "hook",
+      waits: event,
+      value: groups,
+      does: hooksDo(event, groups),
+      config: { hooks: { [event]: groups } },
+    })),
+
+  extensions: users("extensions"),
   mcpServers: (servers) => Object.entries(servers).map(([name, server]) => serverPart(name, server)),
   mcp: (value) => waiting("mcp", value, `changes which tools of MCP servers are shown: ${shown(value)}`),
 
@@ -198,6 +213,15 @@ function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: Config
 function providerDoes(name: string, { baseUrl, apiKeyEnv }: ProviderConfig): string {
   const key = apiKeyEnv ?? standardVariables(name).key;
   return `sends prompts for ${name}/… to ${baseUrl ?? "an address of your environment"}, with the key in ${key} where it is set`;
+}
+
+/** What the hooks of an event would run, malformed ones as they stand. */
+function hooksDo(event: string, groups: unknown): string {
+  const { hooks } = readHooks({ [event]: groups }, "");
+  const runs = hooks.map(({ matcher, command }) =>
+    matcher === undefined ? command : `${command} (for ${matcher})`,
+  );
+  return runs.length === 0 ? `has no hook that can run: ${shown(groups)}` : `runs ${runs.join("; ")}`;
 }
 
 function isAbove(value: number | undefined, limit: number | undefined): boolean {

@@ -1,7 +1,8 @@
 import { join, relative, sep } from "node:path";
 import { canonicalJson, isRecord, safeParse } from "../../core/base/json.ts";
+import { extensionFiles } from "../../extensions/modules/extension-files.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
-import { filesBelow, namesIn, readProjectFile } from "./project-files.ts";
+import { type FoundFile, filesBelow, namesIn, readProjectFile } from "./project-files.ts";
 
 const MAX_TEXT_BYTES = 1_000_000;
 const MAX_ENTRIES = 500;
@@ -12,10 +13,12 @@ const MAX_SKILL_BYTES = 5_000_000;
 const AGENT_FOLDERS = [".nano-agent/agents", ".claude/agents"];
 const SKILL_FOLDERS = [".agents/skills", ".claude/skills", ".nano-agent/skills"];
 const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
+/** Extensions of a project, relative to one of its folders. */
+export const EXTENSION_FOLDER = ".nano-agent/extensions";
 
 /**
  * What a project brings in files of its own that can act: MCP servers of `.mcp.json`, skills with more than their text, subagents and
- * commands that ask for tools or run something. `folders` as settings have them, root first. Reads only; starts nothing and follows no link
+ * commands that ask for tools or run something, extensions. `folders` as settings have them, root first. Reads only; starts nothing and follows no link
  * inside a skill.
  */
 export function findActingFiles(root: string, folders: readonly string[]): readonly TrustItem[] {
@@ -25,6 +28,7 @@ export function findActingFiles(root: string, folders: readonly string[]): reado
     ...SKILL_FOLDERS.flatMap((name) => skillItems(join(folder, name), shown)),
     ...AGENT_FOLDERS.flatMap((name) => textItems(join(folder, name), { kind: "agent", shown })),
     ...COMMAND_FOLDERS.flatMap((name) => textItems(join(folder, name), { kind: "command", shown })),
+    ...extensionItems(join(folder, EXTENSION_FOLDER), shown(join(folder, EXTENSION_FOLDER))),
   ]);
 }
 
@@ -119,31 +123,46 @@ export function skillItem(folder: string, path: string): TrustItem | undefined {
   if (others.length === 0) return undefined;
   const names = others.map((file) => file.path);
   const does = `brings ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
+  return { ...item, does, ...folderContent(folder, files) };
+}
+
+/** The content of all files of a folder, or why it can never be approved. */
+function folderContent(folder: string, files: readonly FoundFile[]): Pick<TrustItem, "hash" | "blocked"> {
   const odd = files.find((file) => file.type === "other");
-  if (odd !== undefined)
-    return { ...item, hash: "", does, blocked: `${odd.path} is a link or no regular file` };
+  if (odd !== undefined) return { hash: "", blocked: `${odd.path} is a link or no regular file` };
   let left = MAX_SKILL_BYTES;
   const parts: string[] = [];
   for (const file of files) {
     const content = readProjectFile(join(folder, file.path), left);
     if (content === undefined)
-      return {
-        ...item,
-        hash: "",
-        does,
-        blocked: `it cannot be read, or has more than ${MAX_SKILL_BYTES} bytes`,
-      };
+      return { hash: "", blocked: `it cannot be read, or has more than ${MAX_SKILL_BYTES} bytes` };
     left -= content.length;
     parts.push(canonicalJson([file.path, file.isExecutable, contentHash(content)]));
   }
-  return { ...item, hash: contentHash(parts.join("\n")), does };
+  return { hash: contentHash(parts.join("\n")) };
+}
+
+/** The item of a folder of extensions, as one: what a file in it does, another one of it may change. None where there is no extension. */
+export function extensionItems(folder: string, path: string): readonly TrustItem[] {
+  const names = extensionFiles([{ path: folder, origin: "project" }]).map(({ name }) => name);
+  if (names.length === 0) return [];
+  const item = { kind: "extension", path, does: `loads ${names.join(", ")} into the agent` } as const;
+  const files = filesBelow(folder, MAX_SKILL_FILES);
+  if (files === undefined)
+    return [{ ...item, hash: "", blocked: `it has more than ${MAX_SKILL_FILES} files` }];
+  return [{ ...item, ...folderContent(folder, files) }];
 }
 
 function textItems(
   folder: string,
   { kind, shown }: { readonly kind: "agent" | "command"; readonly shown: Shown },
 ): readonly TrustItem[] {
-  return namesIn(folder, MAX_ENTRIES)
+  // Commands may lie in folders.
+  const names =
+    kind === "agent"
+      ? namesIn(folder, MAX_ENTRIES)
+      : (filesBelow(folder, MAX_ENTRIES) ?? []).map((file) => file.path);
+  return names
     .filter((name) => name.endsWith(".md"))
     .flatMap((name) => {
       const content = readProjectFile(join(folder, name), MAX_TEXT_BYTES);

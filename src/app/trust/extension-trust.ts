@@ -7,7 +7,7 @@ import { readProjectFile } from "./project-files.ts";
 const MAX_TEXT_BYTES = 1_000_000;
 
 /**
- * Whether subagents and skills of a project may act: their content as it is now must be what the user approved. What may not is noted for
+ * Whether subagents, skills and commands of a project may act: their content as it is now must be what the user approved. What may not is noted for
  * the report. A subagent whose file changed after it was read is another one, and is not trusted.
  */
 export function extensionTrust(trust: TrustedProject): IsTrusted {
@@ -19,7 +19,10 @@ export function extensionTrust(trust: TrustedProject): IsTrusted {
       return item !== undefined && trust.admits(item);
     }
     const text = readProjectFile(path, MAX_TEXT_BYTES)?.toString("utf8");
-    const item = text === undefined ? undefined : textItem(text, { kind: "agent", path: shown(path) });
+    const item =
+      text === undefined
+        ? undefined
+        : textItem(text, { kind: kind === "command" ? "command" : "agent", path: shown(path) });
     return item !== undefined && trust.admits(item) && item.hash === contentHash;
   };
 }

@@ -15,6 +15,7 @@ const KINDS = {
   skill: "skill",
   agent: "agent",
   command: "command",
+  extension: "extensions",
 } as const;
 
 /** What was left out of a project that is not trusted, in one line. */

@@ -1,14 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  canonicalJson,
-  equalJson,
-  isRecord,
-  MAX_JSON_DEPTH,
-  parsePartialJson,
-  parseToolInput,
-  safeParse,
-} from "./json.ts";
+import { canonicalJson, equalJson, isRecord, MAX_JSON_DEPTH, parseToolInput, safeParse } from "./json.ts";
 
 describe("safeParse", () => {
   it("returns the value of valid JSON and a reason for anything else", () => {
@@ -79,94 +71,6 @@ describe("parseToolInput", () => {
     );
   });
 });
-
-describe("parsePartialJson", () => {
-  it.each([
-    ["", undefined, "partial"],
-    ["{", {}, "partial"],
-    ['{"pa', {}, "partial"],
-    ['{"path"', {}, "partial"],
-    ['{"path":"src/a', { path: "src/a" }, "partial"],
-    ['{"path":"a\\', { path: "a" }, "partial"],
-    ['{"path":"a\\u00e', { path: "a" }, "partial"],
-    ['{"path":"a\\ud83d', { path: "a" }, "partial"],
-    ['{"path":"a\\ud83d\\ude00', { path: "a😀" }, "partial"],
-    ['{"n":12', {}, "partial"],
-    ['{"n":12,', { n: 12 }, "partial"],
-    ['{"n":tr', {}, "partial"],
-    ["[1,[2", [1, []], "partial"],
-    ['{"a":1} ', { a: 1 }, "complete"],
-    ["12", 12, "complete"],
-    ["-", undefined, "partial"],
-    ['{"a":1}}', { a: 1 }, "malformed"],
-    ['{"a":1]', { a: 1 }, "malformed"],
-    ['{"a" 1', {}, "malformed"],
-    ['{"a":"\\x"}', {}, "malformed"],
-    ['{"a":"b\nc"}', {}, "malformed"],
-    ["[01]", [], "malformed"],
-    ["[1.e", [], "malformed"],
-  ])("reads %j", (text, value, state) => {
-    expect(parsePartialJson(text)).toEqual({ value, state });
-  });
-
-  it("shows at every cut a beginning of the whole value", () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ depthSize: "medium" }), fc.constantFrom(undefined, 2), (json, indent) => {
-        const text = JSON.stringify(json, undefined, indent);
-        const whole: unknown = JSON.parse(text);
-        expect(parsePartialJson(text)).toEqual({ value: whole, state: "complete" });
-        const wrongCuts: string[] = [];
-        for (let end = 0; end < text.length; end += 1) {
-          const cut = text.slice(0, end);
-          const partial = parsePartialJson(cut);
-          const state = safeParse(cut).ok ? "complete" : "partial";
-          const shown = typeof whole === "number" || isBeginning(partial.value, whole);
-          if (partial.state !== state || !shown) wrongCuts.push(cut);
-        }
-        expect(wrongCuts).toEqual([]);
-      }),
-    );
-  });
-
-  it("calls complete exactly what JSON.parse accepts, whatever the text", () => {
-    const jsonLike = fc.string({ unit: fc.constantFrom(...'{}[]:,"\\u0019-+.eEtruefalsn \n') });
-    fc.assert(
-      fc.property(fc.oneof(jsonLike, fc.string({ unit: "binary" })), (text) => {
-        const parsed = safeParse(text);
-        const partial = parsePartialJson(text);
-        const complete = partial.state === "complete" ? { ok: true, value: partial.value } : { ok: false };
-        expect(complete).toEqual(parsed.ok ? parsed : { ok: false });
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  it("stops at a hundred thousand brackets without overflowing the stack", () => {
-    expect(parsePartialJson("[".repeat(100_000)).state).toBe("malformed");
-    expect(parsePartialJson('{"a":'.repeat(100_000)).state).toBe("malformed");
-  });
-
-  it("keeps a __proto__ key an ordinary key", () => {
-    const { value } = parsePartialJson('{"__proto__":{"admin":true');
-    expect(Object.keys(value as object)).toEqual(["__proto__"]);
-  });
-});
-
-function isBeginning(part: unknown, whole: unknown): boolean {
-  if (part === undefined) return true;
-  if (typeof part === "string") return typeof whole === "string" && whole.startsWith(part);
-  if (Array.isArray(part)) {
-    return (
-      Array.isArray(whole) &&
-      part.length <= whole.length &&
-      part.every((item, at) => isBeginning(item, whole[at]))
-    );
-  }
-  if (isRecord(part)) {
-    return isRecord(whole) && Object.keys(part).every((key) => isBeginning(part[key], whole[key]));
-  }
-  return Object.is(part, whole) || part === whole;
-}
 
 describe("equalJson", () => {
   const value = fc.letrec((tie) => ({

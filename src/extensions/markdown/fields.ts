@@ -21,12 +21,13 @@ export function textField(fields: Readonly<Record<string, unknown>>, name: strin
 }
 
 /**
- * A field that lists names: a text with commas, or with blanks where there is no comma outside brackets; or a YAML list of texts.
+ * A field that lists names: a text with commas or blanks between them, those in brackets aside; or a YAML list of texts. A bracket that is
+ * never closed stays with its name: without it the name would mean more.
  * `undefined` for anything else.
  */
 export function namesIn(value: unknown): readonly string[] | undefined {
   if (typeof value === "string")
-    return (value.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []).map((name) => name.trim());
+    return (value.match(/[^\s,(]+(?:\((?:[^()]|\([^()]*\))*\)|\([^,]*)?/g) ?? []).map((name) => name.trim());
   if (!Array.isArray(value)) return undefined;
   const names: string[] = [];
   for (const item of value as readonly unknown[]) {

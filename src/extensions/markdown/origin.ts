@@ -19,7 +19,7 @@ export interface Finding {
 
 /** What a decision about trust is made on: one file (or a skill with its scripts) and its content. */
 export interface TrustItem {
-  readonly kind: "subagent" | "skill";
+  readonly kind: "subagent" | "skill" | "command" | "extension";
   readonly name: string;
   readonly origin: Origin;
   readonly path: string;

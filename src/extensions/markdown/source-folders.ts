@@ -15,13 +15,17 @@ export interface SourcePlaces {
 const PROJECT_PARENTS = {
   skills: [".nano-agent", ".agents", ".claude"],
   agents: [".nano-agent", ".claude"],
+  commands: [".nano-agent", ".claude"],
 } as const;
 
 /**
- * The folders that may hold skills or subagents, those whose things are used first: of the project from the working folder up to its
+ * The folders that may hold skills, subagents or commands, those whose things are used first: of the project from the working folder up to its
  * root, then of the user. The home folder is the user's, also where it is part of a project.
  */
-export function sourceFolders(kind: "skills" | "agents", places: SourcePlaces): readonly SourceFolder[] {
+export function sourceFolders(
+  kind: keyof typeof PROJECT_PARENTS,
+  places: SourcePlaces,
+): readonly SourceFolder[] {
   const { projectFolders, home, configFolder } = places;
   const parents = PROJECT_PARENTS[kind];
   const root = projectFolders[0];

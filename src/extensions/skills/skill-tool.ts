@@ -49,7 +49,7 @@ export function createSkillTool(skills: readonly Skill[], options: SkillToolOpti
     },
     readOnly: true,
     access: "none",
-    execute: (input: SkillInput) => load(input, offered, isTrusted),
+    execute: (input: SkillInput) => loadSkill(input, offered, isTrusted),
   });
 }
 
@@ -70,7 +70,12 @@ function clipped(text: string): string {
   return text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS - 1).toWellFormed()}…`;
 }
 
-async function load(input: SkillInput, skills: readonly Skill[], isTrusted: IsTrusted): Promise<ToolResult> {
+/** The text of one of some skills, with the files it may speak of, as the `skill` tool gives it. */
+export async function loadSkill(
+  input: SkillInput,
+  skills: readonly Skill[],
+  isTrusted: IsTrusted,
+): Promise<ToolResult> {
   const skill = skills.find(({ name }) => name === input.name);
   if (skill === undefined) return unknownSkill(input.name, skills);
   const file = readTextFile(skill.path, { maxBytes: MAX_SKILL_BYTES, within: skill.folder });

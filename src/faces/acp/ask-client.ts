@@ -76,7 +76,7 @@ function questionTitle({ tool = "", input = {} }: Question): string {
 
 /** Why it is asked, and every part that needs a yes, the most dangerous first. */
 function reasonContent({ reason, parts = [] }: Question): ToolCallContent[] {
-  const lines = parts.length > 1 ? parts.map((part) => `- ${part.text}: ${part.reason}`) : [];
+  const lines = parts.length > 1 ? parts.map(({ text }) => `- ${text}`) : [];
   return [{ type: "content", content: { type: "text", text: [reason, ...lines].join("\n") } }];
 }
 

@@ -188,6 +188,22 @@ export const COMMANDS: readonly CommandSpec[] = [
     actions: [{ name: "list", options: [JSON_OPTION], help: "Your own and those of the project." }],
   },
   {
+    name: "extensions",
+    help: "List the extensions of this folder, what each brings, and those that cannot be used.",
+    actions: [{ name: "list", options: [JSON_OPTION], help: "Your own and those of the project." }],
+  },
+  {
+    name: "import-settings",
+    help: "Take over rules, hooks, MCP servers, commands, subagents and skills from another agent.",
+    actions: [
+      {
+        words: "AGENT",
+        options: [{ name: "--yes", help: "Do it at once." }, JSON_OPTION],
+        help: "AGENT is claude, codex, gemini or opencode. Shows what would be taken over and what cannot, and does it once you agree.",
+      },
+    ],
+  },
+  {
     name: "permissions",
     help: "Say what the permission rules decide about a command, or list the built-in rules.",
     actions: [

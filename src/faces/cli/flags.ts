@@ -1,6 +1,7 @@
 /** Names of the options of a run. */
 export type FlagName =
   | "print"
+  | "plain"
   | "model"
   | "pattern"
   | "extra-tools"
@@ -56,6 +57,12 @@ export const FLAGS: readonly FlagSpec[] = [
     type: "boolean",
     group: "Run",
     help: "Run once without a screen: the answer goes to standard output.",
+  },
+  {
+    name: "plain",
+    type: "boolean",
+    group: "Run",
+    help: "A screen of lines only, without cursor movement and redraw: for screen readers and simple terminals. Also NANO_AGENT_PLAIN=1.",
   },
   {
     name: "model",

@@ -28,6 +28,7 @@ test("a command line is taken apart", () => {
   ).toEqual({
     words: ["do", "it", "--json"],
     print: true,
+    plain: false,
     mcp: { configs: [], strict: false },
     outputFormat: "text",
     inputFormat: "text",

@@ -22,6 +22,7 @@ export type InitFacts = Pick<
   | "sandbox"
   | "skills"
   | "agents"
+  | "slash_commands"
   | "mcp_servers"
 >;
 
@@ -102,7 +103,6 @@ class LineReporter implements Reporter {
       type: "system",
       subtype: "init",
       ...facts,
-      slash_commands: [],
     });
   };
 

@@ -9,10 +9,10 @@ import { COMMANDS, LATER_COMMANDS } from "./commands.ts";
 import { explainError } from "./explain-error.ts";
 import { runHeadless } from "./headless.ts";
 import { assertNoCommand } from "./near-command.ts";
-import { standardOutput } from "./output.ts";
-import { parseFlags } from "./parse-flags.ts";
+import { isTerminal, standardOutput } from "./output.ts";
+import { NO_VALUE, parseFlags } from "./parse-flags.ts";
 import { stdinKind } from "./read-stdin.ts";
-import { readRunFlags } from "./run-flags.ts";
+import { type RunFlags, readRunFlags } from "./run-flags.ts";
 import { terminalLine } from "./terminal-text.ts";
 import { usageError } from "./usage-error.ts";
 
@@ -57,12 +57,23 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
   }
   const run = readRunFlags(flags);
   assertNoCommand(run.words, args.includes("--"));
+  if (isInteractive(run)) {
+    const { runInteractive } = await import("./interactive.ts");
+    return runInteractive(context, { ...run, picksSession: flags.text("resume") === NO_VALUE });
+  }
   if (run.words.length === 0 && run.session.fromStep === undefined && stdinKind() === "terminal") {
     throw usageError(
-      'There is no prompt, and the interactive screen is not in this version. Say what to do: nano-agent "…". See nano-agent --help, or try nano-agent demo.',
+      'There is no prompt, and output does not go to a terminal or has a format for programs. Say what to do: nano-agent -p "…".',
     );
   }
   return runHeadless(context, run);
+}
+
+/** A person at both ends, and nothing asked for that is meant for programs. */
+function isInteractive(run: RunFlags): boolean {
+  const forPrograms =
+    run.print || run.outputFormat !== "text" || run.jsonSchema !== undefined || run.outputFile !== undefined;
+  return !forPrograms && stdinKind() === "terminal" && isTerminal(1);
 }
 
 async function runCommand(
@@ -77,7 +88,7 @@ async function runCommand(
   }
   const call = readCommandCall(command, args);
   const commands: { readonly [name: string]: Command | undefined } = await import("./small-commands.ts");
-  const run = commands[command.name];
+  const run = commands[command.name.replaceAll(/-(\w)/g, (_all, letter: string) => letter.toUpperCase())];
   if (run === undefined) throw toNanoAgentError(`The command ${command.name} cannot be loaded.`, "internal");
   return run(context, call);
 }

@@ -19,6 +19,7 @@ export type OutputFormat = "text" | "json" | "stream-json";
 export interface RunFlags {
   readonly words: readonly string[];
   readonly print: boolean;
+  readonly plain: boolean;
   readonly outputFormat: OutputFormat;
   readonly inputFormat: "text" | "stream-json";
   readonly partialMessages: boolean;
@@ -45,6 +46,7 @@ export function readRunFlags(flags: ParsedFlags): RunFlags {
   return {
     words: flags.words,
     print: flags.has("print"),
+    plain: flags.has("plain"),
     outputFormat,
     inputFormat,
     partialMessages,

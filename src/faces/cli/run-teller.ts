@@ -127,7 +127,7 @@ function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, 
 function initFacts(info: SessionInfo | undefined, { config }: RunFlags): Omit<InitFacts, "cwd"> {
   if (info === undefined) {
     const permissionMode = config.permissionMode ?? "default";
-    const none = { tools: [], skills: [], agents: [], mcp_servers: [] };
+    const none = { tools: [], skills: [], agents: [], slash_commands: [], mcp_servers: [] };
     return { ...none, model: null, permissionMode, sandbox: "off" };
   }
   const { tools, model, skills, agents, mcpServers, mode, sandbox } = info;
@@ -137,6 +137,7 @@ function initFacts(info: SessionInfo | undefined, { config }: RunFlags): Omit<In
     ...(model.source === undefined ? {} : { model_source: model.source }),
     skills,
     agents,
+    slash_commands: info.commands.map(({ name }) => name),
     mcp_servers: mcpServers.map(({ name, status }) => ({ name, status: INIT_STATUS[status] })),
     permissionMode: mode,
     sandbox,

@@ -6,6 +6,8 @@ export { config } from "./commands/config.ts";
 export { demo } from "./commands/demo.ts";
 export { doctor } from "./commands/doctor.ts";
 export { agents, skills } from "./commands/extensions.ts";
+export { importSettings } from "./commands/import-settings.ts";
+export { extensions } from "./commands/list-extensions.ts";
 export { mcp } from "./commands/mcp.ts";
 export { memory } from "./commands/memory.ts";
 export { models } from "./commands/models.ts";

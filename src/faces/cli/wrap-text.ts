@@ -1,4 +1,4 @@
-import { columnsOf, wrapColumns } from "./approval/columns.ts";
+import { columnsOf, wrapColumns } from "../terminal/columns.ts";
 import type { Output } from "./output.ts";
 
 /** Columns of the terminal behind an output; `undefined` where it is none, and lines are left as long as they are. */

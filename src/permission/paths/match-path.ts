@@ -51,11 +51,6 @@ function longest(texts: readonly string[]): string {
   return texts.reduce((best, text) => (text.length > best.length ? text : best), "");
 }
 
-/** Whether a path pattern describes the whole of `path`: see {@link PathPattern}. */
-export function matchesPath(pattern: string, path: string, options: MatchPathOptions = {}): boolean {
-  return new PathPattern(pattern, options).matches(path);
-}
-
 /** One spelling for all that a forgiving file system takes for the same name. */
 export function fold(text: string): string {
   return text.normalize("NFC").toLowerCase();

@@ -257,6 +257,16 @@ describe("for any text", () => {
     );
   });
 
+  test("a quote that is not closed ends with the string of the JSON it stands in", () => {
+    const value = [
+      { a: "PASSWORD='", b: 0 },
+      { a: "'", b: 0 },
+      { a: "PASSWORD='hx8Kq2vTz9Lm", b: 1 },
+    ];
+    const [, , last] = JSON.parse(full.text(JSON.stringify(value))) as readonly { readonly a: string }[];
+    expect(last?.a).not.toContain("hx8Kq2vTz9Lm");
+  });
+
   test.each(["\\", "\\\\", '\\"', '"'])("JSON stays JSON where a cut key ends in %j", (end) => {
     const value = { a: `-----BEGIN PRIVATE KEY-----${noise(64, BASE64)}${end}`, b: 0 };
     expect(JSON.parse(full.text(JSON.stringify(value)))).toEqual({ a: expect.any(String) as unknown, b: 0 });

@@ -1,9 +1,12 @@
 import { isAnyKey, isCredentialName } from "./credential-name.ts";
 import { isCode, isPhrase, looksGenerated, looksRandom } from "./secret-value.ts";
 
-/** What follows a name: a colon, an equals sign or an arrow, and a value with or without quotes. Bounded, so that no text makes it slow. */
+/**
+ * What follows a name: a colon, an equals sign or an arrow, and a value with or without quotes. Bounded, so that
+ * no text makes it slow. A quote that is not closed ends with the JSON string it stands in.
+ */
 const VALUE =
-  /[:=]>?[ \t]{0,4}(?:"((?:[^"\\\n«»]|\\[^\n«»]){8,512})(?=")|'([^'\n«»]{8,512})(?=')|([^\s"'`;,&|<>(){}[\]«»\\=]{8,512}={0,2}))/g;
+  /[:=]>?[ \t]{0,4}(?:"((?:[^"\\\n«»]|\\[^\n«»]){8,512})(?=")|'((?:[^'"\n«»]|"(?![ \t]*[,:}\]])){8,512})(?='|"[ \t]*[,:}\]])|([^\s"'`;,&|<>(){}[\]«»\\=]{8,512}={0,2}))/g;
 const NAME = /([A-Za-z_][\w.-]{1,63})\\?["']?[ \t]{0,4}$/;
 const LONGEST_NAME = 80;
 /** Under a name that says little a value has to say more. */

@@ -1,6 +1,7 @@
 import { parseShell } from "./parse-shell.ts";
 import type { JudgedLine, ShellPlan } from "./plan-shell.ts";
 import { type PrintedShell, printShell } from "./print-shell.ts";
+import { shellLiteral } from "./shell-literal.ts";
 
 /**
  * The form in which a judged line may run: printed anew from the tree it was judged by. What it hands to other shells has to be
@@ -17,6 +18,9 @@ export function printPlan({ lines }: ShellPlan): PrintedShell {
 }
 
 function printLine({ script, source, posix = false }: JudgedLine): PrintedShell {
+  // Most lines are words with a blank between them, which are printed as they stand.
+  if (WORDS.test(source) && source.split(" ").every((word) => shellLiteral(word) === word))
+    return { text: source };
   const printed = printShell(script, source, { posix });
   if (printed.text === undefined || printed.text === source) return printed;
   // Whoever reads the printed form has to find in it just what was printed.
@@ -26,3 +30,5 @@ function printLine({ script, source, posix = false }: JudgedLine): PrintedShell 
     ? printed
     : { part: source, reason: "it reads differently once it is printed anew" };
 }
+
+const WORDS = /^[\w./:,@%+-]+(?: [\w./:,@%+-]+)*$/;

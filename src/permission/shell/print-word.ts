@@ -34,11 +34,14 @@ export class WordPrinter {
   readonly #printer: CommandPrinter;
   readonly #cursor: SourceCursor;
   /** Words come again and again in long lines. */
-  readonly #known = new Map<string, readonly string[]>();
+  #known: Map<string, readonly string[]> | undefined;
+
+  readonly #isLong: boolean;
 
   constructor(printer: CommandPrinter) {
     this.#printer = printer;
     this.#cursor = printer.cursor;
+    this.#isLong = printer.cursor.length > LONG;
   }
 
   /** One word, where braces mean nothing. */
@@ -56,7 +59,7 @@ export class WordPrinter {
       cursor.endOfWord();
       return [shellLiteral(text)];
     }
-    const known = this.#known.get(keyOf(text, place));
+    const known = this.#known?.get(keyOf(text, place));
     if (known !== undefined) {
       cursor.expect(text);
       cursor.endOfWord();
@@ -79,8 +82,10 @@ export class WordPrinter {
     if (text !== "") cursor.endOfWord();
     const printed = combinations(pieces, cursor).map((each) => assembled(each, place, cursor));
     // What runs something is read where it stands.
-    if (this.#known.size < MAX_KNOWN && !/[`\n]|[$<>]\(/.test(text))
-      this.#known.set(keyOf(text, place), printed);
+    if (this.#isLong && !/[`\n]|[$<>]\(/.test(text)) {
+      const words = (this.#known ??= new Map());
+      if (words.size < MAX_KNOWN) words.set(keyOf(text, place), printed);
+    }
     return printed;
   }
 
@@ -325,6 +330,8 @@ const PARAMETER =
 const BASH_PARAMETER =
   /^\$\{(?:#?[A-Za-z_]\w*\[(?:[@*]|\d+)\]|[A-Za-z_0-9]\w*(?:\[[@*]\])?(?:\/\/?[\w.:,@+* -]+(?:\/[\w.:,@+ -]*)?|:(?:\d+| -\d+)(?::-?\d+)?|\^\^?|,,?))\}$/;
 
+/** In shorter lines hardly any word comes again. */
+const LONG = 2_000;
 /** Words that are remembered: what has not come again by then hardly will. */
 const MAX_KNOWN = 1000;
 

@@ -40,6 +40,10 @@ export class SourceCursor {
     return this.#source.slice(from, to);
   }
 
+  get length(): number {
+    return this.#source.length;
+  }
+
   get isAtEnd(): boolean {
     return this.at >= this.#source.length;
   }

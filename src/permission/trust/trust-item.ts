@@ -1,17 +1,18 @@
 import { createHash } from "node:crypto";
 
-/** What of a project can act: settings that widen, hooks, MCP servers, skills with scripts, subagents with tools, commands that run something. */
-export type TrustKind = "config" | "hook" | "mcp_server" | "skill" | "agent" | "command";
-
 /** Every {@link TrustKind}. */
-export const TRUST_KINDS: readonly TrustKind[] = [
+export const TRUST_KINDS = [
   "config",
   "hook",
   "mcp_server",
   "skill",
   "agent",
   "command",
-];
+  "extension",
+] as const;
+
+/** What of a project can act: settings that widen, hooks, MCP servers, skills with scripts, subagents with tools, commands that run something, extensions. */
+export type TrustKind = (typeof TRUST_KINDS)[number];
 
 /** One thing a project brings that can act. */
 export interface TrustItem {

@@ -2,8 +2,8 @@ import { isRecord } from "../../../core/base/json.ts";
 import type { ToolInput } from "../../../core/message/block.ts";
 import type { ApprovalQuestion } from "../../../permission/approval-prompt.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
+import { wrapColumns } from "../../terminal/columns.ts";
 import type { Style } from "../style.ts";
-import { wrapColumns } from "./columns.ts";
 
 /** How a question is put on a terminal. */
 export interface QuestionLook {

@@ -1,7 +1,7 @@
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import { columnsOf, lastColumns } from "../../terminal/columns.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "../style.ts";
-import { columnsOf, lastColumns } from "./columns.ts";
 
 /** Where a {@link ReasonLine} is shown. */
 export interface ReasonLineOptions {

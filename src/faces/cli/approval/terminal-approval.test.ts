@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ApprovalQuestion } from "../../../permission/approval-prompt.ts";
+import { columnsOf } from "../../terminal/columns.ts";
 import { styleFor } from "../style.ts";
-import { columnsOf } from "./columns.ts";
 import { keyLine, questionLines } from "./question-lines.ts";
 import { TerminalApproval } from "./terminal-approval.ts";
 import type { KeyListener, TerminalKeys } from "./terminal-keys.ts";

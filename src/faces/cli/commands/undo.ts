@@ -12,10 +12,10 @@ import {
 } from "../../../session/checkpoints/rollback.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
+import { rollbackJson, rollbackText } from "../../terminal/rollback-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { terminalLine } from "../terminal-text.ts";
-import { rollbackJson, rollbackText } from "../undo/rollback-text.ts";
 import { turnsText } from "../undo/turns-text.ts";
 import { usageError } from "../usage-error.ts";
 

@@ -1,10 +1,10 @@
-import type { FileChange, Omission, OmissionReason } from "../../../core/agent/file-change.ts";
-import type { FailedPath } from "../../../session/checkpoints/apply-changes.ts";
-import { shownPath } from "../../../session/checkpoints/path-key.ts";
-import type { Obstacle } from "../../../session/checkpoints/plan-rollback.ts";
-import type { LeftPath, RollbackReport } from "../../../session/checkpoints/rollback.ts";
-import { describeChange } from "../../../session/checkpoints/rollback-note.ts";
-import { terminalLine } from "../terminal-text.ts";
+import { terminalLine } from "../../app/safe-text.ts";
+import type { FileChange, Omission, OmissionReason } from "../../core/agent/file-change.ts";
+import type { FailedPath } from "../../session/checkpoints/apply-changes.ts";
+import { shownPath } from "../../session/checkpoints/path-key.ts";
+import type { Obstacle } from "../../session/checkpoints/plan-rollback.ts";
+import type { LeftPath, RollbackReport } from "../../session/checkpoints/rollback.ts";
+import { describeChange } from "../../session/checkpoints/rollback-note.ts";
 
 const MAX_LINES = 200;
 

@@ -1,0 +1,221 @@
+/**
+ * Makes the pictures and texts of docs/screen.md from real runs of the built command in a terminal, with a scripted model:
+ * `node scripts/record-screens.ts`. Writes docs/assets/screen-*.svg and the texts between the marks of docs/screen.md.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { DEMO_PROJECT } from "../src/faces/cli/demo/demo-project.ts";
+import { calls, says, thinks, waits } from "../src/testing/script.ts";
+import { startScriptedServer } from "../src/testing/scripted-server.ts";
+import { type ProgramInTerminal, startInTerminal } from "../test/screen/terminal-program.ts";
+import { screenPicture } from "./screen-picture.ts";
+
+const root = join(import.meta.dirname, "..");
+
+/** One picture: what the model does, what the person does, and when to look. */
+interface Scene {
+  readonly name: string;
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly light?: boolean;
+  /** Whether the text of the screen goes into the page, in place of a picture. */
+  readonly asText?: boolean;
+  readonly steps: Parameters<typeof startScriptedServer>[0];
+  readonly play: (program: ProgramInTerminal) => Promise<void>;
+}
+
+const never = new Promise<never>(() => undefined);
+
+const ANSWER = `## What was wrong
+
+The pattern tries \`m\` before \`ms\`, so **250ms** was read as 250 minutes. The longer unit comes first now:
+
+\`\`\`js
+// the longer units first
+const part = /(\\d+(?:\\.\\d+)?)\\s*(ms|d|h|m|s)/g;
+\`\`\`
+
+| input | before | after |
+|-------|-------:|------:|
+| 250ms | 15000000 | 250 |
+| 1h 30m | 5400000 | 5400000 |
+
+- all four tests pass
+- the test itself is as it was, see [the runner](https://nodejs.org/api/test.html)`;
+
+const EDIT = calls("edit", {
+  path: "src/parse-duration.js",
+  edits: [{ old_string: "(d|h|m|s|ms)/g;", new_string: "(ms|d|h|m|s)/g;" }],
+});
+
+const WORK: Scene["steps"] = [
+  [
+    thinks("The test says 250ms is read as minutes. Let me look at the parser."),
+    calls("read", { path: "src/parse-duration.js" }),
+    calls("bash", { command: "node --test" }),
+  ],
+  EDIT,
+  says(ANSWER),
+];
+
+const SCENES: readonly Scene[] = [
+  {
+    name: "answer",
+    rows: 40,
+    args: ["--permission-mode", "acceptEdits", "--allowed-tools", "bash(node --test)"],
+    steps: WORK,
+    play: async (program) => {
+      program.type("A test fails. Find out why and mend it.\r");
+      await program.shows("the runner");
+      await program.shows((screen) => !screen.includes("esc stops"));
+    },
+  },
+  {
+    name: "question",
+    steps: [
+      calls("bash", { command: "node --test && rm -rf build && npm publish --access public" }),
+      says("Done."),
+    ],
+    play: async (program) => {
+      program.type("test, clean up and publish\r");
+      await program.shows("No, and stop");
+      await program.hides("0 s");
+    },
+  },
+  {
+    name: "edit-question",
+    light: true,
+    steps: [calls("read", { path: "src/parse-duration.js" }), EDIT, says("Done.")],
+    play: async (program) => {
+      program.type("mend it\r");
+      await program.shows("No, and stop");
+    },
+  },
+  {
+    name: "work",
+    rows: 30,
+    args: ["--extra-tools", "todo", "--allowed-tools", "bash(sleep *)"],
+    steps: [
+      calls("todo", {
+        todos: [
+          { content: "Find the fault", status: "completed" },
+          { content: "Put the longer unit first", status: "in_progress" },
+          { content: "Run the tests", status: "pending" },
+        ],
+      }),
+      [
+        thinks("The order of the units decides."),
+        says("The units are tried in the order of the pattern, so "),
+        waits(never),
+      ],
+    ],
+    play: async (program) => {
+      program.type("mend the parser\r");
+      await program.shows("so");
+      program.type("keep the order of the table as it is\r");
+      await program.shows("next request");
+      program.type("then update the README\u001B\r");
+      await program.shows("1. then update");
+      program.type("and write a changelog entry\u001B\r");
+      await program.shows("2. and write");
+      program.type("what I type while it works 中文");
+      await program.shows("中文");
+    },
+  },
+  {
+    name: "completion",
+    steps: [says("Hello.")],
+    play: async (program) => {
+      program.type("look at @dur");
+      await program.shows("duration.test.js");
+    },
+  },
+  {
+    name: "chinese",
+    asText: true,
+    columns: 40,
+    rows: 26,
+    args: ["--permission-mode", "acceptEdits"],
+    steps: [
+      calls("read", { path: "src/parse-duration.js" }),
+      says(
+        "## 原因\n\n正则表达式先匹配 `m`，所以“250ms”被读成 **250 分钟**。把较长的单位放在前面即可。\n\n1. 修改 `src/parse-duration.js`\n2. 运行测试，确认全部通过\n\n| 单位 | 毫秒 |\n|------|-----:|\n| 分钟 | 60000 |\n| 毫秒 | 1 |",
+      ),
+    ],
+    play: async (program) => {
+      program.type("测试失败了，请找出原因\r");
+      await program.shows("毫秒 │");
+      await program.shows((screen) => !screen.includes("esc"));
+    },
+  },
+  {
+    name: "plain",
+    asText: true,
+    args: ["--plain"],
+    steps: [calls("bash", { command: "rm -rf build" }), says("I leave it there.")],
+    play: async (program) => {
+      await program.shows(">");
+      program.type("clean up\r");
+      await program.shows("Number");
+      program.type("4 it is still needed\r");
+      await program.shows("I leave it there.");
+      program.type("/quit\r");
+      await program.end;
+    },
+  },
+];
+
+const only = process.argv.slice(2);
+for (const scene of SCENES) if (only.length === 0 || only.includes(scene.name)) await record(scene);
+
+async function record(scene: Scene): Promise<void> {
+  const { name, columns = 80, rows = 24, steps, args = [], light = false, env = {} } = scene;
+  const folder = mkdtempSync(join(tmpdir(), "duration-"));
+  const project = join(folder, "duration");
+  for (const [path, text] of Object.entries(DEMO_PROJECT)) {
+    mkdirSync(dirname(join(project, path)), { recursive: true });
+    writeFileSync(join(project, path), text);
+  }
+  const server = await startScriptedServer(steps, { chunkSize: 8 });
+  const program = startInTerminal({
+    columns,
+    rows,
+    args: ["-m", "openai/gpt-5", ...args],
+    cwd: project,
+    home: folder,
+    env: { OPENAI_API_KEY: "sk-recorded", OPENAI_BASE_URL: `${server.url}/v1`, ...env },
+    background: light ? "#ffffff" : "#0d1521",
+  });
+  try {
+    if (!args.includes("--plain")) await program.shows("What is to be done?");
+    await scene.play(program);
+    if (scene.asText === true) insert(name, program.emulator.rows.join("\n"));
+    else
+      writeFileSync(
+        join(root, `docs/assets/screen-${name}.svg`),
+        screenPicture(program.emulator, { columns, light }),
+      );
+    console.log(name);
+  } finally {
+    program.close();
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Puts a text between its marks in the page. */
+function insert(name: string, text: string): void {
+  const path = join(root, "docs/screen.md");
+  const page = readFileSync(path, "utf8");
+  const begin = `<!-- screen:${name} -->`;
+  const end = `<!-- /screen:${name} -->`;
+  const [before, rest] = page.split(begin);
+  const after = rest?.split(end)[1];
+  if (before === undefined || after === undefined)
+    throw new Error(`docs/screen.md has no place for ${name}: ${begin} … ${end}`);
+  const rows = text.split("\n").map((row) => row.trimEnd());
+  writeFileSync(path, `${before}${begin}\n\`\`\`text\n${rows.join("\n").trim()}\n\`\`\`\n${end}${after}`);
+}

@@ -1,0 +1,34 @@
+import type { Input } from "../../core/message/given-message.ts";
+import type { CommandPorts } from "../../extensions/commands/expand-command.ts";
+import type { CommandView } from "./coding-session.ts";
+
+/** A command that a message can begin with, wherever it comes from. */
+export interface SessionCommand extends CommandView {
+  /** Permission rules that hold while it runs. */
+  readonly allowedTools?: readonly string[];
+  /** The model for its message. */
+  readonly model?: string;
+  /** The subagent that is to work on it. */
+  readonly agent?: string;
+  /** The prompt it makes; `undefined`: its work is done. Rejects where it cannot be made. */
+  readonly expand: (args: string, use: CommandUse) => Promise<Input | undefined>;
+}
+
+/** What a command may use. */
+export interface CommandUse extends CommandPorts {
+  readonly sessionId: string;
+  readonly signal: AbortSignal;
+  /** Shows a line to the person. */
+  readonly notify: (text: string) => void;
+}
+
+/** Where commands come from, asked whenever the list is needed. */
+export type CommandSource = () => readonly SessionCommand[];
+
+/** The commands of several sources; of those with one name the first counts. */
+export function commandsOf(sources: readonly CommandSource[]): readonly SessionCommand[] {
+  const commands = new Map<string, SessionCommand>();
+  for (const command of sources.flatMap((source) => source()))
+    if (!commands.has(command.name)) commands.set(command.name, command);
+  return [...commands.values()];
+}

@@ -1,0 +1,65 @@
+import type { Json } from "../../core/base/errors.ts";
+
+/** Agents whose settings can be taken over. */
+export const IMPORT_SOURCES = ["claude", "codex", "gemini", "opencode"] as const;
+
+/** One of {@link IMPORT_SOURCES}. */
+export type ImportSource = (typeof IMPORT_SOURCES)[number];
+
+/** Something that can be taken over. */
+export type ImportItem = {
+  /** The file it stands in. */
+  readonly from: string;
+  /** What it is or does, in one line for people. */
+  readonly does: string;
+} & (
+  | { readonly kind: "rule"; readonly action: "allow" | "ask" | "deny"; readonly rule: string }
+  | { readonly kind: "hook"; readonly event: string; readonly group: Json }
+  | {
+      readonly kind: "mcp_server";
+      readonly name: string;
+      readonly definition: { readonly [key: string]: Json };
+    }
+  /** A file, or a folder with all that is in it; `to` is relative to the folder of the user's configuration. */
+  | {
+      readonly kind: "command" | "agent" | "skill";
+      readonly name: string;
+      readonly to: string;
+      readonly text?: string;
+    }
+);
+
+/** Something that is not taken over, and why. */
+export interface LeftItem {
+  readonly from: string;
+  readonly what: string;
+  readonly why: string;
+}
+
+/** What an import would do. */
+export interface ImportPlan {
+  readonly items: readonly ImportItem[];
+  readonly left: readonly LeftItem[];
+  /** What works without being taken over. */
+  readonly notes: readonly string[];
+}
+
+/** Gathers a plan. */
+export class PlanBuilder {
+  readonly items: ImportItem[] = [];
+  readonly left: LeftItem[] = [];
+  readonly notes: string[] = [];
+
+  /** The plan so far. */
+  get plan(): ImportPlan {
+    return { items: this.items, left: this.left, notes: this.notes };
+  }
+
+  add(item: ImportItem): void {
+    this.items.push(item);
+  }
+
+  leave(from: string, what: string, why: string): void {
+    this.left.push({ from, what, why });
+  }
+}

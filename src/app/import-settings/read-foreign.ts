@@ -1,0 +1,298 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import type { Json } from "../../core/base/errors.ts";
+import { isRecord } from "../../core/base/json.ts";
+import { type Environment, variable } from "../config/env.ts";
+import {
+  addHooks,
+  addMarkdown,
+  addRules,
+  addServer,
+  addServers,
+  addSkills,
+  type Fields,
+  filesOf,
+  jsonFile,
+  leaveSettings,
+  recordsIn,
+  tomlFile,
+} from "./foreign-parts.ts";
+import { type ImportPlan, type ImportSource, PlanBuilder } from "./import-plan.ts";
+
+/** Where to look. */
+export interface ForeignPlace {
+  readonly home: string;
+  readonly environment: Environment;
+}
+
+const MODEL = 'choose one with --model or "model" in your settings: names are provider/id here';
+
+/** What can be taken over of another agent's settings, and what cannot. Reads only. */
+export async function readForeign(source: ImportSource, place: ForeignPlace): Promise<ImportPlan> {
+  const plan = new PlanBuilder();
+  await READERS[source](place, plan);
+  return plan.plan;
+}
+
+type Reader = (place: ForeignPlace, plan: PlanBuilder) => void | Promise<void>;
+
+const READERS: { readonly [S in ImportSource]: Reader } = {
+  claude: readClaude,
+  codex: readCodex,
+  gemini: readGemini,
+  opencode: readOpenCode,
+};
+
+/** A folder that a variable may name. */
+function folderOf({ home, environment }: ForeignPlace, name: string, below: string): string {
+  const value = variable(environment, name);
+  return value !== undefined && isAbsolute(value) ? value : join(home, below);
+}
+
+function readClaude(place: ForeignPlace, plan: PlanBuilder): void {
+  const folder = folderOf(place, "CLAUDE_CONFIG_DIR", ".claude");
+  const from = join(folder, "settings.json");
+  const settings = jsonFile(from, plan) ?? {};
+  const { permissions, hooks } = settings;
+  if (isRecord(permissions)) {
+    for (const action of ["allow", "ask", "deny"] as const)
+      addRules(permissions[action], { action, from, plan });
+    const why = "say it for each run with --permission-mode, or set permissionMode";
+    leaveSettings(
+      permissions,
+      { defaultMode: why, additionalDirectories: "name them with --add-dir" },
+      { from, plan },
+    );
+  }
+  if (hooks !== undefined) addHooks(hooks, { from, plan });
+  leaveSettings(
+    settings,
+    {
+      env: 'put what commands need into "environment": { "set": … }; keys are read from your own environment',
+      model: MODEL,
+      apiKeyHelper: "set the variable of the provider's key",
+      statusLine: "an extension can show a text there: agent.status()",
+      enabledPlugins: "plugins of other agents are not loaded",
+    },
+    { from, plan },
+  );
+  const main = join(place.home, ".claude.json");
+  addServers(jsonFile(main, plan)?.["mcpServers"], { from: main, plan });
+  for (const [kind, what] of [
+    ["commands", "commands"],
+    ["agents", "subagents"],
+    ["skills", "skills"],
+  ] as const)
+    if (existsSync(join(place.home, ".claude", kind)))
+      plan.notes.push(`The ${what} of ~/.claude/${kind} are used where they are.`);
+}
+
+async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> {
+  const folder = folderOf(place, "CODEX_HOME", ".codex");
+  const from = join(folder, "config.toml");
+  const config = (await tomlFile(from, plan)) ?? {};
+  for (const [name, server] of recordsIn(config["mcp_servers"])) {
+    const {
+      command,
+      args,
+      env,
+      cwd,
+      url,
+      http_headers: headers,
+      bearer_token_env_var: token,
+      enabled,
+    } = server;
+    const authorization = typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : {};
+    const definition =
+      url === undefined
+        ? { command, args, env, cwd }
+        : { type: "http", url, headers: { ...(isRecord(headers) ? headers : {}), ...authorization } };
+    if (enabled === false) plan.leave(from, `MCP server ${name}`, "it is switched off there");
+    else addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
+  }
+  if (config["hooks"] !== undefined) addHooks(config["hooks"], { from, plan });
+  const hookFile = join(folder, "hooks.json");
+  const hooks = jsonFile(hookFile, plan)?.["hooks"];
+  if (hooks !== undefined) addHooks(hooks, { from: hookFile, plan });
+  leaveSettings(
+    config,
+    {
+      model: MODEL,
+      model_provider: MODEL,
+      model_providers: 'name them under "providers"',
+      model_reasoning_effort: "write it behind the name of the model: provider/id:high",
+      approval_policy: "say it for each run with --permission-mode, or set permissionMode",
+      sandbox_mode: 'set "sandbox": { "mode": "on" }',
+      notify: "write a hook for Stop or Notification",
+      profiles: "there are none here",
+    },
+    { from, plan },
+  );
+  for (const rules of filesOf(join(folder, "rules")))
+    plan.leave(
+      join(folder, "rules", rules),
+      "rules",
+      "they are a program; write them as bash(…) under permissions",
+    );
+  addMarkdown(join(folder, "prompts"), { kind: "command", plan });
+  addSkills(join(folder, "skills"), plan);
+}
+
+async function readGemini(place: ForeignPlace, plan: PlanBuilder): Promise<void> {
+  const folder = join(place.home, ".gemini");
+  const from = join(folder, "settings.json");
+  const settings = jsonFile(from, plan) ?? {};
+  addGeminiRules(settings, from, plan);
+  for (const [name, server] of recordsIn(settings["mcpServers"])) {
+    const { command, args, env, cwd, url, httpUrl, headers } = server;
+    const remote = httpUrl === undefined ? { type: "sse", url } : { type: "http", url: httpUrl };
+    const isRemote = httpUrl !== undefined || url !== undefined;
+    const definition = isRemote ? { ...remote, headers } : { command, args, env, cwd };
+    addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
+  }
+  leaveSettings(
+    settings,
+    {
+      hooks: "its scripts expect the names of other events and tools; move them by hand",
+      model: MODEL,
+      approvalMode: "say it for each run with --permission-mode, or set permissionMode",
+    },
+    { from, plan },
+  );
+  for (const path of filesOf(join(folder, "commands")).filter((name) => name.endsWith(".toml")))
+    await addGeminiCommand(join(folder, "commands"), path, plan);
+  addSkills(join(folder, "skills"), plan);
+}
+
+function addGeminiRules(settings: Fields, from: string, plan: PlanBuilder): void {
+  const tools: Fields = isRecord(settings["tools"]) ? settings["tools"] : {};
+  const lists = [
+    ["allow", tools["allowed"] ?? settings["allowedTools"]],
+    ["deny", tools["exclude"] ?? settings["excludeTools"]],
+  ] as const;
+  for (const [action, list] of lists) {
+    for (const given of Array.isArray(list) ? (list as readonly unknown[]) : []) {
+      const rule = typeof given === "string" ? geminiRule(given) : undefined;
+      if (rule !== undefined) addRules([rule], { action, from, plan });
+      else plan.leave(from, `${action}: ${String(given)}`, "there is no such tool here");
+    }
+  }
+}
+
+/** Its names of tools, and of commands: a beginning there, a pattern here. */
+function geminiRule(rule: string): string | undefined {
+  const [, name = "", pattern] = /^([\w-]+)(?:\((.*)\))?$/s.exec(rule) ?? [];
+  const tool = GEMINI_TOOLS[name];
+  return pattern === undefined || tool !== "bash" ? tool : `Bash(${pattern}:*)`;
+}
+
+const GEMINI_TOOLS: { readonly [name: string]: string | undefined } = {
+  run_shell_command: "bash",
+  ShellTool: "bash",
+  read_file: "read",
+  ReadFileTool: "read",
+  list_directory: "read",
+  write_file: "write",
+  WriteFileTool: "write",
+  replace: "edit",
+  EditTool: "edit",
+  glob: "glob",
+  GlobTool: "glob",
+  search_file_content: "grep",
+  GrepTool: "grep",
+  web_fetch: "web_fetch",
+  WebFetchTool: "web_fetch",
+};
+
+async function addGeminiCommand(folder: string, path: string, plan: PlanBuilder): Promise<void> {
+  const from = join(folder, path);
+  const file = await tomlFile(from, plan);
+  if (file === undefined) return;
+  const { prompt, description } = file;
+  const name = path.slice(0, -".toml".length).replaceAll(/[\\/]/g, ":");
+  if (typeof prompt !== "string") {
+    plan.leave(from, `/${name}`, "it has no prompt");
+    return;
+  }
+  if (/!\{[^}]*\{\{args\}\}/.test(prompt) || /!\{[^}]*`/.test(prompt)) {
+    plan.leave(from, `/${name}`, "it puts arguments (or backticks) into a command, which is not done here");
+    return;
+  }
+  const body = prompt
+    .replaceAll(/!\{([^{}]*)\}/g, (_all, command: string) => `!\`${command}\``)
+    .replaceAll(/@\{([^{}\s]*)\}/g, (_all, file_: string) => `@${file_}`)
+    .replaceAll("{{args}}", "$ARGUMENTS");
+  const head =
+    typeof description === "string" ? `---\ndescription: ${JSON.stringify(description)}\n---\n` : "";
+  const to = join("commands", `${path.slice(0, -".toml".length)}.md`);
+  plan.add({ kind: "command", name, from, to, text: `${head}${body.trim()}\n`, does: `/${name}` });
+}
+
+function readOpenCode(place: ForeignPlace, plan: PlanBuilder): void {
+  const base = folderOf(place, "XDG_CONFIG_HOME", ".config");
+  const folder = join(base, "opencode");
+  for (const name of ["opencode.json", "opencode.jsonc", "config.json"]) {
+    const from = join(folder, name);
+    const config = jsonFile(from, plan);
+    if (config !== undefined) readOpenCodeConfig(config, from, plan);
+  }
+  for (const kind of ["command", "agent"] as const)
+    for (const name of [kind, `${kind}s`]) addMarkdown(join(folder, name), { kind, plan });
+  for (const name of ["skill", "skills"]) addSkills(join(folder, name), plan);
+  for (const name of ["plugin", "plugins"])
+    for (const path of filesOf(join(folder, name)))
+      plan.leave(
+        join(folder, name, path),
+        "plugin",
+        "plugins of other agents are not loaded; see docs/extensions.md",
+      );
+}
+
+function readOpenCodeConfig(config: Fields, from: string, plan: PlanBuilder): void {
+  const { permission, mcp, command } = config;
+  if (isRecord(permission)) addOpenCodeRules(permission, from, plan);
+  for (const [name, server] of recordsIn(mcp)) {
+    const { type, command: words, environment: env, url, headers, enabled } = server;
+    const [first, ...args] = Array.isArray(words) ? (words as readonly Json[]) : [];
+    const definition = type === "remote" ? { type: "http", url, headers } : { command: first, args, env };
+    if (enabled === false) plan.leave(from, `MCP server ${name}`, "it is switched off there");
+    else addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
+  }
+  for (const [name, value] of recordsIn(command))
+    if (typeof value["template"] === "string") {
+      const fields = ["description", "agent", "model"].flatMap((key) =>
+        typeof value[key] === "string" ? [`${key}: ${JSON.stringify(value[key])}\n`] : [],
+      );
+      const text = `---\n${fields.join("")}---\n${value["template"].trim()}\n`;
+      plan.add({ kind: "command", name, from, to: join("commands", `${name}.md`), text, does: `/${name}` });
+    }
+  leaveSettings(
+    config,
+    {
+      model: MODEL,
+      provider: 'name them under "providers"',
+      plugin: "plugins of other agents are not loaded; see docs/extensions.md",
+      agent: "write each as a file in ~/.config/nano-agent/agents/",
+    },
+    { from, plan },
+  );
+}
+
+function addOpenCodeRules(permission: Fields, from: string, plan: PlanBuilder): void {
+  for (const [tool, value] of Object.entries(permission)) {
+    const name = tool === "webfetch" ? "web_fetch" : tool;
+    if (!isRecord(value)) addOpenCodeRule(value, name, { from, plan });
+    else
+      for (const [pattern, action] of Object.entries(value))
+        addOpenCodeRule(action, pattern === "*" ? name : `${name}(${pattern})`, { from, plan });
+  }
+}
+
+function addOpenCodeRule(
+  action: unknown,
+  rule: string,
+  { from, plan }: { readonly from: string; readonly plan: PlanBuilder },
+): void {
+  if (action === "allow" || action === "ask" || action === "deny") addRules([rule], { action, from, plan });
+  else plan.leave(from, `permission: ${rule}`, `${JSON.stringify(action)} is none of allow, ask and deny`);
+}

@@ -1,0 +1,117 @@
+import { existsSync } from "node:fs";
+import type { Tool } from "../../core/tool/tool.ts";
+import type { HookHandler } from "../../extensions/command-hooks/hook-event.ts";
+import type { Finding } from "../../extensions/markdown/origin.ts";
+import { sourceFolders } from "../../extensions/markdown/source-folders.ts";
+import type { LoadedExtension } from "../../extensions/modules/load-extensions.ts";
+import { about, type OnNotice } from "../coding-session/notice.ts";
+import type { CommandSource } from "../coding-session/session-command.ts";
+import { EXTRA_TOOLS } from "../config/extra-tool.ts";
+import { MEMORY_TOOLS } from "../open-memory.ts";
+import type { Settings } from "../settings.ts";
+import { extensionTrust } from "../trust/extension-trust.ts";
+import { findExtensionFiles } from "./extension-places.ts";
+
+/** What commands of files and extensions bring to a session. */
+export interface Plugins {
+  /** The settings, with the providers of extensions. */
+  readonly settings: Settings;
+  readonly tools: readonly Tool[];
+  readonly commands: readonly CommandSource[];
+  readonly handlers: readonly HookHandler[];
+  /** Texts for the status line. */
+  readonly status: () => readonly string[];
+}
+
+/**
+ * Reads the command files and loads the extensions that hold in a folder. What cannot be used is told and costs its own part. Loads no code
+ * where there is neither. Never rejects.
+ */
+export async function openPlugins(
+  settings: Settings,
+  { taken, onNotice }: { readonly taken: readonly Tool[]; readonly onNotice: OnNotice },
+): Promise<Plugins> {
+  const warn = about("extension", onNotice);
+  const extensions = await loadedExtensions(settings, warn);
+  const commands = await fileCommands(settings, warn);
+  const reserved = ["task", "skill", "finish", ...MEMORY_TOOLS, ...EXTRA_TOOLS];
+  const names = new Set([...taken.map(({ name }) => name), ...reserved]);
+  const tools: Tool[] = [];
+  for (const { name: extension, tools: own } of extensions)
+    for (const tool of own) {
+      if (names.has(tool.name))
+        warn(`the tool ${tool.name} of the extension ${extension} is left out: there is one of that name`);
+      else tools.push(tool);
+      names.add(tool.name);
+    }
+  return {
+    settings: withProviders(settings, extensions),
+    tools,
+    commands: [...commands, ...(await extensionCommands(settings, extensions))],
+    handlers: extensions.flatMap(({ hooks }) => hooks),
+    status: () =>
+      extensions
+        .flatMap(({ statuses }) => statuses.map((render) => render()))
+        .filter((text): text is string => typeof text === "string" && text !== ""),
+  };
+}
+
+async function loadedExtensions(
+  settings: Settings,
+  warn: (message: string) => void,
+): Promise<readonly LoadedExtension[]> {
+  const { files, findings: missing } = findExtensionFiles(settings);
+  tellFaults(missing, warn);
+  if (files.length === 0) return [];
+  const { loadExtensions } = await import("./plugin-loaders.ts");
+  const { extensions, findings } = await loadExtensions(files, { cwd: settings.cwd, onFailure: warn });
+  tellFaults(findings, warn);
+  return extensions;
+}
+
+async function fileCommands(
+  settings: Settings,
+  warn: (message: string) => void,
+): Promise<readonly CommandSource[]> {
+  const { home, configFolder } = settings.paths;
+  const places = { projectFolders: settings.folders, home, configFolder };
+  const folders = sourceFolders("commands", places).filter(({ path }) => existsSync(path));
+  if (folders.length === 0) return [];
+  const { loadCommands, fileCommand } = await import("./plugin-loaders.ts");
+  const { commands, findings } = await loadCommands({ folders, isTrusted: extensionTrust(settings.trust) });
+  tellFaults(findings, warn);
+  const list = commands.map(fileCommand);
+  return [() => list];
+}
+
+async function extensionCommands(
+  { cwd }: Settings,
+  extensions: readonly LoadedExtension[],
+): Promise<readonly CommandSource[]> {
+  const own = extensions.filter(({ commands }) => commands.length > 0);
+  if (own.length === 0) return [];
+  const { extensionCommand } = await import("./plugin-loaders.ts");
+  const list = own.flatMap(({ name, commands }) =>
+    commands.map((command) => extensionCommand(command, { extension: name, cwd })),
+  );
+  return [() => list];
+}
+
+/** Faults told at every start; the rest is in the lists. */
+const MAX_FAULTS = 3;
+
+function tellFaults(findings: readonly Finding[], warn: (message: string) => void): void {
+  const faults = findings.filter(({ level }) => level === "fault");
+  for (const { path, message } of faults.slice(0, MAX_FAULTS)) warn(`${path}: ${message}`);
+  if (faults.length > MAX_FAULTS) warn(`${faults.length - MAX_FAULTS} more files like that cannot be used`);
+}
+
+/** What the user wrote down themselves wins. */
+function withProviders(settings: Settings, extensions: readonly LoadedExtension[]): Settings {
+  const added = extensions.flatMap(({ providers }) => providers);
+  if (added.length === 0) return settings;
+  const { config } = settings;
+  const own = Object.fromEntries(added.map(({ name, ...provider }) => [name, provider]));
+  const providers = { ...own, ...config.values.providers };
+  return { ...settings, config: { ...config, values: { ...config.values, providers } } };
+}

@@ -1,0 +1,314 @@
+import { resolve } from "node:path";
+import type { Compactor } from "../../core/agent/compactor.ts";
+import type { Approver, GateDecision, GateRequest } from "../../core/agent/gate.ts";
+import type { ActingArguments, HookedAgent, HookOptions } from "../../core/agent/hook.ts";
+import type { Json } from "../../core/base/errors.ts";
+import { textOf } from "../../core/message/message.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
+import type { EventHooks, HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
+import type { HookEvent, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
+import type { PermissionMode } from "../config/permission-mode.ts";
+import type { PermissionGate } from "../permission-gate.ts";
+
+/** What {@link SessionHooks} works with. */
+export interface SessionHooksOptions {
+  readonly hooks: EventHooks;
+  readonly cwd: string;
+  /** The mode the session begins with. */
+  readonly mode: PermissionMode;
+  /** Told what went wrong with a hook, and what one has to say to the person. */
+  readonly onNotice: (message: string) => void;
+}
+
+/** What is known of a call between the hooks before it and those after it. */
+interface CallState {
+  readonly name: string;
+  readonly verdict: HookVerdict;
+  /** Whether it may run, as far as anybody has said by now. */
+  isPermitted: boolean;
+}
+
+/** What hooks say to a message. */
+export interface SubmitVerdict {
+  /** Why it is not sent. */
+  readonly blocked?: string;
+  /** What goes with it. */
+  readonly context: readonly string[];
+}
+
+/** What of an agent hooks stand around: the gate, who is asked, and what makes room. */
+type Call = Pick<ActingArguments, "callId" | "name"> & { readonly parentCallId?: string };
+
+/** Milliseconds the end of a session waits for its hooks. */
+const MAX_END_MS = 10_000;
+
+/**
+ * Hooks at the events of a session. A hook can tighten what the rules say; its allow answers only what no rule and no protected place
+ * speaks of. None of the methods rejects: a hook that fails is told and changes nothing.
+ */
+export class SessionHooks {
+  readonly #options: SessionHooksOptions;
+  readonly #calls = new Map<string, CallState>();
+  readonly #closing = new AbortController();
+  #mode: PermissionMode;
+  #started: Promise<HookVerdict> | undefined;
+  #signal: AbortSignal = this.#closing.signal;
+
+  constructor(options: SessionHooksOptions) {
+    this.#options = options;
+    this.#mode = options.mode;
+  }
+
+  /** The permission mode, as hooks are told it. */
+  get mode(): PermissionMode {
+    return this.#mode;
+  }
+
+  /** Ends hooks together with what `signal` stands for, from now on. */
+  during(signal: AbortSignal): void {
+    this.#signal = AbortSignal.any([signal, this.#closing.signal]);
+  }
+
+  /** Ends every hook at once, for the moment before the process ends. */
+  killNow(): void {
+    this.#closing.abort(new Error("the session was closed"));
+  }
+
+  /** What stands around the calls of the agent. */
+  get agentHooks(): HookOptions {
+    return {
+      pre_acting: (agent, call) => this.#beforeCall(agent, call),
+      post_acting: (agent, call, result) => this.#afterCall(agent, call, result),
+    };
+  }
+
+  /** The gate, once hooks have had their say: ask tightens an allow, allow answers what no rule speaks of. */
+  gate(gate: PermissionGate): PermissionGate {
+    return {
+      ...gate,
+      check: async (request) => {
+        const decision = this.#decided(request, await gate.check(request));
+        const state = this.#calls.get(keyOf(request));
+        if (state !== undefined) state.isPermitted = decision.action === "allow";
+        return decision;
+      },
+      setMode: (mode) => {
+        this.#mode = mode;
+        gate.setMode(mode);
+      },
+    };
+  }
+
+  /** Who is asked, once hooks have had their say. */
+  approver(approve: Approver): Approver {
+    return async (request) => {
+      const { callId, name, input, decision } = request;
+      const said = await this.#fire("PermissionRequest", {
+        name,
+        fields: { ...this.#callFields({ callId, name, input }) },
+      });
+      const answered = said.decision;
+      if (answered === "deny") return { approved: false, reason: refusal(said) };
+      const isAllowed = answered === "allow" && isOpen(decision) && said.updatedInput === undefined;
+      if (!isAllowed)
+        await this.#fire("Notification", { fields: { message: `${name} needs your permission` } });
+      const answer = isAllowed ? true : await approve(request);
+      const state = this.#calls.get(keyOf(request));
+      const isYes = typeof answer === "object" ? answer.approved : answer === true;
+      if (state !== undefined) state.isPermitted = isYes;
+      return answer;
+    };
+  }
+
+  /** What makes room, told to hooks before. */
+  compactor(compactor: Compactor): Compactor {
+    return {
+      isNeeded: (context) => compactor.isNeeded(context),
+      preview: (context) => compactor.preview(context),
+      compact: async (task) => {
+        const trigger = task.reason === "manual" ? "manual" : "auto";
+        const instructions = task.instructions ?? "";
+        await this.#fire("PreCompact", {
+          name: trigger,
+          fields: { trigger, custom_instructions: instructions },
+          signal: task.signal,
+        });
+        return compactor.compact(task);
+      },
+    };
+  }
+
+  /** Tells hooks that the session is open. What they add goes with the first message. */
+  start(source: "startup" | "resume"): void {
+    this.#started = this.#fire("SessionStart", { name: source, fields: { source } });
+  }
+
+  /** What hooks say to a message that is about to be sent. */
+  async submit(prompt: string, signal: AbortSignal): Promise<SubmitVerdict> {
+    const before = (await this.#started)?.context ?? [];
+    const said = await this.#fire("UserPromptSubmit", { fields: { prompt }, signal });
+    const { decision, stop } = said;
+    const context = [...before, ...said.context];
+    const isSent = stop === undefined && decision !== "deny";
+    if (isSent) this.#started = undefined;
+    if (stop !== undefined) return { blocked: stop, context };
+    return decision === "deny" ? { blocked: refusal(said), context } : { context };
+  }
+
+  /** Why the run is to go on although the answer is there; `isActive`: it goes on for such a reason already. */
+  async stop(isActive: boolean, signal: AbortSignal): Promise<string | undefined> {
+    const said = await this.#fire("Stop", { fields: { stop_hook_active: isActive }, signal });
+    return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;
+  }
+
+  /** Whether anything waits for the end of a run. */
+  get hasStop(): boolean {
+    return this.#options.hooks.has("Stop");
+  }
+
+  /** Tells hooks that the session is closed. */
+  async end(): Promise<void> {
+    const signal = AbortSignal.any([AbortSignal.timeout(MAX_END_MS), this.#closing.signal]);
+    await this.#fire("SessionEnd", { name: "other", fields: { reason: "other" }, signal });
+  }
+
+  async #beforeCall(agent: HookedAgent, call: ActingArguments): Promise<ActingArguments | undefined> {
+    const { name, input } = call;
+    const fields = this.#callFields(call);
+    const verdict = await this.#fire("PreToolUse", { name, fields });
+    this.#calls.set(keyOf(call), { name, verdict, isPermitted: false });
+    if (verdict.stop !== undefined) {
+      this.#options.onNotice(verdict.stop);
+      agent.stop(verdict.stop);
+      return { ...call, refuse: verdict.stop };
+    }
+    if (verdict.decision === "deny") return { ...call, refuse: refusal(verdict) };
+    if (verdict.updatedInput === undefined) return undefined;
+    return { ...call, input: this.#ownInput(name, input, verdict.updatedInput) };
+  }
+
+  async #afterCall(
+    agent: HookedAgent,
+    call: ActingArguments,
+    result: ToolResult,
+  ): Promise<ToolResult | undefined> {
+    const state = this.#calls.get(keyOf(call));
+    this.#calls.delete(keyOf(call));
+    // What did not run has nothing to look at.
+    if (state?.isPermitted === false) return undefined;
+    const { name } = call;
+    const fields = { ...this.#callFields(call), tool_response: this.#response(call, result) };
+    const said = await this.#fire("PostToolUse", { name, fields });
+    const ended =
+      name === "task" ? await this.#fire("SubagentStop", { fields: taskFields(call) }) : undefined;
+    const stop = said.stop ?? ended?.stop;
+    if (stop !== undefined) {
+      this.#options.onNotice(stop);
+      agent.stop(stop);
+    }
+    const added = [said, ended].flatMap((verdict) => (verdict === undefined ? [] : remarks(verdict)));
+    return added.length === 0 ? undefined : withText(result, added.join("\n\n"));
+  }
+
+  #decided(request: GateRequest, decision: GateDecision): GateDecision {
+    const state = this.#calls.get(keyOf(request));
+    if (state === undefined || state.name !== request.name) return decision;
+    const { decision: said, by = "a hook", updatedBy, updatedInput, reason } = state.verdict;
+    if (said === "ask" && decision.action === "allow")
+      return {
+        action: "ask",
+        code: "hook_asks",
+        reason: reason ?? `the hook ${by} wants it to be asked about`,
+      };
+    // A hook that allowed other arguments than those there are now has not allowed the call.
+    const isMeant = updatedInput === undefined || updatedBy === by;
+    if (said === "allow" && isMeant && isOpen(decision))
+      return { action: "allow", code: "hook_allows", reason: reason ?? `the hook ${by} allows it` };
+    return decision;
+  }
+
+  async #fire(event: HookEvent, occasion: HookOccasion): Promise<HookVerdict> {
+    const verdict = await this.#options.hooks.fire(event, { signal: this.#signal, ...occasion });
+    for (const problem of verdict.problems) this.#options.onNotice(problem);
+    return verdict;
+  }
+
+  #callFields({ callId, name, input }: Pick<ActingArguments, "callId" | "name" | "input">): {
+    readonly [key: string]: Json | undefined;
+  } {
+    return { tool_name: name, tool_input: this.#fieldInput(name, input), tool_use_id: callId };
+  }
+
+  /** Arguments as hooks of the field look for them: the path of a file stands in `file_path` too, from the root. */
+  #fieldInput(name: string, input: ActingArguments["input"]): { readonly [key: string]: Json | undefined } {
+    const { path } = input;
+    const given = input as { readonly [key: string]: Json | undefined };
+    return FILE_TOOLS.has(name) && typeof path === "string"
+      ? { ...given, file_path: this.#absolute(path) }
+      : given;
+  }
+
+  /** The arguments a hook wants, as the tool takes them. */
+  #ownInput(
+    name: string,
+    before: ActingArguments["input"],
+    { file_path: filePath, ...updated }: NonNullable<HookVerdict["updatedInput"]>,
+  ): ActingArguments["input"] {
+    if (!FILE_TOOLS.has(name)) return filePath === undefined ? updated : { ...updated, file_path: filePath };
+    const { path } = before;
+    const isMoved = typeof path !== "string" || filePath !== this.#absolute(path);
+    const isOwn = updated["path"] !== undefined && updated["path"] !== path;
+    if (filePath === undefined || isOwn) return updated;
+    return { ...updated, path: isMoved ? filePath : path };
+  }
+
+  #absolute(path: string): string {
+    return path.startsWith("~") ? path : resolve(this.#options.cwd, path);
+  }
+
+  #response({ name, input }: ActingArguments, { content, isError = false }: ToolResult): Json {
+    const text = typeof content === "string" ? content : textOf(content);
+    const { path } = input;
+    return {
+      content: text,
+      is_error: isError,
+      success: !isError,
+      ...(FILE_TOOLS.has(name) && typeof path === "string" ? { filePath: this.#absolute(path) } : {}),
+      ...(name === "bash" ? { stdout: text } : {}),
+    };
+  }
+}
+
+const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
+
+function keyOf({ callId, parentCallId = "" }: Pick<Call, "callId" | "parentCallId">): string {
+  return `${parentCallId}\0${callId}`;
+}
+
+/** A question that nothing but the absence of a rule asks. */
+function isOpen({ action, code }: GateDecision): boolean {
+  return action === "ask" && code === "no_rule";
+}
+
+function refusal({ reason, by = "a hook" }: HookVerdict): string {
+  return reason ?? `the hook ${by} blocked it`;
+}
+
+/** What the model is told beside a result. */
+function remarks(verdict: HookVerdict): readonly string[] {
+  const blocked = verdict.decision === "deny" ? [`A hook says: ${refusal(verdict)}`] : [];
+  return [...blocked, ...verdict.context];
+}
+
+function taskFields({ callId, input }: ActingArguments): { readonly [key: string]: Json | undefined } {
+  const { agent } = input;
+  return { tool_use_id: callId, ...(typeof agent === "string" ? { agent_type: agent } : {}) };
+}
+
+function withText(result: ToolResult, text: string): ToolResult {
+  const { content } = result;
+  return {
+    ...result,
+    content: typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text }],
+  };
+}

@@ -1,0 +1,214 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../../test/temp-folder.ts";
+import { EventHooks } from "./event-hooks.ts";
+import type { HookCommand, HookEvent } from "./hook-event.ts";
+import { meantName, readHooks } from "./read-hooks.ts";
+
+const PATH = process.env["PATH"] ?? "";
+
+function hooksOf(commands: readonly (string | Partial<HookCommand>)[], cwd = tempFolder({})): EventHooks {
+  const hooks = commands.map(
+    (given): HookCommand => ({
+      event: "PreToolUse",
+      command: typeof given === "string" ? given : "true",
+      timeoutMs: 60_000,
+      source: "settings",
+      ...(typeof given === "string" ? {} : given),
+    }),
+  );
+  const facts = () => ({ session_id: "s", transcript_path: "/t", cwd, permission_mode: "default" });
+  return new EventHooks({
+    commands: hooks,
+    handlers: [],
+    place: () => ({ cwd, env: { PATH, HOME: cwd } }),
+    facts,
+  });
+}
+
+const answer = (value: object): string => `echo '${JSON.stringify(value)}'`;
+const decide = (permissionDecision: string, more: object = {}): string =>
+  answer({ hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, ...more } });
+
+test("a hook gets the call as one JSON object on standard input", async () => {
+  const cwd = tempFolder({});
+  const fields = { tool_name: "bash", tool_input: { command: "ls" }, tool_use_id: "call_1" };
+  await hooksOf(["cat > seen.json"], cwd).fire("PreToolUse", { name: "bash", fields });
+  expect(JSON.parse(readFileSync(join(cwd, "seen.json"), "utf8"))).toEqual({
+    session_id: "s",
+    transcript_path: "/t",
+    cwd,
+    permission_mode: "default",
+    hook_event_name: "PreToolUse",
+    ...fields,
+  });
+});
+
+test.each([
+  [["exit 0"], {}],
+  [["echo no >&2; exit 2"], { decision: "deny", reason: "no" }],
+  [[decide("allow", { permissionDecisionReason: "fine" })], { decision: "allow", reason: "fine" }],
+  [[decide("ask"), decide("allow")], { decision: "ask" }],
+  [[decide("allow"), "echo stop >&2; exit 2", decide("ask")], { decision: "deny", reason: "stop" }],
+  [[answer({ decision: "block", reason: "old form" })], { decision: "deny", reason: "old form" }],
+  [[answer({ decision: "approve" })], { decision: "allow" }],
+  [
+    [decide("allow", { updatedInput: { command: "ls" } })],
+    { decision: "allow", updatedInput: { command: "ls" } },
+  ],
+  [[answer({ continue: false, stopReason: "enough" })], { stop: "enough" }],
+  [
+    [
+      answer({ hookSpecificOutput: { additionalContext: "a" } }),
+      answer({ hookSpecificOutput: { additionalContext: "b" } }),
+    ],
+    { context: ["a", "b"] },
+  ],
+  [
+    [answer({ hookSpecificOutput: { decision: { behavior: "deny", message: "not now" } } })],
+    { decision: "deny", reason: "not now" },
+  ],
+])("%j decides %j", async (commands, verdict) => {
+  const {
+    by: _by,
+    updatedBy: _updatedBy,
+    ...said
+  } = await hooksOf(commands).fire("PreToolUse", { name: "bash" });
+  expect(said).toEqual({ context: [], problems: [], ...verdict });
+});
+
+test.each([
+  ["exit 1", /ended with 1, which blocks nothing \(2 does\)/],
+  ["echo '{oops'", /answered what is not JSON/],
+  ["kill -9 $$", /was ended by SIGKILL/],
+  [decide("perhaps"), /only allow, ask and deny count/],
+  [decide("allow", { updatedInput: 7 }), /updatedInput that is not an object/],
+  ["no-such-program-anywhere", /ended with 127/],
+])("%j is told and blocks nothing", async (command, problem) => {
+  const verdict = await hooksOf([command]).fire("PreToolUse", { name: "bash" });
+  expect(verdict.problems).toEqual([expect.stringMatching(problem)]);
+  expect(["deny", "ask"]).not.toContain(verdict.decision);
+});
+
+test("a script that is not there blocks, and a person is told why", async () => {
+  const verdict = await hooksOf(["echo \"python3: can't open file 'x.py'\" >&2; exit 2"]).fire("PreToolUse");
+  expect([verdict.decision, verdict.problems]).toEqual([
+    "deny",
+    [expect.stringContaining("script seems to be missing")],
+  ]);
+});
+
+test("a hook that hangs is ended with all it started, and blocks nothing", async () => {
+  const cwd = tempFolder({});
+  const hang = { command: "(sleep 1000; touch late) & echo $! > pid; wait", timeoutMs: 300 };
+  const verdict = await hooksOf([hang], cwd).fire("PreToolUse");
+  expect([verdict.decision, verdict.problems]).toEqual([
+    undefined,
+    [expect.stringContaining("longer than 0.3 s")],
+  ]);
+  const pid = Number(readFileSync(join(cwd, "pid"), "utf8"));
+  // What was killed may wait for somebody to ask how it ended.
+  const state = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim();
+  expect(state).toMatch(/^(Z.*)?$/);
+  expect(existsSync(join(cwd, "late"))).toBe(false);
+});
+
+test("what a hook leaves running holds nothing up, also when it keeps the pipe", async () => {
+  const escape = process.platform === "linux" ? "setsid sleep 2 &" : "sleep 2 &";
+  const verdict = await hooksOf([`${escape} ${decide("ask")}`]).fire("PreToolUse");
+  expect(verdict.decision).toBe("ask");
+});
+
+test("a hook that floods is heard up to a bound, and one that does not read its input does no harm", async () => {
+  const flood = "head -c 50000000 /dev/zero | tr '\\0' x; exit 0";
+  const verdict = await hooksOf([flood]).fire("PreToolUse", { fields: { prompt: "y".repeat(1_000_000) } });
+  expect(verdict).toEqual({ context: [], problems: [] });
+});
+
+test("an abort ends the hooks", async () => {
+  const controller = new AbortController();
+  const cwd = tempFolder({});
+  const fired = hooksOf(["touch begun; sleep 1000"], cwd).fire("PreToolUse", { signal: controller.signal });
+  controller.abort();
+  expect((await fired).problems).toEqual([expect.stringContaining("the run was stopped")]);
+});
+
+test.each([
+  [undefined, "bash", true],
+  ["Bash", "bash", true],
+  ["bash|edit", "edit", true],
+  ["Edit|Write", "write", true],
+  ["MultiEdit", "edit", true],
+  ["ba", "bash", false],
+  ["mcp__git.*", "mcp__github__search", true],
+  ["mcp__git", "mcp__github__search", false],
+])("the matcher %j fits %s: %s", (matcher, name, fits) => {
+  const hook: HookCommand = {
+    event: "PreToolUse",
+    command: "x",
+    timeoutMs: 1,
+    source: "",
+    ...(matcher === undefined ? {} : { matcher }),
+  };
+  expect(meantName(hook, name) !== undefined).toBe(fits);
+});
+
+test("plain output is context where something begins, and nothing elsewhere", async () => {
+  const said = async (event: HookEvent): Promise<readonly string[]> =>
+    (await hooksOf([{ event, command: "echo branch: main" }]).fire(event)).context;
+  expect([await said("SessionStart"), await said("UserPromptSubmit"), await said("PostToolUse")]).toEqual([
+    ["branch: main"],
+    ["branch: main"],
+    [],
+  ]);
+});
+
+test("settings are read one hook at a time: what is malformed is told and the rest counts", () => {
+  const { hooks, problems } = readHooks(
+    {
+      PreToolUse: [
+        {
+          matcher: "bash",
+          hooks: [
+            { type: "command", command: "a", timeout: 5 },
+            { type: "http", url: "x" },
+            { command: " " },
+          ],
+        },
+        { matcher: "(", hooks: [{ command: "b" }] },
+        { hooks: [{ command: "c", timeout: -1 }, { command: "d" }] },
+        "odd",
+      ],
+      Stop: {},
+      PreTolUse: [],
+    },
+    "config.json",
+  );
+  expect([hooks.map(({ command, matcher, timeoutMs }) => [command, matcher, timeoutMs]), problems]).toEqual([
+    [
+      ["a", "bash", 5_000],
+      ["d", undefined, 60_000],
+    ],
+    [
+      'config.json: hooks.PreToolUse[0].hooks[1] is of type "http"; only "command" runs',
+      "config.json: hooks.PreToolUse[0].hooks[2] has no command",
+      "config.json: hooks.PreToolUse[1].matcher is not a regular expression, so its hooks do not run",
+      "config.json: hooks.PreToolUse[2].hooks[0].timeout is not a number of seconds up to 3600",
+      "config.json: hooks.PreToolUse[3] has no list of hooks",
+      "config.json: hooks.Stop is not a list",
+      'config.json: there is no event "PreTolUse", so its hooks do not run. Did you mean PreToolUse?',
+    ],
+  ]);
+});
+
+test("never throws, whatever the settings hold", () => {
+  fc.assert(
+    fc.property(fc.anything(), (value) => {
+      const { hooks, problems } = readHooks(value, "s");
+      expect([Array.isArray(hooks), Array.isArray(problems)]).toEqual([true, true]);
+    }),
+  );
+});

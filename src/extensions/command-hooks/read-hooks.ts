@@ -1,0 +1,113 @@
+import { isRecord } from "../../core/base/json.ts";
+import { nearest } from "../../core/base/text.ts";
+import { HOOK_EVENTS, type HookCommand, type HookEvent } from "./hook-event.ts";
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+const MAX_TIMEOUT_S = 3_600;
+
+/** The hooks that can be used, and a sentence for each that cannot. */
+export interface ReadHooks {
+  readonly hooks: readonly HookCommand[];
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads the value of `hooks` in settings: `{ PreToolUse: [{ matcher, hooks: [{ type: "command", command, timeout }] }] }`, `timeout` in
+ * seconds. Never throws: one that is malformed is left out and told, the others count. `source` is where they stand.
+ */
+export function readHooks(value: unknown, source: string): ReadHooks {
+  const hooks: HookCommand[] = [];
+  const problems: string[] = [];
+  const problem = (what: string): number => problems.push(`${source}: ${what}`);
+  if (value === undefined) return { hooks, problems };
+  if (!isRecord(value)) return { hooks, problems: [`${source}: hooks is not an object of events`] };
+  for (const [event, groups] of Object.entries(value)) {
+    if (!isEvent(event)) problem(unknownEvent(event));
+    else if (!Array.isArray(groups)) problem(`hooks.${event} is not a list`);
+    else
+      for (const [at, group] of (groups as readonly unknown[]).entries())
+        readGroup(group, { event, place: `hooks.${event}[${at}]`, source, hooks, problem });
+  }
+  return { hooks, problems };
+}
+
+function isEvent(name: string): name is HookEvent {
+  return (HOOK_EVENTS as readonly string[]).includes(name);
+}
+
+function unknownEvent(event: string): string {
+  const guess = nearest(event, HOOK_EVENTS);
+  const hint = guess === undefined ? `Events: ${HOOK_EVENTS.join(", ")}` : `Did you mean ${guess}?`;
+  return `there is no event ${JSON.stringify(event)}, so its hooks do not run. ${hint}`;
+}
+
+interface GroupPlace {
+  readonly event: HookEvent;
+  readonly place: string;
+  readonly source: string;
+  readonly hooks: HookCommand[];
+  readonly problem: (what: string) => number;
+}
+
+function readGroup(group: unknown, { event, place, source, hooks, problem }: GroupPlace): void {
+  if (!isRecord(group) || !Array.isArray(group["hooks"])) {
+    problem(`${place} has no list of hooks`);
+    return;
+  }
+  const { matcher = "" } = group;
+  if (typeof matcher !== "string" || toMatcher(matcher) === undefined) {
+    problem(`${place}.matcher is not a regular expression, so its hooks do not run`);
+    return;
+  }
+  for (const [at, hook] of (group["hooks"] as readonly unknown[]).entries()) {
+    const read = readHook(hook);
+    if ("fault" in read) problem(`${place}.hooks[${at}]${read.fault}`);
+    else hooks.push({ event, ...(matcher === "" || matcher === "*" ? {} : { matcher }), ...read, source });
+  }
+}
+
+/** One hook of a group, or what is wrong with it, to be read behind its place. */
+function readHook(hook: unknown): Pick<HookCommand, "command" | "timeoutMs"> | { readonly fault: string } {
+  const { type = "command", command, timeout } = isRecord(hook) ? hook : {};
+  if (type !== "command") return { fault: ` is of type ${JSON.stringify(type)}; only "command" runs` };
+  if (typeof command !== "string" || command.trim() === "") return { fault: " has no command" };
+  if (timeout === undefined) return { command, timeoutMs: DEFAULT_TIMEOUT_MS };
+  if (typeof timeout === "number" && timeout > 0 && timeout <= MAX_TIMEOUT_S)
+    return { command, timeoutMs: timeout * 1_000 };
+  return { fault: `.timeout is not a number of seconds up to ${MAX_TIMEOUT_S}` };
+}
+
+/** A matcher that must fit a whole name; `undefined` for what is not a regular expression. */
+function toMatcher(text: string): RegExp | undefined {
+  if (text === "" || text === "*") return /^/;
+  try {
+    return new RegExp(`^(?:${text})$`);
+  } catch {
+    // Told by the caller, with its place.
+    return undefined;
+  }
+}
+
+/** Names of this field's tools and the tool that does the same here. */
+const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
+  bash: ["Bash"],
+  edit: ["Edit", "MultiEdit"],
+  write: ["Write"],
+  read: ["Read", "LS"],
+  glob: ["Glob"],
+  grep: ["Grep"],
+  task: ["Task", "Agent"],
+  skill: ["Skill"],
+  todo: ["TodoWrite"],
+  web_fetch: ["WebFetch"],
+};
+
+/**
+ * The name a hook knows something by: `name`, or that of the field where only that one fits its matcher, for its script looks for the name
+ * that its matcher has. `undefined`: the hook is not meant.
+ */
+export function meantName({ matcher }: Pick<HookCommand, "matcher">, name: string): string | undefined {
+  if (matcher === undefined) return name;
+  const pattern = toMatcher(matcher);
+  return [name, ...(SAME_TOOLS[name] ?? [])].find((each) => pattern?.test(each) === true);
+}

@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { errorMessage } from "../../core/base/errors.ts";
+import type { HookCommand, HookInput } from "./hook-event.ts";
+
+/** Bytes of each output that are looked at; a hook that writes more is heard no further. */
+const MAX_OUTPUT = 262_144;
+
+/** How long the pipes of a hook that has ended are read when something it started holds them open. */
+const DRAIN_MS = 250;
+
+/** How a hook ended. `code` is null where it did not end by itself. */
+export interface HookEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Why it counts as failed: could not be started, took too long, ended by a signal, or the run was aborted. */
+  readonly failure?: string;
+}
+
+/** Where hooks run. */
+export interface HookPlace {
+  readonly cwd: string;
+  /** What they see: never credentials. */
+  readonly env: { readonly [name: string]: string };
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs one hook in a shell and a process group of its own, with its input on standard input, and ends the whole group with it: what it
+ * left running does not hold the run. Waits for its exit, not for the end of its pipes. Never rejects.
+ */
+export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise<HookEnd> {
+  return new Promise((resolve) => {
+    const group = process.platform !== "win32";
+    const child = spawn(hook.command, {
+      shell: group ? "/bin/sh" : true,
+      cwd: place.cwd,
+      env: place.env,
+      detached: group,
+      windowsHide: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const outputs = { stdout: new Bounded(), stderr: new Bounded() };
+    const endGroup = (): void => {
+      try {
+        if (child.pid !== undefined) process.kill(group ? -child.pid : child.pid, "SIGKILL");
+      } catch {
+        // Nothing of it is left.
+      }
+    };
+    let failure: string | undefined;
+    const give = (why: string): void => {
+      failure ??= why;
+      endGroup();
+    };
+    const timer = setTimeout(() => give(`it took longer than ${hook.timeoutMs / 1_000} s`), hook.timeoutMs);
+    const onAbort = (): void => give("the run was stopped");
+    place.signal.addEventListener("abort", onAbort, { once: true });
+    let drain: NodeJS.Timeout | undefined;
+    let ended: number | null = null;
+    let isOver = false;
+    const finish = (): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      clearTimeout(drain);
+      place.signal.removeEventListener("abort", onAbort);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      const texts = { stdout: outputs.stdout.text(), stderr: outputs.stderr.text() };
+      resolve({ code: ended, ...texts, ...(failure === undefined ? {} : { failure }) });
+    };
+    child.stdout.on("data", (bytes: Buffer) => outputs.stdout.add(bytes));
+    child.stderr.on("data", (bytes: Buffer) => outputs.stderr.add(bytes));
+    // A hook need not read its input.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(`${JSON.stringify(input)}\n`);
+    child.on("error", (error) => {
+      failure ??= `it could not be started: ${errorMessage(error)}`;
+      finish();
+    });
+    child.on("exit", (code, signal) => {
+      ended = code;
+      if (signal !== null) failure ??= `it was ended by ${signal}`;
+      // Without the rest of its group nobody writes any more and the pipes close, unless a process left the group.
+      endGroup();
+      drain = setTimeout(finish, DRAIN_MS);
+    });
+    child.on("close", finish);
+    if (place.signal.aborted) onAbort();
+  });
+}
+
+/** Bytes up to a bound. */
+class Bounded {
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+
+  add(bytes: Buffer): void {
+    const room = MAX_OUTPUT - this.#length;
+    if (room <= 0) return;
+    this.#chunks.push(bytes.subarray(0, room));
+    this.#length += Math.min(room, bytes.length);
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString("utf8").trim();
+  }
+}

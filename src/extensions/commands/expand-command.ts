@@ -1,0 +1,89 @@
+import type { CommandFile } from "./command-file.ts";
+
+/** A piece of a command's text; `source` is how it stands in the file. */
+export type CommandPart =
+  | { readonly type: "text"; readonly text: string }
+  /** `$1` to `$9`, or `$ARGUMENTS` as 0. */
+  | { readonly type: "argument"; readonly index: number; readonly source: string }
+  /** `` !`command` ``. */
+  | { readonly type: "run"; readonly command: string; readonly source: string }
+  /** `@path`. */
+  | { readonly type: "file"; readonly path: string; readonly source: string };
+
+/** What expanding a command may do. Both go through permission like any call of the model. */
+export interface CommandPorts {
+  /** Runs a command line and resolves to what the model should see of it. */
+  readonly run: (command: string) => Promise<string>;
+  /** Reads a file; `undefined` when there is none of that name, which leaves the text as it is. */
+  readonly read: (path: string) => Promise<string | undefined>;
+}
+
+/**
+ * The pieces of a command's own text, in order. They are found once: neither the output of a command, nor a file, nor an argument is
+ * looked through again, so nothing in them can run or be read.
+ */
+export function commandParts(body: string): readonly CommandPart[] {
+  const parts: CommandPart[] = [];
+  let end = 0;
+  for (const match of body.matchAll(PART)) {
+    const { run, argument, file } = match.groups ?? {};
+    if (match.index > end) parts.push({ type: "text", text: body.slice(end, match.index) });
+    end = match.index + match[0].length;
+    const source = match[0];
+    if (run !== undefined) parts.push({ type: "run", command: run, source });
+    else if (argument !== undefined)
+      parts.push({ type: "argument", index: argument === "ARGUMENTS" ? 0 : Number(argument), source });
+    else parts.push({ type: "file", path: file ?? "", source });
+  }
+  if (end < body.length) parts.push({ type: "text", text: body.slice(end) });
+  return parts;
+}
+
+/** A path ends before blanks, quotes, brackets, and punctuation at the end of a sentence. */
+const PART =
+  /!`(?<run>[^`]+)`|\$(?<argument>ARGUMENTS\b|[1-9](?!\d))|(?<=^|[\s(])@(?<file>[^\s`'"()<>[\]{}@]*[^\s`'"()<>[\]{}@.,;:!?])/gmu;
+
+/**
+ * The prompt a command makes: commands and files of its own text first, arguments last. Without a place for them, arguments stand at its
+ * end. Rejects with what the ports reject with.
+ */
+export async function expandCommand(
+  { body, mayRun }: Pick<CommandFile, "body" | "mayRun">,
+  args: string,
+  ports: CommandPorts,
+): Promise<string> {
+  const parts = commandParts(body);
+  const words = splitArguments(args);
+  const texts: string[] = [];
+  for (const part of parts) texts.push(await partText(part, { mayRun, ports, args, words }));
+  const takesArguments = parts.some(({ type }) => type === "argument");
+  return takesArguments || args === "" ? texts.join("") : `${texts.join("")}\n\n${args}`;
+}
+
+interface Expansion {
+  readonly mayRun: boolean;
+  readonly ports: CommandPorts;
+  readonly args: string;
+  readonly words: readonly string[];
+}
+
+async function partText(part: CommandPart, { mayRun, ports, args, words }: Expansion): Promise<string> {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "argument":
+      return part.index === 0 ? args : (words[part.index - 1] ?? "");
+    case "run":
+      return mayRun ? ports.run(part.command) : part.source;
+    case "file":
+      return (await ports.read(part.path)) ?? part.source;
+  }
+}
+
+/** The words of an argument text, as people expect of a shell: parted by blanks, quotes keep them together. */
+export function splitArguments(text: string): readonly string[] {
+  const words: string[] = [];
+  for (const [, double, single, plain] of text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g))
+    words.push(double ?? single ?? plain ?? "");
+  return words;
+}

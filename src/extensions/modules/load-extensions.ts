@@ -1,0 +1,141 @@
+import { pathToFileURL } from "node:url";
+import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
+import { defineTool } from "../../core/tool/define-tool.ts";
+import type { Tool, ToolDefinition } from "../../core/tool/tool.ts";
+import { HOOK_EVENTS, type HookHandler } from "../command-hooks/hook-event.ts";
+import type { Finding } from "../markdown/origin.ts";
+import type { ExtensionApi, ExtensionCommand, ExtensionProvider, ExtensionTool } from "./extension-api.ts";
+import type { ExtensionFile } from "./extension-files.ts";
+
+/** One extension that was loaded. */
+export interface LoadedExtension extends ExtensionFile {
+  readonly tools: readonly Tool[];
+  readonly commands: readonly ExtensionCommand[];
+  readonly hooks: readonly HookHandler[];
+  readonly providers: readonly ExtensionProvider[];
+  /** Texts for the status line; one that throws is asked no more. */
+  readonly statuses: readonly (() => string | undefined)[];
+}
+
+/**
+ * Loads extensions one after the other. Never rejects: one that cannot be loaded is told in `findings`, whole: nothing of it counts.
+ * `onFailure` hears of one that fails later, once; its hooks and status items are then switched off.
+ */
+export async function loadExtensions(
+  files: readonly ExtensionFile[],
+  { cwd, onFailure }: { readonly cwd: string; readonly onFailure: (message: string) => void },
+): Promise<{ readonly extensions: readonly LoadedExtension[]; readonly findings: readonly Finding[] }> {
+  const extensions: LoadedExtension[] = [];
+  const findings: Finding[] = [];
+  for (const file of files) {
+    try {
+      extensions.push(await loadExtension(file, { cwd, onFailure }));
+    } catch (error) {
+      const message = `the extension ${file.name} is not used: ${errorMessage(error)}`;
+      findings.push({ path: file.path, level: "fault", message });
+    }
+  }
+  return { extensions, findings };
+}
+
+async function loadExtension(
+  file: ExtensionFile,
+  { cwd, onFailure }: { readonly cwd: string; readonly onFailure: (message: string) => void },
+): Promise<LoadedExtension> {
+  const module: { readonly default?: unknown } = await import(pathToFileURL(file.path).href);
+  if (typeof module.default !== "function")
+    throw new NanoAgentError(
+      "invalid_argument",
+      "it has no default export that is a function: write export default (agent) => { … }",
+    );
+  const loaded = {
+    tools: [] as Tool[],
+    commands: [] as ExtensionCommand[],
+    providers: [] as ExtensionProvider[],
+  };
+  const hooks: HookHandler[] = [];
+  const statuses: (() => string | undefined)[] = [];
+  let isOff = false;
+  const fail = (error: unknown): void => {
+    if (!isOff) onFailure(`the extension ${file.name} failed and is switched off: ${errorMessage(error)}`);
+    isOff = true;
+  };
+  const api: ExtensionApi = {
+    cwd,
+    tool: (tool) => loaded.tools.push(toTool(tool)),
+    command: (command) => loaded.commands.push(checkedCommand(command)),
+    provider: (provider) => loaded.providers.push(checkedProvider(provider)),
+    hook: (event, handler, options = {}) => {
+      if (!HOOK_EVENTS.includes(event))
+        throw new NanoAgentError(
+          "invalid_argument",
+          `there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`,
+        );
+      if (typeof handler !== "function")
+        throw new NanoAgentError("invalid_argument", `the ${event} hook is not a function`);
+      const { matcher } = options;
+      hooks.push({
+        event,
+        ...(matcher === undefined ? {} : { matcher }),
+        source: `the extension ${file.name}`,
+        run: (input, signal) => (isOff ? undefined : handler(input, signal)),
+        onFailure: fail,
+      });
+    },
+    status: (render) => {
+      statuses.push(() => {
+        if (isOff) return undefined;
+        try {
+          return render();
+        } catch (error) {
+          fail(error);
+          return undefined;
+        }
+      });
+    },
+  };
+  await (module.default as (agent: ExtensionApi) => unknown)(api);
+  return { ...file, ...loaded, hooks, statuses };
+}
+
+/** Throws `invalid_argument` for what cannot be a tool. */
+function toTool(given: ExtensionTool | ToolDefinition<JsonSchema>): Tool {
+  if (!("inputSchema" in given)) return defineTool(given as ToolDefinition<JsonSchema>);
+  const { inputSchema, ...rest } = given;
+  return defineTool({
+    ...rest,
+    ...(inputSchema === undefined ? {} : { parameters: inputSchema }),
+  } as ToolDefinition<JsonSchema>);
+}
+
+function checkedCommand(command: ExtensionCommand): ExtensionCommand {
+  const { name, description, run } = command;
+  if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u.test(name))
+    throw new NanoAgentError(
+      "invalid_argument",
+      `a command is named ${JSON.stringify(name)}: use letters, digits, - and _`,
+    );
+  if (typeof description !== "string" || typeof run !== "function")
+    throw new NanoAgentError(
+      "invalid_argument",
+      `the command /${name} needs a description and a function run`,
+    );
+  return command;
+}
+
+function checkedProvider(provider: ExtensionProvider): ExtensionProvider {
+  const { name, wire, baseUrl } = provider;
+  const wires = ["anthropic", "openai_chat", "openai_responses", "google"];
+  if (typeof name !== "string" || !/^[a-z0-9][a-z0-9._-]*$/.test(name))
+    throw new NanoAgentError(
+      "invalid_argument",
+      `a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`,
+    );
+  if (!wires.includes(wire) || typeof baseUrl !== "string" || !/^https?:\/\/[^\s/]/.test(baseUrl))
+    throw new NanoAgentError(
+      "invalid_argument",
+      `the provider ${name} needs a wire (${wires.join(", ")}) and a baseUrl that begins with http:// or https://`,
+    );
+  return provider;
+}

@@ -1,0 +1,73 @@
+import { SIGNAL_EXITS } from "../../app/coding-session/exit-code.ts";
+import {
+  type PreparedSession,
+  prepareCodingSession,
+} from "../../app/coding-session/prepare-coding-session.ts";
+import type { ConfigFile } from "../../app/config/config-schema.ts";
+import { currentFolder, existingFolder, userPaths } from "../../app/config/paths.ts";
+import { sessionStore } from "../../app/open-session.ts";
+import { newUuid } from "../../core/base/ids.ts";
+import type { CommandContext } from "./command-context.ts";
+import { EndingSignals } from "./ending-signals.ts";
+import { readPromptIfAny } from "./prompt.ts";
+import type { RunFlags } from "./run-flags.ts";
+import { sessionOptionsOf } from "./session-options.ts";
+
+/** Options of a run on the screen. */
+export interface InteractiveFlags extends RunFlags {
+  /** `--resume` without an id: the person chooses. */
+  readonly picksSession: boolean;
+}
+
+/** Opens the screen for a person at a terminal and resolves to the exit code when they left it. Throws for what cannot be opened. */
+export async function runInteractive(
+  { environment }: CommandContext,
+  flags: InteractiveFlags,
+): Promise<number> {
+  const signals = new EndingSignals();
+  const cwd =
+    flags.cwd === undefined ? existingFolder(currentFolder(), "cwd") : existingFolder(flags.cwd, "--cwd");
+  const prompt = await readPromptIfAny({
+    words: flags.words,
+    stdin: "terminal",
+    cwd,
+    onNotice: () => undefined,
+  });
+  const settings = Promise.withResolvers<ConfigFile>();
+  const { openScreen, wantsPlain } = await import("../tui/open-screen.ts");
+  let prepared: PreparedSession | undefined;
+  try {
+    return await openScreen({
+      environment,
+      cwd,
+      isPlain: flags.plain || wantsPlain(environment),
+      ...(prompt === undefined ? {} : { prompt }),
+      picks: flags.picksSession,
+      isResumed: flags.session.from !== undefined,
+      openSession: async ({ resume, fresh = false, acceptServer }) => {
+        const {
+          resume: asked,
+          sessionId,
+          ...options
+        } = sessionOptionsOf(flags, { cwd, environment, newId: flags.session.sessionId ?? newUuid() });
+        const goesOn = resume ?? (fresh ? undefined : asked);
+        prepared = await prepareCodingSession({
+          ...options,
+          acceptServer,
+          // An id that was asked for is that of the first session alone.
+          sessionId: prepared === undefined && sessionId !== undefined ? sessionId : newUuid(),
+          ...(goesOn === undefined ? {} : { resume: goesOn }),
+          goOnCommand: (words) => `nano-agent ${words}`,
+        });
+        settings.resolve(prepared.settings.config.values);
+        return prepared.open();
+      },
+      settings: () => settings.promise,
+      store: sessionStore(userPaths(environment)),
+      endings: signals,
+      signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],
+    });
+  } finally {
+    signals.close();
+  }
+}

@@ -1,0 +1,95 @@
+import { eastAsianWidth } from "get-east-asian-width";
+
+/** Cells of a terminal that a text takes. Control characters must not be in it. */
+export function columnsOf(text: string): number {
+  if (NARROW.test(text)) return text.length;
+  if (PLAIN.test(text)) return text.length + text.replaceAll(NARROW_CHARS, "").length;
+  let columns = 0;
+  for (const cluster of graphemes(text)) columns += graphemeColumns(cluster);
+  return columns;
+}
+
+/** What people take for one character each: emoji of several parts, letters with their marks. */
+export function graphemes(text: string): readonly string[] {
+  if (NARROW.test(text)) return text.split("");
+  if (PLAIN.test(text)) return [...text];
+  return Array.from(LAZY.segmenter.segment(text), ({ segment }) => segment);
+}
+
+/** Cells of one grapheme: wide letters and emoji two, marks alone none. */
+export function graphemeColumns(cluster: string): number {
+  if (cluster.length === 1 && cluster >= " " && cluster <= "~") return 1;
+  if (EMOJI.test(cluster)) return 2;
+  let columns = 0;
+  for (const char of cluster) {
+    if (!NO_CELL.test(char)) columns += eastAsianWidth(char.codePointAt(0) ?? 0);
+  }
+  return columns;
+}
+
+/** A text cut into pieces of at most `width` columns, at least one piece. A `width` below 2 counts as 2. */
+export function wrapColumns(line: string, width: number): readonly string[] {
+  const limit = Math.max(2, width);
+  const pieces: string[] = [];
+  let rest = line;
+  for (;;) {
+    const piece = firstColumns(rest, limit);
+    pieces.push(piece);
+    if (piece.length === rest.length) return pieces;
+    rest = rest.slice(piece.length);
+  }
+}
+
+/** The beginning of a text, as much of it as fits `width` columns. */
+export function firstColumns(text: string, width: number): string {
+  if (text.length <= width && NARROW.test(text)) return text;
+  let columns = 0;
+  let end = 0;
+  // No grapheme of a width has more characters than this; whatever follows cannot fit.
+  for (const cluster of graphemes(text.slice(0, (width + 1) * MAX_CLUSTER))) {
+    columns += graphemeColumns(cluster);
+    if (columns > width) break;
+    end += cluster.length;
+  }
+  return text.slice(0, end);
+}
+
+/** The end of a text, as much of it as fits `width` columns. */
+export function lastColumns(text: string, width: number): string {
+  let columns = 0;
+  let from = text.length;
+  for (const cluster of graphemes(text.slice(-(width + 1) * MAX_CLUSTER)).toReversed()) {
+    columns += graphemeColumns(cluster);
+    if (columns > width) break;
+    from -= cluster.length;
+  }
+  return text.slice(from);
+}
+
+/** A text that fits `width` columns, with `…` in place of what does not. */
+export function fitColumns(text: string, width: number): string {
+  if (columnsOf(text.slice(0, width * MAX_CLUSTER + 1)) <= width && text.length <= width * MAX_CLUSTER)
+    return text;
+  return width < 1 ? "" : `${firstColumns(text, width - 1)}…`;
+}
+
+/** Made when it is first needed: that loads more of the runtime than most runs ever need. */
+const LAZY = {
+  get segmenter(): Intl.Segmenter {
+    const value = new Intl.Segmenter("en", { granularity: "grapheme" });
+    Object.defineProperty(this, "segmenter", { value });
+    return value;
+  },
+};
+
+const MAX_CLUSTER = 24;
+const NARROW = /^[\x20-\x7e]*$/;
+/** Characters that stand alone whatever follows: marks of the screen, letters of Latin and Cyrillic, Chinese, Japanese and Korean. */
+const PLAIN =
+  /^[\x20-\x7e\u00ae-\u024f\u0410-\u044f\u2013\u2014\u2018-\u201d\u2022\u2026\u2190-\u2193\u2500-\u259f\u25cb-\u25d3\u2713\u2717\u276f\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
+/** Those of them that are narrow. */
+const NARROW_CHARS =
+  /[\x20-\x7e\u00ae-\u024f\u0410-\u044f\u2013\u2014\u2018-\u201d\u2022\u2026\u2190-\u2193\u2500-\u259f\u25cb-\u25d3\u2713\u2717\u276f]/g;
+const EMOJI =
+  /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2}|[#*0-9]\ufe0f?\u20e3|\p{Extended_Pictographic}\p{Emoji_Modifier})/u;
+const NO_CELL = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]/u;

@@ -1,0 +1,95 @@
+import { isRecord, safeParse } from "../../../core/base/json.ts";
+import { Picker, type PickerItem } from "../panels/picker.ts";
+import { tokensText } from "../views/amounts.ts";
+import type { Control } from "./control.ts";
+import { MODE_WORDS } from "./mode-words.ts";
+
+/** Lets a person choose the model, with windows and prices; `/model NAME` takes it at once. */
+export async function chooseModel(control: Control, args: string): Promise<void> {
+  if (args !== "") {
+    await setModel(control, args);
+    return;
+  }
+  control.say("looking for models…", "muted");
+  const items = modelItems(await control.ports.command(["models", "--json"]));
+  control.screen.clearHint();
+  const current = control.screen.session?.view.model;
+  const panel: Picker<string> = new Picker({
+    title: "Model",
+    items,
+    marked: Math.max(
+      0,
+      items.findIndex(({ value }) => value === current),
+    ),
+    onChoose: (name) => {
+      control.screen.close(panel);
+      control.run(setModel(control, name));
+    },
+    onCancel: () => control.screen.close(panel),
+  });
+  control.screen.open(panel);
+}
+
+async function setModel(control: Control, name: string): Promise<void> {
+  await control.screen.session?.setModel(name);
+  control.say(`The model is ${name} from the next request on.`, "good");
+}
+
+/** What can be used first: models with a key, or of a local server. */
+function modelItems(json: string): readonly PickerItem<string>[] {
+  const parsed = safeParse(json);
+  const rows: readonly unknown[] = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];
+  const items = rows.flatMap((row) => {
+    if (!isRecord(row) || !Array.isArray(row["models"])) return [];
+    const isUsable = row["credentials"] !== "none";
+    const models: readonly unknown[] = row["models"];
+    return models.flatMap((model) => {
+      if (!isRecord(model)) return [];
+      const name = `${String(row["provider"])}/${String(model["id"])}`;
+      const missing = isUsable ? "" : `set ${String(row["variable"] ?? "a key")}`;
+      return [
+        {
+          label: name,
+          note: [missing, factsOf(model["info"])].filter((each) => each !== "").join(", "),
+          value: name,
+          isUsable,
+        },
+      ];
+    });
+  });
+  return [...items.filter(({ isUsable }) => isUsable), ...items.filter(({ isUsable }) => !isUsable)];
+}
+
+function factsOf(info: unknown): string {
+  if (!isRecord(info)) return "";
+  const { contextWindow, price } = info;
+  const window = typeof contextWindow === "number" ? `${tokensText(contextWindow)} window` : "";
+  const money = isRecord(price)
+    ? `$${String(price["input"])} in, $${String(price["output"])} out per M`
+    : "price unknown";
+  return [window, money].filter((each) => each !== "").join(", ");
+}
+
+/** Lets a person choose the permission mode; `/mode NAME` takes it at once. */
+export async function chooseMode(control: Control, args: string): Promise<void> {
+  const { session } = control.screen;
+  const mode = MODES.find((each) => each.toLowerCase() === args.toLowerCase());
+  if (session === undefined) return;
+  if (mode !== undefined) {
+    await session.setMode(mode);
+    return;
+  }
+  const panel: Picker<(typeof MODES)[number]> = new Picker({
+    title: "Mode",
+    items: MODES.map((name) => ({ label: name, note: MODE_WORDS[name] ?? "", value: name })),
+    marked: MODES.indexOf(session.view.mode),
+    onChoose: (name) => {
+      control.screen.close(panel);
+      control.run(session.setMode(name));
+    },
+    onCancel: () => control.screen.close(panel),
+  });
+  control.screen.open(panel);
+}
+
+const MODES = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const;

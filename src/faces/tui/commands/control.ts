@@ -1,0 +1,51 @@
+import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
+import type { KeyAction, Keymap } from "../editor/keymap.ts";
+import type { Line } from "../paint/line.ts";
+import type { ScreenFace } from "../screen-face.ts";
+
+/** A session that can be gone on with. */
+export interface KnownSession {
+  readonly id: string;
+  readonly title: string;
+  readonly changedAt: number;
+}
+
+/** What reaches beyond the screen; the program brings it. */
+export interface ControlPorts {
+  /** Opens a new session, or one that is kept. */
+  readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
+  /** Gives the terminal to another program for so long. */
+  readonly lendTerminal: <T>(use: () => Promise<T>) => Promise<T>;
+  readonly suspend: () => void;
+  readonly writeInEditor: (text: string) => Promise<string>;
+  readonly clipboardImage: () => Promise<Uint8Array | undefined>;
+  /** Leaves the screen; the program ends with the code of the last run. */
+  readonly end: () => void;
+  readonly elapsed: () => number;
+  readonly setTheme: (name: string) => void;
+  readonly cwd: string;
+  /** Sessions of the folder, newest first. */
+  readonly listSessions: () => readonly KnownSession[];
+  /** Runs a sub-command of the program and gives what it wrote. Rejects with what it says when it fails. */
+  readonly command: (words: readonly string[]) => Promise<string>;
+  /** Runs a sub-command and shows what it wrote. */
+  readonly runOwn: (words: readonly string[], title: string) => Promise<void>;
+}
+
+/** What commands work with: the screen, and what a person can do on it. */
+export interface Control {
+  readonly screen: ScreenFace;
+  readonly keymap: Keymap;
+  readonly ports: ControlPorts;
+  readonly act: (action: KeyAction, key: string) => void;
+  /** Says something in the place of the status for a moment. */
+  readonly say: (text: string, role?: "warning" | "bad" | "good" | "muted") => void;
+  /** Prints lines above the input. */
+  readonly print: (lines: readonly (string | Line)[]) => void;
+  /** Does something that takes its time; what goes wrong is said. */
+  readonly run: (work: Promise<unknown>) => void;
+  /** Sends a prompt, or adds it to the run at work. */
+  readonly send: (text: string) => void;
+  /** Takes another session in place of this one, which is closed. */
+  readonly switchTo: (open: () => Promise<CodingSession>, isResumed: boolean) => Promise<void>;
+}

@@ -1,0 +1,152 @@
+import { errorMessage } from "../../../core/base/errors.ts";
+import { line, span } from "../paint/line.ts";
+import { THEME_NAMES } from "../paint/theme.ts";
+import { chooseMode, chooseModel } from "./choose-model.ts";
+import type { Control } from "./control.ts";
+import { remember } from "./remember.ts";
+import { openRewind } from "./rewind.ts";
+import { openSessions } from "./sessions.ts";
+import { showContext, showCost } from "./show-context.ts";
+import { showDiff } from "./show-diff.ts";
+import { openHelp } from "./show-help.ts";
+import { redo, undo } from "./undo.ts";
+
+/** A command of the screen, or of the session, which is then sent as a message. */
+export interface SlashCommand {
+  readonly name: string;
+  readonly note: string;
+  /** What is to be written behind it; absent where nothing is. */
+  readonly hint?: string;
+  /** True: the screen does it. */
+  readonly isOwn: boolean;
+}
+
+interface OwnCommand {
+  readonly note: string;
+  readonly hint?: string;
+  readonly run: (control: Control, args: string) => void | Promise<void>;
+}
+
+const COMMANDS: { readonly [name: string]: OwnCommand } = {
+  help: { note: "keys and commands", run: (control) => openHelp(control, slashCommands(control)) },
+  model: { note: "choose the model", run: chooseModel },
+  mode: { note: "choose what runs without asking", run: chooseMode },
+  clear: {
+    note: "begin a new conversation; this one stays in /resume",
+    run: (control) => control.switchTo(() => control.ports.openSession(), false),
+  },
+  compact: { note: "make room in the conversation", run: compact },
+  context: { note: "what fills the context window", run: showContext },
+  cost: { note: "tokens and money so far", run: showCost },
+  resume: { note: "go on with another session", run: (control) => openSessions(control) },
+  rewind: { note: "go back to before an earlier message", run: (control) => openRewind(control) },
+  undo: { note: "put files back to how they were before the last run that changed any", run: undo },
+  redo: { note: "take the newest undo back", run: redo },
+  diff: { note: "what this session changed in files", run: showDiff },
+  permissions: {
+    note: "settings in force, rules among them",
+    run: (control) => control.ports.runOwn(["config"], "Settings"),
+  },
+  mcp: { note: "servers of tools and their state", run: showServers },
+  agents: {
+    note: "subagents that can be used",
+    run: (control) => control.ports.runOwn(["agents", "list"], "Subagents"),
+  },
+  skills: {
+    note: "skills that can be used",
+    run: (control) => control.ports.runOwn(["skills", "list"], "Skills"),
+  },
+  memory: { note: "write something into AGENTS.md, or see what is remembered", run: remember },
+  init: { note: "write an AGENTS.md for this project", run: (control) => control.send(INIT_PROMPT) },
+  export: { note: "write the conversation to a file", run: exportSession },
+  theme: { note: THEME_NAMES.join(", "), run: chooseTheme },
+  editor: { note: "write the message in $VISUAL or $EDITOR", run: (control) => control.act("editor", "") },
+  doctor: { note: "check what a run needs", run: (control) => control.ports.runOwn(["doctor"], "Doctor") },
+  stop: { note: "stop the run at work", run: async (control) => control.screen.session?.stop() },
+  quit: { note: "leave", run: (control) => control.ports.end() },
+};
+
+const INIT_PROMPT =
+  "Look at this project and write an AGENTS.md at its root for coding agents: what it is, how to build, test and lint it (the exact commands), how the code is laid out, and the conventions a newcomer would get wrong. At most 60 lines, only what you found in the files. If there is an AGENTS.md, improve it instead.";
+
+/** All commands that can be written now. */
+export function slashCommands(control: Control): readonly SlashCommand[] {
+  const own = Object.entries(COMMANDS).map(([name, { note, hint }]) => ({
+    name,
+    note,
+    isOwn: true,
+    ...(hint === undefined ? {} : { hint }),
+  }));
+  const others = (control.screen.session?.info.commands ?? [])
+    .filter(({ name }) => !Object.hasOwn(COMMANDS, name))
+    .map(({ name, description = "", hint }) => ({
+      name,
+      note: description,
+      isOwn: false,
+      ...(hint === undefined ? {} : { hint }),
+    }));
+  return [...own, ...others];
+}
+
+/** The command of a name, without its slash; undefined when there is none. */
+export function findCommand(control: Control, name: string): SlashCommand | undefined {
+  const wanted = ALIASES[name] ?? name;
+  return slashCommands(control).find((each) => each.name === wanted);
+}
+
+const ALIASES: { readonly [name: string]: string } = {
+  exit: "quit",
+  new: "clear",
+  models: "model",
+  sessions: "resume",
+  continue: "resume",
+};
+
+/** Does a command of the screen. */
+export function runSlashCommand(control: Control, name: string, args: string): void {
+  const work = async (): Promise<void> => COMMANDS[name]?.run(control, args);
+  control.run(work());
+}
+
+async function compact(control: Control, args: string): Promise<void> {
+  const { session } = control.screen;
+  if (session === undefined) return;
+  control.say("making room…", "muted");
+  const result = await session.compact(args === "" ? undefined : args);
+  if (result === undefined) control.say("The conversation stays as it is.", "muted");
+}
+
+function showServers(control: Control): void {
+  const servers = control.screen.session?.info.mcpServers ?? [];
+  if (servers.length === 0)
+    control.print([
+      line("No MCP servers. They are named in .mcp.json or in the settings.", { role: "muted" }),
+    ]);
+  else
+    control.print(
+      servers.map(({ name, status, error }) => [
+        span(`  ${name}  `),
+        span(status, { role: status === "connected" ? "good" : "warning" }),
+        span(error === undefined ? "" : `  ${error}`, { role: "muted" }),
+      ]),
+    );
+}
+
+function chooseTheme(control: Control, args: string): void {
+  const names: readonly string[] = THEME_NAMES;
+  if (names.includes(args)) control.ports.setTheme(args);
+  else control.say(`/theme ${THEME_NAMES.join("|")}: now ${control.screen.look.theme}`, "muted");
+}
+
+async function exportSession(control: Control, args: string): Promise<void> {
+  const { session } = control.screen;
+  if (session === undefined) return;
+  const file = args === "" ? `nano-agent-${session.id.slice(0, 8)}.md` : args;
+  const format = /\.html?$/.test(file) ? "html" : file.endsWith(".json") ? "json" : "markdown";
+  try {
+    await control.ports.command(["sessions", "export", session.id, "--format", format, "--output", file]);
+    control.say(`written to ${file}`, "good");
+  } catch (error) {
+    control.say(errorMessage(error), "bad");
+  }
+}

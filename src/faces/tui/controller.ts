@@ -1,0 +1,368 @@
+import type { CodingSession, SessionRun } from "../../app/coding-session/coding-session.ts";
+import type { Outcome } from "../../app/coding-session/outcome.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import type { Control, ControlPorts } from "./commands/control.ts";
+import { MODE_WORDS } from "./commands/mode-words.ts";
+import { openRewind } from "./commands/rewind.ts";
+import { openHistorySearch } from "./commands/search-history.ts";
+import { openDetails } from "./commands/show-details.ts";
+import { findCommand, runSlashCommand } from "./commands/slash-commands.ts";
+import { imageBlock } from "./editor/attachments.ts";
+import type { KeyAction, Keymap } from "./editor/keymap.ts";
+import { type Line, line, span } from "./paint/line.ts";
+import { QueuePanel } from "./panels/queue-panel.ts";
+import type { ScreenFace } from "./screen-face.ts";
+import type { TerminalEvent } from "./terminal/key.ts";
+
+/** Two presses of a key within so long belong together. */
+const TWICE_MS = 1_500;
+const DOUBLE_ESCAPE_MS = 700;
+
+/** Does what a person wants: sends, stops, queues, and runs the commands that begin with a slash. */
+export class Controller implements Control {
+  readonly screen: ScreenFace;
+  keymap: Keymap;
+  readonly ports: ControlPorts;
+  /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
+  #interruptedAt = Number.NEGATIVE_INFINITY;
+  #escapedAt = Number.NEGATIVE_INFINITY;
+  /** Where the queued message that is being edited came from. */
+  #editedFrom: number | undefined;
+  #exitCode = 0;
+  #following: Promise<unknown> = Promise.resolve();
+  #shells = 0;
+  #isSwitching = false;
+  /** What was sent before there was a session. */
+  #early: string[] = [];
+
+  readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
+    send: () => this.#enter(),
+    queue: () => this.#queue(),
+    "take-back": (key) => this.#takeBack(/^alt\+([1-9])$/.exec(key)?.[1]),
+    "queue-list": () => this.#openQueue(),
+    escape: () => this.#escape(),
+    interrupt: () => this.#interrupt(),
+    leave: () => this.#leave(),
+    complete: () => void this.screen.input.accept(),
+    mode: () => this.#nextMode(),
+    details: () => openDetails(this),
+    "search-history": () => openHistorySearch(this),
+    redraw: () => this.screen.redraw(),
+    suspend: () => this.ports.suspend(),
+    editor: () => this.run(this.#edit()),
+    image: () => this.run(this.#pasteImage()),
+  };
+
+  constructor(screen: ScreenFace, keymap: Keymap, ports: ControlPorts) {
+    this.screen = screen;
+    this.keymap = keymap;
+    this.ports = ports;
+  }
+
+  /** Code of the last run that did not end well and was not followed by another. */
+  get exitCode(): number {
+    return this.#exitCode;
+  }
+
+  /** Resolves when the run at work has told how it ended. */
+  async settled(): Promise<void> {
+    await this.#following.catch(() => undefined);
+  }
+
+  get isShellRunning(): boolean {
+    return this.#shells > 0;
+  }
+
+  /** Shows a session, and sends what was written before it was there. */
+  attach(session: CodingSession, isResumed: boolean): void {
+    this.screen.attach(session, { isResumed });
+    for (const text of this.#early.splice(0)) this.send(text);
+  }
+
+  /** What came from the terminal in one piece. */
+  receive(event: TerminalEvent): void {
+    try {
+      if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel)
+        runSlashCommand(this, "help", "");
+      else this.screen.handle(event);
+    } catch (error) {
+      this.say(errorMessage(error), "bad");
+    }
+    if (event.type !== "reply") this.screen.draw();
+  }
+
+  /** Does what a key stands for. */
+  act(action: KeyAction, key: string): void {
+    this.#actions[action]?.(key);
+  }
+
+  /** Says something in the status for a moment. */
+  say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
+    this.screen.hint(text.replaceAll(/\s+/g, " "), role);
+  }
+
+  /** Prints lines above the input. */
+  print(lines: readonly (string | Line)[]): void {
+    this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
+  }
+
+  /** Does something that takes its time; what goes wrong is said. */
+  run(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      const text = errorMessage(error).replaceAll(/\s+/g, " ");
+      if (text.length < 70) this.say(text, "bad");
+      else this.print([[span(text, { role: "bad" })]]);
+    });
+  }
+
+  /** Sends a prompt, or adds it to the run at work. */
+  send(text: string): void {
+    const { session } = this.screen;
+    if (session === undefined) this.#early.push(text);
+    else if (session.view.run === undefined) this.#follow(session.send(text));
+    else session.steer(text);
+  }
+
+  /** Takes another session in place of this one, which is closed. */
+  async switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void> {
+    if (this.#isSwitching) return;
+    this.#isSwitching = true;
+    const before = this.screen.session;
+    try {
+      await before?.stop();
+      await before?.close();
+      this.screen.detach();
+      this.attach(await open(), isResumed);
+    } finally {
+      this.#isSwitching = false;
+    }
+  }
+
+  #enter(): void {
+    const { input } = this.screen;
+    if (input.takeBackslash() || this.#completes()) return;
+    const text = input.whole.trim();
+    if (text === "") {
+      this.#endEditing();
+      return;
+    }
+    if (this.screen.session === undefined && text !== "/quit") this.#early.push(text);
+    else if (this.#submit(text)) return;
+    input.clear();
+    this.#endEditing();
+  }
+
+  /** Takes what is offered. True when more is to be written: a file is named in the middle of a message, a command may wait for more. */
+  #completes(): boolean {
+    const { input } = this.screen;
+    const kind = input.hasPopup ? input.accept() : undefined;
+    return (
+      kind === "file" ||
+      (kind === "command" && findCommand(this, input.text.trim().slice(1))?.hint !== undefined)
+    );
+  }
+
+  /** Does what a text says. True when the text stays where it is. */
+  #submit(text: string): boolean {
+    if (text.startsWith("/")) return this.#slash(text);
+    if (text.startsWith("!")) this.#shell(text);
+    else if (text.startsWith("#") && !/^#{1,6}\s.*\n/.test(text))
+      runSlashCommand(this, "memory", text.slice(1).trim());
+    else this.#sendInput();
+    return false;
+  }
+
+  /** True when the text stays where it is: it names no command. */
+  #slash(text: string): boolean {
+    const [, name = "", args = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
+    const command = findCommand(this, name);
+    if (command === undefined) {
+      // A path is no command.
+      if (name.includes("/")) {
+        this.#sendInput();
+        return false;
+      }
+      this.say(`There is no command /${name}. /help lists them; a blank before the slash sends it as text.`);
+      return true;
+    }
+    if (command.isOwn) runSlashCommand(this, command.name, args.trim());
+    else this.#sendInput();
+    return false;
+  }
+
+  #sendInput(): void {
+    const { session, input } = this.screen;
+    if (session === undefined) return;
+    if (session.view.run === undefined) this.#follow(session.send(input.input));
+    else session.steer(input.input);
+  }
+
+  /** Remembers how a run ended, for the end of the program. */
+  #follow(run: SessionRun): void {
+    this.#following = Promise.resolve(run).then((outcome: Outcome) => {
+      this.#exitCode = outcome.exitCode;
+    });
+    this.run(this.#following);
+  }
+
+  #queue(): void {
+    const { session, input } = this.screen;
+    const text = input.whole.trim();
+    if (session === undefined || text === "") return;
+    if (input.hasImages) {
+      this.say("A message with an image cannot wait: send it with Enter.");
+      return;
+    }
+    const id = session.queue.add(text);
+    const at = this.#editedFrom;
+    if (at !== undefined && at < session.queue.items.length - 1) session.queue.move(id, at);
+    input.clear();
+    this.#endEditing();
+  }
+
+  #takeBack(number: string | undefined): void {
+    const { session, input } = this.screen;
+    if (session === undefined) return;
+    if (!input.isEmpty && this.#editedFrom !== undefined) this.#queue();
+    const { items } = session.queue;
+    const newest = session.view.steering.at(-1);
+    if (number === undefined && items.length === 0 && newest !== undefined) {
+      const text = session.unsteer(newest.id);
+      if (text !== undefined) input.replace(text);
+      return;
+    }
+    const at = number === undefined ? items.length - 1 : Number(number) - 1;
+    const message = items[at];
+    if (message === undefined) {
+      this.say(
+        number === undefined ? "Nothing is queued." : `There is no queued message ${number}.`,
+        "muted",
+      );
+      return;
+    }
+    this.editQueued(message.id);
+  }
+
+  /** Takes a queued message into the input; the queue waits until it is back. */
+  editQueued(id: string): void {
+    const { session, input } = this.screen;
+    if (session === undefined) return;
+    const at = session.queue.items.findIndex((each) => each.id === id);
+    session.queue.hold();
+    const draft = input.whole.trim();
+    input.replace(session.queue.remove(id));
+    if (draft !== "") session.queue.add(draft);
+    this.#editedFrom = at;
+    this.say("alt+enter puts it back into the queue, enter sends it now", "muted");
+  }
+
+  #endEditing(): void {
+    if (this.#editedFrom === undefined) return;
+    this.#editedFrom = undefined;
+    this.screen.session?.queue.release();
+  }
+
+  #openQueue(): void {
+    const { session } = this.screen;
+    if (session === undefined || session.queue.items.length === 0) {
+      this.say("Nothing is queued. Alt+Enter queues a message for after the run.", "muted");
+      return;
+    }
+    const panel: QueuePanel = new QueuePanel({
+      queue: session.queue,
+      onEdit: (id) => {
+        this.screen.close(panel);
+        this.editQueued(id);
+      },
+      onClose: () => this.screen.close(panel),
+    });
+    this.screen.open(panel);
+  }
+
+  #escape(): void {
+    const { session, input } = this.screen;
+    if (input.dismiss()) return;
+    if (session !== undefined && session.view.run !== undefined) {
+      this.run(session.stop());
+      return;
+    }
+    const now = this.ports.elapsed();
+    const isSecond = now - this.#escapedAt < DOUBLE_ESCAPE_MS;
+    this.#escapedAt = now;
+    if (!input.isEmpty || session === undefined) return;
+    if (isSecond) openRewind(this);
+    else if (session.view.items.length > 0) this.say("esc again goes back to an earlier message", "muted");
+  }
+
+  #interrupt(): void {
+    const { session, input } = this.screen;
+    if (!input.isEmpty) {
+      input.replace("");
+      this.#endEditing();
+      return;
+    }
+    if (session?.view.run !== undefined && session.view.state !== "stopping") {
+      this.run(session.stop());
+      this.#interruptedAt = this.ports.elapsed();
+      return;
+    }
+    const now = this.ports.elapsed();
+    if (now - this.#interruptedAt < TWICE_MS) this.ports.end();
+    else this.say("ctrl+c again leaves");
+    this.#interruptedAt = now;
+  }
+
+  #nextMode(): void {
+    const { session } = this.screen;
+    if (session === undefined) return;
+    const at = MODES.indexOf(session.view.mode);
+    const next = MODES[(at + 1) % MODES.length] ?? "default";
+    this.run(session.setMode(next).then(() => this.say(`${next}: ${MODE_WORDS[next] ?? ""}`, "muted")));
+  }
+
+  #leave(): void {
+    if (this.screen.input.isEmpty) this.ports.end();
+    else this.screen.input.edit("delete-right");
+  }
+
+  #shell(text: string): void {
+    const { session } = this.screen;
+    const shared = !text.startsWith("!!");
+    const command = text.slice(shared ? 1 : 2).trim();
+    if (session === undefined || command === "") return;
+    this.#shells++;
+    this.run(
+      session.shell(command, { shared }).finally(() => {
+        this.#shells--;
+        this.screen.later();
+      }),
+    );
+  }
+
+  async #edit(): Promise<void> {
+    const { input } = this.screen;
+    const text = await this.ports.lendTerminal(() => this.ports.writeInEditor(input.whole));
+    input.replace(text);
+    this.screen.draw();
+  }
+
+  async #pasteImage(): Promise<void> {
+    const bytes = await this.ports.clipboardImage();
+    const image = bytes === undefined ? undefined : imageBlock(bytes);
+    if (image === undefined)
+      this.say(
+        "There is no image in the clipboard, or no program that reads it (wl-paste, xclip, pngpaste).",
+      );
+    else {
+      this.screen.input.addImage(image);
+      this.screen.draw();
+    }
+  }
+}
+
+const MODES: readonly CodingSession["view"]["mode"][] = [
+  "default",
+  "acceptEdits",
+  "plan",
+  "bypassPermissions",
+];

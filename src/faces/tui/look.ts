@@ -1,0 +1,49 @@
+import { type Environment, variable } from "../../app/config/env.ts";
+import { type Look, THEME_NAMES, type ThemeName } from "./paint/theme.ts";
+import type { Reflow } from "./terminal/renderer.ts";
+
+/** How the screen is dressed before the terminal has said which background it has. `theme`: what the settings say. */
+export function lookFor(environment: Environment, theme?: string): Look {
+  const term = variable(environment, "TERM") ?? "";
+  const has256 =
+    term.includes("256") || term.includes("kitty") || variable(environment, "COLORTERM") !== undefined;
+  const forced = variable(environment, "FORCE_COLOR");
+  return {
+    theme: THEME_NAMES.find((name) => name === theme) ?? (has256 ? "dark" : "ansi"),
+    colour: variable(environment, "NO_COLOR") === undefined && forced !== "0" && forced !== "false",
+    unicode: speaksUnicode(environment),
+    links: term !== "linux",
+  };
+}
+
+/** Whether the terminal shows more than ASCII: what the locale says, and where nothing does, unless it is a bare console. */
+function speaksUnicode(environment: Environment): boolean {
+  const locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+    .map((name) => variable(environment, name))
+    .find((value) => value !== undefined);
+  return locale === undefined ? variable(environment, "TERM") !== "linux" : /utf-?8/i.test(locale);
+}
+
+/** What the terminal does with its lines when it becomes narrower, as far as the environment tells. */
+export function reflowOf(environment: Environment): Reflow {
+  const term = variable(environment, "TERM") ?? "";
+  const isScreen = term.startsWith("screen") && variable(environment, "TMUX") === undefined;
+  return term === "linux" || isScreen || variable(environment, "XTERM_VERSION") !== undefined
+    ? "none"
+    : "exact";
+}
+
+/** The same by what a terminal says it is: `[>0;276;0c` is xterm.js, and with it many editors and web terminals. Undefined: it says nothing of it. */
+export function reflowOfNamed(reply: string): Reflow | undefined {
+  return reply === "[>0;276;0c" ? "counting" : undefined;
+}
+
+/** The theme for a background that a terminal named (`]11;rgb:ffff/ffff/ffff`); undefined when it named none. */
+export function themeForBackground(reply: string): ThemeName | undefined {
+  const found = /^\]11;rgba?:([\da-f]{1,4})\/([\da-f]{1,4})\/([\da-f]{1,4})/i.exec(reply);
+  if (found === null) return undefined;
+  const [red = 0, green = 0, blue = 0] = found
+    .slice(1)
+    .map((hex) => Number.parseInt(hex, 16) / (16 ** hex.length - 1));
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 ? "light" : "dark";
+}

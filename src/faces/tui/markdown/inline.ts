@@ -1,0 +1,243 @@
+import { type Line, type Span, type Style, span } from "../paint/line.ts";
+
+/** A piece of a paragraph, in the order of its text. */
+export interface InlinePart {
+  readonly spans: Line;
+  /** Where the part ends in the source. */
+  readonly end: number;
+  /** True: each character of the source is one of the spans. */
+  readonly isPlain: boolean;
+}
+
+/** A paragraph's text with its emphasis, code and links taken apart. */
+export interface InlineText {
+  readonly parts: readonly InlinePart[];
+  /** From here on in the source more text could change how what is there looks; its length when nothing could. */
+  readonly stableTo: number;
+}
+
+const MAX_DEPTH = 6;
+const MAX_LABEL = 1_000;
+const MAX_ADDRESS = 2_000;
+
+/** Takes the text of one paragraph apart. What is no Markdown, or not whole, stays as it was written. */
+export function parseInline(text: string, base: Style = {}): InlineText {
+  return new InlineParser(text, base, 0).parse();
+}
+
+/** The same as one list of spans. */
+export function inlineSpans(text: string, base: Style = {}): Line {
+  return parseInline(text, base).parts.flatMap(({ spans }) => spans);
+}
+
+class InlineParser {
+  readonly #text: string;
+  readonly #base: Style;
+  readonly #depth: number;
+  readonly #parts: InlinePart[] = [];
+  /** Marks of which no closing one follows any more. */
+  readonly #unclosed = new Set<string>();
+  #stableTo: number;
+  #plainFrom = 0;
+
+  constructor(text: string, base: Style, depth: number) {
+    this.#text = text;
+    this.#base = base;
+    this.#depth = depth;
+    this.#stableTo = text.length;
+  }
+
+  parse(): InlineText {
+    const text = this.#text;
+    let at = 0;
+    const special = /[\\`*_~[!<]|https?:\/\//g;
+    for (;;) {
+      special.lastIndex = at;
+      const found = this.#depth > MAX_DEPTH ? null : special.exec(text);
+      if (found === null) break;
+      const end = this.#take(found.index);
+      at = end ?? found.index + (found[0].length > 1 ? found[0].length : runLength(text, found.index));
+    }
+    this.#plain(text.length);
+    return { parts: this.#parts, stableTo: this.#stableTo };
+  }
+
+  /** Takes what begins here; undefined when it is plain text. */
+  #take(at: number): number | undefined {
+    const text = this.#text;
+    switch (text[at]) {
+      case "\\":
+        return this.#escape(at);
+      case "`":
+        return this.#code(at);
+      case "*":
+      case "_":
+      case "~":
+        return this.#emphasis(at);
+      case "!":
+        return text[at + 1] === "[" ? this.#link(at + 1, at) : this.#maybeMore(at);
+      case "[":
+        return this.#link(at, at);
+      case "<": {
+        const found = /^<((?:https?:\/\/|mailto:)[^\s<>]{1,2000})>/.exec(text.slice(at, at + MAX_ADDRESS));
+        return found === null ? undefined : this.#address(at, at + found[0].length, found[1] ?? "");
+      }
+      default:
+        return this.#bareAddress(at);
+    }
+  }
+
+  #escape(at: number): number | undefined {
+    const next = this.#text[at + 1];
+    if (next === undefined) return this.#maybeMore(at);
+    if (!/[!-/:-@[-`{-~]/.test(next)) return undefined;
+    return this.#part(at, at + 2, [span(next, this.#base)]);
+  }
+
+  #code(at: number): number | undefined {
+    const text = this.#text;
+    const length = runLength(text, at);
+    const mark = "`".repeat(length);
+    const from = at + length;
+    let end = this.#unclosed.has(mark) ? -1 : text.indexOf(mark, from);
+    while (end >= 0 && runLength(text, end) !== length) end = text.indexOf(mark, end + runLength(text, end));
+    if (end < 0) return this.#never(mark, at);
+    const code = text.slice(from, end);
+    const trimmed = /^ .*[^ ].* $/.test(code) ? code.slice(1, -1) : code;
+    return this.#part(at, end + length, [span(trimmed, { ...this.#base, role: "code" })]);
+  }
+
+  #emphasis(at: number): number | undefined {
+    const text = this.#text;
+    const char = text[at] ?? "";
+    const run = runLength(text, at);
+    const length = Math.min(run, char === "~" ? 2 : 3);
+    const next = text[at + run];
+    if (next === undefined) return this.#maybeMore(at);
+    if ((char === "~" && run !== 2) || /\s/.test(next)) return undefined;
+    if (char === "_" && /[\p{L}\p{N}]/u.test(text[at - 1] ?? " ")) return undefined;
+    const mark = char.repeat(length);
+    const end = this.#closing(mark, at + length);
+    if (end === undefined) return this.#never(mark, at);
+    const style = emphasised(this.#base, mark);
+    const inner = new InlineParser(text.slice(at + length, end), style, this.#depth + 1).parse();
+    return this.#part(
+      at,
+      end + length,
+      inner.parts.flatMap(({ spans }) => spans),
+    );
+  }
+
+  #closing(mark: string, from: number): number | undefined {
+    const text = this.#text;
+    if (this.#unclosed.has(mark)) return undefined;
+    let at = text.indexOf(mark, from + 1);
+    while (at >= 0) {
+      const run = runLength(text, at);
+      const isRight = !/\s/.test(text[at - 1] ?? " ");
+      const isWordEnd = mark[0] !== "_" || !/[\p{L}\p{N}]/u.test(text[at + run] ?? " ");
+      if (isRight && isWordEnd && (run === mark.length || run > 2)) return at;
+      at = text.indexOf(mark, at + run);
+    }
+    return undefined;
+  }
+
+  #link(at: number, from: number): number | undefined {
+    const text = this.#text;
+    if (this.#unclosed.has("]")) return undefined;
+    const close = closingBracket(text, at);
+    if (close === undefined) return text.length - at > MAX_LABEL ? undefined : this.#never("]", from);
+    if (close + 1 >= text.length) return this.#maybeMore(from);
+    if (text[close + 1] !== "(") return undefined;
+    const rest = text.slice(close + 2, close + 2 + MAX_ADDRESS);
+    const found = /^<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+["'(][^)]*)?\)/.exec(rest);
+    if (found === null)
+      return rest.includes(")") || rest.length === MAX_ADDRESS ? undefined : this.#maybeMore(from);
+    const target = found[1] ?? "";
+    const label = text.slice(at + 1, close);
+    const end = close + 2 + found[0].length;
+    const style: Style = { ...this.#base, role: "link", link: target };
+    const inner = label === "" ? [span(target, style)] : inlineOf(label, style, this.#depth + 1);
+    // Where a click does not work, and where the text could say another place than the link leads to, the place is shown.
+    const shows = /^(?:https?|mailto):/.test(target) && !target.includes(label.trim());
+    return this.#part(
+      from,
+      end,
+      shows ? [...inner, span(` (${target})`, { ...this.#base, role: "muted" })] : inner,
+    );
+  }
+
+  #bareAddress(at: number): number | undefined {
+    const found = /^https?:\/\/[^\s<>"'`|\\\u3000-\u303f\uff00-\uffef]+/.exec(
+      this.#text.slice(at, at + MAX_ADDRESS),
+    )?.[0];
+    if (found === undefined) return undefined;
+    const trimmed = found.replace(/[.,;:!?*_~)\]}]+$/, (tail) =>
+      tail.startsWith(")") && found.includes("(") ? ")" : "",
+    );
+    if (at + found.length >= this.#text.length) this.#stableTo = Math.min(this.#stableTo, at);
+    return this.#address(at, at + trimmed.length, trimmed);
+  }
+
+  #address(at: number, end: number, target: string): number {
+    return this.#part(at, end, [span(target, { ...this.#base, role: "link", link: target })]);
+  }
+
+  #part(from: number, end: number, spans: Line): number {
+    this.#plain(from);
+    this.#parts.push({ spans, end, isPlain: false });
+    this.#plainFrom = end;
+    return end;
+  }
+
+  #plain(end: number): void {
+    if (end <= this.#plainFrom) return;
+    const text = this.#text.slice(this.#plainFrom, end);
+    const made: Span = span(text, this.#base);
+    this.#parts.push({ spans: [made], end, isPlain: made.text.length === text.length });
+    this.#plainFrom = end;
+  }
+
+  /** What follows could make something of this. */
+  #maybeMore(at: number): undefined {
+    this.#stableTo = Math.min(this.#stableTo, at);
+    return undefined;
+  }
+
+  #never(mark: string, at: number): undefined {
+    this.#unclosed.add(mark);
+    return this.#maybeMore(at);
+  }
+}
+
+function emphasised(base: Style, mark: string): Style {
+  if (mark.startsWith("~")) return { ...base, strike: true };
+  return {
+    ...base,
+    ...(mark.length >= 2 ? { bold: true } : {}),
+    ...(mark.length === 2 ? {} : { italic: true }),
+  };
+}
+
+function inlineOf(text: string, style: Style, depth: number): Line {
+  return new InlineParser(text, style, depth).parse().parts.flatMap(({ spans }) => spans);
+}
+
+function runLength(text: string, at: number): number {
+  const char = text[at];
+  let end = at + 1;
+  while (text[end] === char) end++;
+  return end - at;
+}
+
+function closingBracket(text: string, at: number): number | undefined {
+  let depth = 0;
+  const limit = Math.min(text.length, at + MAX_LABEL);
+  for (let index = at; index < limit; index++) {
+    const char = text[index];
+    if (char === "\\") index++;
+    else if (char === "[") depth++;
+    else if (char === "]" && --depth === 0) return index;
+  }
+  return undefined;
+}

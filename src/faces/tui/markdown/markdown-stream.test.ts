@@ -1,0 +1,173 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Line, lineColumns } from "../paint/line.ts";
+import { marksOf } from "../paint/theme.ts";
+import { highlighterFor } from "./highlight.ts";
+import { MarkdownStream, markdownRows } from "./markdown-stream.ts";
+
+const OPTIONS = { marks: marksOf({ unicode: true }), highlight: highlighterFor };
+
+function textOf(rows: readonly Line[]): readonly string[] {
+  return rows.map((row) => row.map((each) => each.text).join(""));
+}
+
+function shown(text: string, width = 60): readonly string[] {
+  return textOf(markdownRows(text, width, OPTIONS));
+}
+
+test("paragraphs, headings, lists, quotes and rules are laid out", () => {
+  expect(
+    shown(
+      "# Title\nFirst **bold** and `code`.\nSame paragraph.\n\n- one\n- two\n  1. inner\n  2. more\n- [x] done\n\n> quoted\n> text\n\n---\nend",
+    ),
+  ).toEqual([
+    "Title",
+    "",
+    "First bold and code. Same paragraph.",
+    "",
+    "• one",
+    "• two",
+    "  1. inner",
+    "  2. more",
+    "• ✓ done",
+    "",
+    "│ quoted text",
+    "",
+    "────────────────────────────────────────",
+    "",
+    "end",
+  ]);
+});
+
+test("code keeps its blanks and is not read as Markdown", () => {
+  expect(shown("Look:\n```ts\nconst a = '**x**';\n\n  return a;\n```\nDone.")).toEqual([
+    "Look:",
+    "",
+    "  const a = '**x**';",
+    "  ",
+    "    return a;",
+    "",
+    "Done.",
+  ]);
+});
+
+test("a table is aligned, wide letters too, and its cells are broken where they do not fit", () => {
+  expect(shown("| name | 数量 |\n|---|---|\n| a long name | 12 |", 12)).toEqual([
+    "name  │ 数量",
+    "──────┼─────",
+    "a     │ 12",
+    "long  │ ",
+    "name  │ ",
+  ]);
+  expect(shown("| name | 数量 |\n|:--|--:|\n| 苹果 | 3 |\n| pear | 12 |")).toEqual([
+    "name │ 数量",
+    "─────┼─────",
+    "苹果 │    3",
+    "pear │   12",
+  ]);
+});
+
+test("marks that are no Markdown stay as they were written", () => {
+  expect(shown("2 * 3 * 4, snake_case_name, a ** b, [x], 5 < 6, \\*not\\*, ~5, *open")).toEqual([
+    "2 * 3 * 4, snake_case_name, a ** b, [x], 5 < 6, *not*, ~5,",
+    "*open",
+  ]);
+});
+
+test("a link shows where it leads when its text says something else", () => {
+  const rows = markdownRows("See [docs](https://a.example/x) and https://b.example/y.", 80, OPTIONS);
+  expect(textOf(rows)).toEqual(["See docs (https://a.example/x) and https://b.example/y."]);
+  expect(
+    rows
+      .flat()
+      .filter((each) => each.style.link !== undefined)
+      .map((each) => [each.text, each.style.link]),
+  ).toEqual([
+    ["docs", "https://a.example/x"],
+    ["https://b.example/y", "https://b.example/y"],
+  ]);
+});
+
+const PIECES = [
+  "word ",
+  "wörter ",
+  "中文字符，",
+  "👩‍👩‍👧 ",
+  "**bold** ",
+  "**open ",
+  "*em* ",
+  "`code` ",
+  "``",
+  "[a](https://x.example) ",
+  "[b]",
+  "https://y.example/z ",
+  "\n",
+  "\n\n",
+  "\n- ",
+  "\n  - ",
+  "\n1. ",
+  "\n> ",
+  "\n# ",
+  "\n```ts\n",
+  "\n```\n",
+  "\n| a | b |\n|---|---|\n| 1 | 2 |\n",
+  "\n---\n",
+  "const x = 1; // note",
+  "a_b_c ",
+  "\\*",
+  "~~no~~ ",
+  "verylongwordwithoutanyblankthatmustbebroken",
+];
+
+test("however a text is cut, the rows handed out and the last ones are those of the whole text", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }),
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 20 }),
+      fc.integer({ min: 12, max: 70 }),
+      (pieces, sizes, width) => {
+        const text = pieces.join("");
+        const stream = new MarkdownStream(OPTIONS);
+        const rows: Line[] = [];
+        for (let at = 0, turn = 0; at < text.length; turn++) {
+          const size = sizes[turn % sizes.length] ?? 1;
+          stream.push(text.slice(at, at + size));
+          at += size;
+          rows.push(...stream.take(width));
+          stream.open(width);
+        }
+        stream.end();
+        rows.push(...stream.take(width));
+        expect(textOf(rows)).toEqual(textOf(markdownRows(text, width, OPTIONS)));
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+test("no row is wider than the screen, and none holds a control character, whatever the text", () => {
+  const unit = fc.oneof(
+    fc.constantFrom(...PIECES, "\u001B[2J", "\u001B]52;c;aGk=\u0007", "\u202E", "\u009B31m", "\r"),
+    fc.string({ unit: "binary" }),
+  );
+  fc.assert(
+    fc.property(fc.array(unit, { maxLength: 40 }), fc.integer({ min: 4, max: 90 }), (pieces, width) => {
+      for (const row of markdownRows(pieces.join(""), width, OPTIONS)) {
+        expect(lineColumns(row)).toBeLessThanOrEqual(Math.max(width, 16));
+        for (const each of row)
+          expect(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(each.text)).toBe(false);
+      }
+    }),
+  );
+});
+
+test("400 nested quotes, and a line of a megabyte, take no time worth mentioning", () => {
+  expect(shown(`${"> ".repeat(400)}deep`)).toEqual([`${"│ ".repeat(6)}deep`]);
+  const stream = new MarkdownStream(OPTIONS);
+  let rows = 0;
+  for (let index = 0; index < 1_000; index++) {
+    stream.push("*a [b `c ".repeat(110));
+    rows += stream.take(80).length + Math.min(1, stream.open(80).length);
+  }
+  expect(rows).toBeGreaterThan(10_000);
+});

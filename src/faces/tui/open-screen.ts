@@ -1,0 +1,400 @@
+import { execFile, spawn } from "node:child_process";
+import type { CodingSession, ResumeOptions } from "../../app/coding-session/coding-session.ts";
+import { type Environment, variable } from "../../app/config/env.ts";
+import type { FoundModel } from "../../app/model-choice.ts";
+import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { sessionTitle } from "../../session/read-session.ts";
+import type { SessionStore } from "../../session/session-store.ts";
+import { askForServer } from "./commands/ask-for-server.ts";
+import type { KnownSession } from "./commands/control.ts";
+import { openSessions } from "./commands/sessions.ts";
+import { openSetUp } from "./commands/set-up.ts";
+import { slashCommands } from "./commands/slash-commands.ts";
+import { offerTrust } from "./commands/trust.ts";
+import { Controller } from "./controller.ts";
+import { clipboardImage } from "./editor/clipboard-image.ts";
+import { writeInEditor } from "./editor/external-editor.ts";
+import { FileIndex } from "./editor/file-index.ts";
+import { History, typedBefore } from "./editor/history.ts";
+import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
+import { placeOf } from "./git-branch.ts";
+import { lookFor, reflowOf, reflowOfNamed, themeForBackground } from "./look.ts";
+import { type Line, line, textLines } from "./paint/line.ts";
+import { THEME_NAMES } from "./paint/theme.ts";
+import { Pager } from "./panels/pager.ts";
+import { PlainScreen } from "./plain-screen.ts";
+import { Screen, type ScreenOptions } from "./screen.ts";
+import type { ScreenFace, ScreenTerminal } from "./screen-face.ts";
+import { Attention } from "./terminal/attention.ts";
+import type { TerminalListener } from "./terminal/key.ts";
+import { LineTerminal } from "./terminal/line-terminal.ts";
+import { TtyTerminal } from "./terminal/tty-terminal.ts";
+
+/** What ends the program from outside. */
+export interface Endings {
+  /** Aborted with the first signal. */
+  readonly signal: AbortSignal;
+  /** Settles when nothing may be waited for any longer. */
+  readonly forced: Promise<unknown>;
+  /** From now on the first signal leaves a moment to end. */
+  readonly allowGrace: () => void;
+}
+
+/** Settings of the screen itself. */
+export interface ScreenSettings {
+  readonly theme?: string;
+  readonly notifications?: boolean;
+  readonly keys?: KeyConfig;
+}
+
+/** How a session is opened. */
+export interface OpenHow {
+  readonly resume?: ResumeOptions;
+  readonly fresh?: boolean;
+  /** Asks the person whether a local server that was found gets what they say. */
+  readonly acceptServer: (found: FoundModel) => Promise<boolean>;
+}
+
+/** How a screen is opened. */
+export interface OpenScreenOptions {
+  readonly environment: Environment;
+  readonly cwd: string;
+  /** Sent first. */
+  readonly prompt?: string;
+  /** Lets the person choose the session to go on with. */
+  readonly picks: boolean;
+  /** Whether the first session is one that goes on. */
+  readonly isResumed: boolean;
+  /** Opens the session that the options ask for; with `resume` that one, with `fresh` a new one. */
+  readonly openSession: (how: OpenHow) => Promise<CodingSession>;
+  readonly settings: () => Promise<ScreenSettings>;
+  /** The sessions of this user. */
+  readonly store: SessionStore;
+  /** Lines only, without cursor movement. */
+  readonly isPlain: boolean;
+  readonly endings: Endings;
+  /** The exit code of a signal that came. */
+  readonly signalExit: () => number;
+}
+
+/** Most sessions that are offered to go on with. */
+const MAX_SESSIONS = 200;
+/** Time a run gets to end by itself when the screen is left. */
+const STOP_MS = 1_500;
+
+/** Opens the screen in the terminal of this process and resolves to the exit code when it was left; the terminal is then as it was. */
+export function openScreen(options: OpenScreenOptions): Promise<number> {
+  return new ScreenProgram(options).run();
+}
+
+class ScreenProgram {
+  readonly #options: OpenScreenOptions;
+  readonly #terminal: ScreenTerminal;
+  readonly #screen: ScreenFace;
+  readonly #controller: Controller;
+  readonly #files: FileIndex;
+  readonly #attention: Attention;
+  readonly #ended = Promise.withResolvers<number>();
+  readonly #listener: TerminalListener;
+  #isEnding = false;
+  #isGone = false;
+  #themeIsSet = false;
+
+  constructor(options: OpenScreenOptions) {
+    this.#options = options;
+    const { environment, cwd } = options;
+    const elapsed = (): number => performance.now();
+    const streams = { input: process.stdin, output: process.stdout };
+    this.#terminal = options.isPlain ? new LineTerminal(streams) : new TtyTerminal(streams);
+    this.#files = new FileIndex(cwd, () => this.#screen.later());
+    const history = new History(() => typedBefore(options.store, cwd));
+    const keymap = keymapOf();
+    const parts: ScreenOptions = {
+      terminal: this.#terminal,
+      look: lookFor(environment),
+      reflow: reflowOf(environment),
+      keymap,
+      cwd,
+      history,
+      place: placeOf(cwd),
+      clock: { now: () => Date.now(), elapsed },
+      sources: {
+        files: (query, limit) => this.#files.find(query, limit),
+        commands: () => slashCommands(this.#controller),
+      },
+      onAction: (action, key) => this.#controller.act(action, key),
+      isShellRunning: () => this.#controller.isShellRunning,
+    };
+    this.#screen = options.isPlain ? new PlainScreen(parts) : new Screen(parts);
+    this.#attention = new Attention({ terminal: this.#terminal, environment, cwd, elapsed });
+    this.#controller = new Controller(this.#screen, keymap, {
+      cwd,
+      elapsed,
+      openSession: (resume) => this.#openSession(resume === undefined ? { fresh: true } : { resume }),
+      lendTerminal: (use) => this.#lend(use),
+      suspend: () => this.#suspend(),
+      writeInEditor: (text) => writeInEditor(text, environment),
+      clipboardImage,
+      end: () => void this.#end(),
+      setTheme: (name) => this.#setTheme(name),
+      listSessions: () => this.#sessions(),
+      command: (words) => this.#command(words),
+      runOwn: (words, title) => this.#showCommand(words, title),
+    });
+    this.#listener = {
+      onEvent: (event) => {
+        if (event.type === "reply") this.#reply(event.text);
+        else this.#attention.keyPressed();
+        this.#controller.receive(event);
+      },
+      onResize: (size) => this.#screen.resized(size),
+      onGone: () => {
+        this.#isGone = true;
+        void this.#end(HANGUP);
+      },
+    };
+  }
+
+  async run(): Promise<number> {
+    const leaveNow = (): void => this.#terminal.leaveNow();
+    const crashed = (error: unknown): void => this.#crash(error);
+    const continued = (): void => this.#continued();
+    process.on("exit", leaveNow);
+    process.on("uncaughtException", crashed);
+    process.on("SIGCONT", continued);
+    // While the terminal is lent, nothing else may be left that keeps the process alive.
+    const alive = setInterval(() => undefined, 60_000);
+    const { endings } = this.#options;
+    endings.allowGrace();
+    endings.signal.addEventListener("abort", () => void this.#end(this.#options.signalExit()), {
+      once: true,
+    });
+    void endings.forced.then(() => {
+      this.#screen.session?.killNow();
+      this.#terminal.leaveNow();
+      this.#ended.resolve(this.#options.signalExit());
+    });
+    try {
+      this.#terminal.enter(this.#listener);
+      this.#screen.resume();
+      await Promise.all([this.#settle(), this.#begin()]);
+      return await this.#ended.promise;
+    } finally {
+      this.#files.close();
+      this.#terminal.leaveNow();
+      clearInterval(alive);
+      process.off("exit", leaveNow);
+      process.off("uncaughtException", crashed);
+      process.off("SIGCONT", continued);
+    }
+  }
+
+  /** Takes what the settings say of the screen. */
+  async #settle(): Promise<void> {
+    const { theme, keys, notifications } = await this.#options.settings();
+    if (theme !== undefined && theme !== "auto") this.#setTheme(theme);
+    if (notifications === false) this.#attention.silence();
+    const keymap = keymapOf(keys);
+    this.#screen.setKeymap(keymap);
+    this.#controller.keymap = keymap;
+    for (const fault of keymap.faults) this.#screen.print([line(fault, { role: "warning" })]);
+  }
+
+  async #begin(): Promise<void> {
+    const { picks, prompt, isResumed } = this.#options;
+    if (picks && this.#sessions().length > 0) {
+      openSessions(this.#controller, () => this.#controller.run(this.#open(false)));
+      return;
+    }
+    if (prompt !== undefined) this.#controller.send(prompt);
+    await this.#open(isResumed);
+  }
+
+  async #open(isResumed: boolean): Promise<void> {
+    try {
+      const session = await this.#openSession(isResumed ? {} : { fresh: !this.#options.isResumed });
+      if (this.#isEnding) {
+        await session.close();
+        return;
+      }
+      this.#controller.attach(session, isResumed);
+      this.#attention.watch(session);
+      const untrusted = session.notices.find((notice) => notice.code === "untrusted");
+      if (untrusted?.code === "untrusted") offerTrust(this.#controller, untrusted);
+    } catch (error) {
+      const known = toNanoAgentError(error);
+      if (known.code === "missing_credentials")
+        openSetUp(this.#controller, {
+          message: known.message,
+          again: () => this.#controller.run(this.#open(isResumed)),
+          demo: () => this.#controller.run(this.#lend(() => this.#interactive(["demo"]))),
+          leave: () => void this.#end(CREDENTIALS),
+        });
+      else {
+        await this.#leave([]);
+        throw error;
+      }
+    }
+  }
+
+  #openSession(how: Omit<OpenHow, "acceptServer">): Promise<CodingSession> {
+    return this.#options.openSession({
+      ...how,
+      acceptServer: (found) => askForServer(this.#controller, found),
+    });
+  }
+
+  #reply(text: string): void {
+    const reflow = reflowOfNamed(text);
+    if (reflow !== undefined) this.#screen.setReflow(reflow);
+    const theme = this.#themeIsSet ? undefined : themeForBackground(text);
+    const { look } = this.#screen;
+    if (theme !== undefined && look.theme !== "ansi" && look.theme !== theme)
+      this.#screen.setLook({ ...look, theme });
+  }
+
+  #setTheme(name: string): void {
+    const theme = THEME_NAMES.find((each) => each === name);
+    if (theme === undefined) return;
+    this.#themeIsSet = true;
+    this.#screen.setLook({ ...this.#screen.look, theme });
+  }
+
+  async #lend<T>(use: () => Promise<T>): Promise<T> {
+    this.#screen.pause();
+    await this.#terminal.leave();
+    try {
+      return await use();
+    } finally {
+      this.#terminal.enter(this.#listener);
+      this.#screen.resume();
+    }
+  }
+
+  /** To the shell; `SIGCONT` comes back. */
+  #suspend(): void {
+    this.#screen.pause();
+    void this.#terminal.leave().then(() => process.kill(0, "SIGTSTP"));
+  }
+
+  /** The process goes on: whoever had the terminal meanwhile may have changed how it works. */
+  #continued(): void {
+    if (this.#isEnding) return;
+    this.#terminal.leaveNow();
+    this.#terminal.enter(this.#listener);
+    this.#screen.repaint();
+    this.#screen.resume();
+  }
+
+  #crash(error: unknown): void {
+    this.#screen.session?.killNow();
+    this.#screen.finish([]);
+    this.#terminal.leaveNow();
+    process.stderr.write(
+      `nano-agent: ${errorMessage(error)} This is a defect of nano-agent; please report it.\n`,
+    );
+    this.#isEnding = true;
+    this.#ended.resolve(FAILED);
+  }
+
+  /** Leaves the screen: the run is stopped, what it came to is printed, and the terminal is put back before anything else is waited for. */
+  async #end(code?: number): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    const { session } = this.#screen;
+    const isRunning = session?.view.run !== undefined;
+    if (session !== undefined && isRunning)
+      await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
+    await Promise.race([this.#controller.settled(), after(STOP_MS)]);
+    await this.#leave(goOnLines(session));
+    if (session !== undefined) {
+      const closed = session.close().then(
+        () => "closed" as const,
+        () => "failed" as const,
+      );
+      const how = await Promise.race([closed, after(STOP_MS * 2)]);
+      if (how === undefined) session.killNow();
+    }
+    this.#ended.resolve(code ?? this.#controller.exitCode);
+  }
+
+  async #leave(lines: readonly Line[]): Promise<void> {
+    if (this.#isGone) return;
+    this.#screen.finish(lines);
+    await this.#terminal.leave();
+  }
+
+  #sessions(): readonly KnownSession[] {
+    const { store, cwd } = this.#options;
+    const files = store.list(cwd).slice(0, MAX_SESSIONS);
+    return files.map(({ sessionId, path, changedAt }) => ({
+      id: sessionId,
+      title: sessionTitle(path) ?? "(no text)",
+      changedAt,
+    }));
+  }
+
+  #command(words: readonly string[]): Promise<string> {
+    const [, program = ""] = process.argv;
+    return new Promise((resolve, reject) => {
+      execFile(
+        process.execPath,
+        [program, ...words],
+        { cwd: this.#options.cwd, env: { ...this.#options.environment }, maxBuffer: 20_000_000 },
+        (error, stdout, stderr) => {
+          if (error === null || stdout !== "") resolve(stdout);
+          else reject(new NanoAgentError("invalid_argument", stderr.trim() || error.message));
+        },
+      );
+    });
+  }
+
+  async #showCommand(words: readonly string[], title: string): Promise<void> {
+    const text = await this.#command(words);
+    const rows = textLines(text.trimEnd());
+    const panel: Pager = new Pager({
+      title,
+      rows: () => rows.map((row) => line(row)),
+      onClose: () => this.#screen.close(panel),
+    });
+    this.#screen.open(panel);
+  }
+
+  #interactive(words: readonly string[]): Promise<void> {
+    const [, program = ""] = process.argv;
+    return new Promise((resolve) => {
+      const child = spawn(process.execPath, [program, ...words], {
+        cwd: this.#options.cwd,
+        env: { ...this.#options.environment },
+        stdio: "inherit",
+      });
+      child.once("error", () => resolve());
+      child.once("close", () => resolve());
+    });
+  }
+}
+
+const HANGUP = 129;
+const CREDENTIALS = 41;
+const FAILED = 1;
+
+/** How to go on with a session in which something was said. */
+function goOnLines(session: CodingSession | undefined): readonly Line[] {
+  const goOn = session?.info.goOn;
+  if (goOn === undefined || session?.view.items.some(({ type }) => type === "user") !== true) return [];
+  return [[], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
+}
+
+function after(ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), ms).unref();
+  });
+}
+
+/** Whether the screen is to be lines only: asked for, a terminal without a cursor, or a screen reader. */
+export function wantsPlain(environment: Environment): boolean {
+  const asked = variable(environment, "NANO_AGENT_PLAIN");
+  return (
+    variable(environment, "TERM") === "dumb" || (asked !== undefined && asked !== "0" && asked !== "false")
+  );
+}

@@ -1,0 +1,27 @@
+import type { Line } from "../paint/line.ts";
+import type { TerminalEvent } from "../terminal/key.ts";
+import type { ViewContext } from "../views/view-context.ts";
+
+/** What a panel looks like now. */
+export interface PanelRows {
+  readonly rows: readonly Line[];
+  /** Where its caret is; undefined: it takes no text, and the cursor rests at the end of its first row. */
+  readonly caret?: { readonly row: number; readonly column: number };
+}
+
+/** A list to choose from by number. */
+export interface PanelChoices {
+  readonly title: string;
+  readonly labels: readonly string[];
+  /** Takes a place in the list, from 0. */
+  readonly choose: (index: number) => void;
+}
+
+/** Something that stands in the place of the input for a while and takes the keys. */
+export interface Panel {
+  /** At most `maxRows` rows. */
+  draw(context: ViewContext, maxRows: number): PanelRows;
+  handle(event: TerminalEvent): void;
+  /** What it offers, where it is a list: for a screen of lines, on which the choices are numbered. */
+  readonly choices?: PanelChoices;
+}

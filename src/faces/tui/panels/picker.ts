@@ -1,0 +1,147 @@
+import { columnsOf } from "../../terminal/columns.ts";
+import { applyEdit, type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
+import { candidatesOf, fuzzyBest } from "../editor/fuzzy.ts";
+import { fitLine, type Line, line, span } from "../paint/line.ts";
+import type { TerminalEvent } from "../terminal/key.ts";
+import { listLines } from "../views/list-lines.ts";
+import type { ViewContext } from "../views/view-context.ts";
+import type { Panel, PanelChoices, PanelRows } from "./panel.ts";
+
+/** Something to choose. */
+export interface PickerItem<T> {
+  readonly label: string;
+  readonly note?: string;
+  readonly value: T;
+  /** Rows shown below the list while the item is marked. */
+  readonly preview?: () => readonly string[];
+}
+
+/** What a {@link Picker} offers. */
+export interface PickerOptions<T> {
+  readonly title: string;
+  readonly items: readonly PickerItem<T>[];
+  readonly onChoose: (value: T) => void;
+  readonly onCancel: () => void;
+  /** Further items for what was typed, found elsewhere. */
+  readonly search?: (query: string) => Promise<readonly PickerItem<T>[]>;
+  readonly onChange?: () => void;
+  /** Place of the item that is marked first. Default 0. */
+  readonly marked?: number;
+}
+
+const PREVIEW_ROWS = 5;
+const LIST_ROWS = 12;
+
+const STEPS: { readonly [key: string]: number } = {
+  up: -1,
+  "ctrl+p": -1,
+  down: 1,
+  "ctrl+n": 1,
+  tab: 1,
+  pageup: -LIST_ROWS,
+  pagedown: LIST_ROWS,
+};
+
+/** A list to choose from; typing narrows it. */
+export class Picker<T> implements Panel {
+  readonly #options: PickerOptions<T>;
+  #filter: Editor = EMPTY_EDITOR;
+  #marked: number;
+  #found: readonly PickerItem<T>[] = [];
+
+  constructor(options: PickerOptions<T>) {
+    this.#options = options;
+    this.#marked = options.marked ?? 0;
+  }
+
+  get choices(): PanelChoices {
+    const { title, items, onChoose } = this.#options;
+    return {
+      title,
+      labels: items.map(({ label, note }) =>
+        note === undefined || note === "" ? label : `${label}  ${note}`,
+      ),
+      choose: (index) => {
+        const item = items[index];
+        if (item !== undefined) onChoose(item.value);
+      },
+    };
+  }
+
+  draw(context: ViewContext, maxRows: number): PanelRows {
+    const { width, marks } = context;
+    const items = this.#shown();
+    this.#marked = Math.max(0, Math.min(this.#marked, items.length - 1));
+    const label = `${this.#options.title} ${marks.prompt} `;
+    const head: Line = fitLine(
+      [span(label, { role: "accent", bold: true }), span(this.#filter.text)],
+      width - 1,
+    );
+    const lines = (items[this.#marked]?.preview?.() ?? []).slice(0, PREVIEW_ROWS);
+    const preview =
+      maxRows >= 10 ? lines.map((each) => fitLine(line(`    ${each}`, { role: "muted" }), width)) : [];
+    const room = Math.max(1, Math.min(LIST_ROWS, maxRows - 2 - preview.length));
+    const list =
+      items.length === 0
+        ? [line("  nothing fits", { role: "muted" })]
+        : listLines(items, { marked: this.#marked, maxRows: room, width, marks });
+    const keys = fitLine(
+      line("  enter chooses · esc goes back · typing narrows the list", { role: "muted" }),
+      width,
+    );
+    const caret = {
+      row: 0,
+      column: Math.min(width - 1, columnsOf(label + this.#filter.text.slice(0, this.#filter.caret))),
+    };
+    return { rows: [head, ...list, ...preview, keys].slice(0, maxRows), caret };
+  }
+
+  handle(event: TerminalEvent): void {
+    if (event.type === "text" || event.type === "paste")
+      this.#type(insertText(this.#filter, event.text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")));
+    if (event.type !== "key") return;
+    const step = STEPS[event.key];
+    if (step !== undefined) this.#move(step);
+    else if (event.key === "backspace") this.#type(applyEdit(this.#filter, "delete-left"));
+    else if (event.key === "ctrl+u") this.#type(EMPTY_EDITOR);
+    else if (["escape", "ctrl+c", "ctrl+d"].includes(event.key)) this.#options.onCancel();
+    else if (event.key === "enter") {
+      const item = this.#shown()[this.#marked];
+      if (item !== undefined) this.#options.onChoose(item.value);
+    }
+  }
+
+  #move(by: number): void {
+    const count = this.#shown().length;
+    const to = this.#marked + by;
+    this.#marked =
+      Math.abs(by) === 1 ? (to + count) % Math.max(1, count) : Math.max(0, Math.min(count - 1, to));
+  }
+
+  #type(filter: Editor): void {
+    this.#filter = filter;
+    this.#marked = 0;
+    this.#found = [];
+    const { search, onChange } = this.#options;
+    const query = filter.text.trim();
+    if (search === undefined || query === "") return;
+    void search(query).then(
+      (found) => {
+        if (this.#filter.text.trim() !== query) return;
+        this.#found = found;
+        onChange?.();
+      },
+      () => undefined,
+    );
+  }
+
+  #shown(): readonly PickerItem<T>[] {
+    const { items } = this.#options;
+    const query = this.#filter.text.trim();
+    if (query === "") return items;
+    const byText = new Map(items.map((item) => [`${item.label} ${item.note ?? ""}`, item]));
+    const { best } = fuzzyBest(query, candidatesOf([...byText.keys()]), 200);
+    const own = best.flatMap((text) => byText.get(text) ?? []);
+    return [...own, ...this.#found.filter((item) => !own.some((each) => each.value === item.value))];
+  }
+}

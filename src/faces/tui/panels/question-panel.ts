@@ -1,0 +1,134 @@
+import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
+import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
+import { type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
+import { editorRows } from "../editor/editor-rows.ts";
+import { editLine } from "../editor/line-keys.ts";
+import { line, span } from "../paint/line.ts";
+import type { TerminalEvent } from "../terminal/key.ts";
+import { questionLines, questionOptions } from "../views/question-lines.ts";
+import type { ViewContext } from "../views/view-context.ts";
+import type { Panel, PanelRows } from "./panel.ts";
+
+/** A question takes keys only after so long without one, so that nothing typed for something else is an answer. */
+export const QUIET_MS = 200;
+
+/** What a {@link QuestionPanel} works with. */
+export interface QuestionPanelOptions {
+  readonly question: Question;
+  readonly answer: CodingSession["answer"];
+  /** Shows all of what is asked. */
+  readonly onWhole: (question: Question) => void;
+  /** Stops the run: the question goes with it. */
+  readonly onStop: () => void;
+  /** Questions that wait behind this one. */
+  readonly more: () => number;
+  /** Milliseconds from some moment on. */
+  readonly now: () => number;
+}
+
+/** One question, with its answers by number or arrow. Nothing is marked before an arrow was pressed. */
+export class QuestionPanel implements Panel {
+  readonly #options: QuestionPanelOptions;
+  #marked: number | undefined;
+  /** When it became visible, or a key came too early. */
+  #quietSince: number | undefined;
+  #reason: Editor | undefined;
+
+  constructor(options: QuestionPanelOptions) {
+    this.#options = options;
+  }
+
+  get question(): Question {
+    return this.#options.question;
+  }
+
+  draw(context: ViewContext, maxRows: number): PanelRows {
+    this.#quietSince ??= this.#options.now();
+    const reason = this.#reason;
+    if (reason === undefined) {
+      const state = { marked: this.#marked, maxRows, more: this.#options.more() };
+      return { rows: questionLines(this.question, state, context) };
+    }
+    const typed = editorRows(reason, {
+      width: context.width,
+      maxRows: 4,
+      prompt: span("Why not? ", { role: "accent" }),
+      placeholder: "what to do instead",
+    });
+    const keys = line("enter refuses with this reason · esc goes back", { role: "muted" });
+    const state = { marked: undefined, maxRows: Math.max(1, maxRows - typed.rows.length - 1), more: 0 };
+    const above = questionLines({ ...this.question, choices: [] }, state, context).slice(0, -1);
+    return {
+      rows: [...above, ...typed.rows, keys],
+      caret: { row: above.length + typed.caret.row, column: typed.caret.column },
+    };
+  }
+
+  /** A key came for something else: the quiet begins anew. */
+  disturb(): void {
+    if (this.#quietSince !== undefined) this.#quietSince = this.#options.now();
+  }
+
+  handle(event: TerminalEvent): void {
+    if (event.type === "reply") return;
+    if (this.#reason !== undefined) {
+      this.#typeReason(this.#reason, event);
+      return;
+    }
+    const since = this.#quietSince;
+    const now = this.#options.now();
+    if (since === undefined || now - since < QUIET_MS) {
+      this.#quietSince = now;
+      return;
+    }
+    if (event.type === "text") this.#letter(event.text);
+    else if (event.type === "key") this.#key(event.key);
+  }
+
+  #letter(text: string): void {
+    if (text === "v") this.#options.onWhole(this.question);
+    else if (/^[1-9]$/.test(text)) this.#choose(Number(text) - 1);
+  }
+
+  #key(key: string): void {
+    const count = questionOptions(this.question).length;
+    const at = this.#marked;
+    if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
+    else if (key === "up" || key === "shift+tab")
+      this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
+    else if (key === "enter" && at !== undefined) this.#choose(at);
+    else if (key === "escape" || key === "ctrl+c") this.#options.onStop();
+  }
+
+  #choose(index: number): void {
+    const { question } = this;
+    if (question.type === "choice") {
+      const option = question.options?.[index];
+      if (option !== undefined) this.#answer({ value: option.value });
+      else if (index === question.options?.length) this.#answer({ choice: "no" });
+      return;
+    }
+    const offered = question.choices[index];
+    if (offered === undefined) return;
+    if (offered.choice === "no") this.#reason = EMPTY_EDITOR;
+    else
+      this.#answer({ choice: offered.choice, ...(offered.rule === undefined ? {} : { rule: offered.rule }) });
+  }
+
+  #typeReason(reason: Editor, event: TerminalEvent): void {
+    if (event.type === "text" || event.type === "paste") {
+      this.#reason = insertText(reason, event.text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " "));
+      return;
+    }
+    if (event.type !== "key") return;
+    if (event.key === "escape" || event.key === "ctrl+c") this.#reason = undefined;
+    else if (event.key === "enter") {
+      const text = reason.text.trim();
+      this.#answer({ choice: "no", ...(text === "" ? {} : { reason: text }) });
+    } else this.#reason = editLine(reason, event.key);
+  }
+
+  #answer(reply: QuestionReply): void {
+    this.#options.answer(this.question.id, reply);
+  }
+}

@@ -1,0 +1,261 @@
+import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import type { Question } from "../../app/coding-session/question.ts";
+import type { Keymap } from "./editor/keymap.ts";
+import { InputLine } from "./input-line.ts";
+import { type Line, line } from "./paint/line.ts";
+import { type Look, marksOf } from "./paint/theme.ts";
+import type { Panel } from "./panels/panel.ts";
+import type { ScreenOptions } from "./screen.ts";
+import type { ScreenFace } from "./screen-face.ts";
+import type { TerminalEvent } from "./terminal/key.ts";
+import { questionOptions, wholeQuestion } from "./views/question-lines.ts";
+import { isFinal, Scroll } from "./views/scroll.ts";
+import type { ViewContext } from "./views/view-context.ts";
+
+/** A prompt comes when nothing else has come for so long. */
+const PROMPT_MS = 50;
+
+/**
+ * The screen as lines: nothing is drawn twice and the cursor is never moved. Questions and lists are numbered, and the line that is typed next
+ * answers them.
+ */
+export class PlainScreen implements ScreenFace {
+  readonly input: InputLine;
+  readonly question: undefined;
+  readonly #options: ScreenOptions;
+  readonly #scroll = { now: new Scroll() };
+  #look: Look;
+  #session: CodingSession | undefined;
+  #detach: readonly (() => void)[] = [];
+  #asked: Question | undefined;
+  #panel: Panel | undefined;
+  #typed = "";
+  #isPaused = true;
+  #isPrompting = false;
+  #isWorking = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ScreenOptions) {
+    this.#options = options;
+    this.#look = options.look;
+    this.input = new InputLine(options);
+  }
+
+  get session(): CodingSession | undefined {
+    return this.#session;
+  }
+
+  get look(): Look {
+    return this.#look;
+  }
+
+  get hasPanel(): boolean {
+    return this.#panel !== undefined || this.#asked !== undefined;
+  }
+
+  get context(): ViewContext {
+    const { terminal, clock } = this.#options;
+    return {
+      width: Math.max(20, terminal.size.columns),
+      marks: marksOf(this.#look),
+      now: clock.now(),
+      details: false,
+    };
+  }
+
+  attach(session: CodingSession, { isResumed }: { readonly isResumed: boolean }): void {
+    this.detach();
+    this.#session = session;
+    this.#scroll.now = new Scroll();
+    if (isResumed) this.#scroll.now.open(session.view.items);
+    this.#detach = [
+      session.onChange(({ reset }) => {
+        if (reset === true)
+          this.#scroll.now.restart(session.view.items, line("(went back; what follows goes on from before)"));
+        this.draw();
+      }),
+      session.onQuestion(() => this.draw()),
+    ];
+    const { model, mode } = session.view;
+    this.print([line(`nano-agent, model ${model}, mode ${mode}. Write a message, or /help.`)]);
+  }
+
+  detach(): void {
+    for (const end of this.#detach) end();
+    this.#session = undefined;
+  }
+
+  handle(event: TerminalEvent): void {
+    if (event.type === "text") this.#typed += event.text;
+    if (event.type !== "key") return;
+    if (event.key === "ctrl+d") this.#options.onAction("leave", "");
+    else if (event.key === "enter") {
+      this.#isPrompting = false;
+      const text = this.#typed;
+      this.#typed = "";
+      this.#take(text);
+    }
+    this.draw();
+  }
+
+  print(lines: readonly Line[]): void {
+    this.#scroll.now.print(lines);
+    this.draw();
+  }
+
+  hint(text: string): void {
+    this.print([line(`(${text})`)]);
+  }
+
+  clearHint(): void {
+    // A hint is a line like every other.
+  }
+
+  open(panel: Panel): void {
+    this.#panel = panel;
+    const choices = panel.choices;
+    const rows =
+      choices === undefined
+        ? panel.draw(this.context, Number.MAX_SAFE_INTEGER).rows
+        : [
+            line(choices.title),
+            ...choices.labels.map((label, index) => line(`${index + 1}. ${label}`)),
+            line("Number, or an empty line for none:"),
+          ];
+    this.print(rows);
+    if (choices === undefined) panel.handle({ type: "key", key: "escape" });
+  }
+
+  close(): void {
+    this.#panel = undefined;
+  }
+
+  draw(): void {
+    if (this.#isPaused) return;
+    const session = this.#session;
+    const { final } = this.#scroll.now.advance(session?.view.items ?? [], this.context, isFinal);
+    this.#write(final);
+    const [question] = session?.questions ?? [];
+    if (question !== undefined && question.id !== this.#asked?.id) {
+      const options = questionOptions(question).map((option, index) =>
+        line(`${index + 1}. ${option.label}${option.note === undefined ? "" : `  ${option.note}`}`),
+      );
+      this.#write([
+        ...wholeQuestion(question, this.context),
+        ...options,
+        line("Number (for a refusal with a reason: its number, a blank, the reason):"),
+      ]);
+    }
+    this.#asked = question;
+    const isWorking = session?.view.run !== undefined;
+    if (isWorking && !this.#isWorking) this.#write([line("(working; /stop ends it)")]);
+    this.#isWorking = isWorking;
+    this.#promptSoon();
+  }
+
+  /** Asks for a line once nothing more comes: what was typed last may have begun something. */
+  #promptSoon(): void {
+    clearTimeout(this.#timer);
+    if (this.#isPrompting) return;
+    this.#timer = setTimeout(() => {
+      const isWorking = this.#session?.view.run !== undefined;
+      if (this.#isPaused || this.#session === undefined || (isWorking && !this.hasPanel)) return;
+      this.#options.terminal.write("> ");
+      this.#isPrompting = true;
+    }, PROMPT_MS);
+  }
+
+  later(): void {
+    this.draw();
+  }
+
+  redraw(): void {
+    // What was written stays.
+  }
+
+  repaint(): void {
+    // What was written stays.
+  }
+
+  setLook(look: Look): void {
+    this.#look = look;
+  }
+
+  setReflow(): void {
+    // Lines are the terminal's own.
+  }
+
+  setKeymap(_keymap: Keymap): void {
+    // Lines have no keys.
+  }
+
+  resized(): void {
+    // What was written stays as it is.
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    clearTimeout(this.#timer);
+  }
+
+  finish(lines: readonly Line[]): void {
+    if (this.#isPaused) return;
+    const { final, live } = this.#scroll.now.advance(
+      this.#session?.view.items ?? [],
+      this.context,
+      () => true,
+    );
+    this.#write([...final, ...live, ...lines]);
+    if (this.#isPrompting) this.#options.terminal.write("\n");
+    this.pause();
+  }
+
+  #take(text: string): void {
+    const question = this.#asked;
+    const panel = this.#panel;
+    if (panel?.choices !== undefined) {
+      const index = Number(text.trim()) - 1;
+      if (Number.isInteger(index) && index >= 0 && index < panel.choices.labels.length)
+        panel.choices.choose(index);
+      else panel.handle({ type: "key", key: "escape" });
+    } else if (question !== undefined && !text.startsWith("/")) this.#answer(question, text.trim());
+    else {
+      this.input.replace(text);
+      this.#options.onAction("send", "");
+    }
+  }
+
+  #answer(question: Question, text: string): void {
+    const [, number = "", reason = ""] = /^(\d+)\s*(.*)$/.exec(text) ?? [];
+    const at = Number(number) - 1;
+    const choice = question.choices[at];
+    const option = question.options?.[at];
+    if (choice !== undefined)
+      this.#session?.answer(question.id, {
+        choice: choice.choice,
+        ...(choice.rule === undefined ? {} : { rule: choice.rule }),
+        ...(choice.choice === "no" && reason !== "" ? { reason } : {}),
+      });
+    else if (option !== undefined) this.#session?.answer(question.id, { value: option.value });
+    else this.#write([line("(write the number of one of the answers)")]);
+  }
+
+  #write(rows: readonly Line[]): void {
+    if (rows.length === 0) return;
+    const text = rows
+      .map(
+        (row) =>
+          `${row
+            .map((each) => each.text)
+            .join("")
+            .trimEnd()}\n`,
+      )
+      .join("");
+    this.#options.terminal.write(`${this.#isPrompting ? "\n" : ""}${text}`);
+    this.#isPrompting = false;
+  }
+}

@@ -1,0 +1,399 @@
+import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import type { QuestionReply } from "../../app/coding-session/question.ts";
+import type { SessionView, ViewItem } from "../../app/coding-session/view.ts";
+import { terminalLine } from "../../app/safe-text.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { composeFrame } from "./compose-frame.ts";
+import { isEditing, type KeyAction, type Keymap } from "./editor/keymap.ts";
+import { InputLine, type InputLineOptions } from "./input-line.ts";
+import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
+import type { Line, Role } from "./paint/line.ts";
+import { line, span } from "./paint/line.ts";
+import { type Look, marksOf } from "./paint/theme.ts";
+import type { Panel } from "./panels/panel.ts";
+import { QuestionPanel } from "./panels/question-panel.ts";
+import { ValuePanel } from "./panels/value-panel.ts";
+import type { ScreenFace, ScreenTerminal } from "./screen-face.ts";
+import type { Size, TerminalEvent } from "./terminal/key.ts";
+import { type Reflow, Renderer } from "./terminal/renderer.ts";
+import { placeholderOf, roleOf } from "./views/input-look.ts";
+import { isFinal, Scroll } from "./views/scroll.ts";
+import { statusLine } from "./views/status-line.ts";
+import type { ViewContext } from "./views/view-context.ts";
+
+/** What a {@link Screen} works with. */
+export interface ScreenOptions extends InputLineOptions {
+  readonly terminal: Pick<ScreenTerminal, "size" | "isBusy" | "write" | "checkSize">;
+  readonly look: Look;
+  readonly reflow: Reflow;
+  readonly keymap: Keymap;
+  /** Branch, else the name of the folder. */
+  readonly place: string;
+  /** Milliseconds since the epoch, and from some moment on. */
+  readonly clock: { readonly now: () => number; readonly elapsed: () => number };
+  /** Does what a key says that is not about the text. */
+  readonly onAction: (action: KeyAction, key: string) => void;
+  /** Whether a command that the person typed is at work: its item looks like that of an ended one. */
+  readonly isShellRunning?: () => boolean;
+}
+
+/** Shortest time between two frames that nobody waits for. */
+const FRAME_MS = 33;
+/** A window that keeps its size for so long rests. */
+const REST_MS = 60;
+/** How long a hint stays. */
+const HINT_MS = 4_000;
+
+/**
+ * The screen: draws the view of a session and the input, and hands keys to whatever has them. What is said in the conversation lives in the
+ * session; here is only what a person is about to say, and what they look at.
+ */
+export class Screen implements ScreenFace {
+  readonly input: InputLine;
+  readonly #options: ScreenOptions;
+  readonly #renderer: Renderer;
+  readonly #panels: Panel[] = [];
+  #reflow: Reflow;
+  #look: Look;
+  #scroll = new Scroll();
+  #session: CodingSession | undefined;
+  #detach: readonly (() => void)[] = [];
+  #question: QuestionPanel | ValuePanel | undefined;
+  #hint: { readonly line: Line; readonly until: number } | undefined;
+  #highlight: LoadHighlighter | undefined;
+  /** The next frame, if one is due; and the one with the next second. */
+  #timer: NodeJS.Timeout | undefined;
+  #ticker: NodeJS.Timeout | undefined;
+  /** Runs while the size of the window changes. */
+  #resizing: NodeJS.Timeout | undefined;
+  #drawnAt = Number.NEGATIVE_INFINITY;
+  #isPaused = true;
+  #keymap: Keymap;
+
+  constructor(options: ScreenOptions) {
+    this.#options = options;
+    this.#look = options.look;
+    this.#keymap = options.keymap;
+    this.input = new InputLine(options);
+    const { terminal } = options;
+    this.#reflow = options.reflow;
+    this.#renderer = new Renderer({
+      write: (text) => terminal.write(text),
+      look: () => this.#look,
+      reflow: () => this.#reflow,
+      rows: terminal.size.rows,
+    });
+  }
+
+  get session(): CodingSession | undefined {
+    return this.#session;
+  }
+
+  get look(): Look {
+    return this.#look;
+  }
+
+  get context(): ViewContext {
+    const { terminal, clock } = this.#options;
+    return {
+      width: Math.max(2, terminal.size.columns),
+      marks: marksOf(this.#look),
+      now: clock.now(),
+      details: false,
+      ...(this.#highlight === undefined ? {} : { highlight: this.#highlight }),
+    };
+  }
+
+  get hasPanel(): boolean {
+    return this.#panels.length > 0 || this.#question !== undefined;
+  }
+
+  /** Shows a session; the one before is no longer listened to. */
+  attach(session: CodingSession, { isResumed }: { readonly isResumed: boolean }): void {
+    this.detach();
+    this.#session = session;
+    this.#scroll = new Scroll();
+    if (isResumed) this.#scroll.open(session.view.items);
+    this.#detach = [
+      session.onChange(({ reset }) => {
+        if (reset === true)
+          this.#scroll.restart(
+            session.view.items,
+            line("── went back; what follows goes on from before ──", { role: "warning" }),
+          );
+        this.#syncQuestion();
+        this.later();
+      }),
+      session.onQuestion(() => {
+        this.#syncQuestion();
+        this.draw();
+      }),
+    ];
+    this.#syncQuestion();
+    this.#loadColours();
+    this.draw();
+  }
+
+  detach(): void {
+    for (const end of this.#detach) end();
+    this.#detach = [];
+    this.#session = undefined;
+    this.#question = undefined;
+  }
+
+  /** Draws from now on. */
+  resume(): void {
+    this.#isPaused = false;
+    this.draw();
+  }
+
+  /** Leaves the terminal to somebody else: what of ours may still change is taken away, the cursor stands where it began. */
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#stopTimers();
+    this.#renderer.erase();
+    this.#renderer.forget();
+  }
+
+  /** The last frame: everything of the conversation as it stands, without input and status. */
+  finish(lines: readonly Line[]): void {
+    if (this.#isPaused) return;
+    const items = this.#session?.view.items ?? [];
+    const { final, live } = this.#scroll.advance(items, this.context, () => true);
+    this.#renderer.draw({ final: [...final, ...live, ...lines], live: [], caret: { row: 0, column: 0 } });
+    this.#isPaused = true;
+    this.#stopTimers();
+  }
+
+  /** Prints lines above the input, for good. */
+  print(lines: readonly Line[]): void {
+    this.#scroll.print(lines);
+    this.draw();
+  }
+
+  /** Says something in the place of the status for a moment. */
+  hint(text: string, role: Role = "warning"): void {
+    this.#hint = { line: [span(text, { role })], until: this.#options.clock.elapsed() + HINT_MS };
+    this.draw();
+  }
+
+  clearHint(): void {
+    this.#hint = undefined;
+  }
+
+  open(panel: Panel): void {
+    this.#panels.push(panel);
+    this.draw();
+  }
+
+  close(panel?: Panel): void {
+    const at = panel === undefined ? this.#panels.length - 1 : this.#panels.indexOf(panel);
+    if (at >= 0) this.#panels.splice(at, 1);
+    this.draw();
+  }
+
+  setLook(look: Look): void {
+    this.#look = look;
+    if (this.#isPaused) return;
+    this.#renderer.repaint();
+    this.draw();
+  }
+
+  /** What was drawn is drawn again from where it began, with the next frame. */
+  repaint(): void {
+    this.#renderer.repaint();
+  }
+
+  /** The terminal has said what it is. */
+  setReflow(reflow: Reflow): void {
+    this.#reflow = reflow;
+  }
+
+  setKeymap(keymap: Keymap): void {
+    this.#keymap = keymap;
+  }
+
+  resized(size: Size): void {
+    if (this.#isPaused) return;
+    // While a window is dragged its rows move under every frame: what is drawn waits until it rests.
+    clearTimeout(this.#resizing);
+    this.#resizing = setTimeout(() => {
+      this.#resizing = undefined;
+      this.#renderer.resize(size);
+      this.draw();
+    }, REST_MS);
+  }
+
+  redraw(): void {
+    this.#renderer.clearScreen();
+    this.draw();
+  }
+
+  /** A question was shown whole by {@link open} and is back: its quiet begins anew. */
+  get question(): QuestionPanel | ValuePanel | undefined {
+    return this.#question;
+  }
+
+  handle(event: TerminalEvent): void {
+    if (event.type === "reply") return;
+    const panel = this.#panels.at(-1) ?? this.#question;
+    if (event.type === "key" && ALWAYS.has(this.#keymap.actionOf.get(event.key) ?? "send"))
+      this.#act(event.key);
+    else if (panel !== undefined) panel.handle(event);
+    else this.#edit(event);
+  }
+
+  /** Draws soon: nobody waits for it. */
+  later(): void {
+    if (this.#timer !== undefined || this.#isPaused) return;
+    const wait = Math.max(0, this.#drawnAt + FRAME_MS - this.#options.clock.elapsed());
+    this.#timer = setTimeout(() => this.draw(), wait);
+  }
+
+  /** Draws now, unless the terminal has not taken the frame before. */
+  draw(): void {
+    if (this.#isPaused || this.#resizing !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#options.terminal.isBusy) {
+      this.#timer = setTimeout(() => this.draw(), FRAME_MS);
+      return;
+    }
+    this.#options.terminal.checkSize();
+    if (this.#isResizing) return;
+    this.#drawnAt = this.#options.clock.elapsed();
+    this.input.refresh();
+    this.#renderer.draw(this.#frame());
+    this.#scheduleTick();
+  }
+
+  #frame(): Parameters<Renderer["draw"]>[0] {
+    const { context } = this;
+    const view = this.#session?.view;
+    const isRunning = this.#options.isShellRunning?.() ?? false;
+    const isOver = (item: ViewItem): boolean =>
+      isFinal(item) && !(isRunning && item.type === "shell" && item.exitCode === null);
+    const rows = this.#scroll.advance(view?.items ?? [], context, isOver);
+    try {
+      return { final: rows.final, ...this.#lower(rows.live, view, context) };
+    } catch (error) {
+      const text = `This part of the screen failed and is left out: ${errorMessage(error)}`;
+      return { final: rows.final, live: [line(text, { role: "bad" })], caret: { row: 0, column: 0 } };
+    }
+  }
+
+  #lower(
+    live: readonly Line[],
+    view: SessionView | undefined,
+    context: ViewContext,
+  ): ReturnType<typeof composeFrame> {
+    const { terminal, place } = this.#options;
+    const { size } = terminal;
+    const maxRows = Math.max(1, size.rows - 1);
+    const panel = this.#panels.at(-1) ?? this.#question;
+    const drawn = panel?.draw(
+      context,
+      Math.max(1, Math.min(maxRows, panel === this.#question ? maxRows : Math.ceil(size.rows * 0.75))),
+    );
+    const bottom =
+      drawn === undefined
+        ? this.input.draw(context, {
+            role: roleOf(view),
+            placeholder: placeholderOf(view),
+            maxRows: Math.max(1, Math.min(12, Math.floor(size.rows / 2))),
+          })
+        : { rows: drawn.rows, caret: drawn.caret ?? { row: drawn.rows.length - 1, column: 0 } };
+    const popup = drawn === undefined ? this.input.popup(context, size.rows - bottom.rows.length - 2) : [];
+    const hint =
+      this.#hint !== undefined && this.#hint.until > this.#options.clock.elapsed()
+        ? this.#hint.line
+        : undefined;
+    const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
+    const status = statusLine({ view, place, hint, marks: context.marks, width: context.width, extra });
+    return composeFrame({ live, view, bottom, popup, status, size }, context);
+  }
+
+  /** Seconds that are shown go on while something is at work; else nothing is drawn. */
+  #scheduleTick(): void {
+    clearTimeout(this.#ticker);
+    const { clock } = this.#options;
+    const hintLeft = this.#hint === undefined ? 0 : this.#hint.until - clock.elapsed();
+    const isRunning = this.#session?.view.run !== undefined;
+    const wait = isRunning ? 1_000 - (clock.now() % 1_000) : hintLeft > 0 ? hintLeft + 1 : undefined;
+    if (wait !== undefined) this.#ticker = setTimeout(() => this.draw(), wait);
+  }
+
+  get #isResizing(): boolean {
+    return this.#resizing !== undefined;
+  }
+
+  #stopTimers(): void {
+    clearTimeout(this.#resizing);
+    this.#resizing = undefined;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#ticker);
+    this.#timer = undefined;
+  }
+
+  #syncQuestion(): void {
+    const session = this.#session;
+    const [first] = session?.questions ?? [];
+    if (session === undefined || first === undefined) {
+      this.#question = undefined;
+      return;
+    }
+    if (this.#question?.question.id === first.id) return;
+    const { clock, onAction } = this.#options;
+    if (first.type === "elicitation") {
+      this.#question = new ValuePanel({
+        question: first,
+        answer: (id, reply) => this.#reply(session, id, reply),
+      });
+      return;
+    }
+    this.#question = new QuestionPanel({
+      question: first,
+      answer: (id, reply) => this.#reply(session, id, reply),
+      onWhole: () => onAction("details", ""),
+      onStop: () => onAction("escape", ""),
+      more: () => Math.max(0, session.questions.length - 1),
+      now: () => clock.elapsed(),
+    });
+  }
+
+  #reply(session: CodingSession, id: string, reply: QuestionReply): void {
+    session.answer(id, reply);
+    this.#syncQuestion();
+  }
+
+  #edit(event: Exclude<TerminalEvent, { type: "reply" }>): void {
+    if (event.type === "text") this.input.type(event.text);
+    else if (event.type === "paste") this.input.paste(event.text);
+    else this.#act(event.key);
+  }
+
+  #act(key: string): void {
+    const action = this.#keymap.actionOf.get(key);
+    if (action === undefined) {
+      if (key.startsWith("alt+") && /^[1-9]$/.test(key.slice(4))) this.#options.onAction("take-back", key);
+      return;
+    }
+    if (isEditing(action)) this.input.edit(action);
+    else this.#options.onAction(action, key);
+  }
+
+  /** Code is coloured once the colours are loaded; nobody waits for them. */
+  #loadColours(): void {
+    if (this.#highlight !== undefined) return;
+    void import("./markdown/highlight.ts").then(
+      ({ highlighterFor }) => {
+        this.#highlight = highlighterFor;
+      },
+      () => undefined,
+    );
+  }
+}
+
+/** Keys that work whatever has the others. */
+const ALWAYS: ReadonlySet<string> = new Set(["suspend", "redraw"]);

@@ -1,0 +1,74 @@
+import { basename } from "node:path";
+import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
+import { type Environment, variable } from "../../../app/config/env.ts";
+
+/** Whoever pressed no key for so long looks at something else. */
+const AWAY_MS = 10_000;
+
+/** What an {@link Attention} works with. */
+export interface AttentionOptions {
+  readonly terminal: { readonly write: (text: string) => void; readonly setTitle: (title: string) => void };
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly elapsed: () => number;
+}
+
+/** Says in the title of the window what goes on, and calls a person who is away when there is a question or a run has ended. */
+export class Attention {
+  readonly #options: AttentionOptions;
+  #keyAt: number;
+  #state = "";
+  #isSilent = false;
+  #end: (() => void) | undefined;
+
+  constructor(options: AttentionOptions) {
+    this.#options = options;
+    this.#keyAt = options.elapsed();
+  }
+
+  keyPressed(): void {
+    this.#keyAt = this.#options.elapsed();
+  }
+
+  /** Calls nobody any more. */
+  silence(): void {
+    this.#isSilent = true;
+  }
+
+  /** Follows a session. */
+  watch(session: CodingSession): void {
+    this.#end?.();
+    this.#state = "";
+    this.#end = session.onChange(({ rest }) => {
+      if (rest) this.#show(session.view.state);
+    });
+    this.#show(session.view.state);
+  }
+
+  #show(state: CodingSession["view"]["state"]): void {
+    if (state === this.#state) return;
+    const before = this.#state;
+    this.#state = state;
+    const { terminal, cwd, elapsed } = this.#options;
+    terminal.setTitle(`${TITLES[state]}nano-agent - ${basename(cwd)}`);
+    const calls = state === "waiting" || (state === "idle" && before !== "" && before !== "idle");
+    if (calls && !this.#isSilent && elapsed() - this.#keyAt >= AWAY_MS) terminal.write(this.#call(state));
+  }
+
+  #call(state: string): string {
+    const program = variable(this.#options.environment, "TERM_PROGRAM") ?? "";
+    const text = state === "waiting" ? "nano-agent asks something" : "nano-agent has ended its run";
+    return NOTIFYING.has(program) ? `\u001B]9;${text}\u0007` : "\u0007";
+  }
+}
+
+const TITLES: { readonly [state in CodingSession["view"]["state"]]: string } = {
+  idle: "",
+  running: "* ",
+  waiting: "? ",
+  stopping: "* ",
+  closed: "",
+};
+
+/** Terminals that show such a text as a notification. */
+const NOTIFYING: ReadonlySet<string> = new Set(["iTerm.app", "ghostty", "WezTerm", "kitty"]);

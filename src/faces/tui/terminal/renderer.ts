@@ -1,0 +1,261 @@
+import { columnsOf } from "../../terminal/columns.ts";
+import { type Line, lineColumns, type Span } from "../paint/line.ts";
+import { type Look, styleCodes } from "../paint/theme.ts";
+import type { Size } from "./key.ts";
+
+/** What the screen shows now: lines that are final, and the rows below them that may still change. */
+export interface Frame {
+  /** Lines that are printed once and never touched again. */
+  readonly final: readonly Line[];
+  /** Rows that are drawn anew in place: at most as many as the terminal has. */
+  readonly live: readonly Line[];
+  /** Where the terminal's cursor stands, in `live`. */
+  readonly caret: { readonly row: number; readonly column: number };
+}
+
+/** What a {@link Renderer} draws on. */
+export interface RendererOptions {
+  readonly write: (text: string) => void;
+  readonly look: () => Look;
+  /** What the terminal does with its lines when it becomes narrower. */
+  readonly reflow: () => Reflow;
+  /** Rows of the terminal at first. */
+  readonly rows: number;
+}
+
+/**
+ * What a terminal does when it becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and keeps the cursor on its character.
+ * `counting`: it breaks them anew and moves the cursor by every row that came to be, those behind it too.
+ */
+export type Reflow = "none" | "exact" | "counting";
+
+/**
+ * Draws on the main screen of a terminal: final lines go into its scrollback once, the rows below are drawn in place, and only what
+ * changed of them is written. It asks the terminal nothing and knows no position on it but that of its own rows.
+ */
+export class Renderer {
+  readonly #options: RendererOptions;
+  #shown: readonly Line[] = [];
+  #rows: number;
+  #caret = { row: 0, column: 0 };
+  #out = "";
+  /** Row and column of the cursor while a frame is put together. */
+  #row = 0;
+  #column = 0;
+
+  constructor(options: RendererOptions) {
+    this.#options = options;
+    this.#rows = options.rows;
+  }
+
+  /** Draws a frame. Writes nothing where nothing changed. */
+  draw({ final, live, caret }: Frame): void {
+    const rows = final.length === 0 ? live : [...final, ...live];
+    this.#out = "";
+    this.#row = this.#caret.row;
+    this.#column = this.#caret.column;
+    for (const [index, row] of rows.entries()) this.#drawRow(index, row);
+    if (rows.length < this.#shown.length) {
+      this.#moveTo(rows.length, 0);
+      this.#out += "\u001B[J";
+    }
+    this.#shown = rows.slice(final.length);
+    const drew = this.#out !== "";
+    this.#moveTo(final.length + caret.row, caret.column);
+    this.#caret = caret;
+    if (this.#out === "") return;
+    this.#options.write(drew ? `${BEGIN}${this.#out}${END}` : this.#out);
+  }
+
+  /**
+   * Forgets what stands on the screen after its size changed: what is drawn next is drawn over the old rows, wherever they are now, and
+   * over nothing else.
+   */
+  resize({ columns, rows }: Size): void {
+    const how = this.#options.reflow();
+    // A terminal that becomes lower gives up rows behind the cursor first.
+    const gone = Math.max(0, this.#rows - rows);
+    this.#rows = rows;
+    const heights = this.#shown.map((row) =>
+      how === "none" ? 1 : Math.max(1, Math.ceil(lineColumns(row) / Math.max(1, columns))),
+    );
+    const above = heights.slice(0, this.#caret.row).reduce((sum, height) => sum + height, 0);
+    const left = Math.max(this.#caret.row + 1, heights.length - gone);
+    const behind = heights.slice(this.#caret.row, left).reduce((sum, height) => sum + height - 1, 0);
+    this.#wipe(how === "counting" ? above + behind : above);
+  }
+
+  /** Draws all live rows anew with the next frame: the colours changed. */
+  repaint(): void {
+    this.#wipe(this.#caret.row);
+  }
+
+  /** Draws everything anew with the next frame, on a cleared screen: after another program wrote on it. */
+  clearScreen(): void {
+    this.#options.write("\u001B[H\u001B[J");
+    this.forget();
+  }
+
+  /** Takes the live rows away; the cursor stands where they began, and the next frame begins there. */
+  erase(): void {
+    this.draw({ final: [], live: [], caret: { row: 0, column: 0 } });
+  }
+
+  /** The cursor stands at the beginning of a line that is ours, and nothing of ours is on the screen. */
+  forget(): void {
+    this.#shown = [];
+    this.#caret = { row: 0, column: 0 };
+  }
+
+  #wipe(above: number): void {
+    this.#options.write(`${above > 0 ? `\u001B[${above}A` : ""}\r\u001B[J`);
+    this.forget();
+  }
+
+  #drawRow(index: number, row: Line): void {
+    const old = this.#shown[index];
+    if (old === undefined) {
+      this.#moveTo(index, 0);
+      this.#paint(row, 0);
+      return;
+    }
+    if (old === row) return;
+    const kept = sameStart(old, row);
+    if (kept === undefined) return;
+    this.#moveTo(index, kept.columns);
+    this.#paint(row, kept.chars);
+    if (lineColumns(old) > this.#column) this.#out += "\u001B[K";
+  }
+
+  /** Moves the cursor; rows below the last one shown are made by line feeds, which scroll where there is no room. */
+  #moveTo(row: number, column: number): void {
+    const last = Math.max(this.#shown.length - 1, this.#row);
+    if (row < this.#row) this.#out += `\u001B[${this.#row - row}A`;
+    else if (row > this.#row) {
+      const within = Math.min(row, last) - this.#row;
+      const feeds = row - this.#row - within;
+      if (within > 0) this.#out += within === 1 ? "\u001B[B" : `\u001B[${within}B`;
+      if (feeds > 0) {
+        this.#out += "\r\n".repeat(feeds);
+        this.#column = 0;
+      }
+    }
+    this.#row = row;
+    if (column !== this.#column) this.#out += column === 0 ? "\r" : `\u001B[${column + 1}G`;
+    this.#column = column;
+  }
+
+  #paint(row: Line, fromChar: number): void {
+    const look = this.#options.look();
+    let skip = fromChar;
+    let codes = "";
+    let link = "";
+    for (const { text, style } of row) {
+      const rest = text.slice(skip);
+      skip = Math.max(0, skip - text.length);
+      if (rest === "") continue;
+      const wanted = styleCodes(style, look);
+      if (wanted !== codes) {
+        this.#out += wanted === "" ? "\u001B[m" : codes === "" ? `\u001B[${wanted}m` : `\u001B[0;${wanted}m`;
+        codes = wanted;
+      }
+      const target = look.links ? safeLink(style.link) : "";
+      if (target !== link) this.#out += `\u001B]8;;${target}\u001B\\`;
+      link = target;
+      // What made the spans took care of this; here it holds whatever they do.
+      this.#out += rest.replaceAll(CONTROL, "\uFFFD");
+      this.#column += columnsOf(rest);
+    }
+    if (link !== "") this.#out += "\u001B]8;;\u001B\\";
+    if (codes !== "") this.#out += "\u001B[m";
+  }
+}
+
+/** One update: the terminal shows it whole (DEC 2026), and a text that is wider than we think stays on its row (DECAWM). */
+const BEGIN = "\u001B[?2026h\u001B[?7l";
+const END = "\u001B[?7h\u001B[?2026l";
+
+const CONTROL = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** An address that a terminal may be given: of the web or a file, in printable ASCII; else nothing. */
+function safeLink(link: string | undefined): string {
+  return link !== undefined && link.length <= 2_000 && /^(?:https?|file|mailto):[!-~]+$/.test(link)
+    ? link
+    : "";
+}
+
+interface Start {
+  readonly chars: number;
+  readonly columns: number;
+}
+
+/** How much of two lines is the same from the beginning on, cut between graphemes; undefined when they are equal. */
+function sameStart(old: Line, row: Line): Start | undefined {
+  let chars = 0;
+  const [a, b] = [new Cursor(old), new Cursor(row)];
+  for (;;) {
+    const [left, right] = [a.next(), b.next()];
+    if (left === undefined && right === undefined) return undefined;
+    if (
+      left === undefined ||
+      right === undefined ||
+      left.char !== right.char ||
+      !sameStyle(left.span, right.span)
+    )
+      break;
+    chars++;
+  }
+  const text = row.map((each) => each.text).join("");
+  let at = chars;
+  // A joiner, a mark or half a pair belongs to what stands before it; behind one of them the same text may look otherwise.
+  while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
+    at--;
+  return { chars: at, columns: columnsOf(text.slice(0, at)) };
+}
+
+/** Characters of which none joins with its neighbour. */
+function isAlone(code: number): boolean {
+  return (
+    (code >= 0x20 && code < 0x7f) || (code >= 0x2500 && code < 0x2580) || (code >= 0x4e00 && code < 0xa000)
+  );
+}
+
+function sameStyle(a: Span, b: Span): boolean {
+  if (a.style === b.style) return true;
+  const [left, right] = [a.style, b.style];
+  return (
+    left.role === right.role &&
+    left.link === right.link &&
+    left.bold === right.bold &&
+    left.dim === right.dim &&
+    left.italic === right.italic &&
+    left.underline === right.underline &&
+    left.strike === right.strike &&
+    left.inverse === right.inverse
+  );
+}
+
+/** Reads a line character by character. */
+class Cursor {
+  readonly #line: Line;
+  #span = 0;
+  #at = 0;
+
+  constructor(spans: Line) {
+    this.#line = spans;
+  }
+
+  next(): { readonly char: string; readonly span: Span } | undefined {
+    for (;;) {
+      const current = this.#line[this.#span];
+      if (current === undefined) return undefined;
+      const char = current.text[this.#at];
+      if (char !== undefined) {
+        this.#at++;
+        return { char, span: current };
+      }
+      this.#span++;
+      this.#at = 0;
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import type { ReadStream, WriteStream } from "node:tty";
+import type { ScreenTerminal } from "../screen-face.ts";
+import type { Size, TerminalEvent, TerminalListener } from "./key.ts";
+import { KeyDecoder } from "./key-decoder.ts";
+
+/** Streams and facts a {@link TtyTerminal} works with. */
+export interface TtyTerminalOptions {
+  readonly input: ReadStream;
+  readonly output: WriteStream;
+}
+
+/** A lone escape is a key when nothing follows it for so long. */
+const ESCAPE_MS = 40;
+/** How long the end waits for answers of the terminal that are still on their way. */
+const REPLY_MS = 250;
+
+const QUESTIONS = "\u001B[>c\u001B[?u\u001B]11;?\u001B\\\u001B[c";
+const SAVE_TITLE = "\u001B[22;0t";
+const RESTORE_TITLE = "\u001B[23;0t";
+const PASTE_ON = "\u001B[?2004h";
+const PASTE_OFF = "\u001B[?2004l";
+const KITTY_ON = "\u001B[>1u";
+const KITTY_OFF = "\u001B[<u";
+/** Whatever may have been cut: an update, a mode of lines, a hidden cursor, a colour. */
+const NEUTRAL = "\u001B[?2026l\u001B[?7h\u001B[?25h\u001B[m";
+
+/**
+ * The terminal the program runs in, with its keys read one by one. Whatever was changed on it is put back by {@link leave}, or at once by
+ * {@link leaveNow}; both may be called at any time and more than once.
+ */
+export class TtyTerminal implements ScreenTerminal {
+  readonly #options: TtyTerminalOptions;
+  readonly #decoder = new KeyDecoder();
+  #listener: TerminalListener | undefined;
+  #isIn = false;
+  #hasKitty = false;
+  /** Questions that have no answer yet; the last one, which every terminal answers, counts for all. */
+  #awaitsReply = false;
+  #onReplied: (() => void) | undefined;
+  #escape: NodeJS.Timeout | undefined;
+  #size: Size;
+  #isGone = false;
+
+  constructor(options: TtyTerminalOptions) {
+    this.#options = options;
+    this.#size = sizeOf(options.output);
+    const gone = (): void => this.#gone();
+    options.output.on("error", gone);
+    options.input.on("error", gone);
+    options.input.on("end", gone);
+    options.input.on("data", (bytes: Uint8Array) => this.#read(bytes));
+    options.input.pause();
+    options.output.on("resize", () => this.checkSize());
+  }
+
+  get size(): Size {
+    return this.#size;
+  }
+
+  /** Whether output still waits to be taken: another frame would only make it later. */
+  get isBusy(): boolean {
+    return this.#options.output.writableNeedDrain;
+  }
+
+  /** Takes the terminal: keys come one by one, pastes in one piece. */
+  enter(listener: TerminalListener): void {
+    this.#listener = listener;
+    if (this.#isIn || this.#isGone) return;
+    this.#isIn = true;
+    const { input } = this.#options;
+    this.#setRaw(true);
+    input.resume();
+    this.#awaitsReply = true;
+    this.write(SAVE_TITLE + PASTE_ON + QUESTIONS);
+  }
+
+  /** Puts everything back and waits a moment for answers that are on their way, so that no shell gets them. */
+  async leave(): Promise<void> {
+    if (!this.#isIn) return;
+    this.#listener = undefined;
+    this.#writeBack();
+    if (this.#awaitsReply && !this.#isGone) await this.#replied();
+    this.#release();
+  }
+
+  /** The same at once, for the moment before the process ends. */
+  leaveNow(): void {
+    if (!this.#isIn) return;
+    this.#writeBack();
+    this.#release();
+  }
+
+  write(text: string): void {
+    if (!this.#isGone) this.#options.output.write(text);
+  }
+
+  /** Says in the title of the window what goes on; only where titles can be put back. */
+  setTitle(title: string): void {
+    if (this.#isIn) this.write(`\u001B]2;${title.replaceAll(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, 120)}\u0007`);
+  }
+
+  /** Looks whether the window has another size than at the last look, and tells the listener. */
+  checkSize(): void {
+    const size = sizeOf(this.#options.output);
+    if (size.columns === this.#size.columns && size.rows === this.#size.rows) return;
+    this.#size = size;
+    if (this.#isIn) this.#listener?.onResize(size);
+  }
+
+  #writeBack(): void {
+    this.write(`${NEUTRAL}${PASTE_OFF}${this.#hasKitty ? KITTY_OFF : ""}${RESTORE_TITLE}`);
+    this.#hasKitty = false;
+  }
+
+  #release(): void {
+    clearTimeout(this.#escape);
+    this.#isIn = false;
+    this.#options.input.pause();
+    this.#setRaw(false);
+  }
+
+  #setRaw(isRaw: boolean): void {
+    try {
+      this.#options.input.setRawMode(isRaw);
+    } catch {
+      // The terminal is gone; there is nothing to put back.
+      this.#gone();
+    }
+  }
+
+  #replied(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, REPLY_MS);
+      this.#onReplied = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #read(bytes: Uint8Array): void {
+    clearTimeout(this.#escape);
+    for (const event of this.#decoder.push(bytes)) this.#tell(event);
+    if (this.#decoder.isWaiting)
+      this.#escape = setTimeout(() => {
+        for (const event of this.#decoder.flush()) this.#tell(event);
+      }, ESCAPE_MS);
+  }
+
+  #tell(event: TerminalEvent): void {
+    if (event.type === "reply") {
+      if (/^\[\?\d+u$/.test(event.text) && this.#isIn && this.#onReplied === undefined) {
+        this.#hasKitty = true;
+        this.write(KITTY_ON);
+      }
+      if (/^\[\?[\d;]*c$/.test(event.text)) {
+        this.#awaitsReply = false;
+        this.#onReplied?.();
+        this.#onReplied = undefined;
+      }
+    }
+    if (this.#isIn) this.#listener?.onEvent(event);
+  }
+
+  #gone(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#onReplied?.();
+    this.#listener?.onGone();
+  }
+}
+
+function sizeOf(output: WriteStream): Size {
+  refresh(output);
+  const { columns, rows } = output;
+  return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
+}
+
+/** A stream keeps the size it was told last; the signal that tells it may come after the next frame. */
+function refresh(output: WriteStream & { readonly _refreshSize?: () => void }): void {
+  try {
+    output._refreshSize?.();
+  } catch {
+    // The terminal is gone; whoever writes is told.
+  }
+}

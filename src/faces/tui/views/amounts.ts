@@ -1,0 +1,36 @@
+/** Tokens for people: `950`, `12.4k`, `1.2M`. */
+export function tokensText(tokens: number): string {
+  if (tokens < 1_000) return String(Math.round(tokens));
+  if (tokens < 999_500) return `${(tokens / 1_000).toFixed(tokens < 99_950 ? 1 : 0)}k`;
+  return `${(tokens / 1_000_000).toFixed(1)}M`;
+}
+
+/** Money for people: `$0.0042`, `$1.20`; an unknown price is said to be unknown. */
+export function costText(usd: number | undefined): string {
+  if (usd === undefined) return "cost unknown";
+  return usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+}
+
+/** A time for people: `340 ms`, `2.4 s`, `3 min 5 s`. */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return secondsText(ms);
+}
+
+/** Whole seconds, for what goes on: `4 s`, `3 min 5 s`, `1 h 2 min`. */
+export function secondsText(ms: number): string {
+  const whole = Math.max(0, Math.floor(ms / 1_000));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+}
+
+/** How long ago a moment was: `just now`, `5 min ago`, `3 days ago`. */
+export function agoText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
+  return `${Math.floor(minutes / 1_440)} days ago`;
+}

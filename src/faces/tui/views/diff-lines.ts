@@ -1,0 +1,138 @@
+import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
+import type { Highlighter } from "../markdown/code-highlighter.ts";
+import { cutLine, type Line, type Span, type Style, span, textLines } from "../paint/line.ts";
+import type { ViewContext } from "./view-context.ts";
+
+/** A line longer than this shows its beginning. */
+const MAX_CHARS = 2_000;
+/** Lines that have less in common than this are shown as wholly different. */
+const MIN_COMMON = 0.4;
+
+/** The lines of a change, with their numbers, what was taken away and what was added, and within changed lines the part that changed. */
+export function diffLines(
+  diff: FileDiff,
+  context: Pick<ViewContext, "width" | "marks" | "highlight">,
+): readonly Line[] {
+  const largest = Math.max(
+    0,
+    ...diff.hunks.map(({ oldStart, newStart, lines }) => Math.max(oldStart, newStart) + lines.length),
+  );
+  const digits = String(largest).length;
+  const highlighter = context.highlight?.(endingOf(diff.path));
+  return diff.hunks.flatMap((hunk, index) => {
+    const rows = hunkLines(hunk, { digits, width: context.width, highlighter });
+    return index === 0
+      ? rows
+      : [[span(`${" ".repeat(digits)} ${context.marks.more}`, { role: "muted" })], ...rows];
+  });
+}
+
+/** The end of a file's name, by which its language is known. */
+function endingOf(path: string): string {
+  return /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
+}
+
+interface HunkLook {
+  readonly digits: number;
+  readonly width: number;
+  readonly highlighter: Highlighter | undefined;
+}
+
+function hunkLines(
+  hunk: FileDiff["hunks"][number],
+  { digits, width, highlighter }: HunkLook,
+): readonly Line[] {
+  let oldNumber = hunk.oldStart;
+  let newNumber = hunk.newStart;
+  const { lines } = hunk;
+  const rows: Line[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const removed = run(lines, at, "-");
+    const added = run(lines, at + removed.length, "+");
+    if (removed.length === 0 && added.length === 0) {
+      const text = plain(lines[at]?.slice(1) ?? "");
+      const spans = highlighter?.line(text, "").spans ?? [span(text)];
+      rows.push(...numbered(newNumber, " ", spans, { digits, width }));
+      oldNumber++;
+      newNumber++;
+      at++;
+      continue;
+    }
+    const pairs = Math.min(removed.length, added.length);
+    const changes = Array.from({ length: pairs }, (_, index) =>
+      changedParts(removed[index] ?? "", added[index] ?? ""),
+    );
+    for (const [index, text] of removed.entries())
+      rows.push(
+        ...numbered(oldNumber++, "-", changes[index]?.removed ?? [span(text, { role: "removed" })], {
+          digits,
+          width,
+        }),
+      );
+    for (const [index, text] of added.entries())
+      rows.push(
+        ...numbered(newNumber++, "+", changes[index]?.added ?? [span(text, { role: "added" })], {
+          digits,
+          width,
+        }),
+      );
+    at += removed.length + added.length;
+  }
+  return rows;
+}
+
+function run(lines: readonly string[], from: number, sign: string): readonly string[] {
+  let end = from;
+  while (lines[end]?.startsWith(sign) === true) end++;
+  return lines.slice(from, end).map((each) => plain(each.slice(1)));
+}
+
+function plain(text: string): string {
+  return textLines(text.slice(0, MAX_CHARS)).join(" ");
+}
+
+function numbered(
+  number: number,
+  sign: string,
+  spans: Line,
+  { digits, width }: Pick<HunkLook, "digits" | "width">,
+): readonly Line[] {
+  const role = sign === "+" ? "added" : sign === "-" ? "removed" : "muted";
+  const room = Math.max(4, width - digits - 3);
+  return cutLine(spans, room).map((row, index) => [
+    span(`${(index === 0 ? String(number) : "").padStart(digits)} `, { role: "muted" }),
+    span(index === 0 ? `${sign} ` : "  ", { role }),
+    ...row,
+  ]);
+}
+
+interface ChangedParts {
+  readonly removed: Line;
+  readonly added: Line;
+}
+
+/** What differs between two lines, by words. */
+function changedParts(before: string, after: string): ChangedParts | undefined {
+  const [left, right] = [wordsOf(before), wordsOf(after)];
+  let start = 0;
+  while (start < left.length && left[start] === right[start]) start++;
+  let end = 0;
+  while (end < Math.min(left.length, right.length) - start && left.at(-1 - end) === right.at(-1 - end)) end++;
+  const kept = [...left.slice(0, start), ...left.slice(left.length - end)].join("").trim().length;
+  if (kept < MIN_COMMON * Math.min(before.trim().length, after.trim().length)) return undefined;
+  const parts = (words: readonly string[], role: "removed" | "added"): Line => {
+    const plainStyle: Style = { role };
+    const changed: Style = { role: role === "added" ? "added-part" : "removed-part" };
+    const spans: readonly Span[] = [
+      span(words.slice(0, start).join(""), plainStyle),
+      span(words.slice(start, words.length - end).join(""), changed),
+      span(words.slice(words.length - end).join(""), plainStyle),
+    ];
+    return spans.filter(({ text }) => text !== "");
+  };
+  return { removed: parts(left, "removed"), added: parts(right, "added") };
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}_]+|\s+|./gu) ?? [];
+}

@@ -1,0 +1,185 @@
+import { noticeText } from "../../../app/coding-session/notice-text.ts";
+import type { ShellItem, ThinkingItem, UserItem, ViewItem } from "../../../app/coding-session/view.ts";
+import { markdownRows } from "../markdown/markdown-stream.ts";
+import { fitLine, type Line, line, type Role, span, textLines, wrapLine } from "../paint/line.ts";
+import { costText, durationText, tokensText } from "./amounts.ts";
+import { toolLines } from "./tool-lines.ts";
+import type { ViewContext } from "./view-context.ts";
+
+/** Rows of what a person said, or of a command's output, before the middle is left out. */
+const USER_ROWS = 60;
+const SHELL_ROWS = 30;
+/** A run that took less needs no line of its own. */
+const LONG_RUN_MS = 5_000;
+
+/** One item of the conversation as rows, an empty one first where it stands apart from what is before it. */
+export function itemLines(
+  item: ViewItem,
+  context: ViewContext,
+  before: ViewItem["type"] | undefined,
+): readonly Line[] {
+  const rows = rowsOf(item, context);
+  if (rows.length === 0) return [];
+  return before !== undefined && standsApart(item.type, before) ? [[], ...rows] : rows;
+}
+
+/** Whether an empty row belongs between two kinds of items. */
+export function standsApart(type: ViewItem["type"], before: ViewItem["type"]): boolean {
+  if (type === "tool" || type === "notice" || type === "thinking")
+    return before !== type && before !== "thinking";
+  return true;
+}
+
+function rowsOf(item: ViewItem, context: ViewContext): readonly Line[] {
+  const { width, marks } = context;
+  switch (item.type) {
+    case "user":
+      return userLines(item, context);
+    case "answer": {
+      const rows = markdownRows(item.text, width, {
+        marks,
+        ...(context.highlight === undefined ? {} : { highlight: context.highlight }),
+      });
+      return item.state === "interrupted" ? [...rows, interruptedLine()] : rows;
+    }
+    case "thinking":
+      return thinkingLines(item, context);
+    case "tool":
+      return toolLines(item, context);
+    case "shell":
+      return shellLines(item, context);
+    case "notice": {
+      // What it brings is a list of its own, to decide on.
+      if (item.notice.code === "untrusted") return [];
+      const role = LEVELS[item.notice.level];
+      return wrapLine([span(noticeText(item.notice).replaceAll(/\s+/g, " "), { role })], {
+        width,
+        first: [span(item.notice.level === "info" ? `${marks.dot} ` : "! ", { role })],
+      });
+    }
+    case "compaction":
+      return [
+        fitLine(
+          line(
+            `${marks.down} The conversation was compacted from ${tokensText(item.before)} to ${tokensText(item.after)} tokens (${item.method}).`,
+            { role: "muted" },
+          ),
+          width,
+        ),
+      ];
+    case "run_end":
+      return runEndLines(item, context);
+  }
+}
+
+const LEVELS: { readonly [level in "info" | "warning" | "error"]: Role } = {
+  info: "muted",
+  warning: "warning",
+  error: "bad",
+};
+
+/** Stands below an answer that was stopped. */
+export function interruptedLine(): Line {
+  return line("(interrupted)", { role: "warning" });
+}
+
+function userLines(item: UserItem, { width, marks }: ViewContext): readonly Line[] {
+  const images = item.images === 0 ? "" : `  [${item.images === 1 ? "1 image" : `${item.images} images`}]`;
+  const rows = textLines(item.text.trim() + images).flatMap((text, index) =>
+    wrapLine([span(text, { bold: true })], {
+      width,
+      first: [span(index === 0 ? `${marks.prompt} ` : "  ", { role: "accent" })],
+      rest: line("  "),
+    }),
+  );
+  return middleFolded(rows, USER_ROWS);
+}
+
+function middleFolded(rows: readonly Line[], most: number): readonly Line[] {
+  if (rows.length <= most) return rows;
+  const head = Math.ceil(most / 2);
+  const tail = most - head - 1;
+  return [
+    ...rows.slice(0, head),
+    line(`  … ${rows.length - head - tail} more rows …`, { role: "muted" }),
+    ...rows.slice(-tail),
+  ];
+}
+
+function thinkingLines(item: ThinkingItem, { width, details, marks }: ViewContext): readonly Line[] {
+  const text = item.text.trim();
+  if (details)
+    return textLines(text).flatMap((row) =>
+      wrapLine([span(row, { role: "muted", italic: true })], { width, first: line("  ") }),
+    );
+  const words = text === "" ? 0 : text.split(/\s+/).length;
+  if (item.state === "streaming") {
+    const last = textLines(text).at(-1) ?? "";
+    return [
+      fitLine(
+        [span(`${marks.dot} thinking  `, { role: "muted" }), span(last, { role: "muted", italic: true })],
+        width,
+      ),
+    ];
+  }
+  return words === 0
+    ? []
+    : [line(`${marks.dot} thought (${words} words, ctrl+o shows them)`, { role: "muted" })];
+}
+
+function shellLines(item: ShellItem, context: ViewContext): readonly Line[] {
+  const { width, marks } = context;
+  const head = wrapLine([span(item.command, { bold: true })], {
+    width,
+    first: [span(item.shared ? "! " : "!! ", { role: "warning" })],
+  });
+  const output = item.output.trimEnd();
+  const rows =
+    output === ""
+      ? []
+      : textLines(output).map((row) => fitLine([span("  "), span(row, { role: "muted" })], width));
+  const failed =
+    item.exitCode !== null && item.exitCode !== 0
+      ? [line(`  ${marks.bad} exit code ${item.exitCode}`, { role: "bad" })]
+      : [];
+  const first =
+    rows.length > SHELL_ROWS
+      ? [line(`  ${marks.more} ${rows.length - SHELL_ROWS} more lines above`, { role: "muted" })]
+      : [];
+  return [...head, ...first, ...rows.slice(-SHELL_ROWS), ...failed];
+}
+
+function runEndLines(
+  item: Extract<ViewItem, { type: "run_end" }>,
+  { width, marks }: ViewContext,
+): readonly Line[] {
+  const { stopReason, error, durationMs, costUsd } = item;
+  if (error !== undefined && stopReason !== "aborted") {
+    const text = error.message.replaceAll(/\s+/g, " ");
+    return wrapLine([span(text, { role: "bad" })], {
+      width,
+      first: [span(`${marks.bad} `, { role: "bad" })],
+    });
+  }
+  const how = ENDINGS[stopReason];
+  const isPlain = how === undefined;
+  if (isPlain && durationMs < LONG_RUN_MS) return [];
+  const facts = [durationText(durationMs), ...(costUsd === undefined ? [] : [costText(costUsd)])].join(
+    ` ${marks.dot} `,
+  );
+  return wrapLine([span(isPlain ? facts : `${how} ${facts}`, { role: isPlain ? "muted" : "warning" })], {
+    width,
+    first: [span(`${isPlain ? marks.dot : "!"} `, { role: isPlain ? "muted" : "warning" })],
+  });
+}
+
+const ENDINGS: { readonly [reason: string]: string | undefined } = {
+  aborted: "Stopped. Say what to do instead, or go on.",
+  max_iterations: "The turn limit is reached; your next message goes on.",
+  budget: "The budget is used up; a higher --max-budget-usd lets it go on.",
+  denied: "A refused call ended the run.",
+  loop_detected: "The model goes in circles: say what to do differently, or choose another /model.",
+  output_limit: "The answer was cut at the model's output limit; ask it to go on.",
+  refusal: "The model refused, or a filter of its provider did.",
+  error: "The run failed.",
+};

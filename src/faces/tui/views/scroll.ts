@@ -1,0 +1,130 @@
+import type { ViewItem } from "../../../app/coding-session/view.ts";
+import { MarkdownStream } from "../markdown/markdown-stream.ts";
+import { type Line, line } from "../paint/line.ts";
+import { interruptedLine, itemLines, standsApart } from "./item-lines.ts";
+import type { ViewContext } from "./view-context.ts";
+
+/** Items of a conversation opened again that are shown; the rest is a line that says where it is. */
+const SHOWN_AGAIN = 60;
+
+/** Rows of a conversation: those that are final, each given out once, and those that may still change. */
+export interface ScrollRows {
+  readonly final: readonly Line[];
+  readonly live: readonly Line[];
+}
+
+/**
+ * Goes through the items of a conversation. What cannot change any more is given out once; so are the rows of an answer that is being written,
+ * as soon as more text cannot change them.
+ */
+export class Scroll {
+  #next = 0;
+  #before: ViewItem["type"] | undefined;
+  #stream: { readonly id: string; readonly markdown: MarkdownStream; chars: number } | undefined;
+  #extra: Line[] = [];
+
+  /** Skips what was shown in a run before this one, but for its end. */
+  open(items: readonly ViewItem[]): void {
+    const skipped = items.length - SHOWN_AGAIN;
+    if (skipped <= 0) return;
+    this.#next = skipped;
+    this.#extra.push(
+      line(`… ${skipped} earlier entries; nano-agent sessions show has them`, { role: "muted" }),
+    );
+  }
+
+  /** The view begins anew: what was printed stays, and only what comes from here on is given out. */
+  restart(items: readonly ViewItem[], note: Line): void {
+    this.#next = items.length;
+    this.#stream = undefined;
+    this.#extra.push([], note);
+  }
+
+  /** Prints lines that are no part of the conversation, before whatever of it comes next. */
+  print(lines: readonly Line[]): void {
+    this.#extra.push(...lines);
+  }
+
+  /** What there is to show now. `isOver`: tells whether an item cannot change any more. */
+  advance(
+    items: readonly ViewItem[],
+    context: ViewContext,
+    isOver: (item: ViewItem) => boolean = isFinal,
+  ): ScrollRows {
+    const final: Line[] = this.#stream === undefined ? this.#extra.splice(0) : [];
+    for (let item = items[this.#next]; item !== undefined; item = items[this.#next]) {
+      if (item.type === "answer") final.push(...this.#streamed(item, context));
+      else if (isOver(item)) final.push(...safeLines(item, context, this.#before));
+      if (!isOver(item)) break;
+      if (item.type !== "answer" || item.text !== "") this.#before = item.type;
+      this.#stream = undefined;
+      this.#next++;
+      final.push(...this.#extra.splice(0));
+    }
+    return { final, live: this.#live(items, context) };
+  }
+
+  /** The rows of an answer that are certain. */
+  #streamed(item: Extract<ViewItem, { type: "answer" }>, context: ViewContext): readonly Line[] {
+    const rows: Line[] = [];
+    if (this.#stream?.id !== item.id) {
+      if (item.text === "") return [];
+      const { marks, highlight } = context;
+      this.#stream = {
+        id: item.id,
+        markdown: new MarkdownStream({ marks, ...(highlight === undefined ? {} : { highlight }) }),
+        chars: 0,
+      };
+      if (this.#before !== undefined && standsApart("answer", this.#before)) rows.push([]);
+    }
+    const stream = this.#stream;
+    stream.markdown.push(item.text.slice(stream.chars));
+    stream.chars = item.text.length;
+    if (item.state !== "streaming") stream.markdown.end();
+    rows.push(...stream.markdown.take(context.width));
+    if (item.state === "interrupted") rows.push(interruptedLine());
+    return rows;
+  }
+
+  #live(items: readonly ViewItem[], context: ViewContext): readonly Line[] {
+    let before = this.#before;
+    return items.slice(this.#next).flatMap((item) => {
+      if (item.id === this.#stream?.id) {
+        before = item.type;
+        return this.#stream.markdown.open(context.width);
+      }
+      const rows = safeLines(item, context, before);
+      if (rows.length > 0) before = item.type;
+      return rows;
+    });
+  }
+}
+
+/** Whether an item cannot change any more. */
+export function isFinal(item: ViewItem): boolean {
+  switch (item.type) {
+    case "answer":
+    case "thinking":
+      return item.state !== "streaming";
+    case "tool":
+      return (
+        item.state === "ok" || item.state === "error" || item.state === "denied" || item.state === "aborted"
+      );
+    default:
+      return true;
+  }
+}
+
+/** A view that fails shows its item plain, and the program goes on. */
+function safeLines(
+  item: ViewItem,
+  context: ViewContext,
+  before: ViewItem["type"] | undefined,
+): readonly Line[] {
+  try {
+    return itemLines(item, context, before);
+  } catch {
+    const text = "text" in item ? item.text : "title" in item ? item.title : item.type;
+    return text.split("\n").map((each) => line(each));
+  }
+}

@@ -1,0 +1,78 @@
+import type { SessionView } from "../../../app/coding-session/view.ts";
+import { fitLine, type Line, line, type Style, span } from "../paint/line.ts";
+import type { ViewContext } from "./view-context.ts";
+
+/** Most rows of each list that stands above the input. */
+const MOST = 6;
+
+/** The model's own list of steps, as long as something of it is left to do. */
+export function todoLines({ todo }: SessionView, { marks, width }: ViewContext): readonly Line[] {
+  if (todo.every(({ status }) => status === "completed")) return [];
+  const done = todo.filter(({ status }) => status === "completed").length;
+  // Of a long list, what is being done and what comes next matters.
+  const from = Math.max(
+    0,
+    Math.min(todo.findIndex(({ status }) => status !== "completed") - 1, todo.length - MOST),
+  );
+  const rows = todo.slice(from, from + MOST).map(({ status, content }): Line => {
+    const mark = status === "completed" ? marks.ok : status === "in_progress" ? marks.doing : marks.todo;
+    const style: Style =
+      status === "completed"
+        ? { role: "muted", strike: true }
+        : status === "in_progress"
+          ? { bold: true }
+          : {};
+    return fitLine(
+      [span(`  ${mark} `, { role: status === "completed" ? "good" : "accent" }), span(content, style)],
+      width,
+    );
+  });
+  return [line(`  ${done} of ${todo.length} steps done`, { role: "muted" }), ...rows];
+}
+
+/** Commands that run in the background. */
+export function jobLines({ jobs }: SessionView, { marks, width }: ViewContext): readonly Line[] {
+  const running = jobs.filter(({ state }) => state === "running");
+  return running
+    .slice(0, MOST)
+    .map(({ id, command }) =>
+      fitLine(
+        [
+          span(`  ${marks.running} background `, { role: "accent" }),
+          span(`${id}  `, { role: "muted" }),
+          span(command.replaceAll(/\s+/g, " ")),
+        ],
+        width,
+      ),
+    );
+}
+
+/** Messages that wait: those for the next request, and the numbered ones for after the run. */
+export function queueLines(view: SessionView, { marks, width }: ViewContext): readonly Line[] {
+  const steering = view.steering.map(({ text }) =>
+    fitLine(
+      [span(`  ${marks.prompt} next request: `, { role: "muted" }), span(text.replaceAll(/\s+/g, " "))],
+      width,
+    ),
+  );
+  const shown = view.queue
+    .slice(0, MOST)
+    .map(({ text }, index) =>
+      fitLine([span(`  ${index + 1}. `, { role: "accent" }), span(text.replaceAll(/\s+/g, " "))], width),
+    );
+  if (view.queue.length === 0) return steering;
+  const more =
+    view.queue.length > MOST
+      ? [line(`  ${marks.more} ${view.queue.length - MOST} more`, { role: "muted" })]
+      : [];
+  const head = view.queueHeld ? "held: alt+q sends or changes them" : "after this run (alt+q changes them)";
+  return [
+    ...steering,
+    fitLine(
+      line(`  ${view.queue.length} queued, ${head}`, { role: view.queueHeld ? "warning" : "muted" }),
+      width,
+    ),
+    ...shown,
+    ...more,
+  ];
+}

@@ -1,0 +1,142 @@
+import type { ToolItem, ViewItem } from "../../../app/coding-session/view.ts";
+import { fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
+import { costText, durationText, secondsText, tokensText } from "./amounts.ts";
+import { diffLines } from "./diff-lines.ts";
+import type { ViewContext } from "./view-context.ts";
+
+/** Rows of a change before the rest is folded. */
+const DIFF_ROWS = 40;
+/** Rows of output that are shown of a call that runs or has ended; with details more. */
+const TAIL_ROWS = 4;
+const DETAIL_ROWS = 200;
+/** Calls of a subagent that are shown while it works. */
+const CHILD_ROWS = 3;
+
+/** A call: one line with its state, then the change it made or the end of what it wrote. */
+export function toolLines(item: ToolItem, context: ViewContext): readonly Line[] {
+  const indent = item.parentCallId === undefined ? "" : "  ";
+  const inner = { ...context, width: Math.max(8, context.width - indent.length - 2) };
+  const body = [...agentLines(item, inner), ...bodyLines(item, inner)];
+  return [headLine(item, indent, context), ...body.map((row): Line => [span(`${indent}  `), ...row])];
+}
+
+function headLine(item: ToolItem, indent: string, context: ViewContext): Line {
+  const { marks, width } = context;
+  const role = ROLES[item.state];
+  const mark = item.state === "ok" ? marks.ok : FAILED.has(item.state) ? marks.bad : marks.tool;
+  const title = titleOf(item);
+  const end = fitLine(
+    [span(stateText(item, context), { role: FAILED.has(item.state) ? "bad" : "muted" })],
+    Math.floor(width / 2),
+  );
+  const endColumns = end.reduce((sum, each) => sum + each.text.length, 0);
+  const head: Line = [
+    span(indent),
+    span(`${mark} `, { role }),
+    span(item.name, { bold: true }),
+    span(title === "" ? "" : ` ${title.replaceAll(/\s+/g, " ")}`),
+  ];
+  return [...fitLine(head, Math.max(10, width - endColumns - 2)), span("  "), ...end];
+}
+
+/** What a call is about; arguments that are no line to read are left to the details. */
+function titleOf({ name, title }: ToolItem): string {
+  const text = title.startsWith(name) ? title.slice(name.length).trim() : title;
+  return /^[{[]/.test(text) ? "" : text;
+}
+
+const FAILED: ReadonlySet<ToolItem["state"]> = new Set(["error", "denied", "aborted"]);
+
+const ROLES = {
+  writing: "muted",
+  asking: "warning",
+  running: "accent",
+  ok: "good",
+  error: "bad",
+  denied: "bad",
+  aborted: "bad",
+} as const;
+
+function stateText(item: ToolItem, { now, marks }: ViewContext): string {
+  const time = item.durationMs === undefined ? "" : durationText(item.durationMs);
+  const brief = (item.brief ?? "").replaceAll(/\s+/g, " ").trim();
+  switch (item.state) {
+    case "writing":
+      return marks.more;
+    case "asking":
+      return "waits for your answer";
+    case "running":
+      return item.startedAt === undefined ? marks.more : secondsText(now - item.startedAt);
+    case "denied":
+      return brief === "" ? "refused" : brief;
+    case "aborted":
+      return `stopped${time === "" ? "" : ` after ${time}`}`;
+    default:
+      return [brief, time].filter((each) => each !== "").join(` ${marks.dot} `);
+  }
+}
+
+function bodyLines(item: ToolItem, context: ViewContext): readonly Line[] {
+  if (item.state === "asking") return [];
+  if (item.diff !== undefined && !FAILED.has(item.state))
+    return folded(diffLines(item.diff, context), context.details ? DETAIL_ROWS : DIFF_ROWS);
+  const showsTail =
+    item.agent === undefined && (context.details || WITH_TAIL.has(item.name) || item.state === "error");
+  if (!showsTail || item.tail === undefined || item.tail.trim() === "") return [];
+  // How it ended is said in the first line.
+  const rows = textLines(item.tail.trimEnd().replace(/\n?\[exit code -?\d+[^\]\n]*\]$/, ""));
+  const most = context.details ? DETAIL_ROWS : TAIL_ROWS;
+  const style = { role: item.state === "error" ? "bad" : "muted" } as const;
+  const first: readonly Line[] =
+    rows.length > most
+      ? [line(`${context.marks.more} ${rows.length - most} more lines`, { role: "muted" })]
+      : [];
+  return [...first, ...rows.slice(-most).map((row) => fitLine(line(row, style), context.width))];
+}
+
+/** Tools whose output says how it went; of others a few words do. */
+const WITH_TAIL: ReadonlySet<string> = new Set(["bash"]);
+
+function folded(rows: readonly Line[], most: number): readonly Line[] {
+  if (rows.length <= most) return rows;
+  return [
+    ...rows.slice(0, most - 1),
+    line(`… ${rows.length - most + 1} more rows (/diff shows all)`, { role: "muted" }),
+  ];
+}
+
+/** What a subagent does: what it spent, and while it works its newest calls. */
+function agentLines(item: ToolItem, context: ViewContext): readonly Line[] {
+  const { agent } = item;
+  if (agent === undefined) return [];
+  const { marks } = context;
+  const calls = agent.items.filter((each): each is ToolItem => each.type === "tool");
+  const spent = [
+    `${calls.length} ${calls.length === 1 ? "call" : "calls"}`,
+    `${tokensText(agent.outputTokens)} tokens`,
+    costText(agent.costUsd),
+  ].join(` ${marks.dot} `);
+  const head: Line = [
+    span(`${marks.child} `, { role: "muted" }),
+    span(agent.name, { role: "accent" }),
+    span(`  ${spent}`, { role: "muted" }),
+  ];
+  const isOver = item.state === "ok" || FAILED.has(item.state);
+  const shown = context.details ? agent.items : isOver ? [] : calls.slice(-CHILD_ROWS);
+  return [fitLine(head, context.width), ...shown.flatMap((each) => childLines(each, context))];
+}
+
+function childLines(item: ViewItem, context: ViewContext): readonly Line[] {
+  const inner = { ...context, width: Math.max(8, context.width - 2) };
+  if (item.type === "tool") {
+    const rows =
+      context.details || item.agent !== undefined
+        ? toolLines(item, inner)
+        : toolLines(item, inner).slice(0, 1);
+    return rows.map((row): Line => [span("  "), ...row]);
+  }
+  if (item.type !== "answer") return [];
+  return textLines(item.text).flatMap((row) =>
+    wrapLine(line(row), { width: context.width, first: line("  ") }),
+  );
+}

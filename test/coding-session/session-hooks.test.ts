@@ -1,0 +1,129 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { calls, says } from "../../src/testing/script.ts";
+import { isAlive, until } from "../faults/until.ts";
+import { place } from "./open.ts";
+
+function hooks(commands: Readonly<Record<string, string>>): {
+  readonly hooks: Readonly<Record<string, unknown>>;
+} {
+  return {
+    hooks: Object.fromEntries(
+      Object.entries(commands).map(([event, command]) => [
+        event,
+        [{ hooks: [{ type: "command", command }] }],
+      ]),
+    ),
+  };
+}
+
+const decide = (behavior: string): string =>
+  `echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"${behavior}","message":"by the hook"}}}'`;
+
+test("a hook answers a question before a person is asked: deny, allow, or nothing", async () => {
+  for (const [behavior, made, asked] of [
+    ["deny", false, 0],
+    ["allow", true, 0],
+    ["none", false, 1],
+  ] as const) {
+    const { open, cwd } = place();
+    const settings = hooks({ PermissionRequest: decide(behavior), Notification: "cat >> notified" });
+    await using session = await open([calls("bash", { command: "touch made" }), says("end")], { settings });
+    let count = 0;
+    session.onQuestion(({ id }) => {
+      count++;
+      queueMicrotask(() => session.answer(id, { choice: "no" }));
+    });
+    await session.send("go");
+    const told = existsSync(join(cwd, "notified"));
+    expect([behavior, existsSync(join(cwd, "made")), count, told]).toEqual([
+      behavior,
+      made,
+      asked,
+      asked === 1,
+    ]);
+  }
+});
+
+test("an allow of a hook does not answer a question that a rule asks", async () => {
+  const { open, cwd } = place();
+  const settings = {
+    ...hooks({ PermissionRequest: decide("allow") }),
+    permissions: { ask: ["bash(touch *)"] },
+  };
+  await using session = await open([calls("bash", { command: "touch made" }), says("end")], { settings });
+  session.onQuestion(({ id }) => queueMicrotask(() => session.answer(id, { choice: "no" })));
+  await session.send("go");
+  expect(existsSync(join(cwd, "made"))).toBe(false);
+});
+
+test("a subagent that has ended, a compaction and the end of the session are told; what is missing reaches the model", async () => {
+  const { open, cwd } = place();
+  const settings = hooks({
+    SubagentStop: "echo 'no tests were run' >&2; exit 2",
+    PreCompact: "cat > compacted",
+    SessionEnd: "cat > ended",
+  });
+  const session = await open(
+    [
+      calls("task", { agent: "explore", prompt: "Look." }),
+      says("I looked."),
+      says("Done."),
+      says("Summary."),
+    ],
+    { settings, permissionMode: "bypassPermissions" },
+  );
+  await session.send("go");
+  const last = JSON.stringify(session.model.requests.at(-1)?.messages.at(-1));
+  expect(last).toContain("no tests were run");
+  await session.compact();
+  await session.close();
+  const compacted: unknown = JSON.parse(readFileSync(join(cwd, "compacted"), "utf8"));
+  const ended: unknown = JSON.parse(readFileSync(join(cwd, "ended"), "utf8"));
+  expect([compacted, ended]).toMatchObject([
+    { hook_event_name: "PreCompact", trigger: "manual" },
+    { hook_event_name: "SessionEnd", session_id: session.id },
+  ]);
+});
+
+test("stopping a run ends the hook it waits for, and what that has started", async () => {
+  const { open, cwd } = place();
+  const settings = hooks({ PreToolUse: "sleep 600 & echo $! > pid; sleep 600" });
+  await using session = await open([calls("bash", { command: "true" }), says("end")], { settings });
+  const run = session.send("go");
+  await until(() => existsSync(join(cwd, "pid")) && readFileSync(join(cwd, "pid"), "utf8") !== "");
+  await session.stop();
+  const pid = Number(readFileSync(join(cwd, "pid"), "utf8"));
+  await until(() => !isAlive(pid));
+  expect((await run).stopReason).toBe("aborted");
+});
+
+test("a hook can end the run, and the person reads why", async () => {
+  const { open } = place();
+  const settings = hooks({ PreToolUse: `echo '{"continue":false,"stopReason":"enough for today"}'` });
+  await using session = await open([calls("bash", { command: "true" }), says("end")], { settings });
+  const { stopReason, exitCode } = await session.send("go");
+  expect([stopReason, exitCode]).toEqual(["aborted", 1]);
+  expect(session.notices.map((notice) => ("message" in notice ? notice.message : ""))).toContain(
+    "enough for today",
+  );
+});
+
+test("status texts of extensions are asked for, and one that throws is asked no more", async () => {
+  const { open, home } = place();
+  const folder = join(home, ".config/nano-agent/extensions");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, "a.mjs"),
+    "export default (agent) => { agent.status(() => 'ready'); agent.status(() => undefined); };",
+  );
+  writeFileSync(
+    join(folder, "b.mjs"),
+    "export default (agent) => agent.status(() => { throw new Error('no'); });",
+  );
+  await using session = await open([]);
+  expect([session.status(), session.status()]).toEqual([["ready"], ["ready"]]);
+  const said = session.notices.filter(({ code }) => code === "extension");
+  expect(said).toHaveLength(1);
+});

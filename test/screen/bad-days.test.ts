@@ -1,0 +1,227 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { calls, fails, says, waits } from "../../src/testing/script.ts";
+import { modelServer, serverEnv } from "../e2e/command.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { KEYS } from "./terminal-program.ts";
+
+test("a paste of 5,000 lines with escapes stands as a mark and is sent whole, without them", async () => {
+  const { program, server } = await openScreen([says("Read it.")]);
+  const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index} \u001B[31mred\u0000`);
+  program.type(KEYS.paste(lines.join("\r")));
+  await program.shows("[pasted 5000 lines]");
+  program.type("\r");
+  await program.shows("Read it.");
+  const sent = JSON.stringify(server.requests[0]?.body);
+  expect([sent.includes("line 4999 red"), sent.includes("\\u001b"), sent.includes("\\u0000")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});
+
+test("text and Enter in one read are sent together, and Shift+Enter makes a line", async () => {
+  const { program, server } = await openScreen([says("One."), says("Two.")]);
+  program.type("all at once\r");
+  await program.shows("One.");
+  program.type("first\u001B[13;2usecond\\\rthird\r");
+  await program.shows("Two.");
+  const sent = JSON.stringify(server.requests[1]?.body);
+  expect([sent.includes("all at once"), sent.includes("first\\nsecond\\nthird")]).toEqual([true, true]);
+});
+
+test.each([
+  [1, 1],
+  [3, 10],
+  [4, 20],
+])("with %i rows of %i columns it runs, and shows all after the window has grown", async (rows, columns) => {
+  const gate = Promise.withResolvers<void>();
+  const { program } = await (async () => {
+    const opened = await openScreen([[says("A first part. "), waits(gate.promise), says("A second part.")]]);
+    await opened.program.resize({ rows, columns });
+    return opened;
+  })();
+  program.type("go\r");
+  gate.resolve();
+  program.type("still typing");
+  await program.resize({ rows: 24, columns: 80 });
+  await program.shows("still typing");
+  await program.shows("second part.");
+  const text = program.emulator.rows.join("").replaceAll(/\s/g, "");
+  expect([
+    text.includes("Afirstpart.Asecondpart."),
+    await leave({ ...program, type: () => program.type("\u0003\u0004") }),
+  ]).toEqual([true, 0]);
+});
+
+test("a resize during a question keeps it whole, and the answer counts", async () => {
+  const { program } = await openScreen([calls("bash", { command: "rm -rf build" }), says("Left it.")]);
+  program.type("go\r");
+  await program.shows("No, and stop");
+  await program.resize({ columns: 50, rows: 20 });
+  await program.shows((screen) => screen.includes("rm -rf build") && screen.includes("5. No, and stop"));
+  await program.resize({ columns: 100, rows: 30 });
+  await program.shows((screen) => screen.includes("rm -rf build") && screen.includes("5. No, and stop"));
+  await program.shows("1 s");
+  program.type("\u001B[A\r");
+  await program.shows("refused call");
+  expect(rowsOf(program).filter((row) => row.includes("❯ go"))).toHaveLength(1);
+});
+
+test("the end of a long command is always shown, and v shows all of it", async () => {
+  const command = `${Array.from({ length: 80 }, (_, index) => `echo step-${index}`).join("\n")}\nrm -rf important`;
+  const { program } = await openScreen([calls("bash", { command }), says("No.")]);
+  program.type("go\r");
+  await program.shows(
+    (screen) =>
+      screen.includes("rm -rf important") &&
+      screen.includes("more rows, v shows them") &&
+      screen.includes("1. Allow once"),
+  );
+  await program.shows("1 s");
+  program.type("v");
+  await program.shows("What is asked");
+  await program.shows("echo step-0");
+  program.type("G");
+  await program.shows((screen) => screen.includes("rm -rf important") && !screen.includes("step-0\n"));
+  program.type("q");
+  await program.shows("5. No, and stop");
+  expect(program.emulator.screen.join("\n")).toContain("rm -rf important");
+});
+
+test("without UTF-8 marks are ASCII, NO_COLOR leaves colours out, and without TERM it runs all the same", async () => {
+  const { program } = await openScreen([says("- one\n\n`code`")], {
+    env: { LANG: "C", NO_COLOR: "1", TERM: "" },
+  });
+  program.type("go\r");
+  await program.shows("* one");
+  const { written } = program.emulator;
+  expect([rowsOf(program)[0], /\u001B\[[\d;]*3[0-9][;m]|38;5/.test(written), /[❯●•·]/.test(written)]).toEqual(
+    ["> go", false, false],
+  );
+  expect(await leave(program)).toBe(0);
+});
+
+test("a provider that is down is said with what to do, what is typed meanwhile stays, and the code tells it", async () => {
+  const { program } = await openScreen([fails("the provider is down")]);
+  program.type("go\rnext thing");
+  await program.shows("✗");
+  await program.shows("next thing");
+  program.type(KEYS.ctrl("c"));
+  await program.hides("next thing");
+  expect(await leave(program)).toBe(1);
+});
+
+test("kill -INT in raw mode, twice, ends at once and leaves a usable terminal", async () => {
+  const stalled = new Promise<never>(() => undefined);
+  const { program } = await openScreen([[says("Half"), waits(stalled)]]);
+  program.type("go\r");
+  await program.shows("Half");
+  program.signal("SIGINT");
+  program.signal("SIGINT");
+  expect((await program.end).code).toBe(130);
+  expect(program.emulator.modes).toEqual({ bracketedPaste: false, wraparound: true, synchronized: false });
+});
+
+test("a terminal that answers no question is no reason to wait", async () => {
+  const { program } = await openScreen([says("Hello.")], { answers: false });
+  program.type("go\r");
+  await program.shows("Hello.");
+  expect(await leave(program)).toBe(0);
+});
+
+test("a table taller than the screen and 400 nested quotes are printed whole, once", async () => {
+  const table = [
+    "| n | square |",
+    "|---|---:|",
+    ...Array.from({ length: 60 }, (_, index) => `| ${index} | ${index * index} |`),
+  ].join("\n");
+  const { program } = await openScreen([says(`${table}\n\n${">".repeat(400)} deep\n\nend`)]);
+  program.type("go\r");
+  await program.shows("end");
+  const rows = rowsOf(program);
+  const cells = rows.flatMap((row) => /^(\d+)\s*│/.exec(row)?.[1] ?? []);
+  expect([cells, rows.filter((row) => row.includes("deep"))]).toEqual([
+    Array.from({ length: 60 }, (_, index) => String(index)),
+    ["│ │ │ │ │ │ deep"],
+  ]);
+});
+
+test("two screens on one session: the second one says who has it and how to go on", async () => {
+  const home = tempFolder();
+  const cwd = tempFolder();
+  const { program, server } = await openScreen([says("Hello.")], { home, cwd });
+  program.type("go\r");
+  await program.shows("Hello.");
+  const env = {
+    NANO_AGENT_MODEL: "openai/gpt-5",
+    OPENAI_API_KEY: "sk-x",
+    OPENAI_BASE_URL: `${server.url}/v1`,
+  };
+  const second = openTerminal({ home, cwd, env, args: ["-c"] });
+  const { code } = await second.end;
+  expect([code, second.emulator.rows.join("").replaceAll(" ", "").includes("--fork-session")]).toEqual([
+    60,
+    true,
+  ]);
+});
+
+const STREAMED = Array.from(
+  { length: 30 },
+  (_, index) =>
+    `Line ${index} with **bold**, \`code\` and 中文 text that is long enough to be broken somewhere in a narrow window.`,
+);
+
+test("for random windows and chunkings, scrollback and screen hold every line of an answer once and in order", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 40 }),
+      fc.array(
+        fc.record({ columns: fc.integer({ min: 30, max: 120 }), rows: fc.integer({ min: 12, max: 40 }) }),
+        { maxLength: 4 },
+      ),
+      async (chunkSize, sizes) => {
+        const gates = sizes.map(() => Promise.withResolvers<void>());
+        const part = Math.ceil(STREAMED.length / (sizes.length + 1));
+        const pieces = Array.from({ length: sizes.length + 1 }, (_, index) => [
+          // A window that changes while a frame is on its way is out of anybody's hands: each part is waited for.
+          says(
+            `${STREAMED.slice(index * part, (index + 1) * part).join("\n\n")}\n\npart ${index} is over\n\n`,
+          ),
+          ...(gates[index] === undefined ? [] : [waits(gates[index].promise)]),
+        ]);
+        const { program } = await openScreen([[...pieces.flat(), says("The end.")]], { chunkSize });
+        program.type("go\r");
+        for (const [index, size] of sizes.entries()) {
+          await program.shows(`part ${index} is over`);
+          await program.resize(size);
+          gates[index]?.resolve();
+        }
+        await program.shows("The end.");
+        const text = program.emulator.rows.join(" ").replaceAll(/part \d is over/g, "");
+        const numbers = [...text.matchAll(/Line (\d+) with/g)].map(([, number]) => Number(number));
+        expect(numbers).toEqual(STREAMED.map((_, index) => index));
+        expect(text.replaceAll(/\s/g, "")).toContain(STREAMED.join("").replaceAll(/[*`\s]/g, ""));
+        program.close();
+      },
+    ),
+    { numRuns: 5, endOnFailure: true },
+  );
+});
+
+test("what a project brings is a list to decide on, and nothing of it acts before", async () => {
+  const cwd = tempFolder({
+    "nano-agent.json": JSON.stringify({ permissions: { allow: ["bash(touch *)"] } }),
+  });
+  mkdirSync(join(cwd, ".git"));
+  const server = await modelServer([says("Hi.")]);
+  const program = openTerminal({ cwd, env: serverEnv(server) });
+  await program.shows("can act");
+  await program.shows("Leave them out");
+  program.type(KEYS.escape);
+  await program.shows(READY);
+  expect(await leave(program)).toBe(0);
+});

@@ -1,0 +1,237 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { calls, says, waits } from "../../src/testing/script.ts";
+import { modelServer, serverEnv } from "../e2e/command.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { KEYS } from "./terminal-program.ts";
+
+test("? lists the keys, / offers commands, and an unknown one stays to be mended", async () => {
+  const { program } = await openScreen([]);
+  program.type("?");
+  await program.shows("names a file of the project");
+  program.type("q");
+  await program.shows(READY);
+  program.type("/mod");
+  await program.shows("/model");
+  program.type(KEYS.escape);
+  await program.hides("choose the model");
+  program.type("x\r");
+  await program.shows("There is no command /modx");
+  await program.shows("❯ /modx");
+  program.type(KEYS.ctrl("c"));
+  expect(await leave(program)).toBe(0);
+});
+
+test("a mode is chosen by Shift+Tab and by /mode, and the status says it", async () => {
+  const { program } = await openScreen([]);
+  program.type(KEYS.shiftTab);
+  await program.shows("acceptEdits  ·");
+  program.type("/mode plan\r");
+  await program.shows("plan  ·");
+  expect(await leave(program)).toBe(0);
+});
+
+test("/model shows what can be used with windows and prices, and takes what is chosen", async () => {
+  const { program } = await openScreen([]);
+  program.type("/model\r");
+  await program.shows("Model ❯");
+  await program.shows("per M");
+  program.type("gpt-5-mini");
+  await program.shows("openai/gpt-5-mini");
+  program.type("\r");
+  await program.shows("The model is openai/gpt-5");
+  expect(await leave(program)).toBe(0);
+});
+
+test("a shell line runs and the model sees it with the next message; two marks keep it to oneself; # is remembered", async () => {
+  const { program, server } = await openScreen([says("I see it.")]);
+  program.type("!echo from-the-shell\r");
+  await program.shows((screen) => /^\s+from-the-shell$/m.test(screen));
+  program.type("!!echo kept-private\r");
+  await program.shows((screen) => /^\s+kept-private$/m.test(screen));
+  program.type("#always answer in verse\r");
+  await program.shows("remembered in AGENTS.md");
+  program.type("go\r");
+  await program.shows("I see it.");
+  const sent = JSON.stringify(server.requests[0]?.body);
+  expect([
+    sent.includes("from-the-shell"),
+    sent.includes("kept-private"),
+    readFileSync(join(program.cwd, "AGENTS.md"), "utf8"),
+  ]).toEqual([true, false, "- always answer in verse\n"]);
+});
+
+test("Escape twice goes back to before a message: conversation and files, and its text is in the input again", async () => {
+  const { program } = await openScreen(
+    [calls("write", { path: "new.txt", content: "made\n" }), says("Wrote it.")],
+    { args: ["--permission-mode", "acceptEdits"] },
+  );
+  program.type("write a file\r");
+  await program.shows("Wrote it.");
+  await program.shows((screen) => !screen.includes("esc stops"));
+  expect(existsSync(join(program.cwd, "new.txt"))).toBe(true);
+  program.type(KEYS.escape);
+  await program.shows("esc again");
+  program.type(KEYS.escape);
+  await program.shows("Back to before");
+  program.type("\r");
+  await program.shows("Conversation and files");
+  program.type("\r");
+  await program.shows("went back");
+  await program.shows("❯ write a file");
+  expect(existsSync(join(program.cwd, "new.txt"))).toBe(false);
+});
+
+test("a session is gone on with from a list, and what was typed before is there by Up and Ctrl+R", async () => {
+  const home = tempFolder();
+  const cwd = tempFolder();
+  const server = await modelServer([says("First answer."), says("Second answer.")]);
+  const env = serverEnv(server);
+  const first = openTerminal({ home, cwd, env, args: ["the", "first", "question"] });
+  await first.shows("First answer.");
+  expect(await leave(first)).toBe(0);
+  const second = openTerminal({ home, cwd, env, args: ["-r"] });
+  await second.shows("Go on with");
+  second.type("\r");
+  await second.shows("First answer.");
+  second.type(KEYS.up);
+  await second.shows((screen) => screen.lastIndexOf("the first question") > screen.indexOf("First answer."));
+  second.type(KEYS.ctrl("c"));
+  second.type(KEYS.ctrl("r"));
+  await second.shows("Typed before");
+  second.type("first\r");
+  await second.shows(
+    (screen) => screen.lastIndexOf("❯ the first question") > screen.indexOf("First answer."),
+  );
+  second.type("\r");
+  await second.shows("Second answer.");
+  expect(JSON.stringify(server.requests[1]?.body)).toContain("First answer.");
+});
+
+test("the queue is a list: moved, dropped, edited in its place, and held while it is", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { program, server } = await openScreen([
+    [waits(gate.promise), says("Done first.")],
+    says("Done rest."),
+  ]);
+  program.type("go\r");
+  await program.shows("esc stops");
+  for (const text of ["one", "two", "three"]) {
+    program.type(`${text}${KEYS.altEnter}`);
+    await program.shows(`. ${text}`);
+  }
+  program.type("\u001Bq");
+  await program.shows("Queued messages");
+  program.type(`${KEYS.down}\u001B[1;3A`);
+  await program.shows("1. two");
+  program.type(`${KEYS.down}d`);
+  await program.hides("2. one");
+  program.type(`${KEYS.up}\r`);
+  await program.shows("held");
+  program.type(` changed${KEYS.altEnter}`);
+  await program.shows("1. two changed");
+  gate.resolve();
+  await program.shows("Done rest.");
+  const sent = JSON.stringify(server.requests[1]?.body);
+  expect([sent.includes("two changed"), sent.includes("three"), sent.includes('"one"')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
+test("@ completes files, ignored ones left out, and a file of the name with blanks is quoted", async () => {
+  const cwd = tempFolder({
+    "src/parse-duration.js": "",
+    "my notes.md": "",
+    ".gitignore": "secret*\n",
+    "secret-duration.js": "",
+  });
+  const { program, server } = await openScreen([says("Seen.")], { cwd });
+  program.type("see @dur");
+  await program.shows("src/parse-duration.js");
+  expect(program.emulator.screen.some((row) => row.includes("secret"))).toBe(false);
+  program.type("\t");
+  await program.shows("see @src/parse-duration.js ");
+  program.type("@notes\t");
+  await program.shows('@"my notes.md"');
+  program.type("\r");
+  await program.shows("Seen.");
+  expect(JSON.stringify(server.requests[0]?.body)).toContain("src/parse-duration.js");
+});
+
+test("the editor of the environment gets the text and gives it back, and the screen is whole again", async () => {
+  const bin = tempFolder({ "edit.sh": '#!/bin/sh\necho "edited: $(cat "$1")" > "$1"\n' });
+  const { program } = await openScreen([], { env: { VISUAL: `sh ${join(bin, "edit.sh")}` } });
+  program.type("draft");
+  await program.shows("❯ draft");
+  program.type(KEYS.ctrl("g"));
+  await program.shows("❯ edited: draft");
+  program.type(KEYS.ctrl("c"));
+  expect(await leave(program)).toBe(0);
+});
+
+test("Ctrl+Z gives the terminal to the shell, and fg comes back to what was written", async () => {
+  const server = await modelServer([says("Hello.")]);
+  const program = openTerminal({
+    command: ["bash", "--norc", "--noprofile", "-i"],
+    env: { ...serverEnv(server), PS1: "prompt> " },
+  });
+  await program.shows("prompt>");
+  const bin = join(import.meta.dirname, "../../dist/bin.mjs");
+  program.type(`${process.execPath} ${bin}\r`);
+  await program.shows(READY);
+  program.type("a draft");
+  await program.shows("❯ a draft");
+  program.type(KEYS.ctrl("z"));
+  await program.shows("Stopped");
+  program.type("echo in the $((1+1))nd shell\r");
+  await program.shows("in the 2nd shell");
+  program.type("fg\r");
+  await program.shows((screen) => screen.lastIndexOf("❯ a draft") > screen.indexOf("2nd shell"));
+  program.type("\r");
+  await program.shows("Hello.");
+  program.type(KEYS.ctrl("d"));
+  await program.shows("To go on:");
+  expect(program.emulator.modes.wraparound).toBe(true);
+});
+
+test("plain mode writes lines only, numbers its choices and takes a refusal with its reason", async () => {
+  const server = await modelServer([calls("bash", { command: "rm -rf build" }), says("I leave it.")]);
+  const program = openTerminal({ args: ["--plain"], env: serverEnv(server) });
+  await program.shows("> ");
+  program.type("clean up\r");
+  await program.shows("Number");
+  program.type("4 it is needed\r");
+  await program.shows("I leave it.");
+  program.type("/quit\r");
+  const { code } = await program.end;
+  expect([
+    code,
+    /\u001B/.test(program.emulator.written.replaceAll("\u001B[?25h", "")),
+    JSON.stringify(server.requests[1]?.body).includes("it is needed"),
+  ]).toEqual([3, false, true]);
+});
+
+test("without a model a short set-up says which variables to set, and leaving it is 41", async () => {
+  const program = openTerminal({
+    env: { OLLAMA_HOST: "http://127.0.0.1:9", LMSTUDIO_BASE_URL: "http://127.0.0.1:9/v1" },
+  });
+  await program.shows((screen) => screen.includes("No model was found") || screen.includes(READY));
+  if (rowsOf(program).some((row) => row.includes(READY))) return;
+  await program.shows("ANTHROPIC_API_KEY");
+  await program.shows("Watch the demo");
+  program.type(KEYS.escape);
+  expect((await program.end).code).toBe(41);
+});
+
+test("what cannot be opened is said in a line, with its code", async () => {
+  const program = openTerminal({ args: ["-m", "nobody/knows"], env: {} });
+  expect((await program.end).code).toBe(2);
+  expect(rowsOf(program).join("")).toContain("nobody");
+  writeFileSync(join(program.cwd, "nano-agent.json"), "{ broken");
+  const broken = openTerminal({ cwd: program.cwd, env: { OPENAI_API_KEY: "x" } });
+  expect((await broken.end).code).toBe(52);
+});

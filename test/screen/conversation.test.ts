@@ -1,0 +1,201 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { calls, says, waits } from "../../src/testing/script.ts";
+import { modelServer, serverEnv } from "../e2e/command.ts";
+import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { KEYS, type ProgramInTerminal } from "./terminal-program.ts";
+
+test("a question is answered on the screen, stays in the scrollback, and the terminal is as it was", async () => {
+  const { program } = await openScreen([says("Hello **there**.\n\n- one\n- two")]);
+  program.type("hi\r");
+  await program.shows("• two");
+  await program.shows("gpt-5");
+  const code = await leave(program);
+  const rows = rowsOf(program);
+  expect({
+    code,
+    said: rows.slice(0, 4),
+    goOn: rows.at(-1)?.startsWith("To go on: nano-agent "),
+    modes: program.emulator.modes,
+    erased: program.emulator.written.includes("\u001B[3J"),
+    alternate: program.emulator.written.includes("[?1049h"),
+    title: program.emulator.written.includes("\u001B[23;0t"),
+    column: program.emulator.cursor.column,
+  }).toEqual({
+    code: 0,
+    said: ["❯ hi", "Hello there.", "• one", "• two"],
+    goOn: true,
+    modes: { bracketedPaste: false, wraparound: true, synchronized: false },
+    erased: false,
+    alternate: false,
+    title: true,
+    column: 0,
+  });
+});
+
+test("a prompt on the command line is sent first", async () => {
+  const server = await modelServer([says("Done with it.")]);
+  const program = openTerminal({ args: ["do", "it"], env: serverEnv(server) });
+  await program.shows("Done with it.");
+  expect(rowsOf(program)[0]).toBe("❯ do it");
+  expect(await leave(program)).toBe(0);
+});
+
+test("a command asks, a key that comes too early is no answer, and a yes runs what was shown", async () => {
+  const { program } = await openScreen([
+    calls("bash", { command: "touch made; echo made it" }),
+    says("It is there."),
+  ]);
+  program.type("make it\r");
+  await program.shows("bash wants to run");
+  // At once: nothing typed for something else may answer.
+  program.type("1");
+  await program.shows("5. No, and stop");
+  await quiet(program);
+  expect(existsSync(join(program.cwd, "made"))).toBe(false);
+  program.type("1");
+  await program.shows("It is there.");
+  expect(existsSync(join(program.cwd, "made"))).toBe(true);
+  expect(await leave(program)).toBe(0);
+});
+
+/** Lets the quiet pass in which a question takes no key: the screen's own seconds go on meanwhile. */
+async function quiet(program: ProgramInTerminal): Promise<void> {
+  const since = performance.now();
+  while (performance.now() - since < 450) {
+    program.emulator.onReply(() => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test("a refusal with a reason reaches the model, and the run goes on", async () => {
+  const { program, server } = await openScreen([
+    calls("bash", { command: "rm -rf build" }),
+    says("I will not."),
+  ]);
+  program.type("clean up\r");
+  await program.shows("No, and tell it why");
+  await quiet(program);
+  program.type("4");
+  await program.shows("Why not?");
+  program.type("use npm run clean\r");
+  await program.shows("I will not.");
+  expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("use npm run clean");
+  expect(await leave(program)).toBe(3);
+});
+
+test("Escape stops the run, keeps what was written, and the next message finds it", async () => {
+  const stalled = new Promise<never>(() => undefined);
+  const { program, server } = await openScreen([
+    [says("The first half of it"), waits(stalled)],
+    says("Going on."),
+  ]);
+  program.type("tell me\r");
+  await program.shows("The first half of it");
+  program.type(KEYS.escape);
+  await program.shows("(interrupted)");
+  program.type("go on\r");
+  await program.shows("Going on.");
+  expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("The first half of it");
+  expect(await leave(program)).toBe(0);
+});
+
+test("Enter steers the run at work, Alt+Enter queues for after it, Alt+Up takes that back", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { program, server } = await openScreen([
+    [waits(gate.promise), calls("read", { path: "." })],
+    says("Seen both."),
+    says("And the queued one."),
+  ]);
+  program.type("first\r");
+  await program.shows("esc stops");
+  program.type("steer me\r");
+  await program.shows("next request: steer me");
+  program.type(`queued one${KEYS.altEnter}`);
+  await program.shows("1. queued one");
+  program.type(`wrong one${KEYS.altEnter}`);
+  await program.shows("2. wrong one");
+  program.type(KEYS.altUp);
+  await program.hides("2. wrong one");
+  program.type(KEYS.ctrl("c"));
+  gate.resolve();
+  await program.shows("Seen both.");
+  await program.shows("And the queued one.");
+  expect(JSON.stringify(server.requests[1]?.body)).toContain("steer me");
+  expect(rowsOf(program).filter((row) => row.includes("❯ first"))).toHaveLength(1);
+});
+
+test("what is typed while an answer streams stands at the terminal's own cursor", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { program } = await openScreen([[says("Some text."), waits(gate.promise), says(" More of it.")]]);
+  program.type("go\r");
+  await program.shows("Some text.");
+  program.type("中文 abc");
+  await program.shows("中文 abc");
+  const { screen, cursor } = program.emulator;
+  expect([screen[cursor.row]?.trimEnd(), cursor.column]).toEqual(["❯ 中文 abc", 10]);
+  gate.resolve();
+  await program.shows("More of it.");
+  expect(program.emulator.screen[program.emulator.cursor.row]?.trimEnd()).toBe("❯ 中文 abc");
+});
+
+test("control characters of an answer, a call and a file name never reach the terminal as such", async () => {
+  const evil = "\u001B]52;c;aGFja2Vk\u0007\u001B]2;owned\u0007\u001B[2J\u009B31m\u202Egnp.exe";
+  const { program } = await openScreen([
+    calls("bash", { command: `echo hi # ${evil}` }),
+    says(`Answer ${evil} end.`),
+  ]);
+  program.type("go\r");
+  await program.shows("characters that do not show");
+  await quiet(program);
+  program.type("1");
+  await program.shows("Answer");
+  const { written } = program.emulator;
+  expect({
+    clipboard: written.includes("\u001B]52"),
+    title: written.includes("\u001B]2;owned"),
+    clear: written.includes("\u001B[2J"),
+    c1: /[\u0080-\u009F]/.test(written),
+    bidi: written.includes("\u202E"),
+  }).toEqual({ clipboard: false, title: false, clear: false, c1: false, bidi: false });
+});
+
+for (const [name, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)
+  test(`${name} from outside ends with ${code} and puts the terminal back`, async () => {
+    const stalled = new Promise<never>(() => undefined);
+    const { program } = await openScreen([[says("Half"), waits(stalled)]]);
+    program.type("go\r");
+    await program.shows("Half");
+    program.signal(name);
+    expect((await program.end).code).toBe(code);
+    expect(program.emulator.modes).toEqual({ bracketedPaste: false, wraparound: true, synchronized: false });
+    expect(program.emulator.written).toContain("\u001B[?2004l");
+  });
+
+test("the shell that started it has its terminal back: echo and line ends work, and no late reply is typed into it", async () => {
+  const server = await modelServer([says("Hello.")]);
+  const program = openTerminal({
+    command: ["bash", "--norc", "--noprofile", "-i"],
+    env: { ...serverEnv(server), PS1: "prompt> " },
+  });
+  await program.shows("prompt>");
+  const bin = join(import.meta.dirname, "../../dist/bin.mjs");
+  program.type(
+    `stty -a > before; ${process.execPath} ${bin}; stty -a > after; cmp before after && echo same settings\r`,
+  );
+  await program.shows(READY);
+  program.type(KEYS.ctrl("d"));
+  await program.shows((screen) => /^same settings$/m.test(screen));
+  program.type("echo still here\r");
+  await program.shows((screen) => /^still here$/m.test(screen));
+  expect(
+    rowsOf(program)
+      .filter((row) => row.startsWith("prompt>"))
+      .slice(1),
+  ).toEqual(["prompt> echo still here", "prompt>"]);
+});

@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Line, span, wrapLine } from "../../src/faces/tui/paint/line.ts";
+import type { Look } from "../../src/faces/tui/paint/theme.ts";
+import { Renderer } from "../../src/faces/tui/terminal/renderer.ts";
+import { Emulator } from "./emulator.ts";
+
+const LOOK: Look = { theme: "ansi", colour: true, unicode: true, links: true };
+
+function room(columns: number, rows: number) {
+  const emulator = new Emulator({ columns, rows });
+  let pending = "";
+  const renderer = new Renderer({
+    write: (text) => void (pending += text),
+    look: () => LOOK,
+    reflow: () => "counting",
+    rows,
+  });
+  const flush = async (): Promise<string> => {
+    const text = pending;
+    pending = "";
+    await emulator.write(text);
+    return text;
+  };
+  return { emulator, renderer, flush };
+}
+
+function lines(...texts: readonly string[]): readonly Line[] {
+  return texts.map((text) => [span(text)]);
+}
+
+test("final lines are printed once, and what stands below is drawn in place", async () => {
+  const { emulator, renderer, flush } = room(20, 5);
+  await emulator.write("$ nano-agent\r\n");
+  renderer.draw({ final: [], live: lines("> hi", "status"), caret: { row: 0, column: 4 } });
+  renderer.draw({
+    final: lines("one", "two", "three"),
+    live: lines("> ", "status"),
+    caret: { row: 0, column: 2 },
+  });
+  renderer.draw({ final: lines("four"), live: lines("> x", "status"), caret: { row: 0, column: 3 } });
+  await flush();
+  expect([emulator.rows, emulator.cursor]).toEqual([
+    ["$ nano-agent", "one", "two", "three", "four", "> x", "status"],
+    { row: 3, column: 3 },
+  ]);
+});
+
+test("of a row that grew only the new end is written", async () => {
+  const { emulator, renderer, flush } = room(80, 10);
+  renderer.draw({
+    final: [],
+    live: lines("an answer that is", "> ", "status"),
+    caret: { row: 1, column: 2 },
+  });
+  await flush();
+  renderer.draw({
+    final: [],
+    live: lines("an answer that is long", "> ", "status"),
+    caret: { row: 1, column: 2 },
+  });
+  const written = await flush();
+  expect([written.length <= 60, written.includes("answer"), emulator.rows, emulator.cursor]).toEqual([
+    true,
+    false,
+    ["an answer that is long", "> ", "status"],
+    { row: 1, column: 2 },
+  ]);
+});
+
+test("a frame that changes nothing writes nothing", async () => {
+  const { renderer, flush } = room(80, 10);
+  const frame = { final: [], live: lines("a", "b"), caret: { row: 0, column: 1 } };
+  renderer.draw(frame);
+  await flush();
+  renderer.draw({ ...frame, live: lines("a", "b") });
+  expect(await flush()).toBe("");
+});
+
+const TEXT = fc
+  .array(
+    fc.constantFrom(
+      "word ",
+      "字符",
+      "👩‍👩‍👧",
+      "é",
+      "🇩🇪",
+      "x",
+      "a\u001B[2Jb",
+      "\u009Bc",
+      "\u202Ed",
+      "longlonglong",
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(""));
+
+const STEP = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ final: fc.array(TEXT, { maxLength: 3 }), live: fc.array(TEXT, { maxLength: 4 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      columns: fc.integer({ min: 30, max: 60 }),
+      rows: fc.integer({ min: 10, max: 20 }),
+    }),
+  },
+);
+
+test("whatever is drawn and however the window changes, each final line is there once and in order, below what stood there before", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(STEP, { maxLength: 25 }), async (steps) => {
+      const { emulator, renderer, flush } = room(40, 12);
+      await emulator.write("$ before 1\r\n$ before 2\r\n");
+      let columns = 40;
+      const wanted: string[] = ["$before1", "$before2"];
+      let count = 0;
+      let live: readonly Line[] = [];
+      const fit = (text: string): readonly Line[] => wrapLine([span(text)], { width: columns }).slice(0, 2);
+      for (const step of steps) {
+        if ("columns" in step) {
+          emulator.resize(step);
+          columns = step.columns;
+          renderer.resize(step);
+        } else {
+          const final = step.final.flatMap((text) => fit(`#${++count}#${text}`));
+          wanted.push(
+            ...final.map((row) =>
+              row
+                .map((each) => each.text)
+                .join("")
+                .replaceAll(" ", ""),
+            ),
+          );
+          // Broken anew, the live rows must still fit the smallest window: what leaves it is out of reach.
+          live = step.live.flatMap(fit).slice(0, 3);
+          renderer.draw({ final, live: [...live, [span(">")]], caret: { row: live.length, column: 1 } });
+        }
+        await flush();
+      }
+      renderer.draw({ final: [], live: [], caret: { row: 0, column: 0 } });
+      await flush();
+      expect(emulator.rows.join("").replaceAll(" ", "")).toBe(wanted.join(""));
+      emulator.dispose();
+    }),
+    { numRuns: 300 },
+  );
+});
