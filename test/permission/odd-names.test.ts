@@ -71,14 +71,10 @@ test.skipIf(BASH === undefined)(
     const before = contents(work);
     const inLoop = fc.tuple(fc.constantFrom("*", "*/*", "a* -*", "?", "./*"), fc.boolean());
     const words = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 4 });
-    const line = fc
-      .tuple(fc.constantFrom(...HEADS), words, fc.option(inLoop))
-      .map(([head = "", given, loop]) => {
-        const command = `${head} ${given.join(" ")}`;
-        return loop === null
-          ? command
-          : `for f in ${loop[0]}; do ${command} ${loop[1] ? '"$f"' : "$f"}; done`;
-      });
+    const line = fc.tuple(fc.constantFrom(...HEADS), words, fc.option(inLoop)).map(([head, given, loop]) => {
+      const command = `${head} ${given.join(" ")}`;
+      return loop === null ? command : `for f in ${loop[0]}; do ${command} ${loop[1] ? '"$f"' : "$f"}; done`;
+    });
     fc.assert(
       fc.property(line, (command) => {
         const { decision, runs } = policy.check({ tool: "bash", input: { command } });
