@@ -1,20 +1,14 @@
 // A conversation that changes hands, and an agent that asks another one.
 //   node examples/31-handoff.ts [provider/model]
 import { Agent, defineTool } from "nano-agent";
+import { createHandoffTool } from "nano-agent/patterns";
 import { calls, ScriptedModel, says } from "nano-agent/testing";
 
 const named = process.argv[2];
 
 // A tool that ends the run: its output says who goes on.
-const transfer = defineTool({
-  name: "transfer",
-  description: "Hands the conversation to a colleague who knows more.",
-  parameters: {
-    type: "object",
-    properties: { to: { enum: ["billing", "tech"] } },
-    required: ["to"],
-  } as const,
-  execute: ({ to }) => ({ content: `handed to ${to}`, finish: { text: "", output: to } }),
+const transfer = createHandoffTool({
+  to: { billing: "Invoices and payments.", tech: "Whatever does not work." },
 });
 const desk = new Agent({
   model: named ?? new ScriptedModel([calls("transfer", { to: "billing" })]),
@@ -22,15 +16,19 @@ const desk = new Agent({
   tools: [transfer],
 });
 const first = await desk.run("Is invoice 5 paid?");
-console.log(`${first.stopReason}: ${String(first.output)}`);
+const next = transfer.targetOf(first);
+console.log(`${first.stopReason}: ${next ?? "nobody"}`);
 
 // The next one begins with the conversation so far, and it is its turn: there is no new input.
-const billing = new Agent({
-  model: named ?? new ScriptedModel([says("Yes, since Monday.")]),
-  systemPrompt: `You know all about ${String(first.output)}. Answer the question.`,
-  messages: first.messages,
-});
-console.log((await billing.run()).text);
+const KNOWS = { billing: "all about invoices", tech: "all about faults" };
+if (next !== undefined) {
+  const colleague = new Agent({
+    model: named ?? new ScriptedModel([says("Yes, since Monday.")]),
+    systemPrompt: `You know ${KNOWS[next]}. Answer the question.`,
+    messages: first.messages,
+  });
+  console.log((await colleague.run()).text);
+}
 
 // An agent as a tool: permission, budget, journal and abort of the run hold for what it does.
 const translate = defineTool({

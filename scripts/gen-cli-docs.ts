@@ -1,5 +1,3 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { EXIT_MEANINGS } from "../src/app/coding-session/exit-code.ts";
 import { actionForm, optionForm } from "../src/faces/cli/command-spec.ts";
 import { COMMANDS } from "../src/faces/cli/commands.ts";
@@ -19,7 +17,7 @@ export function cliReference(): string {
   const lines = [
     "# Command line",
     "",
-    "<!-- Made by scripts/gen-cli-docs.ts from the program's own tables: change those. -->",
+    "<!-- Made by scripts/gen-docs.ts from the program's own tables: change those. -->",
     "",
     "```text",
     "nano-agent [options] [prompt…]",
@@ -54,7 +52,7 @@ export function cliReference(): string {
 /** The same as a manual page for `man`. */
 export function manualPage(): string {
   const lines = [
-    '.\\" Made by scripts/gen-cli-docs.ts from the tables of the program: change those.',
+    '.\\" Made by scripts/gen-docs.ts from the tables of the program: change those.',
     '.TH NANO-AGENT 1 "" "nano-agent" "User Commands"',
     ".SH NAME",
     "nano-agent \\- an agent that reads, edits and runs what a task needs",
@@ -94,27 +92,4 @@ function roff(text: string): string {
 
 function escaped(text: string): string {
   return text.replaceAll("|", "\\|");
-}
-
-function readOrEmpty(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    // Not made yet: stale.
-    return "";
-  }
-}
-
-if (import.meta.main) {
-  const files = { [CLI_REFERENCE]: cliReference(), [MANUAL_PAGE]: manualPage() };
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(process.cwd(), name);
-    if (!process.argv.includes("--check")) {
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
-    } else if (readOrEmpty(path) !== text) {
-      console.error(`${name} is stale: run node scripts/gen-cli-docs.ts`);
-      process.exitCode = 1;
-    }
-  }
 }

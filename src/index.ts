@@ -110,7 +110,7 @@ export type {
   RunOptions,
 } from "./core/agent/options.ts";
 export type { PendingCall } from "./core/agent/pending-call.ts";
-export { MaxIterationsError, type RunResult } from "./core/agent/result.ts";
+export { MaxIterationsError, RunError, type RunResult } from "./core/agent/result.ts";
 export type { SteeringMessage } from "./core/agent/steering.ts";
 export {
   type ErrorCode,
@@ -150,6 +150,8 @@ export {
   assistantMessage,
   type Message,
   messageText,
+  textOf,
+  toolCallsOf,
   type UserMessage,
   userMessage,
 } from "./core/message/message.ts";

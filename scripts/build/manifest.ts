@@ -7,6 +7,7 @@ type Ranges = Readonly<Record<string, string>>;
 export interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly description: string;
   readonly engines: { readonly node: string };
   readonly exports?: Readonly<Record<string, unknown>>;
   readonly dependencies?: Ranges;

@@ -16,7 +16,7 @@ export const GATES: readonly GateCommand[] = [
   { name: "docs", command: ["node", "scripts/gates/docs.ts"] },
   { name: "samples", command: ["node", "scripts/gates/samples.ts"] },
   { name: "links", command: ["node", "scripts/gates/links.ts"] },
-  { name: "reference", command: ["node", "scripts/gen-cli-docs.ts", "--check"] },
+  { name: "reference", command: ["node", "scripts/gen-docs.ts", "--check"] },
   { name: "sizes", command: ["node", "scripts/gates/sizes.ts"] },
   { name: "words", command: ["node", "scripts/gates/words.ts"] },
   { name: "lock", command: ["node", "scripts/complete-lock.ts", "--check"] },

@@ -13,3 +13,9 @@ export {
   type StepEventType,
   toStepEvents,
 } from "./step-events.ts";
+export type { UiMessageChunk, UiMessageMetadata } from "./ui-message-chunk.ts";
+export {
+  toUiMessageChunks,
+  UI_MESSAGE_STREAM_HEADERS,
+  type UiMessageStreamOptions,
+} from "./ui-message-stream.ts";

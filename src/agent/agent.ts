@@ -1,5 +1,9 @@
 import { Agent as Kernel } from "../core/agent/agent.ts";
 import type { HookRegistry } from "../core/agent/hook-registry.ts";
+import type { OutputOf, RunOptions } from "../core/agent/options.ts";
+import { isAnswered, RunError, type RunResult, type StructuredResult } from "../core/agent/result.ts";
+import type { SchemaInput } from "../core/base/schema.ts";
+import type { Input } from "../core/message/given-message.ts";
 import type { Model } from "../core/model/model.ts";
 import { namedModel } from "./named-model.ts";
 
@@ -16,5 +20,22 @@ export class Agent extends Kernel {
 
   protected static override modelOf(model: string | Model): Model {
     return typeof model === "string" ? namedModel(model) : model;
+  }
+
+  /**
+   * The same as {@link Agent.run} for code that wants exceptions: rejects with {@link RunError} for every run without an answer, and with a
+   * `schema` for every run without the value.
+   */
+  runOrThrow<const S extends SchemaInput>(
+    input: Input | undefined,
+    options: RunOptions<S> & { readonly schema: S },
+  ): Promise<StructuredResult<OutputOf<S>>>;
+  runOrThrow(input?: Input, options?: RunOptions): Promise<RunResult>;
+  async runOrThrow(input?: Input, options: RunOptions = {}): Promise<RunResult> {
+    const result = await this.run(input, options);
+    const isThere =
+      options.schema === undefined ? isAnswered(result) : result.stopReason === "structured_output";
+    if (!isThere) throw new RunError(result);
+    return result;
   }
 }

@@ -10,7 +10,9 @@ export interface AgentLoopOptions {
   readonly model?: string | Model;
   /** Default: none. */
   readonly tools?: readonly Tool[];
+  /** What the model is told before the conversation. Default: two sentences of a helpful assistant. */
   readonly systemPrompt?: string;
+  /** Ends the loop, which then throws `aborted`. */
   readonly signal?: AbortSignal;
 }
 

@@ -153,6 +153,11 @@ export class SqliteLongTermMemory implements LongTermMemory {
     this.#open = undefined;
   }
 
+  /** {@link SqliteLongTermMemory.close}, for `using`. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   #write<T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T): Promise<T> {
     return this.#work(signal, (database) => inTransaction(database, () => work(database)));
   }

@@ -43,7 +43,7 @@ function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPa
     return {
       decision: "ask",
       part,
-      reason: `${shown(part)} is no plain path: ${path.odd}.`,
+      reason: `${shown(part)} is not a plain path: ${path.odd}.`,
       by: "guard",
       obstacle: "unreadable",
     };

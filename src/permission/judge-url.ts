@@ -15,7 +15,7 @@ export function judgeUrl(input: Readonly<Record<string, unknown>>, rules: RuleSe
     if (rule !== undefined) return byRule(rule, part);
   }
   if (host === undefined)
-    return { decision: "ask", part, reason: `${shown(part)} is no address of a web page.`, by: "guard" };
+    return { decision: "ask", part, reason: `${shown(part)} is not an address of a web page.`, by: "guard" };
   const rule = rules
     .forTool("allow", TOOL)
     .find(({ pattern }) => pattern === undefined || isHost(pattern, host, false));

@@ -321,7 +321,7 @@ test("a question names every part that needs a yes, the most dangerous first", (
 test("a policy needs a known mode and a workspace", () => {
   expect(() => createPolicy({ cwd: "/", home: "/", workspace: [] })).toThrow("at least one workspace folder");
   expect(() => createPolicy({ cwd: "/", home: "/", workspace: ["/"], mode: "yolo" as "plan" })).toThrow(
-    '"yolo" is no permission mode',
+    '"yolo" is not a permission mode',
   );
 });
 

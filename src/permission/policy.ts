@@ -77,7 +77,7 @@ export function createPolicy(options: PolicyOptions): Policy {
   if (!POLICY_MODES.includes(mode))
     throw new NanoAgentError(
       "invalid_argument",
-      `${JSON.stringify(mode)} is no permission mode. Use one of ${POLICY_MODES.join(", ")}.`,
+      `${JSON.stringify(mode)} is not a permission mode. Use one of ${POLICY_MODES.join(", ")}.`,
     );
   if (options.workspace.length === 0)
     throw new NanoAgentError("invalid_argument", "A policy needs at least one workspace folder.");

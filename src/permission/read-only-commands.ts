@@ -383,7 +383,16 @@ export const PLAIN_WRAPPERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Those commands by their program. */
-export const READ_ONLY_BY_PROGRAM: ReadonlyMap<string, readonly ReadOnlyCommand[]> = Map.groupBy(
-  READ_ONLY_COMMANDS,
-  ({ name }) => name.split(" ", 1)[0] ?? name,
-);
+export const READ_ONLY_BY_PROGRAM: ReadonlyMap<string, readonly ReadOnlyCommand[]> = byProgram();
+
+/** Without `Map.groupBy`: this runs when the entry is loaded, which older engines are to survive. */
+function byProgram(): ReadonlyMap<string, readonly ReadOnlyCommand[]> {
+  const groups = new Map<string, ReadOnlyCommand[]>();
+  for (const command of READ_ONLY_COMMANDS) {
+    const program = command.name.split(" ", 1)[0] ?? command.name;
+    const group = groups.get(program);
+    if (group === undefined) groups.set(program, [command]);
+    else group.push(command);
+  }
+  return groups;
+}

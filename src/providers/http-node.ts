@@ -60,7 +60,7 @@ export class NodeTransport implements Transport {
     if (url.protocol !== "http:" && url.protocol !== "https:") {
       throw new NanoAgentError(
         "invalid_config",
-        `"${url.href}" is no http or https address. Check the base URL.`,
+        `"${url.href}" is not an http or https address. Check the base URL.`,
       );
     }
     const http = this.#http;
@@ -153,7 +153,7 @@ class NodeExchange implements Exchange {
   start(): void {
     const url = URL.parse(this.#options.request.url);
     if (url === null) {
-      const message = `"${this.#options.request.url}" is no address. Check the base URL.`;
+      const message = `"${this.#options.request.url}" is not an address. Check the base URL.`;
       queueMicrotask(() => this.#fail(new NanoAgentError("invalid_config", message)));
       return;
     }

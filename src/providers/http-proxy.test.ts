@@ -32,7 +32,7 @@ describe("routeTo", () => {
   it("goes directly without a proxy, and refuses one it cannot speak to, without showing its password", () => {
     expect(routeTo(new URL("https://api.test"), undefined)).toEqual({ type: "direct" });
     expect(() => routeTo(new URL("https://api.test"), { https: "socks5://user:secret@p.test:1" })).toThrow(
-      "The proxy address socks5://p.test:1 is no http or https address. Set it like http://proxy.example:3128.",
+      "The proxy address socks5://p.test:1 is not an http or https address. Set it like http://proxy.example:3128.",
     );
   });
 });

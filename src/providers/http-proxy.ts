@@ -24,7 +24,7 @@ export function routeTo(url: URL, proxy: ProxyOptions | undefined): Route {
       parsed === null ? "The proxy address" : `The proxy address ${parsed.protocol}//${parsed.host}`;
     throw new NanoAgentError(
       "invalid_config",
-      `${shown} is no http or https address. Set it like http://proxy.example:3128.`,
+      `${shown} is not an http or https address. Set it like http://proxy.example:3128.`,
     );
   }
   return { type: url.protocol === "https:" ? "tunnel" : "forward", proxy: parsed };

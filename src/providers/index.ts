@@ -6,7 +6,7 @@ export { createTransport, type TransportOptions } from "./create-transport.ts";
 export type { AnswerHead, AnswerSink, Exchange, HttpRequest, ProxyOptions, Transport } from "./http.ts";
 export type { Fetch, FetchInit } from "./http-fetch.ts";
 export { type LocalServer, type ProbeLocalOptions, probeLocalServers } from "./local/probe-local.ts";
-export { knownModelInfo } from "./model-info.ts";
+export { knownModelIds, knownModelInfo } from "./model-info.ts";
 export { type ModelName, parseModelName } from "./model-name.ts";
 export { NETWORK_DEFAULTS, type NetworkOptions, type NetworkSettings } from "./network.ts";
 export { loadPriceCatalog, type PriceCatalog } from "./price-catalog.ts";

@@ -144,7 +144,7 @@ function baseUrlOf(preset: Preset, custom: CustomProvider, options: ResolveModel
   if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return text;
   throw new NanoAgentError(
     "invalid_config",
-    `The base URL of ${preset.name}, "${text}", is no http or https address.`,
+    `The base URL of ${preset.name}, "${text}", is not an http or https address.`,
     {
       details: { provider: preset.name, baseUrl: text },
     },

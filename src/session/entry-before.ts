@@ -14,7 +14,7 @@ export function entryBefore(entries: readonly JournalEntry[], id: string): strin
   if (message?.type !== "user_message" || message.scope !== undefined)
     throw new NanoAgentError(
       "invalid_argument",
-      `${JSON.stringify(id)} is no message of the user in this conversation. rewindPoints() lists them.`,
+      `${JSON.stringify(id)} is not a message of the user in this conversation. rewindPoints() lists them.`,
     );
   if (message.source !== "input") return message.parent;
   let first = at;

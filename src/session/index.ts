@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export {
   type CheckpointHistory,
   checkpointHistory,
@@ -39,5 +40,5 @@ export {
 } from "./search/find-sessions.ts";
 export { isSessionId } from "./session-id.ts";
 export { type SessionStep, sessionSteps } from "./session-steps.ts";
-export { type SessionFile, SessionStore, type StartOptions } from "./session-store.ts";
+export { type OpenOptions, type SessionFile, SessionStore, type StartOptions } from "./session-store.ts";
 export { type SessionCheck, verifySession } from "./verify-session.ts";

@@ -196,12 +196,19 @@ export class JsonlJournal implements Journal {
   async close(): Promise<void> {
     try {
       await this.#file.close();
-      if (this.#header !== undefined) unlinkSync(this.path);
+      if (this.#header === undefined) return;
+      this.#header = undefined;
+      unlinkSync(this.path);
     } catch (error) {
       throw this.#failure(error);
     } finally {
       this.#lock.release();
     }
+  }
+
+  /** {@link JsonlJournal.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Gives the session back at once, for the moment before the process ends. */

@@ -12,6 +12,6 @@ export function assertSessionId(text: string, what: string): void {
   if (isSessionId(text)) return;
   throw new NanoAgentError(
     "invalid_argument",
-    `${what} ${JSON.stringify(text)} is no session id. Write up to 128 letters, digits, _ and -, a letter or digit first.`,
+    `${what} ${JSON.stringify(text)} is not a session id. Write up to 128 letters, digits, _ and -, a letter or digit first.`,
   );
 }

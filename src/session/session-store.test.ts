@@ -28,6 +28,32 @@ describe("SessionStore", () => {
     expect(statSync(root, { throwIfNoEntry: false })).toBeUndefined();
   });
 
+  it("opens a session by its id, whether it is there or not, and gives it back at the end of the block", async () => {
+    const store = new SessionStore(join(tempFolder(), "sessions"));
+    const counts: number[] = [];
+    for (const cwd of ["/one", "/one", "/two", undefined, undefined]) {
+      await using journal = await store.open("orders", cwd === undefined ? {} : { cwd });
+      await journal.append(HELLO);
+      counts.push([...journal.entries()].length);
+    }
+    expect(counts).toEqual([1, 2, 1, 2, 3]);
+    await using elsewhere = await store.open("fresh");
+    expect(elsewhere.sessionId).toBe("fresh");
+    await elsewhere.append(HELLO);
+    expect(idsOf(store.list(process.cwd()))).toEqual(["fresh"]);
+    await expect(store.open("fresh")).rejects.toThrow("in use by process");
+    await expect(store.open("../x")).rejects.toThrow("session id");
+  });
+
+  it("closes a journal once, however often it is told to, and leaves no file of an unused one", async () => {
+    const store = new SessionStore(join(tempFolder(), "sessions"));
+    {
+      await using journal = await store.open("unused", { cwd: "/w" });
+      await journal.close();
+    }
+    expect(store.list()).toEqual([]);
+  });
+
   it("keeps the sessions of working folders apart and lists the one worked on last first", async () => {
     const store = new SessionStore(join(tempFolder(), "sessions"));
     await kept(await store.start("/one", { sessionId: "a" }));
@@ -51,7 +77,7 @@ describe("SessionStore", () => {
     ).toEqual(["abc", "abd", "abd"]);
     expect(() => store.find("ab", "/three")).toThrow("2 sessions begin with ab");
     expect(() => store.find("x", "/one")).toThrow("There is no session x");
-    expect(() => store.find("../abc", "/one")).toThrow("is no session id");
+    expect(() => store.find("../abc", "/one")).toThrow("is not a session id");
   });
 
   it("does not take an id that is in use", async () => {

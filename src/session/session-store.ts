@@ -31,6 +31,12 @@ export interface StartOptions extends JsonlJournalOptions {
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
+/** How {@link SessionStore.open} opens. */
+export interface OpenOptions extends JsonlJournalOptions {
+  /** Working folder whose session it is. Default: the session is looked for in all, and a new one is that of the process's folder. */
+  readonly cwd?: string;
+}
+
 /** The sessions of a user: one file each in one folder for each working folder. */
 export class SessionStore {
   /** Folder of the folders of all working folders. */
@@ -39,6 +45,18 @@ export class SessionStore {
   /** `root` holds the folders of all working folders; it is made when the first session is. */
   constructor(root: string) {
     this.root = root;
+  }
+
+  /**
+   * Goes on with the session of exactly this id, or starts it where there is none. `await using journal = await store.open("orders")` closes it.
+   * Throws `invalid_argument` for what cannot be an id, `journal`.
+   */
+  async open(sessionId: string, options: OpenOptions = {}): Promise<JsonlJournal> {
+    const { cwd, ...rest } = options;
+    assertSessionId(sessionId, "The session id");
+    const known = this.list(cwd).find((session) => session.sessionId === sessionId);
+    if (known !== undefined) return this.resume(known, rest);
+    return this.start(cwd ?? process.cwd(), { ...rest, sessionId });
   }
 
   /** Starts a session of a working folder. Throws `journal`, also when there is one of that id. */

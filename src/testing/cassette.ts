@@ -66,7 +66,7 @@ export function parseCassette(saved: unknown): Cassette {
     const [issue] = checked.issues;
     throw new NanoAgentError(
       "invalid_argument",
-      `This is no cassette of version ${CASSETTE_VERSION}: ${issue?.path ?? ""} ${issue?.message ?? ""}. Record it anew.`,
+      `This is not a cassette of version ${CASSETTE_VERSION}: ${issue?.path ?? ""} ${issue?.message ?? ""}. Record it anew.`,
     );
   }
   const { provider, model, exchanges } = checked.value as CassetteJson;

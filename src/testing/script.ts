@@ -120,8 +120,8 @@ export class Script<Step> {
     if (step === undefined) {
       throw new NanoAgentError(
         "script_mismatch",
-        `The script has ${counted(steps.length, "step")} and was asked for one more: ${asked()}. Add a step, or find out why the model is asked again.`,
-        { details: { steps: steps.length } },
+        `The script has ${counted(steps.length, "step")} and was asked for one more: ${asked()}. It played ${describeSteps(steps)}. Add a step, or find out why the model is asked again.`,
+        { details: { steps: steps.length, asked: asked() } },
       );
     }
     this.#taken += 1;
@@ -135,10 +135,17 @@ export class Script<Step> {
     if (left === 0) return;
     throw new NanoAgentError(
       "script_mismatch",
-      `The script has ${counted(this.#steps.length, "step")} but was asked for ${this.#taken}; left over: ${this.#steps.slice(this.#taken).map(describeStep).join(", ")}.`,
+      `The script has ${counted(this.#steps.length, "step")} but was asked for ${this.#taken}; left over: ${describeSteps(this.#steps.slice(this.#taken))}.`,
       { details: { steps: this.#steps.length, taken: this.#taken } },
     );
   }
+}
+
+/** The first and last ones of a long script stand for all. */
+function describeSteps(steps: readonly unknown[]): string {
+  const shown = steps.map(describeStep);
+  if (shown.length > 8) shown.splice(4, shown.length - 8, `${shown.length - 8} more`);
+  return shown.join(", ") || "nothing";
 }
 
 function describeStep(step: unknown): string {

@@ -96,7 +96,7 @@ describe("ScriptedModel", () => {
     await expect(partsOf(model)).rejects.toMatchObject({
       code: "script_mismatch",
       message:
-        'The script has 1 step and was asked for one more: after a user message of text "hi". Add a step, or find out why the model is asked again.',
+        'The script has 1 step and was asked for one more: without tools, after a user message of text "hi". It played says("done"). Add a step, or find out why the model is asked again.',
     });
   });
 

@@ -158,13 +158,16 @@ function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal | un
 
 function describeRequest(request: ModelRequest): string {
   const last = request.messages.at(-1);
-  return last === undefined ? "a request without messages" : `after ${describeMessage(last)}`;
+  const tools = request.tools?.map(({ name }) => name).join(", ") ?? "";
+  const offered = tools === "" ? "without tools" : `with the tools ${tools}`;
+  return last === undefined ? "a request without messages" : `${offered}, after ${describeMessage(last)}`;
 }
 
 function describeMessage(message: Message): string {
   const parts = message.content.map((block) => {
     if (block.type === "tool_result")
       return `tool_result ${JSON.stringify(textOf(block.content).slice(0, 80).toWellFormed())}`;
+    if (block.type === "tool_use") return `tool_use ${block.name}`;
     return block.type === "text"
       ? `text ${JSON.stringify(block.text.slice(0, 80).toWellFormed())}`
       : block.type;

@@ -87,11 +87,17 @@ export class ScriptedServer {
 
   /** Ends everything that is going on and frees the port. */
   async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
     this.#closing.abort();
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeAllConnections();
     });
+  }
+
+  /** {@link ScriptedServer.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {

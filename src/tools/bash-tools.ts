@@ -21,6 +21,8 @@ export interface BashTools {
    * are answered with an error. Never rejects for processes that refuse to end.
    */
   dispose(): Promise<void>;
+  /** {@link BashTools.dispose}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
   /** Kills all of that at once without waiting: for an exit hook, where nothing can be awaited. */
   killNow(): void;
 }
@@ -40,6 +42,7 @@ export function createBashTools(options: ShellOptions = {}): BashTools {
     run: (command, options) => runCommand(session, { command, ...options }),
     prepare: () => session.prepare(),
     dispose: () => session.dispose(),
+    [Symbol.asyncDispose]: () => session.dispose(),
     killNow: () => session.killNow(),
   };
 }

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export { applyEdits } from "./apply-edits.ts";
 export { type BashTools, createBashTools } from "./bash-tools.ts";
 export { createBatchTool } from "./batch-tool.ts";

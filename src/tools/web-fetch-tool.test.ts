@@ -159,7 +159,7 @@ test.for([
     "https://user:pw@example.com/",
     "The address holds a user name or password, which are not sent. Leave them out.",
   ],
-  ["example.com", '"example.com" is no address: write https://…'],
+  ["example.com", '"example.com" is not an address: write https://…'],
 ])("the address %s cannot be fetched", async ([url, said]) => {
   expect(await fetched({ url })).toBe(`error: Error: ${said}`);
 });

@@ -42,7 +42,7 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
       const { assertFetchable, fetchPage } = await import("./web/fetch-page.ts");
       try {
         const address = URL.parse(url);
-        if (address === null) return errorResult(`${JSON.stringify(url)} is no address: write https://…`);
+        if (address === null) return errorResult(`${JSON.stringify(url)} is not an address: write https://…`);
         assertFetchable(address);
         const page = await fetchPage(address, { signal, timeoutMs, maxBytes, privateHosts, proxyEnv });
         return await shown(page, offset);

@@ -22,12 +22,12 @@ test.each([
   [["-p", "--disallowed-tools", "bahs(git *)", "go"], "Did you mean bash?"],
   [["-p", "--allowed-tools", "bahs", "go"], "Did you mean bash?"],
   [["-p", "-c", "-r", "x", "go"], "--continue takes the newest session and --resume names one"],
-  [["-p", "--resume", "../../etc/passwd", "go"], '--resume "../../etc/passwd" is no session id'],
+  [["-p", "--resume", "../../etc/passwd", "go"], '--resume "../../etc/passwd" is not a session id'],
   [["-p", "--resume=", "go"], "is followed by an empty text"],
   [["-p", "-r", "", "go"], "is followed by an empty text"],
-  [["-p", "--session-id", "a/b", "go"], '--session-id "a/b" is no session id'],
-  [["-p", "--session-id", "-x", "go"], '--session-id "-x" is no session id'],
-  [["-p", "--session-id", `a${"b".repeat(128)}`, "go"], "is no session id"],
+  [["-p", "--session-id", "a/b", "go"], '--session-id "a/b" is not a session id'],
+  [["-p", "--session-id", "-x", "go"], '--session-id "-x" is not a session id'],
+  [["-p", "--session-id", `a${"b".repeat(128)}`, "go"], "is not a session id"],
   [["-p", "--fork-session", "go"], "--fork-session copies a session"],
   [["-p", "-c", "--session-id", "x", "go"], "--session-id names a new session"],
   [["-p", "-c", "--no-session", "go"], "--no-session keeps nothing and --continue goes on"],
@@ -38,7 +38,7 @@ test.each([
   [["sessions", "verify"], "sessions verify needs FILE."],
   [["sessions", "verify", "/nowhere/at/all"], "/nowhere/at/all cannot be read"],
   [["sessions", "rm"], "sessions rm needs ID."],
-  [["sessions", "show", "a/b"], "is no session id"],
+  [["sessions", "show", "a/b"], "is not a session id"],
   [["sessions", "export", "--format", "htm"], 'does not know --format "htm". Did you mean html?'],
   [["version"], "Did you mean nano-agent --version? To send it as a prompt: nano-agent -p -- version"],
   [["session", "list"], "Did you mean nano-agent sessions list?"],
@@ -74,7 +74,7 @@ test("a prompt file that may not be read, or is a folder, is refused", async () 
   chmodSync(join(cwd, "secret.md"), 0);
   const folder = await runCommand(["-p", "@folder"], { cwd });
   expect(folder).toMatchObject({ code: 2 });
-  expect(folder.stderr).toContain("is no regular file");
+  expect(folder.stderr).toContain("is not a regular file");
   const secret = await runCommand(["-p", "@secret.md"], { cwd });
   // Root may read everything; then there is just no model.
   expect(secret.code).toBe(process.getuid?.() === 0 ? 41 : 2);

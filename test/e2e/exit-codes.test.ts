@@ -149,7 +149,7 @@ test("56: the model goes in circles, saying which call it was and how to go on",
   expect(end.stderr).toContain("The last 5 calls of bash had the same arguments and the same result.");
   const [warned, ended, ...more] = end.stderr.trimEnd().split("\n");
   expect([warned, more]).toEqual([
-    "nano-agent: The model goes in circles and was told so. The last 3 calls of bash had the same arguments and the same result.",
+    "nano-agent: The model is repeating itself and has been warned. The last 3 calls of bash had the same arguments and the same result.",
     [],
   ]);
   expect(ended).toContain("go on with nano-agent -p -c");

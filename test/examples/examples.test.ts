@@ -8,6 +8,12 @@ const ROOT = join(import.meta.dirname, "../..");
 /** Lines an example must print, in this order; others may stand between them. */
 const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["01-minimal", ["Yes, take one: 9 °C and light rain.", "completed after 2 model requests"]],
+  [
+    "34-first-call",
+    ["The run failed (missing_credentials): There is no API key for anthropic. Set ANTHROPIC_API_KEY."],
+  ],
+  ["tutorial/main", ["Noted: tea.", "4 messages in this session"]],
+  ["tutorial/check", ["ℹ pass 2"]],
   ["02-stream", ['> time {"place":"Lima"}', "< time (ok)", "200 tokens in, 40 out, cost unknown"]],
   ["03-schemas", ["total: expected number, got string", "structured_output 318 2 × lamp, 1 × desk"]],
   [
@@ -158,6 +164,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "31-handoff",
     ["finish_tool: billing", "Yes, since Monday.", "translator (completed): Fluss", "A river is ein Fluss."],
   ],
+  ["35-coding-agent", ["read, write, edit, glob, grep, bash, job, batch, task", "completed: It is tea now."]],
   [
     "33-terminal-chat",
     [

@@ -31,10 +31,15 @@ describe("the packed package", () => {
     );
     expect(
       files.filter(
-        (path) => !/^(dist\/|docs\/nano-agent\.1$|LICENSE$|package\.json$|[A-Z][\w.-]*\.md$)/.test(path),
+        (path) =>
+          !/^(dist\/|docs\/|examples\/|bench\/(\w+\/)?README\.md$|LICENSE$|package\.json$|llms\.txt$|[A-Z][\w.-]*\.md$)/.test(
+            path,
+          ),
       ),
     ).toEqual([]);
-    expect(files.filter((path) => /\.(test|contract)\.|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+    expect(files.filter((path) => /\.(test|contract)\.|^(?!examples\/).*(?<!\.d)\.ts$/.test(path))).toEqual(
+      [],
+    );
   });
 
   test("needs at most 12 MB and 12 packages on disk, ripgrep's binary not counted", () => {
@@ -63,6 +68,25 @@ describe("each entry of the packed package", () => {
       for (const name of ${JSON.stringify(specifiers)}) found[name] = Object.keys(await import(name)).length > 0;
       console.log(JSON.stringify(found));`;
     expect(JSON.parse(runModule(text))).toEqual(Object.fromEntries(specifiers.map((name) => [name, true])));
+  });
+
+  test("loads on an engine below the floor, and an agent says there what is missing", () => {
+    const text = `
+      for (const [owner, name] of [[Promise, "withResolvers"], [Map, "groupBy"], [Object, "groupBy"], [Array, "fromAsync"]])
+        delete owner[name];
+      for (const name of ${JSON.stringify(specifiers)}) await import(name);
+      const { Agent } = await import("nano-agent");
+      try {
+        new Agent({ model: "openai/gpt-5" });
+      } catch (error) {
+        console.log(error.message);
+      }`;
+    expect(runModule(text)).toMatch(/^This engine is too old for nano-agent: .* Use Node 22\.19 or newer/);
+    const files = globSync("dist/lib/**/*.js", { cwd: installed.path });
+    const linked = files.filter((file) =>
+      /import \{[^}]*zstd[^}]*\} from "node:zlib"/.test(readFileSync(join(installed.path, file), "utf8")),
+    );
+    expect(linked).toEqual([]);
   });
 
   test("is the same module for require and import", () => {
@@ -104,6 +128,8 @@ describe("each entry of the packed package", () => {
     };
     expect(check([manifest.name], [])).toBe("");
     expect(check(specifiers, ["node"])).toBe("");
+    // Entries that need Node's types say so themselves.
+    for (const specifier of specifiers) expect(check([specifier], [])).toBe("");
   });
 });
 

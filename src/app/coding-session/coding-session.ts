@@ -35,6 +35,7 @@ export interface CodingSessionOptions {
   readonly settings?: Partial<ConfigFile>;
   /** A model, or the name of one. Default: what settings and keys say. */
   readonly model?: string | Model;
+  /** How freely tools may act: `plan`, `dontAsk`, `default`, `acceptEdits` or `bypassPermissions`. Default: what settings say, else `default`. */
   readonly permissionMode?: PermissionMode;
   /** The session to go on with. Default: a new one. */
   readonly resume?: "last" | ResumeOptions;

@@ -30,7 +30,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.configuration, "a configuration file is not usable"],
   [EXIT.turnLimit, "turn limit reached"],
   [EXIT.budget, "budget used up"],
-  [EXIT.loop, "the model went in circles"],
+  [EXIT.loop, "the model kept repeating itself"],
   [EXIT.session, "the session cannot be opened or written"],
   [EXIT.wallTime, "time limit reached"],
   [EXIT.hangup, "the terminal was closed (SIGHUP)"],

@@ -176,7 +176,7 @@ export class LiveSession implements CodingSession {
     if (!PERMISSION_MODES.includes(mode))
       throw new NanoAgentError(
         "invalid_argument",
-        `${JSON.stringify(mode)} is no permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
+        `${JSON.stringify(mode)} is not a permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
       );
     this.#parts.composed.permission.setMode(mode);
     this.#mode = mode;

@@ -104,7 +104,7 @@ export class ModelControl {
     if (effort !== undefined && !EFFORTS.includes(effort))
       throw new NanoAgentError(
         "invalid_argument",
-        `${JSON.stringify(effort)} is no effort. Use one of ${EFFORTS.join(", ")}.`,
+        `${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`,
       );
     const hasNamed = this.#isNamed && this.#effort !== undefined;
     const model = hasNamed ? await this.#composed.openModel(this.name) : this.#model;

@@ -14,7 +14,7 @@ export async function rewindSession(
   if (point === undefined)
     throw new NanoAgentError(
       "invalid_argument",
-      `${JSON.stringify(entryId)} is no message of the user in this conversation. rewindPoints() lists them.`,
+      `${JSON.stringify(entryId)} is not a message of the user in this conversation. rewindPoints() lists them.`,
     );
   const { run, turn, text } = point;
   let report: UndoReport | undefined;

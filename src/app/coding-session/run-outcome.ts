@@ -155,7 +155,7 @@ function adviceFor({ result, facts, code }: RunEnd): string | undefined {
     case "error_max_structured_output_retries":
       return `The model gave no value that fits the schema. Run again, simplify --json-schema, or use another model.${goOn}`;
     case "error_loop_detected":
-      return `The model goes in circles.${detailOf(result)} ${again}, and say what to do differently, or use another model.`;
+      return `The model kept repeating itself.${detailOf(result)} ${again}, and say what to do differently, or use another model.`;
     case "error_output_limit":
       return `${cutText(result)} ${again}, and ask for less at once.`;
     case "error_refusal":

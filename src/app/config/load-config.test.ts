@@ -31,7 +31,7 @@ test("a file that is not there is no config", async () => {
 });
 
 test.each([
-  ['{\n "model": }', "c.json:2: not valid JSON (value expected). Mend it."],
+  ['{\n "model": }', "c.json:2: not valid JSON (value expected). Correct it."],
   ["[]", "c.json:1: the file must be an object, not a list."],
   ['{\n\n "modle": "x" }', 'c.json:3: unknown key "modle". Did you mean "model"?'],
   ['{ "maxTurns": "3" }', 'c.json:1: "maxTurns" must be a whole number from 1, not "3".'],
@@ -63,7 +63,7 @@ test.each([
   ],
   [
     '{ "providers": { "x": { "headers": { "a b": "c" } } } }',
-    'c.json:1: "a b" is no name for an entry of "providers.x.headers".',
+    'c.json:1: "a b" is not a name for an entry of "providers.x.headers".',
   ],
   [
     '{ "providers": { "x": { "headers": { "a": "b\\r\\nc: d" } } } }',

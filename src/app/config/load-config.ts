@@ -102,7 +102,7 @@ function readText(path: string): string | undefined {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (isAbsent(error)) return undefined;
-    throw invalid(path, `cannot be read: ${errorMessage(error)}. Mend or remove it.`);
+    throw invalid(path, `cannot be read: ${errorMessage(error)}. Repair or remove it.`);
   }
   try {
     const stats = fstatSync(file);

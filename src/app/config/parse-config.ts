@@ -22,7 +22,7 @@ export function parseConfigText(text: string): ParsedConfig {
   const lineAt = (offset: number): number => text.slice(0, offset).split("\n").length;
   const [error] = errors;
   if (error !== undefined)
-    return { fault: `not valid JSON (${wordsOf(error)}). Mend it`, line: lineAt(error.offset) };
+    return { fault: `not valid JSON (${wordsOf(error)}). Correct it`, line: lineAt(error.offset) };
   if (tree === undefined) return { value: {}, lineOf: () => 1 };
   const bad = findBadKey(tree);
   if (bad !== undefined)

@@ -53,7 +53,7 @@ export function readPrivateFile(path: string): string | undefined {
   try {
     const stats = fstatSync(file);
     if (!stats.isFile() || stats.size > MAX_BYTES)
-      throw broken(path, `is no regular file of at most ${MAX_BYTES} bytes`);
+      throw broken(path, `is not a regular file of at most ${MAX_BYTES} bytes`);
     return readFileSync(file, "utf8");
   } finally {
     closeSync(file);

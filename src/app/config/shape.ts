@@ -111,7 +111,7 @@ function mapMisfit(
   for (const [key, item] of Object.entries(value)) {
     const at = [...path, key];
     if (key === "__proto__" || shape.key?.test(key) === false)
-      return { path: at, message: `"${key}" is no name for an entry of ${name(path)}` };
+      return { path: at, message: `"${key}" is not a name for an entry of ${name(path)}` };
     const misfit = findMisfit(item, shape.of, at);
     if (misfit !== undefined) return misfit;
   }

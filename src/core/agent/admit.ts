@@ -62,8 +62,8 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
   if ("error" in prepared) return refused({ status: "error", result: errorResult(prepared.error) });
   const { tool, input } = prepared;
   let judged: ToolInput | undefined;
-  if (run.gate !== undefined) {
-    const answer = await permit(run, run.gate, {
+  if (run.gate !== undefined || tool.needsApproval !== undefined) {
+    const answer = await permit(run, {
       callId: call.id,
       tool,
       name: tool.name,

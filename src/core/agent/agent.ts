@@ -37,7 +37,7 @@ import type {
 } from "./options.ts";
 import { publisher } from "./publish.ts";
 import { reply } from "./reply.ts";
-import type { RunResult } from "./result.ts";
+import { isAnswered, RunError, type RunResult } from "./result.ts";
 import { type ModelChoice, type Recorder, type RunContext, record } from "./run-context.ts";
 import { type SteeringMessage, SteeringQueue } from "./steering.ts";
 
@@ -230,10 +230,13 @@ export class Agent {
     this.#running?.release();
   }
 
-  /** Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. Throws what made the run fail. */
+  /**
+   * Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. A run that failed, or was stopped without
+   * a text, rejects with {@link RunError}, which says how to go on.
+   */
   async sendMessage(content: string, callbacks: Callbacks = {}): Promise<string> {
     const result = await this.run(content, callbackOptions(callbacks));
-    if (result.error !== undefined) throw result.error;
+    if (result.error !== undefined || (result.text === "" && !isAnswered(result))) throw new RunError(result);
     return result.text;
   }
 

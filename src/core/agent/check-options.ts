@@ -6,6 +6,7 @@ import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
 
 /** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
 export function assertOptions(options: ResolvedOptions): void {
+  assertEngine();
   if (typeof options?.model?.stream !== "function")
     throw new NanoAgentError("invalid_argument", modelFault(options?.model));
   assertKnown(options, OPTION_LIST);
@@ -180,3 +181,12 @@ const RUN_OPTION_NAMES: { readonly [K in keyof Required<RunOptions>]: true } = {
 };
 
 const RUN_OPTION_LIST: readonly string[] = Object.keys(RUN_OPTION_NAMES);
+
+/** Older engines load every entry and would fail somewhere in the middle of a run. */
+function assertEngine(): void {
+  if (typeof Promise.withResolvers === "function" && typeof Map.groupBy === "function") return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "This engine is too old for nano-agent: it lacks parts of ES2024 (Promise.withResolvers, Map.groupBy). Use Node 22.19 or newer, or a browser, Deno or Bun of 2024 or later.",
+  );
+}

@@ -59,6 +59,7 @@ export async function endRun(run: RunContext, ending: Ending): Promise<RunResult
 /** The result of a run that ended so. */
 export function resultOf(run: RunContext, ending: Ending): RunResult {
   const { state } = run;
+  // Whoever ends a run with an error or a value passes it along.
   return {
     text: ending.text ?? state.progress.lastText,
     ...(ending.output === undefined ? {} : { output: ending.output }),
@@ -73,7 +74,7 @@ export function resultOf(run: RunContext, ending: Ending): RunResult {
     usage: state.run.usage,
     cost: state.run.costUsd,
     sessionId: run.journal.sessionId,
-  };
+  } as RunResult;
 }
 
 function isWaiting(stopReason: StopReason): boolean {

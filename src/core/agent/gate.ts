@@ -39,7 +39,7 @@ export interface GateDecision {
 }
 
 /**
- * Why a call was decided about as it was, for programs. Of the loop: nobody answered (`nobody_to_ask`, `cannot_wait`: in the middle of
+ * Why a call was decided about as it was, for programs. Of the loop: the tool wants approval (`needs_approval`), nobody answered (`nobody_to_ask`, `cannot_wait`: in the middle of
  * another call), a person did (`person`, `run_ending`: they want the run to end, `answered_otherwise`: they said something else instead), a
  * hook refused (`hook`), or gate and approver gave no answer that counts (`gate_failed`, `approver_failed`). Of the permission room:
  * `deny_rule`, `ask_rule`, `no_rule`, `plan_mode`, `dont_ask_mode`, `protected_path`, `not_judged`. A gate of your own may have its own words.
@@ -48,6 +48,7 @@ export type DecisionCode = LoopDecisionCode | (string & {});
 
 /** Codes the loop itself gives. */
 export type LoopDecisionCode =
+  | "needs_approval"
   | "nobody_to_ask"
   | "cannot_wait"
   | "person"

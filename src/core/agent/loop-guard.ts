@@ -183,7 +183,7 @@ export function loopWarning(circle: LoopCircle): string {
 
 /** What people are told about a run that was ended for it. */
 export function loopEnding(circle: LoopCircle): string {
-  return `${circleText(circle)} The model was told so and went on.`;
+  return `${circleText(circle)} The model was warned and went on.`;
 }
 
 /** The circle in one sentence. */

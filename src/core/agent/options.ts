@@ -59,12 +59,15 @@ export type ConversationMemory = "full" | "final-only";
 export interface AgentOptions {
   /** A model, or the name of one, `provider/id[:effort]`, which the classes of `nano-agent` and `nano-agent/patterns` take. */
   readonly model: string | Model;
+  /** What the model can call: made by `defineTool`, or from `nano-agent/tools`. Names must differ. Default: none. */
   readonly tools?: readonly Tool[];
+  /** What the model is told before the conversation, with every request; not a message of the transcript. Default: nothing. */
   readonly systemPrompt?: string;
   /** Model requests one run may make, from 1; `Infinity` for no limit. Default 20. */
   readonly maxIterations?: number;
-  /** Default `summarize`. */
+  /** What happens when `maxIterations` are used up: `summarize`, `last`, `throw` or a function. Default `summarize`. */
   readonly onMaxIterations?: OnMaxIterations;
+  /** What may be used up: US dollars and tokens of the session, milliseconds of one run. Default: no limit. */
   readonly budget?: Budget;
   /** When a model that repeats itself is warned and stopped (`loop_detected`); false: never. Default: warned at 3, stopped at 5. */
   readonly loopGuard?: LoopGuardOptions | false;
@@ -84,9 +87,9 @@ export interface AgentOptions {
    * that never began run, and of those that began the ones whose tool is `idempotent`. Default `close`.
    */
   readonly openCalls?: "close" | "run";
-  /** Hooks of this agent; see {@link import("./agent.ts").Agent.hooks}. */
+  /** What runs before and after the steps of a run. Default: none; see {@link import("./agent.ts").Agent.hooks}. */
   readonly hooks?: HookOptions;
-  /** Default `full`. */
+  /** What the conversation keeps of a run: all of it (`full`), or question and answer (`final-only`). Default `full`. */
   readonly memory?: ConversationMemory;
   /** What is remembered across conversations. Default: nothing. */
   readonly longTermMemory?: LongTermMemoryOptions;
@@ -119,12 +122,22 @@ export interface AgentOptions {
   readonly journal?: Journal;
   /** Conversation to start from; repaired where a call has no result or a result no call. */
   readonly messages?: readonly GivenMessage[];
+  /** Name of the conversation in events and results; a `journal` has its own. Default: made up. */
   readonly sessionId?: string;
+  /**
+   * Whether the model may, must or must not call a tool: `auto`, `required`, `none`, or `{ type: "tool", name }`. One that forces a call holds for
+   * the first answer of a run. Default: the model decides (`auto`).
+   */
   readonly toolChoice?: ToolChoice;
+  /** Longest answer to one request, in tokens, reasoning included. Default: as many as the model can write, and the budget pays for. */
   readonly maxOutputTokens?: number;
+  /** Randomness of the answers, from 0; the upper end (1 or 2) is the provider's. Default: the provider's. Some reasoning models take none. */
   readonly temperature?: number;
+  /** Share of the probability mass that is sampled from, above 0 to 1. Change this or `temperature`. Default: the provider's. */
   readonly topP?: number;
+  /** Texts at which the answer ends, themselves left out. Default: none. */
   readonly stopSequences?: readonly string[];
+  /** How much the model may reason: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`. Ignored by models that cannot. Default: the provider's. */
   readonly effort?: Effort;
   /** Extra fields for the body of one wire, e.g. `{ openai_chat: { seed: 1 } }`. */
   readonly providerOptions?: { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
@@ -135,18 +148,24 @@ export type ResolvedOptions = Omit<AgentOptions, "model"> & { readonly model: Mo
 
 /** How one run is made. Values here win over the agent's. */
 export interface RunOptions<S extends SchemaInput = SchemaInput> {
+  /** Ends the run when it is aborted: request and tools too (`stopReason: "aborted"`). */
   readonly signal?: AbortSignal;
   /** Schema of the value wanted; it arrives in `result.output`. The model delivers it through a tool named `finish`. */
   readonly schema?: S;
+  /** For this run; see {@link AgentOptions.toolChoice}. */
   readonly toolChoice?: ToolChoice;
+  /** Answers what gate and tools ask in this run. Default: the agent's. */
   readonly approve?: Approver;
+  /** What becomes of a question without `approve`; see {@link AgentOptions.onAsk}. Default: the agent's. */
   readonly onAsk?: "deny" | "pause";
+  /** What becomes of calls without a result; see {@link AgentOptions.openCalls}. Default: the agent's. */
   readonly openCalls?: "close" | "run";
   /**
    * Answers to calls that wait for approval, by call id; without an input. What is approved runs, what is refused is told to the model,
    * what has no answer waits on. Throws `invalid_argument` for an id that does not wait.
    */
   readonly approvals?: Approvals;
+  /** Model requests this run may make, from 1; `Infinity` for no limit. Default: the agent's, 20. */
   readonly maxIterations?: number;
   /** Sees every event. An observer: what it throws becomes a `warning` event. */
   readonly onEvent?: (event: AgentEvent) => void;

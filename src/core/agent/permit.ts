@@ -21,28 +21,56 @@ export interface Permit {
 }
 
 /**
- * Asks the gate about a call, and a person where the gate says so. Resolves to a permit for a call that may run, to its end for one that
+ * Asks the gate about a call, and a person where the gate or the tool says so. Resolves to a permit for a call that may run, to its end for one that
  * may not, to `waiting` for one that waits for approval. Whatever is not a clear yes refuses. Throws only for the journal.
  */
 export async function permit(
   run: RunContext,
-  gate: Gate,
   request: GateRequest,
 ): Promise<SettledCall | "waiting" | Permit> {
-  let decision: GateDecision;
-  try {
-    const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), run.signal);
-    decision = isRecord(answer) ? (answer as unknown as GateDecision) : NO_DECISION;
-  } catch (error) {
+  const decision = run.gate === undefined ? ALLOWED : await judge(run, run.gate, request);
+  if (run.signal.aborted) return NOT_RUN;
+  if (decision.action === "allow") {
+    const question = await questionOfTool(run, request, decision.input ?? request.input);
     if (run.signal.aborted) return NOT_RUN;
-    const reason = `the permission check failed: ${errorMessage(error)}`;
-    decision = { action: "deny", code: "gate_failed", reason };
+    if (question === undefined) return { input: decision.input };
+    const answer = await ask(run, request, { action: "ask", code: "needs_approval", reason: question });
+    return answer !== "waiting" && "input" in answer ? { input: answer.input ?? decision.input } : answer;
   }
-  if (decision.action === "allow") return { input: decision.input };
   if (decision.action === "ask") return ask(run, request, decision);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
   return refuse(run, request, { ...decision, by: "rule", reason: decision.reason ?? "a rule forbids it" });
 }
+
+async function judge(run: RunContext, gate: Gate, request: GateRequest): Promise<GateDecision> {
+  try {
+    const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), run.signal);
+    return isRecord(answer) ? (answer as unknown as GateDecision) : NO_DECISION;
+  } catch (error) {
+    const reason = `the permission check failed: ${errorMessage(error)}`;
+    return { action: "deny", code: "gate_failed", reason };
+  }
+}
+
+/** Why a tool wants a person to look at a call; nothing where it does not. */
+async function questionOfTool(
+  run: RunContext,
+  { tool, name }: GateRequest,
+  input: ToolInput,
+): Promise<string | undefined> {
+  const { needsApproval = false } = tool;
+  try {
+    const wanted =
+      typeof needsApproval === "function"
+        ? await orAborted(Promise.resolve(needsApproval(input as never)), run.signal)
+        : needsApproval;
+    return wanted === false ? undefined : `${name} needs approval`;
+  } catch (error) {
+    return `whether ${name} needs approval could not be decided: ${errorMessage(error)}`;
+  }
+}
+
+const ALLOWED: GateDecision = { action: "allow" };
 
 const NO_DECISION: GateDecision = {
   action: "deny",

@@ -71,7 +71,7 @@ async function afterReply(
   try {
     if (hooks.has("post_reply")) hooked = await hooks.post("reply", { messages }, result);
   } catch (error) {
-    if (run.signal.aborted) return { ...result, ...aborted(run) };
+    if (run.signal.aborted) return { ...result, ...aborted(run) } as RunResult;
     return { ...result, stopReason: "error", error: toNanoAgentError(error) };
   }
   if (hooks.failure === undefined || hooked.error !== undefined) return hooked;

@@ -5,19 +5,37 @@ import type { Usage } from "../message/usage.ts";
 import type { BudgetLimit, LoopCircle } from "./entry.ts";
 import type { PendingCall } from "./pending-call.ts";
 
-/** How a run ended, as data. */
-export interface RunResult<Output = unknown> {
+/**
+ * How a run ended, as data. `stopReason === "structured_output"` says that `output` is there, `"error"` that `error` is.
+ * `runOrThrow` of the agents is for code that wants exceptions.
+ */
+export type RunResult<Output = unknown> = RunReport & RunEnding<Output>;
+
+/** What depends on how a run ended. */
+export type RunEnding<Output> =
+  | { readonly stopReason: "structured_output"; readonly output: Output; readonly error?: never }
+  | { readonly stopReason: "error"; readonly output?: Output; readonly error: NanoAgentError }
+  | {
+      readonly stopReason: Exclude<StopReason, "structured_output" | "error">;
+      /** What a tool ended the run with, when `stopReason` is `finish_tool`. */
+      readonly output?: Output;
+      readonly error?: never;
+    };
+
+/** A run that gave the value its schema asked for. */
+export type StructuredResult<Output> = Extract<
+  RunResult<Output>,
+  { readonly stopReason: "structured_output" }
+>;
+
+/** What a {@link RunResult} says of every run. */
+export interface RunReport {
   /** The answer: all text of the final assistant message, or the text of a finish tool, or what `onMaxIterations` made. */
   readonly text: string;
-  /** The value for the requested schema, when there is one. */
-  readonly output?: Output;
-  readonly stopReason: StopReason;
   /** Which limit, when `stopReason` is `budget`. */
   readonly limit?: BudgetLimit;
   /** Which calls, when `stopReason` is `loop_detected`. */
   readonly circle?: LoopCircle;
-  /** Set when `stopReason` is `error`. */
-  readonly error?: NanoAgentError;
   /** One sentence for people, when `stopReason` is `budget` (spent how much of what), `loop_detected` (which calls) or `output_limit` (a full window). */
   readonly detail?: string;
   /** The calls that wait, when `stopReason` is `awaiting_approval` or `awaiting_external`. */
@@ -45,4 +63,42 @@ export class MaxIterationsError extends NanoAgentError {
     );
     this.result = result;
   }
+}
+
+/**
+ * Thrown by `runOrThrow` and `sendMessage` for a run without an answer; carries everything it produced. `code` is that of
+ * the run's error, `aborted` for a run that was stopped, and `incomplete` for every other end.
+ */
+export class RunError extends NanoAgentError {
+  readonly result: RunResult;
+
+  constructor(result: RunResult) {
+    const { error, stopReason } = result;
+    const code = error?.code ?? (stopReason === "aborted" ? "aborted" : "incomplete");
+    super(code, `${whyWithoutAnswer(result)} ${HOW_TO_GO_ON[stopReason] ?? KEPT}`, {
+      details: { ...error?.details, stopReason },
+      ...(error === undefined ? {} : { cause: error, retryable: error.retryable }),
+    });
+    this.result = result;
+  }
+}
+
+/** Whether a run came to its end by itself. */
+export function isAnswered({ stopReason }: RunResult): boolean {
+  return stopReason === "completed" || stopReason === "finish_tool" || stopReason === "structured_output";
+}
+
+const KEPT = "The conversation is kept: run() without an input goes on with it.";
+
+const HOW_TO_GO_ON: { readonly [reason in StopReason]?: string } = {
+  awaiting_approval: "Answer with run(undefined, { approvals }).",
+  awaiting_external: "Answer with a run whose input is the tool results.",
+  budget: "Raise the budget; the conversation is kept, and run() without an input goes on with it.",
+  output_limit: "Raise maxOutputTokens, or ask for less; the conversation is kept.",
+  refusal: "Ask in other words; the conversation is kept.",
+};
+
+function whyWithoutAnswer({ error, stopReason, detail }: RunResult): string {
+  if (error !== undefined) return error.message;
+  return `The run ended with ${stopReason}${detail === undefined ? "." : `: ${detail}`}`;
 }

@@ -30,6 +30,8 @@ export type ErrorCode =
   | "aborted"
   /** `onMaxIterations: "throw"`; `details.result` is not set, the result is on {@link MaxIterationsError}. */
   | "max_iterations"
+  /** A run that ended without an answer, where one was asked for: `details.stopReason` says how; the result is on the error. */
+  | "incomplete"
   /** The journal refused a record: the run stops, it never goes on unrecorded. */
   | "journal"
   /** What a tool call would change cannot be kept, or what was kept cannot be put back. */

@@ -13,7 +13,7 @@ const NO_PARAMETERS: JsonSchema = { type: "object", properties: {}, additionalPr
  * provider would refuse, a missing description, or a schema that is not an object schema or cannot be expressed as JSON Schema.
  */
 export function defineTool<const S extends SchemaInput = JsonSchema>(definition: ToolDefinition<S>): Tool {
-  const { name, description, parameters, execute, access, ...rest } = definition;
+  const { name, description, parameters, execute, access, needsApproval, ...rest } = definition;
   assertToolName(name);
   if (typeof description !== "string") {
     throw new NanoAgentError(
@@ -25,6 +25,16 @@ export function defineTool<const S extends SchemaInput = JsonSchema>(definition:
     throw new NanoAgentError(
       "invalid_argument",
       `execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`,
+    );
+  }
+  if (
+    needsApproval !== undefined &&
+    typeof needsApproval !== "boolean" &&
+    typeof needsApproval !== "function"
+  ) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `needsApproval of tool "${name}" is ${typeof needsApproval}; pass true, false or a function of the input.`,
     );
   }
   assertOwnNames(name, definition);
@@ -42,6 +52,7 @@ export function defineTool<const S extends SchemaInput = JsonSchema>(definition:
     schema,
     ...(execute === undefined ? {} : { execute }),
     ...(access === undefined ? {} : { access }),
+    ...(needsApproval === undefined ? {} : { needsApproval }),
   };
 }
 

@@ -140,12 +140,21 @@ export interface ToolContext {
 
 /** A tool as the loop runs it. Make one with {@link defineTool}. */
 export interface Tool {
+  /** What the model calls it: 1 to 64 letters, digits, `_` and `-`, not beginning with a digit or `-`. */
   readonly name: string;
+  /** What it does and when to use it: the model chooses by this. */
   readonly description: string;
+  /** Checks the arguments, and says them as JSON Schema; `defineTool` makes it from `parameters`. */
   readonly schema: CompiledSchema;
   /** Absent: the call is answered by the caller (`stopReason: "awaiting_external"`). */
   readonly execute?: (input: never, context: ToolContext) => ToolOutput;
+  /** What a call touches, so that calls of one answer that conflict run one after the other. Default `none`. */
   readonly access?: ToolAccess | ((input: never, context: AccessContext) => ToolAccess);
+  /**
+   * Whether a call has to be approved by a person before it runs, also where the gate allows it; a function decides by the validated input.
+   * The agent's `approve` is asked; without one see `onAsk`. A function that throws asks. Default false.
+   */
+  readonly needsApproval?: boolean | ((input: never) => boolean | Promise<boolean>);
   /** Milliseconds one call may take before it is aborted and answered with an error. Default: the agent's. 0: no limit. */
   readonly timeoutMs?: number;
   /** Milliseconds a call gets to end by itself once it was aborted; then it is abandoned. Default 500. */
@@ -167,9 +176,14 @@ export interface Tool {
 }
 
 /** What {@link defineTool} takes. */
-export interface ToolDefinition<S extends SchemaInput> extends Omit<Tool, "schema" | "execute" | "access"> {
+export interface ToolDefinition<S extends SchemaInput>
+  extends Omit<Tool, "schema" | "execute" | "access" | "needsApproval"> {
   /** Schema of the arguments: zod 4, valibot, arktype (Standard Schema) or JSON Schema of an object. Default: no arguments. */
   readonly parameters?: S;
+  /** Does the work; what it returns is what the model sees ({@link ToolOutput}). Absent: the caller answers the call (`awaiting_external`). */
   readonly execute?: (input: InferSchema<S>, context: ToolContext) => ToolOutput;
+  /** See {@link Tool.access}. Default `none`. */
   readonly access?: ToolAccess | ((input: InferSchema<S>, context: AccessContext) => ToolAccess);
+  /** See {@link Tool.needsApproval}. */
+  readonly needsApproval?: boolean | ((input: InferSchema<S>) => boolean | Promise<boolean>);
 }

@@ -99,7 +99,7 @@ test("a definition is read in the forms of the field", async () => {
     "note: steps 500 is cut to 200",
     "note: permissionMode bypassPermissions has no effect: the permission of the run holds",
     "note: the field hooks has no effect",
-    'note: the model "sonnet" is no provider/id: the model of the run is used',
+    'note: the model "sonnet" is not of the form provider/id: the model of the run is used',
   ]);
 });
 

@@ -105,7 +105,7 @@ function readModel(fields: Readonly<Record<string, unknown>>, notes: string[]): 
   if (model === undefined || model === "inherit") return {};
   if (/^[^\s/]+\/\S+$/.test(model)) return { model };
   notes.push(
-    `the model ${JSON.stringify(model.slice(0, 80))} is no provider/id: the model of the run is used`,
+    `the model ${JSON.stringify(model.slice(0, 80))} is not of the form provider/id: the model of the run is used`,
   );
   return {};
 }

@@ -156,7 +156,7 @@ test("phases of a pattern stand on lines of their own", () => {
   ]);
 });
 
-test("that the model goes in circles is one line for a person, and one on a pipe", async () => {
+test("that the model repeats itself is one line for a person, and one on a pipe", async () => {
   const seen = async (isTerminal: boolean): Promise<readonly string[]> => {
     const { output, text } = screen(isTerminal);
     const style = styleFor(isTerminal, { NO_COLOR: "1" });
@@ -166,9 +166,9 @@ test("that the model goes in circles is one line for a person, and one on a pipe
     await new Agent({ model, tools: [look] }).run("go", { onEvent: (event) => progress.show(event) });
     return text()
       .split("\n")
-      .filter((line) => line.includes("circles"));
+      .filter((line) => line.includes("repeating itself"));
   };
   const line =
-    "The model goes in circles and was told so. The last 3 calls of look had the same arguments and the same result.";
+    "The model is repeating itself and has been warned. The last 3 calls of look had the same arguments and the same result.";
   expect([await seen(true), await seen(false)]).toEqual([[line], [`nano-agent: ${line}`]]);
 });

@@ -173,7 +173,7 @@ function noteLine(event: AgentEvent, style: Style): string | undefined {
 /** That the model was told that it goes in circles; undefined for any other event. */
 export function circlingLine(event: AgentEvent): string | undefined {
   if (event.type !== "user_message" || event.circle === undefined) return undefined;
-  return `The model goes in circles and was told so. ${circleText(event.circle)}`;
+  return `The model is repeating itself and has been warned. ${circleText(event.circle)}`;
 }
 
 const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {

@@ -82,7 +82,7 @@ export function readTextFile(
   try {
     const stats = fstatSync(file);
     if (!stats.isFile())
-      throw usageError(`The file for ${what}, ${absolute}, is no regular file. Name a text file.`);
+      throw usageError(`The file for ${what}, ${absolute}, is not a regular file. Name a text file.`);
     if (stats.size > MAX_FILE_BYTES)
       throw usageError(
         `The file for ${what}, ${absolute}, has ${stats.size} bytes, more than ${MAX_FILE_BYTES}.`,

@@ -29,7 +29,7 @@ export function subagentLine(event: SubagentEvent, style: Style): string | undef
       return `${head} ${style.yellow(`↻ attempt ${inner.attempt}: ${terminalLine(inner.error.message, MAX_COLUMNS * 2)}`)}`;
     case "user_message": {
       if (inner.circle === undefined) return undefined;
-      return `${head} ${style.yellow(`goes in circles: ${terminalLine(circleText(inner.circle), MAX_COLUMNS * 2)}`)}`;
+      return `${head} ${style.yellow(`is repeating itself: ${terminalLine(circleText(inner.circle), MAX_COLUMNS * 2)}`)}`;
     }
     case "warning":
       return `${head} ${style.yellow(terminalLine(inner.message, MAX_COLUMNS * 2))}`;

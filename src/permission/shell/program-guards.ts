@@ -227,7 +227,11 @@ function findGuards(words: readonly ShellWord[]): readonly WordGuard[] {
     if (!FIND_RUNS.has(text)) {
       if (hasWord(FIND_TESTS, `${text}=`) && isOneWord(words[index + 1])) index++;
       else if (isUnknownTest(words[index]))
-        guards.push({ from: index, to: index + 1, reason: `${text} is no test of find that is known here` });
+        guards.push({
+          from: index,
+          to: index + 1,
+          reason: `${text} is not a test of find that is known here`,
+        });
       continue;
     }
     let end = index + 1;

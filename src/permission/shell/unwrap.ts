@@ -48,7 +48,7 @@ function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[])
     return unseenFrom(
       words,
       unknown,
-      `${words[unknown]?.text ?? ""} is no option of ${name} that is known here`,
+      `${words[unknown]?.text ?? ""} is not an option of ${name} that is known here`,
     );
   const taken = countAssignments(words, places, wrapper);
   const assigns = places.slice(0, taken);
@@ -118,7 +118,7 @@ function unwrapXargs({ words, piped, input, source }: SimpleCommand): Unwrapped 
     return unseenFrom(
       words,
       unknown,
-      `${words[unknown]?.text ?? ""} is no option of xargs that is known here`,
+      `${words[unknown]?.text ?? ""} is not an option of xargs that is known here`,
     );
   const program = operands.flatMap((index) => words[index] ?? []);
   if (program.length === 0) return {};

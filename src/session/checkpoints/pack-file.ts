@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+// As one object, so that the entry loads where an engine lacks some of it.
+import zlib from "node:zlib";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { syncFolderSync } from "./sync-folder.ts";
 
@@ -64,7 +65,7 @@ export class PackWriter {
     const trailer = Buffer.alloc(TRAILER_BYTES);
     trailer.writeBigUInt64LE(BigInt(this.#offset), 0);
     trailer.writeUInt32LE(table.length, 8);
-    trailer.writeUInt32LE(crc32(table), 12);
+    trailer.writeUInt32LE(zlib.crc32(table), 12);
     this.#write(table);
     this.#write(trailer);
     fsyncSync(this.#descriptor);
@@ -115,8 +116,8 @@ export function readPackTable(path: string): ReadonlyMap<string, ObjectPlace> | 
     const length = trailer.readUInt32LE(8);
     if (offset + length + TRAILER_BYTES !== size) return undefined;
     const table = readAt(descriptor, offset, length);
-    if (crc32(table) !== trailer.readUInt32LE(12)) return undefined;
-    const parsed = safeParse(zstdDecompressSync(table).toString("utf8"));
+    if (zlib.crc32(table) !== trailer.readUInt32LE(12)) return undefined;
+    const parsed = safeParse(zlib.zstdDecompressSync(table).toString("utf8"));
     if (!parsed.ok || !isRecord(parsed.value)) return undefined;
     const { blocks, objects } = parsed.value as unknown as Table;
     return placesOf(blocks, objects);
@@ -164,12 +165,12 @@ function readAt(descriptor: number, offset: number, length: number): Buffer {
 }
 
 function pack(bytes: Buffer): Buffer {
-  return zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+  return zlib.zstdCompressSync(bytes, { params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 } });
 }
 
 function unpack(bytes: Buffer): Buffer | undefined {
   try {
-    return zstdDecompressSync(bytes);
+    return zlib.zstdDecompressSync(bytes);
   } catch {
     // Damaged: whoever asked for an object of it is told that it is gone.
     return undefined;

@@ -98,7 +98,7 @@ export function parseForeign(file: string, records: readonly ForeignRecord[]): F
     case undefined:
       throw new NanoAgentError(
         "invalid_argument",
-        `${file} is no session file of Claude Code, Codex or pi. Name one of their .jsonl files.`,
+        `${file} is not a session file of Claude Code, Codex or pi. Name one of their .jsonl files.`,
       );
   }
 }

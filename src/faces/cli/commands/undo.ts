@@ -89,7 +89,7 @@ function turnPlace(word: string): TurnPlace {
   const [, run, turn] = /^([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?$/.exec(word) ?? [];
   if (run === undefined)
     throw usageError(
-      `${JSON.stringify(word)} is no turn. Write a number such as 2, or 2.3; see nano-agent undo --list. Paths stand behind --.`,
+      `${JSON.stringify(word)} is not a turn. Write a number such as 2, or 2.3; see nano-agent undo --list. Paths stand behind --.`,
     );
   return { run: Number(run), turn: turn === undefined ? 0 : Number(turn) };
 }

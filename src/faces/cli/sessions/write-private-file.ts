@@ -20,7 +20,9 @@ export function writePrivateFile(path: string, cwd: string, text: string): void 
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || stats.nlink > 1)
-      throw usageError(`${target} is no plain file, or has a second name (a hard link). Name another file.`);
+      throw usageError(
+        `${target} is not a plain file, or has a second name (a hard link). Name another file.`,
+      );
     fchmodSync(descriptor, 0o600);
     ftruncateSync(descriptor);
     writeFileSync(descriptor, text);

@@ -178,7 +178,7 @@ const ENDINGS: { readonly [reason: string]: string | undefined } = {
   max_iterations: "The turn limit is reached; your next message goes on.",
   budget: "The budget is used up; a higher --max-budget-usd lets it go on.",
   denied: "A refused call ended the run.",
-  loop_detected: "The model goes in circles: say what to do differently, or choose another /model.",
+  loop_detected: "The model kept repeating itself: say what to do differently, or choose another /model.",
   output_limit: "The answer was cut at the model's output limit; ask it to go on.",
   refusal: "The model refused, or a filter of its provider did.",
   error: "The run failed.",

@@ -1,0 +1,53 @@
+import type { RunResult } from "../core/agent/result.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import { isRecord } from "../core/base/json.ts";
+import { defineTool } from "../core/tool/define-tool.ts";
+import type { Tool } from "../core/tool/tool.ts";
+
+/** How a {@link HandoffTool} is made. */
+export interface HandoffOptions<Name extends string> {
+  /** Whom the conversation can go to, and what they are for: the model chooses by it. */
+  readonly to: { readonly [name in Name]: string };
+  /** Name of the tool. Default `transfer`. */
+  readonly name?: string;
+}
+
+/** A tool that ends the run (`finish_tool`): somebody else goes on with the conversation. */
+export interface HandoffTool<Name extends string> extends Tool {
+  /** Who goes on; `undefined` for a run that did not end with this tool. */
+  readonly targetOf: (result: RunResult) => Name | undefined;
+}
+
+/** Makes a tool by which a model hands the conversation over. Throws `invalid_argument` when there is nobody to hand it to. */
+export function createHandoffTool<const Name extends string>({
+  to,
+  name = "transfer",
+}: HandoffOptions<Name>): HandoffTool<Name> {
+  const names = Object.keys(to) as Name[];
+  if (names.length === 0)
+    throw new NanoAgentError(
+      "invalid_argument",
+      "createHandoffTool needs somebody to hand over to: to: { name: what for }.",
+    );
+  const lines = names.map((each) => `- ${each}: ${to[each]}`);
+  const tool = defineTool({
+    name,
+    description: `Hands the conversation to a colleague, who answers in your place:\n${lines.join("\n")}`,
+    parameters: {
+      type: "object",
+      properties: { to: { type: "string", enum: names } },
+      required: ["to"],
+      additionalProperties: false,
+    },
+    readOnly: true,
+    execute: (input) => ({
+      content: `The conversation goes on with ${input["to"]}.`,
+      finish: { text: "", output: { handoff: name, to: input["to"] } },
+    }),
+  });
+  const targetOf = ({ stopReason, output }: RunResult): Name | undefined => {
+    if (stopReason !== "finish_tool" || !isRecord(output) || output["handoff"] !== name) return undefined;
+    return names.find((each) => each === output["to"]);
+  };
+  return { ...tool, targetOf };
+}

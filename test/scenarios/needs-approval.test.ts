@@ -1,0 +1,107 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { Agent } from "../../src/core/agent/agent.ts";
+import type { ApprovalAnswer, ApprovalRequest } from "../../src/core/agent/gate.ts";
+import type { AgentOptions } from "../../src/core/agent/options.ts";
+import { defineTool } from "../../src/core/tool/define-tool.ts";
+import type { ToolDefinition } from "../../src/core/tool/tool.ts";
+import { calls, says } from "../../src/testing/script.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { lines } from "./conversation.ts";
+
+const PARAMETERS = {
+  type: "object",
+  properties: { amount: { type: "number" } },
+  required: ["amount"],
+} as const;
+type Wanted = ToolDefinition<typeof PARAMETERS>["needsApproval"];
+
+/** An agent that pays 5 and then 500, and what happened. */
+function till(needsApproval: Wanted, options: Partial<AgentOptions> = {}) {
+  const paid: number[] = [];
+  const pay = defineTool({
+    name: "pay",
+    description: "Pays.",
+    parameters: PARAMETERS,
+    ...(needsApproval === undefined ? {} : { needsApproval }),
+    execute: ({ amount }) => paid.push(amount) && "paid",
+  });
+  const model = new ScriptedModel([
+    [calls("pay", { amount: 5 }), calls("pay", { amount: 500 })],
+    says("Done."),
+  ]);
+  return { paid, agent: new Agent({ model, tools: [pay], ...options }) };
+}
+
+test.each([
+  ["true", true, [5, 500]],
+  ["a function of the input", ({ amount }: { readonly amount: number }) => amount > 100, [500]],
+  ["a function that resolves", async ({ amount }: { readonly amount: number }) => amount < 100, [5]],
+  ["false", false, []],
+] as const)("with needsApproval as %s the approver is asked, without any gate", async (_, wanted, asked) => {
+  const seen: ApprovalRequest[] = [];
+  const approve = (request: ApprovalRequest): ApprovalAnswer => {
+    seen.push(request);
+    return true;
+  };
+  const { paid, agent } = till(wanted, { approve });
+  expect((await agent.run("go")).text).toBe("Done.");
+  expect({ paid, asked: seen.map(({ input }) => input["amount"]) }).toEqual({ paid: [5, 500], asked });
+  for (const { decision } of seen)
+    expect(decision).toEqual({ action: "ask", code: "needs_approval", reason: "pay needs approval" });
+});
+
+test("without an approver the call is refused, or waits", async () => {
+  const refused = till(({ amount }) => amount > 100);
+  expect(lines((await refused.agent.run("go")).messages).slice(3, 5)).toEqual([
+    "result call_1: paid",
+    "error call_2: Error: Tool call was not approved: pay needs approval, and there is nobody to ask",
+  ]);
+  const waiting = till(({ amount }) => amount > 100, { onAsk: "pause" });
+  const paused = await waiting.agent.run("go");
+  expect(paused.pending).toMatchObject([{ callId: "call_2", reason: "pay needs approval" }]);
+  const done = await waiting.agent.run(undefined, { approvals: { call_2: true } });
+  expect({ text: done.text, paid: waiting.paid }).toEqual({ text: "Done.", paid: [5, 500] });
+});
+
+test("a gate that forbids needs no question, and one that allows does not spare it", async () => {
+  const asked: unknown[] = [];
+  const approve = ({ input }: ApprovalRequest): boolean => asked.push(input["amount"]) > 1;
+  const gate: AgentOptions["permission"] = {
+    check: ({ input }) =>
+      input["amount"] === 5 ? { action: "deny", reason: "too little" } : { action: "allow" },
+  };
+  const { paid, agent } = till(true, { approve, permission: gate });
+  await agent.run("go");
+  expect({ asked, paid }).toEqual({ asked: [500], paid: [] });
+});
+
+test("what the gate judged in place of the input is asked about by it and runs after a yes", async () => {
+  const { paid, agent } = till(({ amount }) => amount === 7, {
+    approve: () => true,
+    permission: { check: () => ({ action: "allow", input: { amount: 7 } }) },
+  });
+  await agent.run("go");
+  expect(paid).toEqual([7, 7]);
+});
+
+test("a function that throws asks, and says why", async () => {
+  const reasons: unknown[] = [];
+  const { agent } = till(
+    () => {
+      throw new Error("no rates");
+    },
+    { approve: ({ decision }) => reasons.push(decision.reason) > 2 },
+  );
+  await agent.run("go");
+  expect(reasons).toEqual(
+    Array.from({ length: 2 }, () => "whether pay needs approval could not be decided: no rates"),
+  );
+});
+
+test("anything but a boolean or a function is refused when the tool is made", () => {
+  expectTypeOf<Wanted>().not.toBeAny();
+  // @ts-expect-error a text is no answer to the question
+  expect(() => till("always")).toThrow(
+    'needsApproval of tool "pay" is string; pass true, false or a function',
+  );
+});
