@@ -14,7 +14,7 @@ export interface ReadOnlyCommand extends OptionTable {
   readonly max?: number;
   /** How every operand has to begin. */
   readonly begins?: string;
-  /** What its other options do at worst: `true`: run programs or write files · `reads`: read files that they name. */
+  /** What its other options do at worst: `true`: run programs, write files or read folders that they name · `reads`: read files. */
   readonly sharp?: true | "reads";
 }
 
@@ -139,7 +139,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     name: "diff",
     short: "abBcdeEiNpqrstTuwyZ0123456789",
     valued: "UCWxI",
-    sharp: "reads",
+    sharp: true,
     long: "unified unified= brief recursive ignore-all-space ignore-case side-by-side color color= exclude= new-file context context= strip-trailing-cr report-identical-files suppress-common-lines width=",
     operands: "paths",
   },

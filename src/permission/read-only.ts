@@ -102,12 +102,13 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
   // These take whatever is no option of theirs for a text.
   if (command.operands === "texts" && command.short === undefined && command.words === undefined)
     return areTexts(command, words.slice(from), context);
-  const { options, operands: places, unknown, shifts } = readOptions(words, command, { from });
+  const { options, operands: places, unknown, open, shifts } = readOptions(words, command, { from });
   const operands = places.flatMap((index) => words[index] ?? []);
   if (unknown.length > 0 || !options.every((option) => isHarmlessOption(command, option, context)))
     return false;
   const sharp = command.name.startsWith("git ") ? true : command.sharp;
-  if (sharp !== undefined && mayBecomeOption(operands, words, { ...context, sharp })) return false;
+  const mayBecome = open.flatMap((index) => words[index] ?? []);
+  if (sharp !== undefined && mayBecomeOption(mayBecome, { ...context, sharp })) return false;
   const isPattern = !shifts && !options.some(({ name }) => PATTERN_OPTIONS.has(name));
   return areHarmless(command, operands, { ...context, isPattern });
 }
@@ -181,20 +182,21 @@ function isHarmlessOption(
 const REFERENCES = /^git (?:branch|tag|for-each-ref)/;
 
 /**
- * A name that a glob finds begins as the glob does: a file called like an option would become one, unless `--` stands before it. That
- * goes for a variable of the line with such a value too. An option that names a place elsewhere takes a folder: a slash in the glob.
+ * A name that a glob finds begins as the glob does: a file called like an option would become one where no `--` stands before it. That goes
+ * for a variable of the line with such a value too. An option that names a place elsewhere takes a folder: a slash in the glob.
  */
 function mayBecomeOption(
   operands: readonly ShellWord[],
-  words: readonly ShellWord[],
   { variables, sharp }: ReadOnlyContext & { readonly sharp: true | "reads" },
 ): boolean {
   const isOpen = ({ glob, text }: ShellWord): boolean =>
     glob && /^[*?[+@!]/.test(text) && (sharp === true || text.includes("/"));
   const becomesOpen = ({ names, text }: ShellWord): boolean =>
-    text.startsWith("$") && names.some((name) => variables.get(name)?.some(isOpen) === true);
-  if (!operands.some((word) => isOpen(word) || becomesOpen(word))) return false;
-  return !words.some(({ text, literal }) => text === "--" && literal);
+    text.startsWith("$") &&
+    names.some(
+      (name) => variables.get(name)?.some((value) => isOpen(value) || value.text.startsWith("-")) === true,
+    );
+  return operands.some((word) => isOpen(word) || becomesOpen(word));
 }
 
 /** A text that shows nothing secret: no variable that may hold a key, no value that nobody knows beyond that. */
@@ -248,12 +250,12 @@ function coversScripts(
   words: readonly ShellWord[],
   context: ReadOnlyContext,
 ): boolean {
-  const { scripts, files, unknown } = readScripts(program, words);
+  const { scripts, files, open, unknown } = readScripts(program, words);
   return (
     unknown.length === 0 &&
     scripts.length > 0 &&
     worstEffect(program, scripts) === "none" &&
-    !mayBecomeOption(files, words, { ...context, sharp: true }) &&
+    !mayBecomeOption(open, { ...context, sharp: true }) &&
     files.every((word) => !word.text.startsWith("-") && staysInside(word, context))
   );
 }

@@ -44,6 +44,8 @@ export interface FoundWords {
   readonly operands: readonly number[];
   /** Indexes of words that look like options and are none that is known, or that an expansion could turn into one. */
   readonly unknown: readonly number[];
+  /** The {@link operands} in front of a `--` that ends the options; all where none does. */
+  readonly open: readonly number[];
   /** A glob is the value of an option: the first operand of the line may not be the first that the program finds. */
   readonly shifts: boolean;
 }
@@ -65,10 +67,11 @@ export function readOptions(
   const options: FoundOption[] = [];
   const operands: number[] = [];
   const unknown: number[] = [];
-  const found = (all: readonly number[]): FoundWords => ({
+  const found = (all: readonly number[], open = all): FoundWords => ({
     options,
     operands: all,
     unknown,
+    open,
     shifts: options.some(({ from: first, to, value }) => value?.glob === true && to - first > 1),
   });
   for (let at = from; at < words.length; at++) {
@@ -79,7 +82,7 @@ export function readOptions(
       continue;
     }
     if (word.text === "--" && table.words === undefined)
-      return found([...operands, ...range(at + 1, words.length)]);
+      return found([...operands, ...range(at + 1, words.length)], operands);
     const read = table.words === undefined ? optionAt(words, at, table) : wordAt(words, at, table);
     if (read === undefined) {
       unknown.push(at);

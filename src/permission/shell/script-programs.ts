@@ -51,13 +51,15 @@ export interface ScriptWords {
   readonly scripts: readonly FoundScript[];
   /** Words that are files. */
   readonly files: readonly ShellWord[];
+  /** Those of them, and of the scripts, that a `--` does not keep from being options. */
+  readonly open: readonly ShellWord[];
   /** Indexes of words that are no option known here. */
   readonly unknown: readonly number[];
 }
 
 /** Finds the scripts among the words of a command. */
 export function readScripts(program: ScriptProgram, words: readonly ShellWord[]): ScriptWords {
-  const { options, operands, unknown } = readOptions(words, program, { ordered: program.ordered });
+  const { options, operands, unknown, open } = readOptions(words, program, { ordered: program.ordered });
   const given = options.flatMap(({ name, from, to, value }): readonly FoundScript[] =>
     value !== undefined && program.scripts.includes(name) ? [{ from, to, script: value }] : [],
   );
@@ -66,6 +68,7 @@ export function readScripts(program: ScriptProgram, words: readonly ShellWord[])
   return {
     scripts: own ? given : [{ from: first, to: first + 1, script: words[first] ?? literalWord("") }],
     files: operands.slice(own ? 0 : 1).map((index) => words[index] ?? literalWord("")),
+    open: open.flatMap((index) => words[index] ?? []),
     unknown,
   };
 }
