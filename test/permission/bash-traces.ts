@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { BASH } from "./stub-room.ts";
 
@@ -20,9 +29,13 @@ export interface BashTraces {
   run(lines: readonly string[]): readonly BashTrace[];
 }
 
+/** Generated lines may name any place: run by root they would write there. `nobody` can write in its own folder alone. */
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+
 /** Opens a place for {@link BashTraces} in a folder of its own. */
 export function openBashTraces(root: string): BashTraces {
   const script = join(root, "driver");
+  if (NOBODY !== undefined) chmodSync(root, 0o755);
   writeFileSync(script, DRIVER);
   let batch = 0;
   return {
@@ -31,8 +44,10 @@ export function openBashTraces(root: string): BashTraces {
       mkdirSync(folder);
       lines.forEach((_, index) => fill(join(folder, String(index), "work")));
       writeFileSync(join(folder, "lines"), lines.map((line) => `${line}\0`).join(""));
+      giveToNobody(folder);
       spawnSync(BASH ?? "bash", ["--norc", "--noprofile", script, folder], {
         cwd: folder,
+        ...NOBODY,
         env: { PATH: join(root, "nothing"), HOME: "/nowhere", LC_ALL: "C.UTF-8" },
         stdio: "ignore",
       });
@@ -64,6 +79,12 @@ while IFS= read -r -d '' LINE; do
   wait
 done < "$1/lines"
 `;
+
+function giveToNobody(folder: string): void {
+  if (NOBODY === undefined) return;
+  for (const name of ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })])
+    lchownSync(join(folder, name), NOBODY.uid, NOBODY.gid);
+}
 
 function fill(folder: string): void {
   mkdirSync(join(folder, "sub"), { recursive: true });
