@@ -187,7 +187,7 @@ test("a call that was killed is found by the next undo, which asks before it tak
 });
 
 test.each([
-  [["undo", "x"], "is no turn"],
+  [["undo", "x"], "is not a turn"],
   [["undo", "7"], "There is no turn 7"],
   [["undo", "1", "a.txt"], "one word too many"],
   [["undo", "--forse"], "Did you mean --force"],

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { systemClock } from "../../core/base/clock.ts";
 
 /** A living process. */
 export interface ProcessInfo {
@@ -46,7 +47,27 @@ const MAX_COMMAND = 200;
  */
 export async function findProcesses(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   if (process.platform === "win32") return [];
-  return process.platform === "linux" ? findInProc(query) : findWithPs(query);
+  return process.platform === "linux" ? findOnceSettled(query) : findWithPs(query);
+}
+
+/** Times a process that is becoming another program is looked at again, and how long between. */
+const LOOKS = 4;
+const LOOK_MS = 5;
+
+/** A process that is just becoming another program has no environment to be known by for a moment: then it is looked for again. */
+async function findOnceSettled(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
+  let found = findInProc(query);
+  const { after } = query;
+  for (let look = 1; look < LOOKS && found.length === 0 && after !== undefined; look++) {
+    if (!candidatePids(after).some(isBecoming)) break;
+    await systemClock.sleep(LOOK_MS);
+    found = findInProc(query);
+  }
+  return found;
+}
+
+function isBecoming(pid: number): boolean {
+  return tryRead(`/proc/${pid}/environ`)?.length === 0 && tryRead(`/proc/${pid}/cmdline`)?.length === 0;
 }
 
 /** {@link findProcesses} for a moment when nothing can be waited for. Linux only; elsewhere empty. */
