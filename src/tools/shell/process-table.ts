@@ -58,7 +58,8 @@ const LOOK_MS = 5;
 async function findOnceSettled(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   let found = findInProc(query);
   const { after } = query;
-  for (let look = 1; look < LOOKS && found.length === 0 && after !== undefined; look++) {
+  if (after === undefined) return found;
+  for (let look = 1; look < LOOKS && found.length === 0; look++) {
     if (!candidatePids(after).some(isBecoming)) break;
     await systemClock.sleep(LOOK_MS);
     found = findInProc(query);
