@@ -54,26 +54,22 @@ export async function findProcesses(query: ProcessQuery): Promise<readonly Proce
 const LOOKS = 4;
 const LOOK_MS = 5;
 
-/** A process that is just becoming another program has no environment to be known by for a moment: then it is looked for again. */
+/**
+ * A process that is just becoming another program has no environment to be known by for a moment: where nothing is found and
+ * such a one was seen, it is looked for again.
+ */
 async function findOnceSettled(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
-  let found = findInProc(query);
-  const { after } = query;
-  if (after === undefined) return found;
-  for (let look = 1; look < LOOKS && found.length === 0; look++) {
-    if (!candidatePids(after).some(isBecoming)) break;
+  let { found, isSettled } = findInProc(query);
+  for (let look = 1; look < LOOKS && found.length === 0 && !isSettled; look++) {
     await systemClock.sleep(LOOK_MS);
-    found = findInProc(query);
+    ({ found, isSettled } = findInProc(query));
   }
   return found;
 }
 
-function isBecoming(pid: number): boolean {
-  return tryRead(`/proc/${pid}/environ`)?.length === 0 && tryRead(`/proc/${pid}/cmdline`)?.length === 0;
-}
-
 /** {@link findProcesses} for a moment when nothing can be waited for. Linux only; elsewhere empty. */
 export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
-  return process.platform === "linux" ? findInProc(query) : [];
+  return process.platform === "linux" ? findInProc(query).found : [];
 }
 
 /** Whether the process still runs; a zombie does not. */
@@ -106,17 +102,28 @@ function canSignal(pid: number): boolean {
   }
 }
 
-function findInProc(query: ProcessQuery): readonly ProcessInfo[] {
+/** `isSettled`: every process that was looked at had an environment, or what else is known of it was enough. */
+function findInProc(query: ProcessQuery): {
+  readonly found: readonly ProcessInfo[];
+  readonly isSettled: boolean;
+} {
   const rows: ProcessRow[] = [];
   for (const pid of candidatePids(query.after)) {
     const row = readRow(pid);
     if (row !== undefined && !isDead(row)) rows.push(row);
   }
   const mark = Buffer.from(query.mark);
-  const isMarked = (row: ProcessRow): boolean => tryRead(`/proc/${row.pid}/environ`)?.includes(mark) ?? false;
-  return selectRows(rows, query.roots, isMarked).map((row) => {
+  let isSettled = true;
+  const isMarked = (row: ProcessRow): boolean => {
+    const environ = tryRead(`/proc/${row.pid}/environ`);
+    // Without `after` all processes are looked at, and many of the system have none.
+    if (environ?.length === 0 && query.after !== undefined) isSettled = false;
+    return environ?.includes(mark) ?? false;
+  };
+  const found = selectRows(rows, query.roots, isMarked).map((row) => {
     return { pid: row.pid, startTime: row.startTime, command: readCommand(row.pid) };
   });
+  return { found, isSettled };
 }
 
 function candidatePids(after: number | undefined): readonly number[] {
