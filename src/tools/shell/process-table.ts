@@ -39,6 +39,8 @@ export interface ProcessRow {
 }
 
 const MAX_COMMAND = 200;
+/** A flag of the kernel (include/linux/sched.h): the process is ending. */
+const PF_EXITING = 0x4;
 
 /**
  * The living processes that belong to a query, this process and zombies left out. Linux: `/proc`. Elsewhere: `ps`, which shows the
@@ -169,9 +171,11 @@ function readRow(pid: number): ProcessRow | undefined {
 /** A row from `/proc/<pid>/stat` (proc_pid_stat(5)); the name in brackets may itself hold blanks and brackets. */
 export function parseStat(pid: number, stat: string): ProcessRow | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state, ppid, group, session] = fields;
+  const [given, ppid, group, session] = fields;
   const startTime = fields[19];
-  if (state === undefined || startTime === undefined) return undefined;
+  if (given === undefined || startTime === undefined) return undefined;
+  // On its way out it has given its memory back and waits to become a zombie.
+  const state = (Number(fields[6]) & PF_EXITING) === 0 ? given : "X";
   return { pid, ppid: Number(ppid), group: Number(group), session: Number(session), state, startTime };
 }
 
