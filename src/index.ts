@@ -1,16 +1,11 @@
 export { Agent } from "./agent/agent.ts";
+export type { AgentState } from "./agent/agent-session.ts";
+export type { AgentStream } from "./agent/agent-stream.ts";
+export type { CallbackEvent, Callbacks } from "./agent/callbacks.ts";
+export type { AgentOptions, CompactOptions, OutputOf, RunOptions } from "./agent/options.ts";
+export type { SteeringMessage } from "./agent/steering.ts";
 export { type AgentLoopOptions, agentLoop } from "./app/agent-loop.ts";
-export type { AgentState } from "./core/agent/agent-session.ts";
-export type { AgentStream } from "./core/agent/agent-stream.ts";
-export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
 export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
-export type {
-  Compaction,
-  CompactionPreview,
-  CompactionTask,
-  Compactor,
-  ContextView,
-} from "./core/agent/compactor.ts";
 export type {
   ApprovalRequestEntry,
   AssistantEntry,
@@ -54,7 +49,6 @@ export type {
   WarningEvent,
 } from "./core/agent/event.ts";
 export type { FileChange, FileVersion, Omission, OmissionReason } from "./core/agent/file-change.ts";
-export { type FinishPrintOptions, finishPrintHook } from "./core/agent/finish-print.ts";
 export type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -65,53 +59,12 @@ export type {
   GateDecision,
   GateRequest,
 } from "./core/agent/gate.ts";
-export {
-  type ActingArguments,
-  HOOK_POINTS,
-  type Hook,
-  type HookArguments,
-  type HookedAgent,
-  type HookMoment,
-  type HookOptions,
-  type HookOutputs,
-  type HookPoint,
-  type PostHook,
-  type PreHook,
-} from "./core/agent/hook.ts";
-export { HookRegistry, type HookSettings } from "./core/agent/hook-registry.ts";
-export {
-  InMemoryMemory,
-  type MemoryChoice,
-  type MemoryFilter,
-  type MemoryHost,
-  type MemoryItem,
-} from "./core/agent/in-memory-memory.ts";
 export type { Journal } from "./core/agent/journal.ts";
-export type {
-  LongTermMemory,
-  LongTermMemoryMode,
-  LongTermMemoryOptions,
-  Recollection,
-  Recordable,
-  RecordContext,
-  RecordOutcome,
-  RetrieveOptions,
-} from "./core/agent/long-term-memory.ts";
-export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
+export type { Budget } from "./core/agent/ledger.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
-export type {
-  AgentOptions,
-  Budget,
-  CompactOptions,
-  ConversationMemory,
-  MaxIterationsContext,
-  OnMaxIterations,
-  OutputOf,
-  RunOptions,
-} from "./core/agent/options.ts";
-export type { PendingCall } from "./core/agent/pending-call.ts";
+export type { PendingCall } from "./core/agent/result.ts";
 export { MaxIterationsError, RunError, type RunResult } from "./core/agent/result.ts";
-export type { SteeringMessage } from "./core/agent/steering.ts";
+export type { ConversationMemory, MaxIterationsContext, OnMaxIterations } from "./core/agent/run-context.ts";
 export {
   type ErrorCode,
   isNanoAgentError,
@@ -191,6 +144,30 @@ export type {
   ToolResult,
   ToolUpdate,
 } from "./core/tool/tool.ts";
+export type {
+  Compaction,
+  CompactionPreview,
+  CompactionTask,
+  Compactor,
+  ContextView,
+} from "./memory/context/compactor.ts";
+export {
+  InMemoryMemory,
+  type MemoryChoice,
+  type MemoryFilter,
+  type MemoryHost,
+  type MemoryItem,
+} from "./memory/in-memory-memory.ts";
+export type {
+  LongTermMemory,
+  LongTermMemoryMode,
+  LongTermMemoryOptions,
+  Recollection,
+  Recordable,
+  RecordContext,
+  RecordOutcome,
+  RetrieveOptions,
+} from "./memory/long-term-memory.ts";
 export type { LoopPatternOptions } from "./patterns/conduct-loop.ts";
 export type { AskPerson, LineReader, PersonInput } from "./patterns/person-input.ts";
 export { PlanAndSolveAgent } from "./patterns/plan-and-solve-agent.ts";
@@ -199,3 +176,19 @@ export { ReActAgent, type ReActAgentOptions } from "./patterns/react-agent.ts";
 export { ReflectionAgent, type ReflectionAgentOptions } from "./patterns/reflection-agent.ts";
 export { SimpleAgent, type SimpleAgentOptions } from "./patterns/simple-agent.ts";
 export { UserAgent, type UserAgentOptions } from "./patterns/user-agent.ts";
+export { type FinishPrintOptions, finishPrintHook } from "./plugins/finish-print.ts";
+export {
+  type ActingArguments,
+  HOOK_POINTS,
+  type Hook,
+  type HookArguments,
+  type HookedAgent,
+  type HookMoment,
+  type HookOptions,
+  type HookOutputs,
+  type HookPoint,
+  type PostHook,
+  type PreHook,
+} from "./plugins/hook.ts";
+export { HookRegistry, type HookSettings } from "./plugins/hook-registry.ts";
+export type { LoopGuardOptions } from "./plugins/loop-guard.ts";

@@ -1,4 +1,9 @@
 /// <reference types="node" preserve="true" />
+
+export { type FirstAndLastOptions, firstAndLast } from "./context/first-and-last.ts";
+export { type SummaryCompactionOptions, summaryCompaction } from "./context/summary-compaction.ts";
+export type { Embedder } from "./embedder.ts";
+export { InMemoryLongTermMemory } from "./in-memory-long-term-memory.ts";
 export {
   type LongTermMemory,
   type LongTermMemoryMode,
@@ -9,11 +14,7 @@ export {
   type RecordOutcome,
   type RetrieveOptions,
   textsToRecord,
-} from "../core/agent/long-term-memory.ts";
-export { type FirstAndLastOptions, firstAndLast } from "./context/first-and-last.ts";
-export { type SummaryCompactionOptions, summaryCompaction } from "./context/summary-compaction.ts";
-export type { Embedder } from "./embedder.ts";
-export { InMemoryLongTermMemory } from "./in-memory-long-term-memory.ts";
+} from "./long-term-memory.ts";
 export { SimpleLongTermMemory, type SimpleLongTermMemoryOptions } from "./simple-long-term-memory.ts";
 export {
   SqliteLongTermMemory,

@@ -1,4 +1,4 @@
-export type { ConversationMemory } from "../core/agent/options.ts";
+export type { ConversationMemory } from "../core/agent/run-context.ts";
 export type { LoopPatternOptions } from "./conduct-loop.ts";
 export { createHandoffTool, type HandoffOptions, type HandoffTool } from "./handoff-tool.ts";
 export {

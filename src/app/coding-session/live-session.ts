@@ -1,4 +1,4 @@
-import type { Agent } from "../../core/agent/agent.ts";
+import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";

@@ -1,4 +1,4 @@
-import type { LongTermMemoryMode } from "../../core/agent/long-term-memory.ts";
+import type { LongTermMemoryMode } from "../../memory/long-term-memory.ts";
 import type { WireName } from "../../providers/catalog.ts";
 import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
 import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";

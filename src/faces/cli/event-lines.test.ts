@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../core/agent/agent.ts";
+import { Agent } from "../../agent/agent.ts";
 import { recordedError } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";

@@ -1,9 +1,9 @@
 import { byteSize, lineCount } from "../../app/coding-session/call-text.ts";
 import type { CompactionEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
-import { circleText } from "../../core/agent/loop-guard.ts";
 import { counted } from "../../core/base/text.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import { circleText } from "../../plugins/loop-guard-plugin.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import { describeInput } from "./describe-input.ts";
 import type { Output } from "./output.ts";

@@ -1,6 +1,6 @@
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
-import { circleText } from "../../core/agent/loop-guard.ts";
 import { textOf } from "../../core/message/message.ts";
+import { circleText } from "../../plugins/loop-guard-plugin.ts";
 import { describeInput } from "./describe-input.ts";
 import type { Style } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";

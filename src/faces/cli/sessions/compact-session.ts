@@ -1,12 +1,12 @@
+import type { Agent } from "../../../agent/agent.ts";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { composeAgent } from "../../../app/compose.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
-import type { Agent } from "../../../core/agent/agent.ts";
 import type { AgentEvent } from "../../../core/agent/event.ts";
-import { undoNewestCompaction } from "../../../core/agent/make-room.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
 import { counted } from "../../../core/base/text.ts";
+import { undoNewestCompaction } from "../../../memory/context/compaction.ts";
 import type { JsonlJournal } from "../../../session/jsonl-journal.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
