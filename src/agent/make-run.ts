@@ -28,7 +28,7 @@ export interface RunPorts
 export function makeRun(own: ResolvedOptions, options: RunOptions, ports: RunPorts): RunContext {
   assertPriced(own);
   const { finish, workedMs, ...given } = ports;
-  const settings = runSettings(options, own);
+  const settings = runSettings({ ...own, ...defined(options) });
   return {
     ...settings,
     ...given,

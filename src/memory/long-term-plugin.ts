@@ -36,14 +36,13 @@ export class LongTermPlugin implements RunPlugin {
       this.#mode === "static" ? [] : memoryTools({ store: this.#store, timeoutMs: this.#timeoutMs });
   }
 
-  async beforeRun(run: RunContext, beginning: RunBeginning): Promise<RunBeginning> {
+  async beforeRun(run: RunContext, beginning: RunBeginning): Promise<RunBeginning | undefined> {
     const recalled = await this.#recall(run, beginning.messages);
-    return recalled === undefined ? beginning : { ...beginning, before: [...beginning.before, recalled] };
+    return recalled && { ...beginning, before: [...beginning.before, recalled] };
   }
 
-  async afterRun(run: RunContext, result: RunResult): Promise<RunResult> {
+  async afterRun(run: RunContext, result: RunResult): Promise<undefined> {
     await this.#keep(run, result);
-    return result;
   }
 
   /** The message that goes before the input; `undefined` when nothing fits, the store failed, or open calls are answered. */

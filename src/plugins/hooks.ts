@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../core/agent/event.ts";
-import type { Answer, CallVerdict, MadeCall, RunBeginning } from "../core/agent/plugin.ts";
+import type { Answer, CallVerdict, Change, MadeCall, RunBeginning } from "../core/agent/plugin.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext, RunPlugin } from "../core/agent/run-context.ts";
 import { orAborted } from "../core/base/abort.ts";
@@ -45,21 +45,21 @@ export class Hooks implements RunPlugin {
     return this.post("reply", { messages }, result);
   }
 
-  async beforeRequest(_run: RunContext, request: ModelRequest): Promise<ModelRequest> {
-    return (await this.pre("reasoning", { request })).request;
+  beforeRequest(_run: RunContext, request: ModelRequest): Change<ModelRequest> {
+    if (!this.#has("pre_reasoning")) return undefined;
+    return this.pre("reasoning", { request }).then((made) => made.request);
   }
 
-  async afterRequest(_run: RunContext, answer: Answer, request: ModelRequest): Promise<Answer> {
-    return this.post("reasoning", { request }, answer);
+  afterRequest(_run: RunContext, answer: Answer, request: ModelRequest): Change<Answer> {
+    return this.#has("post_reasoning") ? this.post("reasoning", { request }, answer) : undefined;
   }
 
-  async beforeCall(_run: RunContext, call: MadeCall): Promise<CallVerdict> {
-    const { input, refuse } = await this.pre("acting", call);
-    return refuse === undefined ? { input } : { refuse, rule: "pre_acting" };
+  beforeCall(_run: RunContext, call: MadeCall): Change<CallVerdict> {
+    return this.#has("pre_acting") ? this.#judge(call) : undefined;
   }
 
-  async afterCall(_run: RunContext, result: ToolResult, call: MadeCall): Promise<ToolResult> {
-    return this.post("acting", call, result);
+  afterCall(_run: RunContext, result: ToolResult, call: MadeCall): Change<ToolResult> {
+    return this.#has("post_acting") ? this.post("acting", call, result) : undefined;
   }
 
   /** A hook that throws is a failure, and the event is shown as it was. */
@@ -99,6 +99,15 @@ export class Hooks implements RunPlugin {
       if (made !== undefined) current = made as T;
     }
     return current;
+  }
+
+  async #judge(call: MadeCall): Promise<CallVerdict> {
+    const { input, refuse } = await this.pre("acting", call);
+    return refuse === undefined ? { input } : { refuse, rule: "pre_acting" };
+  }
+
+  #has(point: HookPoint): boolean {
+    return this.#at(point).length > 0;
   }
 
   /** Those that are there now: what a hook registers or removes counts from the next moment on. Asked at every event of every run. */

@@ -102,14 +102,14 @@ async function beforeCall(
   const seen = madeCall(run, call, parentCallId);
   let { input } = call;
   for (const plugin of run.plugins) {
-    if (plugin.beforeCall === undefined) continue;
-    let verdict: CallVerdict;
+    let verdict: CallVerdict | undefined;
     try {
-      verdict = await plugin.beforeCall(run, { ...seen, input });
+      verdict = await plugin.beforeCall?.(run, { ...seen, input });
     } catch (error) {
       const { message } = pluginFailure(run, error);
       return { status: "error", result: errorResult(`The call was not run. ${message}`) };
     }
+    if (verdict === undefined) continue;
     if ("refuse" in verdict) {
       const { refuse: reason, rule } = verdict;
       return refuse(

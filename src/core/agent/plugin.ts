@@ -38,6 +38,9 @@ export interface Fold {
   apply(entry: JournalEntry): void;
 }
 
+/** What a plugin makes of a value; nothing where it leaves it as it is. */
+export type Change<T> = Promise<T | undefined> | undefined;
+
 /**
  * The port for whatever plugs in around the steps of a run, those of nested runs and subagents included; only `beforeRun` and `afterRun` are
  * for the run as a whole. Plugins are asked in order, before and after alike, and each sees what those before it made. Where one throws, the
@@ -50,23 +53,23 @@ export interface Plugin<Run> {
   /** A fold the plugin looks at with `run.state.fold`: one is kept for every transcript. */
   readonly fold?: new () => Fold;
 
-  beforeRun?(run: Run, beginning: RunBeginning): Promise<RunBeginning>;
+  beforeRun?(run: Run, beginning: RunBeginning): Change<RunBeginning>;
   /** A model request of the conversation is due and not put together yet: the place to make room for it. Must not throw. */
-  beforeTurn?(run: Run): Promise<void>;
+  beforeTurn?(run: Run): Promise<void> | undefined;
   /** What is changed in a request holds for this one alone and is not recorded. */
-  beforeRequest?(run: Run, request: ModelRequest): Promise<ModelRequest>;
+  beforeRequest?(run: Run, request: ModelRequest): Change<ModelRequest>;
   /** Makes what looks at the parts of one attempt at an answer as they come. It throws a {@link import("./plugins.ts").LeftAnswer} to leave the answer. */
   watchAnswer?(): (part: StreamPart) => void;
-  afterRequest?(run: Run, answer: Answer, request: ModelRequest): Promise<Answer>;
+  afterRequest?(run: Run, answer: Answer, request: ModelRequest): Change<Answer>;
   /** `again`: something was done about it, one more request is worth it · `in_vain`: that failed · nothing: it is for others. Must not throw. */
-  afterFailure?(run: Run, error: NanoAgentError): Promise<"again" | "in_vain" | undefined>;
+  afterFailure?(run: Run, error: NanoAgentError): Change<"again" | "in_vain">;
   /** Before the call is checked and judged by permission. */
-  beforeCall?(run: Run, call: MadeCall): Promise<CallVerdict>;
+  beforeCall?(run: Run, call: MadeCall): Change<CallVerdict>;
   /** Before the result is recorded; of refused and failed calls too. */
-  afterCall?(run: Run, result: ToolResult, call: MadeCall): Promise<ToolResult>;
+  afterCall?(run: Run, result: ToolResult, call: MadeCall): Change<ToolResult>;
   /** The calls of an answer have their results: an ending, if that is to be all. Throws for the journal only. */
-  afterTurn?(run: Run): Promise<Ending | undefined>;
-  afterRun?(run: Run, result: RunResult, beginning: RunBeginning): Promise<RunResult>;
+  afterTurn?(run: Run): Change<Ending>;
+  afterRun?(run: Run, result: RunResult, beginning: RunBeginning): Change<RunResult>;
 
   /** The event as it is to be shown; `undefined` shows nothing. Must not throw. The last event of a run, `done`, does not pass here. */
   beforeEvent?(event: AgentEvent): AgentEvent | undefined;

@@ -1,19 +1,19 @@
 import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { StreamPart } from "../model/model.ts";
 import type { AgentEvent } from "./event.ts";
-import type { Fold } from "./plugin.ts";
+import type { Change, Fold } from "./plugin.ts";
 import type { RunContext, RunPlugin } from "./run-context.ts";
 
 /** What the plugins of a run make of a value, one after the other. */
 export async function throughPlugins<T>(
   { plugins }: RunContext,
   value: T,
-  step: (plugin: RunPlugin, value: T) => Promise<T> | undefined,
+  step: (plugin: RunPlugin, value: T) => Change<T>,
 ): Promise<T> {
   let current = value;
   for (const plugin of plugins) {
-    const made = step(plugin, current);
-    if (made !== undefined) current = await made;
+    const making = step(plugin, current);
+    if (making !== undefined) current = (await making) ?? current;
   }
   return current;
 }

@@ -64,37 +64,30 @@ export interface RunSettings {
   readonly wrapModel: (model: Model) => Model;
 }
 
-const DEFAULTS: RunSettings = {
-  toolChoice: undefined,
-  maxIterations: 20,
-  onMaxIterations: "summarize",
-  budget: {},
-  memory: "full",
-  permission: undefined,
-  approve: undefined,
-  approvals: {},
-  onAsk: "deny",
-  openCalls: "close",
-  checkpointer: undefined,
-  parallelToolCalls: true,
-  maxParallelToolCalls: 64,
-  maxCallsPerAnswer: 128,
-  toolTimeoutMs: 600_000,
-  maxToolResultChars: 400_000,
-  cwd: "",
-  redact: undefined,
-  clock: systemClock,
-  wrapModel: (model) => model,
-};
-
-/** Settings as they are given; what the first one leaves open is taken from the next, and from the defaults in the end. */
-export function runSettings(...given: readonly Partial<RunSettings>[]): RunSettings {
-  const settings: { [name: string]: unknown } = { ...DEFAULTS };
-  for (const name of Object.keys(DEFAULTS) as (keyof RunSettings)[]) {
-    const value = given.find((each) => each[name] !== undefined)?.[name];
-    if (value !== undefined) settings[name] = value;
-  }
-  return settings as unknown as RunSettings;
+/** The settings with the defaults filled in. */
+export function runSettings(given: Partial<RunSettings>): RunSettings {
+  return {
+    toolChoice: given.toolChoice,
+    maxIterations: given.maxIterations ?? 20,
+    onMaxIterations: given.onMaxIterations ?? "summarize",
+    budget: given.budget ?? {},
+    memory: given.memory ?? "full",
+    permission: given.permission,
+    approve: given.approve,
+    approvals: given.approvals ?? {},
+    onAsk: given.onAsk ?? "deny",
+    openCalls: given.openCalls ?? "close",
+    checkpointer: given.checkpointer,
+    parallelToolCalls: given.parallelToolCalls ?? true,
+    maxParallelToolCalls: given.maxParallelToolCalls ?? 64,
+    maxCallsPerAnswer: given.maxCallsPerAnswer ?? 128,
+    toolTimeoutMs: given.toolTimeoutMs ?? 600_000,
+    maxToolResultChars: given.maxToolResultChars ?? 400_000,
+    cwd: given.cwd ?? "",
+    redact: given.redact,
+    clock: given.clock ?? systemClock,
+    wrapModel: given.wrapModel ?? ((model) => model),
+  };
 }
 
 /** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */

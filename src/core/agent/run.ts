@@ -37,15 +37,21 @@ export async function performRun(
     return endRun(run, { stopReason: "error", error: toNanoAgentError(error) });
   }
   await beginRun(run, beginning, history);
-  return throughPlugins(run, await conduct(run), async (plugin, result) => {
-    if (plugin.afterRun === undefined) return result;
+  return afterRun(run, await conduct(run), beginning);
+}
+
+async function afterRun(run: RunContext, ended: RunResult, beginning: RunBeginning): Promise<RunResult> {
+  let result = ended;
+  for (const plugin of run.plugins) {
     try {
-      return withFailure(run, await plugin.afterRun(run, result, beginning));
+      result = (await plugin.afterRun?.(run, result, beginning)) ?? result;
     } catch (error) {
-      if (run.signal.aborted) return { ...result, ...aborted(run) } as RunResult;
-      return { ...result, stopReason: "error", error: toNanoAgentError(error) };
+      if (run.signal.aborted) result = { ...result, ...aborted(run) } as RunResult;
+      else result = { ...result, stopReason: "error", error: toNanoAgentError(error) };
     }
-  });
+    result = withFailure(run, result);
+  }
+  return result;
 }
 
 /** The result of a run in which a plugin failed that had no other way to end it. */

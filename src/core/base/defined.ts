@@ -1,7 +1,7 @@
 /** The fields of an object that are there: those that are `undefined` are left out, as optional fields want it. */
 export function defined<T extends object>(given: T): Defined<T> {
   const there: { [name: string]: unknown } = {};
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) there[name] = value;
+  for (const name in given) if (given[name] !== undefined) there[name] = given[name];
   return there as Defined<T>;
 }
 

@@ -19,7 +19,7 @@ export interface ReplayParts extends Pick<RunContext, "journal" | "state" | "sig
 export function replayContext({ model, tools, settings, ...given }: ReplayParts): RunContext {
   const { sessionId } = given.journal;
   return {
-    ...runSettings(settings, { toolTimeoutMs: 0 }),
+    ...runSettings({ toolTimeoutMs: 0, ...settings }),
     ...given,
     model,
     choice: () => ({ model }),
