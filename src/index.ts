@@ -13,7 +13,7 @@ export type {
   GateDecision,
   GateRequest,
 } from "./core/agent/gate.ts";
-export type { Hook, HookOptions, HookPoint } from "./core/agent/hook.ts";
+export { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./core/agent/hook.ts";
 export { HookRegistry } from "./core/agent/hook-registry.ts";
 export { InMemoryMemory } from "./core/agent/in-memory-memory.ts";
 export type { Journal } from "./core/agent/journal.ts";
