@@ -9,15 +9,14 @@ export type {
   WarningEvent,
 } from "../core/agent/event.ts";
 export type { FinishPrintOptions } from "../core/agent/finish-print.ts";
-export {
-  type ActingArguments,
-  HOOK_POINTS,
-  type HookArguments,
-  type HookedAgent,
-  type HookMoment,
-  type HookOutputs,
-  type PostHook,
-  type PreHook,
+export type {
+  ActingArguments,
+  HookArguments,
+  HookedAgent,
+  HookMoment,
+  HookOutputs,
+  PostHook,
+  PreHook,
 } from "../core/agent/hook.ts";
 export type { HookSettings } from "../core/agent/hook-registry.ts";
 export type { LoopGuardOptions } from "../core/agent/loop-guard.ts";

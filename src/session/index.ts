@@ -1,4 +1,5 @@
 /// <reference types="node" preserve="true" />
+
 export type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.ts";
 export type {
   ApprovalRequestEntry,
@@ -17,7 +18,6 @@ export type {
   NewEntry,
   NoteEntry,
   PermissionEntry,
-  RecordedError,
   RetryEntry,
   RollbackEndEntry,
   RollbackEntry,
@@ -31,6 +31,7 @@ export type {
   UserEntry,
 } from "../core/agent/entry.ts";
 export type { FileChange, FileVersion, Omission, OmissionReason } from "../core/agent/file-change.ts";
+export type { RecordedError } from "../core/base/errors.ts";
 export {
   type CheckpointHistory,
   checkpointHistory,

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { type RecordedError, recordedError } from "../core/agent/entry.ts";
-import { type Json, NanoAgentError } from "../core/base/errors.ts";
+import { type Json, NanoAgentError, type RecordedError, recordedError } from "../core/base/errors.ts";
 import { canonicalJson, safeParse } from "../core/base/json.ts";
 import { compileValidator } from "../core/base/validate-json.ts";
 import type { ModelRequest, StreamPart } from "../core/model/model.ts";

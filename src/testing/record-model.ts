@@ -1,5 +1,4 @@
-import { recordedError } from "../core/agent/entry.ts";
-import { toNanoAgentError } from "../core/base/errors.ts";
+import { recordedError, toNanoAgentError } from "../core/base/errors.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { type Cassette, type CassetteExchange, recordedPart, recordedRequest } from "./cassette.ts";
 

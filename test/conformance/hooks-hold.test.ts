@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { HOOK_POINTS } from "../../src/agent/index.ts";
 import { createTaskTool } from "../../src/extensions/index.ts";
 import {
   Agent,
   type AgentEvent,
+  HOOK_POINTS,
   type HookOptions,
   type HookPoint,
   PlanAndSolveAgent,
