@@ -39,13 +39,14 @@ async function readText(client: AgentContext, sessionId: string, path: string): 
 async function runInTerminal(
   client: AgentContext,
   sessionId: string,
-  { command, cwd, env, maxOutputBytes, signal, onTerminal }: PortCommand,
+  { command, cwd, env, unset, maxOutputBytes, signal, onTerminal }: PortCommand,
 ): Promise<PortCommandEnd> {
   signal.throwIfAborted();
   await using terminal = await client.createTerminal({
     sessionId,
-    command: "bash",
-    args: ["-c", command],
+    ...(unset.length === 0
+      ? { command: "bash", args: ["-c", command] }
+      : { command: "env", args: [...unset.flatMap((name) => ["-u", name]), "bash", "-c", command] }),
     cwd,
     env: Object.entries(env).map(([name, value]) => ({ name, value })),
     outputByteLimit: maxOutputBytes,
