@@ -3,8 +3,10 @@ import type { McpHost, OpenConnection } from "../../extensions/mcp/connection.ts
 import { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
 import type { Settings } from "../settings.ts";
-import { knownToolsFiles } from "./known-tools.ts";
+import { knownServerFiles } from "./known-servers.ts";
 import { loginStore } from "./login-store.ts";
+
+export { findPromptCommand, promptCommand } from "./prompt-command.ts";
 
 /** What {@link createMcpHub} needs. */
 export interface HubParts {
@@ -23,7 +25,7 @@ export function createMcpHub({ servers, host, settings, clock, version, onNotice
     host,
     clock,
     onNotice,
-    known: knownToolsFiles(settings.paths),
+    known: knownServerFiles(settings.paths),
     loadOpener: () => loadOpener({ version, clock, settings }),
     ...(settings.config.values.mcp?.defer === false ? { defer: false } : {}),
   });
