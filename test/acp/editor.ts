@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { PassThrough, Readable, Writable } from "node:stream";
+import { createInterface } from "node:readline";
+import { Readable, Writable } from "node:stream";
 import {
   type ClientCapabilities,
   type ClientContext,
@@ -101,7 +102,7 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   );
   const stream = ndJsonStream(
     Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
-    Readable.toWeb(child.stdout.pipe(new PassThrough())) as ReadableStream<Uint8Array>,
+    Readable.toWeb(Readable.from(requested(child.stdout))) as ReadableStream<Uint8Array>,
   );
   const connection = app.connect(stream);
   onTestFinished(() => connection.close());
@@ -123,6 +124,14 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
     leave: () => child.stdin?.end(),
     kill: () => void child.kill("SIGKILL"),
   };
+}
+
+/** Without the answers to what no client of ours asked, which it would only print. */
+async function* requested(output: Readable): AsyncGenerator<Buffer> {
+  for await (const line of createInterface({ input: output })) {
+    const { id, method } = JSON.parse(line) as { readonly id?: unknown; readonly method?: string };
+    if (method !== undefined || (typeof id === "number" && id < 10_000)) yield Buffer.from(`${line}\n`);
+  }
 }
 
 /** Looks at every line the agent writes: a message of JSON-RPC whose parts fit the published schema of the protocol. */
