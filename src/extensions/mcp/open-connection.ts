@@ -24,6 +24,8 @@ export interface ConnectionKit {
   /** Version of this program, told to servers. */
   readonly version: string;
   readonly watcher: ProcessWatcher | undefined;
+  /** Makes the requests to servers at an address. Default: the global one, which knows no proxies. */
+  readonly fetch?: typeof fetch;
 }
 
 /** Pages of a list that are read, and entries that are taken. */
@@ -50,6 +52,7 @@ export function connectionOpener(kit: ConnectionKit): OpenConnection {
     const parts = {
       server,
       authorization: host.authorization?.(server),
+      fetch: kit.fetch ?? fetch,
       onUnreachable: (reason: string) => unreachable.resolve(reason),
     };
     const line = (transport: Transport): Line => ({
