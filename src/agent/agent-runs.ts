@@ -17,7 +17,7 @@ import type { Message } from "../core/message/message.ts";
 import { Scheduler } from "../core/tool/schedule.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
 import { compactOnRequest, previewCompaction } from "../memory/context/compaction.ts";
-import type { CompactionPreview } from "../memory/context/compactor.ts";
+import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
 import type { HookedAgent } from "../plugins/hook.ts";
 import type { HookRegistry } from "../plugins/hook-registry.ts";
 import { Hooks, type HooksContext } from "../plugins/hooks.ts";
@@ -25,7 +25,7 @@ import { ActiveRun } from "./active-run.ts";
 import type { AgentSession } from "./agent-session.ts";
 import { assertRunnable } from "./assert-runnable.ts";
 import { makeRun } from "./make-run.ts";
-import type { CallToolOptions, CompactOptions, ResolvedOptions, RunOptions } from "./options.ts";
+import type { CallToolOptions, ResolvedOptions, RunOptions } from "./options.ts";
 import { publisher } from "./publish.ts";
 import type { SteeringQueue } from "./steering.ts";
 

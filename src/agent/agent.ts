@@ -12,7 +12,7 @@ import type { Effort, Model } from "../core/model/model.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
 import { undoNewestCompaction } from "../memory/context/compaction.ts";
-import type { CompactionPreview } from "../memory/context/compactor.ts";
+import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
 import { InMemoryMemory } from "../memory/in-memory-memory.ts";
 import { finishTool } from "../plugins/finish-tool.ts";
 import { ClassHooks, HookRegistry } from "../plugins/hook-registry.ts";
@@ -24,14 +24,7 @@ import { type Callbacks, callbackOptions } from "./callbacks.ts";
 import { assertOptions, assertRunOptions } from "./check-options.ts";
 import { chosenBy, modelChange, rechosen } from "./make-run.ts";
 import { namedModel } from "./named-model.ts";
-import type {
-  AgentOptions,
-  CallToolOptions,
-  CompactOptions,
-  OutputOf,
-  ResolvedOptions,
-  RunOptions,
-} from "./options.ts";
+import type { AgentOptions, CallToolOptions, OutputOf, ResolvedOptions, RunOptions } from "./options.ts";
 import { type SteeringMessage, SteeringQueue } from "./steering.ts";
 
 /**

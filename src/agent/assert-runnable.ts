@@ -1,9 +1,10 @@
-import { saysSomething } from "../core/agent/begin-run.ts";
+import { isConversation, resultsIn, saysSomething } from "../core/agent/begin-run.ts";
 import type { Approvals } from "../core/agent/gate.ts";
 import { isExternal, pendingCalls } from "../core/agent/open-calls.ts";
 import type { PendingCall } from "../core/agent/result.ts";
 import type { SessionState } from "../core/agent/session-state.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import type { ToolResultBlock } from "../core/message/block.ts";
 import type { Message } from "../core/message/message.ts";
 import type { ToolRegistry } from "../core/tool/registry.ts";
 
@@ -17,7 +18,10 @@ export interface RunRequest {
   readonly isRunning: boolean;
 }
 
-/** Throws `invalid_argument` while another run is at work, for approvals of nothing, a run that leaves open calls unanswered, and one with nothing to answer. */
+/**
+ * Throws `invalid_argument` while another run is at work, for approvals of nothing, for results of calls that are not open, for a run
+ * that leaves open calls unanswered, and for one with nothing to answer.
+ */
 export function assertRunnable(state: SessionState, request: RunRequest): void {
   const { messages, approvals, tools, history, hasSteering } = request;
   if (request.isRunning)
@@ -26,6 +30,7 @@ export function assertRunnable(state: SessionState, request: RunRequest): void {
       "This agent is already running: steer() it, wait, or use a second agent.",
     );
   assertApprovals(state, approvals, saysSomething(messages));
+  if (!isConversation(messages)) assertOpen(state, resultsIn(messages));
   if (messages.length > 0) return;
   assertAnswered(state, tools, approvals);
   if (!hasSteering) assertResumable(state, history);
@@ -82,4 +87,17 @@ function howToAnswer(open: readonly PendingCall[]): string {
     ...(open.some(({ waitsFor }) => waitsFor === "result") ? ["their tool_result blocks as input"] : []),
   ];
   return ways.join(", or ");
+}
+
+/** Throws `invalid_argument` for a result of a call that is not open, or a second one of the same call. */
+function assertOpen({ transcript }: SessionState, results: readonly ToolResultBlock[]): void {
+  const open = new Set(transcript.pending.map(({ id }) => id));
+  for (const { tool_use_id: id } of results) {
+    if (open.delete(id)) continue;
+    const ids = transcript.pending.map((call) => call.id).join(", ") || "none";
+    throw new NanoAgentError(
+      "invalid_argument",
+      `The input answers the tool call "${id}", which is not open. Open calls: ${ids}.`,
+    );
+  }
 }

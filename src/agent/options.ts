@@ -135,12 +135,6 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly onToken?: (text: string) => void;
 }
 
-/** How a conversation is compacted on request. */
-export interface CompactOptions extends Pick<RunOptions, "signal" | "onEvent"> {
-  /** What the summary should pay attention to. */
-  readonly instructions?: string;
-}
-
 /** How one call is made without a model. */
 export interface CallToolOptions extends Pick<RunOptions, "signal" | "onEvent" | "approve"> {}
 

@@ -1,9 +1,20 @@
 /// <reference types="node" preserve="true" />
 
+export type { CompactionReason } from "../core/agent/entry.ts";
+export type { ConversationMemory } from "../core/agent/run-context.ts";
+export type {
+  Compaction,
+  CompactionPreview,
+  CompactionTask,
+  CompactOptions,
+  Compactor,
+  ContextView,
+} from "./context/compactor.ts";
 export { type FirstAndLastOptions, firstAndLast } from "./context/first-and-last.ts";
 export { type SummaryCompactionOptions, summaryCompaction } from "./context/summary-compaction.ts";
 export type { Embedder } from "./embedder.ts";
 export { InMemoryLongTermMemory } from "./in-memory-long-term-memory.ts";
+export type { MemoryChoice, MemoryFilter, MemoryHost, MemoryItem } from "./in-memory-memory.ts";
 export {
   type LongTermMemory,
   type LongTermMemoryMode,

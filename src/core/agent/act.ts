@@ -229,8 +229,17 @@ export function callMaker(
 ): (name: string, input: ToolInput) => Promise<ToolResult> {
   let count = 0;
   let admitted: Promise<unknown> = Promise.resolve();
+  const { callIds } = run.state.transcript;
+  const nextId = (): string => {
+    // A model may have given a call of its own such an id.
+    do count++;
+    while (callIds.has(`${parentCallId}/${count}`));
+    const id = `${parentCallId}/${count}`;
+    callIds.add(id);
+    return id;
+  };
   return async (name, input) => {
-    const call: ToolUseBlock = { type: "tool_use", id: `${parentCallId}/${++count}`, name, input };
+    const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input };
     const own = admitted.then(() => admit(run, call, parentCallId));
     admitted = own.catch(() => undefined);
     const admission = await own;

@@ -1,5 +1,4 @@
 import { defined } from "../base/defined.ts";
-import { NanoAgentError } from "../base/errors.ts";
 import type { ToolResultBlock, UserBlock } from "../message/block.ts";
 import type { Message, UserMessage } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";
@@ -21,7 +20,7 @@ export function hasBegun({ isTouched, transcript }: SessionState): boolean {
 
 /**
  * Records what a run starts from: `history` when the conversation is empty so far, that it begins or goes on, what stands before the
- * input, the input. Throws `invalid_argument` for input that answers a call which is not open, and for the journal.
+ * input, the input, which has been found to fit. Throws for the journal.
  */
 export async function beginRun(
   run: RunContext,
@@ -39,13 +38,24 @@ export async function beginRun(
     tools: run.tools.names(),
   });
   await recordInterruption(run);
-  if (run.state.approvals.size > 0 && saysSomething(messages)) await refuseAsked(run);
+  if (run.state.approvals.size > 0 && saysSomething(messages))
+    await refuseAsked(run, new Set(resultsIn(messages).map((result) => result.tool_use_id)));
   for (const entry of before) await record(run, entry);
-  if (messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1)) {
+  if (isConversation(messages)) {
     await record(run, { type: "history", messages: repairTranscript(messages) });
     return;
   }
   for (const message of messages) await recordInput(run, message as UserMessage);
+}
+
+/** Whether messages are a conversation of their own, with answers of the model, and not what somebody says now. */
+export function isConversation(messages: readonly Message[]): boolean {
+  return messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1);
+}
+
+/** The answers to calls in messages. */
+export function resultsIn(messages: readonly Message[]): readonly ToolResultBlock[] {
+  return messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_result"));
 }
 
 /** Whether a run with this input is the newest one, which was cut or waits: it brings answers to open calls at most. */
@@ -68,28 +78,15 @@ export function saysSomething(messages: readonly Message[]): boolean {
 
 /** Answers to open calls go to their calls, the rest is a message. */
 async function recordInput(run: RunContext, message: UserMessage): Promise<void> {
-  const results = message.content.filter((block) => block.type === "tool_result");
+  const results = resultsIn([message]);
   for (const result of results) {
-    const call = run.state.transcript.pending.find(({ id }) => id === result.tool_use_id);
-    await recordExternal(run, result, call?.name);
+    const callId = result.tool_use_id;
+    const name = run.state.transcript.pending.find(({ id }) => id === callId)?.name ?? "";
+    const status = result.is_error === true ? "error" : "ok";
+    await record(run, { type: "tool_result", callId, name, status, result, durationMs: 0 });
   }
   const content: readonly UserBlock[] =
     results.length === 0 ? message.content : message.content.filter(({ type }) => type !== "tool_result");
   if (content.length > 0)
     await record(run, { type: "user_message", message: { ...message, content }, source: "input" });
-}
-
-async function recordExternal(
-  run: RunContext,
-  result: ToolResultBlock,
-  name: string | undefined,
-): Promise<void> {
-  if (name === undefined) {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `The input answers the tool call "${result.tool_use_id}", which is not open. Open calls: ${run.state.transcript.pending.map((call) => call.id).join(", ") || "none"}.`,
-    );
-  }
-  const status = result.is_error === true ? "error" : "ok";
-  await record(run, { type: "tool_result", callId: result.tool_use_id, name, status, result, durationMs: 0 });
 }

@@ -1,10 +1,10 @@
 import { abortError, orAborted } from "../base/abort.ts";
-import { type NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { type NanoAgentError, recordedError, toNanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
 import type { FinishReason, ModelRequest, RetryPart, StreamPart } from "../model/model.ts";
 import { redactError } from "../tool/redact-call.ts";
-import { type BudgetLimit, recordedError } from "./entry.ts";
+import type { BudgetLimit } from "./entry.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { answerWatch, LeftAnswer } from "./plugins.ts";
 import { RequestAccount } from "./request-account.ts";

@@ -1,4 +1,5 @@
 import type { CompactionReason, JournalEntry } from "../../core/agent/entry.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Reasoned } from "../../core/agent/exchange.ts";
 import type { MeasuredContext } from "../../core/agent/session-state.ts";
 import type { Message } from "../../core/message/message.ts";
@@ -85,4 +86,14 @@ export interface Compactor {
   readonly isNeeded: (context: ContextView) => boolean | Promise<boolean>;
   readonly compact: (task: CompactionTask) => Promise<Compaction | undefined>;
   readonly preview: (context: ContextView) => Promise<CompactionPreview>;
+}
+
+/** How a conversation is compacted on request. */
+export interface CompactOptions {
+  /** What the summary should pay attention to. */
+  readonly instructions?: string;
+  /** Leaves the conversation as it is when it is aborted. */
+  readonly signal?: AbortSignal;
+  /** Sees every event. */
+  readonly onEvent?: (event: AgentEvent) => void;
 }

@@ -1,0 +1,27 @@
+export type {
+  CompactionStartEvent,
+  DoneEvent,
+  PhaseEvent,
+  SubagentEvent,
+  ToolUpdateEvent,
+  TurnStartEvent,
+  WarningEvent,
+} from "../core/agent/event.ts";
+export type { MaxIterationsContext, OnMaxIterations } from "../core/agent/run-context.ts";
+export type { NanoAgentErrorOptions } from "../core/base/errors.ts";
+export type { FinishPrintOptions } from "../plugins/finish-print.ts";
+export type {
+  ActingArguments,
+  HookArguments,
+  HookedAgent,
+  HookMoment,
+  HookOutputs,
+  PostHook,
+  PreHook,
+} from "../plugins/hook.ts";
+export type { HookSettings } from "../plugins/hook-registry.ts";
+export type { LoopGuardOptions } from "../plugins/loop-guard.ts";
+export type { AgentLoopOptions } from "./agent-loop.ts";
+export type { CallbackEvent, Callbacks } from "./callbacks.ts";
+export type { OutputOf } from "./options.ts";
+export type { SteeringMessage } from "./steering.ts";
