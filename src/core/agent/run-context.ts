@@ -41,7 +41,7 @@ export type OnMaxIterations =
 export type ConversationMemory = "full" | "final-only";
 
 /** What a run is bound by. The options of an agent and of a run have the same names, and say what each is for. */
-export interface RunSettings {
+export interface RunSettings extends CallSettings {
   readonly toolChoice: ToolChoice | undefined;
   readonly maxIterations: number;
   readonly onMaxIterations: OnMaxIterations;
@@ -52,6 +52,12 @@ export interface RunSettings {
   readonly approvals: Approvals;
   readonly onAsk: "deny" | "pause";
   readonly openCalls: "close" | "run";
+  readonly clock: Clock;
+  readonly wrapModel: (model: Model) => Model;
+}
+
+/** The part of it that is about tool calls. */
+export interface CallSettings {
   readonly checkpointer: Checkpointer | undefined;
   readonly parallelToolCalls: boolean;
   readonly maxParallelToolCalls: number;
@@ -60,8 +66,6 @@ export interface RunSettings {
   readonly maxToolResultChars: number;
   readonly cwd: string;
   readonly redact: Redaction | undefined;
-  readonly clock: Clock;
-  readonly wrapModel: (model: Model) => Model;
 }
 
 /** The settings with the defaults filled in. */
@@ -77,6 +81,14 @@ export function runSettings(given: Partial<RunSettings>): RunSettings {
     approvals: given.approvals ?? {},
     onAsk: given.onAsk ?? "deny",
     openCalls: given.openCalls ?? "close",
+    clock: given.clock ?? systemClock,
+    wrapModel: given.wrapModel ?? ((model) => model),
+    ...callSettings(given),
+  };
+}
+
+function callSettings(given: Partial<CallSettings>): CallSettings {
+  return {
     checkpointer: given.checkpointer,
     parallelToolCalls: given.parallelToolCalls ?? true,
     maxParallelToolCalls: given.maxParallelToolCalls ?? 64,
@@ -85,8 +97,6 @@ export function runSettings(given: Partial<RunSettings>): RunSettings {
     maxToolResultChars: given.maxToolResultChars ?? 400_000,
     cwd: given.cwd ?? "",
     redact: given.redact,
-    clock: given.clock ?? systemClock,
-    wrapModel: given.wrapModel ?? ((model) => model),
   };
 }
 
