@@ -248,6 +248,8 @@ export interface CodingSession extends AsyncDisposable {
   /** Takes a steering message back that the model has not got yet, and returns its text; `undefined`: too late. */
   unsteer(id: string): string | undefined;
   readonly queue: MessageQueue;
+  /** How the newest run ended, whoever began it: `send`, `steer` or the queue. */
+  readonly lastOutcome: Outcome | undefined;
   /** Ends the run at work and holds the queue; the answer is kept as far as it has come. Resolves when the run has ended. */
   stop(reason?: string): Promise<void>;
 

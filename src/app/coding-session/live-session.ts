@@ -29,6 +29,7 @@ import { ModelControl } from "./model-control.ts";
 import type { Notice, OnNotice } from "./notice.ts";
 import { fault } from "./notice-board.ts";
 import { openQuestions } from "./open-questions.ts";
+import type { Outcome } from "./outcome.ts";
 import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
 import { rewindPoints } from "./rewind-points.ts";
 import { RunControl } from "./run-control.ts";
@@ -41,6 +42,7 @@ import type { HostView } from "./view-fold.ts";
 
 /** The {@link CodingSession} over a composed agent. */
 export class LiveSession implements CodingSession {
+  readonly queue: MessageQueue;
   readonly #parts: SessionParts;
   readonly #models: ModelControl;
   readonly #onFault = (error: unknown): void => this.#parts.notices.add(fault(error));
@@ -72,6 +74,7 @@ export class LiveSession implements CodingSession {
       lendModel: (name) => this.#models.lend(name),
       isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
     });
+    this.queue = this.#runs.queue;
     this.#view = new LiveView({
       entries: () => parts.session.journal.entries(),
       host: () => this.#hostView(),
@@ -135,8 +138,8 @@ export class LiveSession implements CodingSession {
     return this.#runs.unsteer(id);
   }
 
-  get queue(): MessageQueue {
-    return this.#runs.queue;
+  get lastOutcome(): Outcome | undefined {
+    return this.#runs.lastOutcome;
   }
 
   stop(reason = "The run was stopped."): Promise<void> {
@@ -232,9 +235,12 @@ export class LiveSession implements CodingSession {
   }
 
   fork(entryId?: string): Promise<CodingSession> {
-    const choice = { entryId, id: this.id, mode: this.#mode };
     return this.#beside("fork()", async () =>
-      (await import("./fork-session.ts")).forkSession(this.#parts, choice),
+      (await import("./fork-session.ts")).forkSession(this.#parts, {
+        entryId,
+        id: this.id,
+        mode: this.#mode,
+      }),
     );
   }
 
@@ -289,15 +295,13 @@ export class LiveSession implements CodingSession {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    return (this.#closing ??= this.#close());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** Tells that something beside events changed. */
   changed(): void {
     this.#view.changed();
   }

@@ -17,6 +17,8 @@ export interface ViewSource {
 export class LiveView {
   readonly #source: ViewSource;
   readonly #listeners: Listeners<[change: ViewChange]>;
+  /** Background commands that were started before ended with the process that started them. */
+  readonly #since = Date.now();
   #fold: ViewFold | undefined;
 
   constructor(source: ViewSource) {
@@ -69,6 +71,7 @@ export class LiveView {
     const { entries, host } = this.#source;
     const fold = new ViewFold(host());
     for (const entry of entries()) fold.apply(entry);
+    fold.endJobs(this.#since);
     for (const notice of notices) fold.notice(notice);
     fold.take();
     return fold;

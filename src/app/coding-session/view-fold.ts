@@ -36,6 +36,8 @@ export class ViewFold {
   #answeredTokens = 0;
   #todo: readonly TodoItem[] = [];
   #jobs: readonly JobView[] = [];
+  /** When something was last said of each job. */
+  readonly #heardOf = new Map<string, number>();
   #context: SessionView["context"];
   #spent = NO_SPENDING;
   #spentBefore = NO_SPENDING;
@@ -240,13 +242,25 @@ export class ViewFold {
   }
 
   /** What a result says beside its text. */
-  #facts({ name, metadata = {}, callId }: ToolResultEntry): void {
+  #facts({ name, metadata = {}, callId, time }: ToolResultEntry): void {
     const { todos, jobId } = metadata;
     if (name === "todo" && Array.isArray(todos)) {
       this.#todo = todos;
       this.#changed();
     }
-    if (typeof jobId === "string") this.#job(jobId, metadata, callId);
+    if (typeof jobId !== "string") return;
+    this.#heardOf.set(jobId, time);
+    this.#job(jobId, metadata, callId);
+  }
+
+  /** Takes jobs as ended that were last heard of before a moment. */
+  endJobs(before: number): void {
+    this.#jobs = this.#jobs.map((job) =>
+      job.state === "running" && (this.#heardOf.get(job.id) ?? 0) < before
+        ? { ...job, state: "ended", exitCode: null }
+        : job,
+    );
+    this.#changed();
   }
 
   #job(id: string, { processes, exitCode }: NonNullable<ToolResultEntry["metadata"]>, callId: string): void {
@@ -254,7 +268,7 @@ export class ViewFold {
     const isEnded = exitCode !== undefined && Array.isArray(processes) && processes.length === 0;
     const job: JobView = {
       id,
-      command: known?.command ?? this.#commandOf(callId),
+      command: this.#commandOf(callId) || (known?.command ?? ""),
       state: isEnded ? "ended" : "running",
       ...(isEnded ? { exitCode: typeof exitCode === "number" ? exitCode : null } : {}),
     };
