@@ -235,12 +235,9 @@ export class LiveSession implements CodingSession {
   }
 
   fork(entryId?: string): Promise<CodingSession> {
+    const choice = { entryId, id: this.id, mode: this.#mode };
     return this.#beside("fork()", async () =>
-      (await import("./fork-session.ts")).forkSession(this.#parts, {
-        entryId,
-        id: this.id,
-        mode: this.#mode,
-      }),
+      (await import("./fork-session.ts")).forkSession(this.#parts, choice),
     );
   }
 
@@ -286,11 +283,10 @@ export class LiveSession implements CodingSession {
   }
 
   killNow(): void {
-    const { composed, session } = this.#parts;
-    composed.killNow();
+    this.#parts.composed.killNow();
     this.#runs.giveUp();
     this.#closing ??= Promise.resolve();
-    session.release();
+    this.#parts.session.release();
     this.changed();
   }
 
