@@ -40,6 +40,8 @@ import { runUserCommand } from "./user-command.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 import type { HostView } from "./view-fold.ts";
 
+type Abortable = { readonly signal?: AbortSignal };
+
 /** The {@link CodingSession} over a composed agent. */
 export class LiveSession implements CodingSession {
   readonly queue: MessageQueue;
@@ -70,6 +72,7 @@ export class LiveSession implements CodingSession {
       beforeRun: () => this.#recordMode(),
       onEvent: (event) => this.#onEvent(event),
       onChange: () => this.changed(),
+      onFailure: (outcome) => this.#view.failed(outcome),
       isBlocked: () => this.#aside !== undefined || this.#closing !== undefined,
       lendModel: (name) => this.#models.lend(name),
       isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
@@ -241,11 +244,7 @@ export class LiveSession implements CodingSession {
     );
   }
 
-  async callTool(
-    name: string,
-    input: ToolInput,
-    options: { readonly signal?: AbortSignal } = {},
-  ): Promise<ToolResult> {
+  async callTool(name: string, input: ToolInput, options: Abortable = {}): Promise<ToolResult> {
     this.#assertOpen();
     return this.#agent.callTool(name, input, {
       ...options,
@@ -256,7 +255,7 @@ export class LiveSession implements CodingSession {
 
   async shell(
     command: string,
-    { shared, signal }: { readonly shared: boolean; readonly signal?: AbortSignal },
+    { shared, signal }: Abortable & { readonly shared: boolean },
   ): Promise<ShellOutcome> {
     this.#assertOpen();
     return runUserCommand(this.#parts, command, {

@@ -2,6 +2,7 @@ import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { Listeners } from "./listeners.ts";
 import type { Notice } from "./notice.ts";
+import type { Outcome } from "./outcome.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 import { type HostView, ViewFold } from "./view-fold.ts";
 
@@ -54,6 +55,12 @@ export class LiveView {
     if (this.#fold === undefined) return;
     this.#fold.host(this.#source.host());
     this.#tell(this.#fold);
+  }
+
+  /** A run ended, and no event will say so. */
+  failed(outcome: Outcome): void {
+    this.#fold?.fail(outcome);
+    if (this.#fold !== undefined) this.#tell(this.#fold);
   }
 
   /** The conversation is another one from here on. */

@@ -25,6 +25,8 @@ export interface RunControlOptions {
   readonly beforeRun: () => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
   readonly onChange: () => void;
+  /** A run ended and could not record that. */
+  readonly onFailure: (outcome: Outcome) => void;
   /** Whether nothing may begin now: the session is closed, or something is at work that no run may overlap with. */
   readonly isBlocked: () => boolean;
   /** Whether a text begins with the name of a command. */
@@ -99,6 +101,7 @@ export class RunControl {
     this.#run = run;
     void run.outcome.then((outcome) => {
       this.#lastOutcome = outcome;
+      if (!run.hasEnd) this.#options.onFailure(outcome);
     });
     void this.#perform(run, begun);
     return run;

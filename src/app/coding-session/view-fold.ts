@@ -13,9 +13,14 @@ import { estimateTokens } from "../../core/model/estimate.ts";
 import type { TodoItem } from "../../tools/todo-tool.ts";
 import { ItemFold } from "./fold-items.ts";
 import type { Notice } from "./notice.ts";
+import type { Outcome } from "./outcome.ts";
 import { parseShellNote, sharedText } from "./shell-note.ts";
 import { innermost, SubagentFolds } from "./subagent-folds.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
+
+type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason"> & {
+  readonly error?: { readonly code: string; readonly message: string };
+};
 
 /** The part of a view that no entry says. */
 export type HostView = Pick<
@@ -150,7 +155,15 @@ export class ViewFold {
     this.#changed();
   }
 
-  #end({ id, time, scope, stopReason, error }: RunEndEntry): void {
+  /** The run at work ended without an entry that says so. */
+  fail({ stopReason, error }: Pick<Outcome, "stopReason" | "error">): void {
+    // Nothing was to be done: a command, or a message that was refused.
+    if (error === undefined && this.#run === undefined) return;
+    const id = `failed_${this.#main.list.items.length}`;
+    this.#end({ id, time: Date.now(), stopReason, ...(error === undefined ? {} : { error }) });
+  }
+
+  #end({ id, time, scope, stopReason, error }: RunFacts): void {
     if (scope !== undefined) return;
     if (stopReason !== "awaiting_approval" && stopReason !== "awaiting_external") this.#main.close();
     const { costUsd } = this.#spent;
