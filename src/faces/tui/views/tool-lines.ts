@@ -1,3 +1,4 @@
+import { withoutEnding } from "../../../app/coding-session/call-text.ts";
 import type { ToolItem, ViewItem } from "../../../app/coding-session/view.ts";
 import { fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
 import { costText, durationText, secondsText, tokensText } from "./amounts.ts";
@@ -83,10 +84,7 @@ function saysMore(item: ToolItem): boolean {
 
 /** The end of what a call wrote, without what its first line says: that it failed, was refused, or its exit code. */
 function tailOf({ tail = "" }: ToolItem): string {
-  return tail
-    .replace(/^Error: (?:Tool call was not approved: )?/, "")
-    .replace(/\n?\[exit code -?\d+[^\]\n]*\]\s*$/, "")
-    .trimEnd();
+  return withoutEnding(tail.replace(/^Error: (?:Tool call was not approved: )?/, ""));
 }
 
 function bodyLines(item: ToolItem, context: ViewContext): readonly Line[] {
