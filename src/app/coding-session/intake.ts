@@ -76,8 +76,7 @@ async function expanded(input: Input, text: string | undefined, options: IntakeO
   if (found !== undefined) return run(found.command, found.args, options);
   const call = parseCommandCall(text ?? "");
   if (call?.name.startsWith(MCP_PREFIX) === true) {
-    const { promptCommand } = await import("../mcp/prompt-command.ts");
-    const prompt = await promptCommand(call.name, parts.composed.mcp.hub);
+    const prompt = await parts.composed.mcp.findCommand(call.name, signal);
     if (prompt !== undefined) return run(prompt, call.args, options);
   }
   if (call !== undefined && !isPath(call.name)) throw unknownCommand(call.name, commands);
