@@ -3,7 +3,7 @@ import { FIND_TOOLS } from "../extensions/mcp/tool-name.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { createApprover } from "../permission/approver.ts";
 import { SessionRules } from "../permission/session-rules.ts";
-import { EXTRA_TOOLS } from "./config/extra-tool.ts";
+import { EXTRA_TOOLS } from "./config/config-schema.ts";
 import { MEMORY_TOOLS } from "./open-memory.ts";
 import { createPermissionGate, type PermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { SessionHooks } from "./plugins/session-hooks.ts";

@@ -12,7 +12,7 @@ test.each([
   [["-p", "--permission-mode", "acceptedits", "go"], "Did you mean acceptEdits?"],
   [["-p", "--max-turns", "0", "go"], "write a whole number from 1"],
   [["-p", "--max-turns", "1e3", "go"], "write a whole number from 1"],
-  [["-p", "--max-budget-usd", "free", "go"], "write an amount above 0"],
+  [["-p", "--max-budget-usd", "free", "go"], "write a number above 0"],
   [["-p", "--max-wall-time", "10", "go"], 'write a time such as "90s", "10m" or "1h"'],
   [["-p", "--model"], "--model needs a value"],
   [["-p", "--model", "--yolo", "go"], "--model needs a value"],

@@ -1,3 +1,4 @@
+import type { CompactionPreview } from "../../core/agent/compactor.ts";
 import type { CompactionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Json } from "../../core/base/errors.ts";
@@ -278,6 +279,8 @@ export interface CodingSession extends AsyncDisposable {
 
   /** Makes room in the conversation now. These, down to `fork`, throw `invalid_argument` while a run is at work. */
   compact(instructions?: string): Promise<CompactionResult>;
+  /** What {@link compact} would do now; asks no model. */
+  previewCompaction(): Promise<CompactionPreview>;
   /** Puts files back to how they were before a run, or forth again. */
   undo(options?: UndoOptions): Promise<UndoReport>;
   redo(options?: { readonly force?: boolean }): Promise<UndoReport>;

@@ -1,4 +1,5 @@
 import type { Agent } from "../../core/agent/agent.ts";
+import type { CompactionPreview } from "../../core/agent/compactor.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
@@ -85,6 +86,7 @@ export class LiveSession implements CodingSession {
       onFault: this.#onFault,
     });
     parts.notices.listen((notice) => this.#view.notice(notice));
+    if (parts.telemetry !== undefined) this.#events.add(parts.telemetry.observe);
   }
 
   /** Takes up what the session was left with: its model, and questions that nobody has answered. */
@@ -213,6 +215,10 @@ export class LiveSession implements CodingSession {
         ...(instructions === undefined ? {} : { instructions }),
       }),
     );
+  }
+
+  previewCompaction(): Promise<CompactionPreview> {
+    return this.#beside("previewCompaction()", () => this.#agent.previewCompaction());
   }
 
   undo(options: UndoOptions = {}): Promise<UndoReport> {
@@ -388,11 +394,12 @@ export class LiveSession implements CodingSession {
   }
 
   async #close(): Promise<void> {
-    const { composed, session, desk } = this.#parts;
+    const { composed, session, desk, telemetry } = this.#parts;
     await this.#runs.stop("The session was closed.");
     desk.clear();
     await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#tidied]);
+    await telemetry?.flush();
     await session.close();
     this.changed();
   }

@@ -2,9 +2,9 @@
 export const PERMISSION_MODES = ["plan", "dontAsk", "default", "acceptEdits", "bypassPermissions"] as const;
 
 /**
- * `plan`: reads inside the workspace only · `dontAsk`: as `default`, and what would be asked is refused · `default`: reads inside
- * the workspace are allowed, the rest asks · `acceptEdits`: edits inside the workspace too · `bypassPermissions`: everything that
- * no rule denies.
+ * `plan`: reads inside the workspace only · `dontAsk`: as `default`, and what would be asked is refused ·
+ * `default`: reads inside the workspace are allowed, the rest asks · `acceptEdits`: edits inside the
+ * workspace too · `bypassPermissions`: everything that no rule denies.
  */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 

@@ -1,51 +1,40 @@
-/** Names of the options of a run. */
+import type { SettingFlag } from "../../app/config/setting.ts";
+import { PLACED_SETTINGS } from "../../app/config/setting-table.ts";
+
+/** Names of the options that are no settings. */
 export type FlagName =
   | "print"
   | "plain"
-  | "model"
-  | "pattern"
-  | "extra-tools"
-  | "system-prompt"
-  | "append-system-prompt"
+  | "mcp-config"
+  | "strict-mcp-config"
   | "continue"
   | "resume"
   | "fork-session"
   | "from"
   | "session-id"
   | "no-session"
-  | "no-undo"
   | "output-format"
   | "json"
   | "include-partial-messages"
   | "input-format"
   | "json-schema"
   | "output-last-message"
-  | "permission-mode"
   | "yolo"
-  | "allowed-tools"
-  | "disallowed-tools"
-  | "pass-env"
-  | "sandbox"
-  | "max-turns"
-  | "max-budget-usd"
-  | "max-wall-time"
   | "cwd"
   | "add-dir"
-  | "mcp-config"
-  | "strict-mcp-config"
   | "verbose"
   | "help"
   | "version";
 
 /** One option of the command line. */
 export interface FlagSpec {
-  readonly name: FlagName;
+  readonly name: string;
   readonly short?: string;
   /** `list`: may be given several times. `optional`: a value may follow. */
   readonly type: "boolean" | "text" | "list" | "optional";
   /** Placeholder of the value in the help. */
   readonly value?: string;
-  readonly group: "Run" | "Session" | "Input and output" | "Permission" | "Limits" | "Place" | "Other";
+  readonly group: SettingFlag["group"] | "Input and output" | "Place" | "Other";
   readonly help: string;
 }
 
@@ -64,42 +53,7 @@ export const FLAGS: readonly FlagSpec[] = [
     group: "Run",
     help: "A screen of lines only, without cursor movement and redraw: for screen readers and simple terminals. Also NANO_AGENT_PLAIN=1.",
   },
-  {
-    name: "model",
-    short: "m",
-    type: "text",
-    value: "PROVIDER/ID[:EFFORT]",
-    group: "Run",
-    help: "Model to use, e.g. anthropic/claude-sonnet-4-5 or openai/gpt-5:high. Effort: none, minimal, low, medium, high, xhigh.",
-  },
-  {
-    name: "pattern",
-    type: "text",
-    value: "NAME",
-    group: "Run",
-    help: "How to work: simple, react, plan or reflection. Default: the plain loop.",
-  },
-  {
-    name: "extra-tools",
-    type: "list",
-    value: "NAMES",
-    group: "Run",
-    help: "Tools beside those that are always there: todo (the model's own list of steps), web_fetch (pages as Markdown).",
-  },
-  {
-    name: "system-prompt",
-    type: "text",
-    value: "TEXT|@FILE",
-    group: "Run",
-    help: "Replaces the built-in system prompt.",
-  },
-  {
-    name: "append-system-prompt",
-    type: "text",
-    value: "TEXT|@FILE",
-    group: "Run",
-    help: "Added to the system prompt.",
-  },
+  ...settingFlags("Run"),
   {
     name: "mcp-config",
     type: "list",
@@ -154,12 +108,7 @@ export const FLAGS: readonly FlagSpec[] = [
     group: "Session",
     help: "Keep nothing of the run on disk.",
   },
-  {
-    name: "no-undo",
-    type: "boolean",
-    group: "Session",
-    help: "Do not keep what the run changes in files, so that nano-agent undo cannot put it back.",
-  },
+  ...settingFlags("Session"),
   {
     name: "output-format",
     type: "text",
@@ -201,68 +150,14 @@ export const FLAGS: readonly FlagSpec[] = [
     group: "Input and output",
     help: "Also write the answer to a file.",
   },
-  {
-    name: "permission-mode",
-    type: "text",
-    value: "MODE",
-    group: "Permission",
-    help: "plan (reads only), dontAsk, default (reads inside the workspace), acceptEdits (edits inside the workspace too), bypassPermissions.",
-  },
+  ...settingFlags("Permission"),
   {
     name: "yolo",
     type: "boolean",
     group: "Permission",
     help: "The same as --permission-mode bypassPermissions: every tool call runs. For places you can lose.",
   },
-  {
-    name: "allowed-tools",
-    type: "list",
-    value: "NAMES",
-    group: "Permission",
-    help: "Tools that may run without being asked about, e.g. bash,edit, or a part of one: 'bash(npm test*),edit(src/**)'.",
-  },
-  {
-    name: "disallowed-tools",
-    type: "list",
-    value: "NAMES",
-    group: "Permission",
-    help: "Tools, or parts of them, that never run. Wins over everything else.",
-  },
-  {
-    name: "pass-env",
-    type: "list",
-    value: "NAMES",
-    group: "Permission",
-    help: "Variables that commands see beside the usual ones, e.g. GITHUB_TOKEN or 'AWS_*'.",
-  },
-  {
-    name: "sandbox",
-    type: "text",
-    value: "on|auto|off",
-    group: "Permission",
-    help: "Confine commands to the workspace and the temporary folder, without network. on: or refuse to start. auto: where it works.",
-  },
-  {
-    name: "max-turns",
-    type: "text",
-    value: "N",
-    group: "Limits",
-    help: "Model requests the run may make; with a plan or reflection, each phase. Exit 53 when they are used up.",
-  },
-  {
-    name: "max-budget-usd",
-    type: "text",
-    value: "USD",
-    group: "Limits",
-    help: "Money the session may spend, runs before -c included. Exit 55 when it is used up.",
-  },
-  {
-    name: "max-wall-time",
-    type: "text",
-    value: "TIME",
-    group: "Limits",
-    help: "Time the run may take: 90s, 10m, 1h. Exit 124 when it is over.",
-  },
+  ...settingFlags("Limits"),
   { name: "cwd", short: "C", type: "text", value: "FOLDER", group: "Place", help: "Work in this folder." },
   {
     name: "add-dir",
@@ -280,3 +175,13 @@ export const FLAGS: readonly FlagSpec[] = [
   { name: "help", short: "h", type: "boolean", group: "Other", help: "Show this help." },
   { name: "version", short: "v", type: "boolean", group: "Other", help: "Show the version." },
 ];
+
+/** The options of a group that settings have. */
+function settingFlags(group: SettingFlag["group"]): readonly FlagSpec[] {
+  return PLACED_SETTINGS.flatMap(({ setting }) => {
+    const { type, flag, help = "" } = setting;
+    if (flag?.group !== group) return [];
+    const kind = flag.value === undefined ? "boolean" : type === "strings" ? "list" : "text";
+    return [{ help, ...flag, type: kind }];
+  });
+}

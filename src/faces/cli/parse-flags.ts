@@ -11,18 +11,17 @@ export interface ParsedFlags {
   /** The value of an option; the last one when it was given several times. */
   readonly text: (name: FlagName) => string | undefined;
   /** All values of an option, in order. */
-  readonly list: (name: FlagName) => readonly string[];
+  readonly list: (name: string) => readonly string[];
 }
 
 /**
- * Takes a command line apart. `only` names the options that count here; default all. Throws `invalid_argument` for an unknown
- * option (with the nearest one), a missing or superfluous value.
+ * Takes a command line apart. Throws `invalid_argument` for an unknown option (with the nearest one), a
+ * missing or superfluous value.
  */
-export function parseFlags(args: readonly string[], only?: readonly FlagName[]): ParsedFlags {
-  const known: readonly FlagSpec[] = FLAGS.filter(({ name }) => only?.includes(name) ?? true);
+export function parseFlags(args: readonly string[]): ParsedFlags {
   const { tokens, positionals } = parseArgs({
-    args: withEmptyValues(args, known),
-    options: parserOptions(known),
+    args: withEmptyValues(args),
+    options: parserOptions(),
     allowPositionals: true,
     strict: false,
     tokens: true,
@@ -30,9 +29,9 @@ export function parseFlags(args: readonly string[], only?: readonly FlagName[]):
   const values = new Map<string, string[]>();
   for (const token of tokens) {
     if (token.kind !== "option") continue;
-    const flag = known.find(({ name }) => name === token.name);
-    if (flag === undefined) throw unknownFlag(token.rawName, known);
-    const value = valueOf(flag, token, known);
+    const flag = FLAGS.find(({ name }) => name === token.name);
+    if (flag === undefined) throw unknownFlag(token.rawName);
+    const value = valueOf(flag, token);
     values.set(flag.name, [...(values.get(flag.name) ?? []), value]);
   }
   return {
@@ -43,14 +42,17 @@ export function parseFlags(args: readonly string[], only?: readonly FlagName[]):
   };
 }
 
-/** What an option has whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a mistake, not this. */
+/**
+ * What an option has whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a
+ * mistake, not this.
+ */
 export const NO_VALUE = "\0";
 
 /** Writes out that an option with an optional value has none: at the end, or before another option. */
-function withEmptyValues(args: readonly string[], known: readonly FlagSpec[]): string[] {
+function withEmptyValues(args: readonly string[]): string[] {
   const end = args.indexOf("--");
   return args.map((arg, at) => {
-    const flag = known.find(
+    const flag = FLAGS.find(
       ({ name, short }) => arg === `--${name}` || (short !== undefined && arg === `-${short}`),
     );
     if (flag?.type !== "optional" || (end !== -1 && at > end)) return arg;
@@ -61,9 +63,9 @@ function withEmptyValues(args: readonly string[], known: readonly FlagSpec[]): s
 
 type ParserOption = { type: "boolean" | "string"; short?: string };
 
-function parserOptions(known: readonly FlagSpec[]): Record<string, ParserOption> {
+function parserOptions(): Record<string, ParserOption> {
   const options: Record<string, ParserOption> = {};
-  for (const { name, type, short } of known)
+  for (const { name, type, short } of FLAGS)
     options[name] = {
       type: type === "boolean" ? "boolean" : "string",
       ...(short === undefined ? {} : { short }),
@@ -78,36 +80,37 @@ interface OptionToken {
   readonly inlineValue?: boolean | undefined;
 }
 
-function valueOf(flag: FlagSpec, token: OptionToken, known: readonly FlagSpec[]): string {
+function valueOf(flag: FlagSpec, token: OptionToken): string {
   if (flag.type === "boolean") {
     if (token.value !== undefined)
       throw usageError(`${token.rawName} takes no value. Leave "=${token.value}" out.`);
     return "";
   }
   if (flag.type === "optional") {
-    // Most likely a variable that is not set: to take it for a value left out would go on with another session.
+    // Most likely a variable that is not set: to take it for a value left out would go on with another
+    // session.
     if (token.value === "")
       throw usageError(`${token.rawName} is followed by an empty text. Leave it out, or name a value.`);
     return token.value ?? NO_VALUE;
   }
-  const missing = token.value === undefined || (token.inlineValue !== true && isFlag(token.value, known));
+  const missing = token.value === undefined || (token.inlineValue !== true && isFlag(token.value));
   if (missing) throw usageError(`${token.rawName} needs a value: ${token.rawName} ${flag.value ?? "VALUE"}.`);
   return token.value ?? "";
 }
 
 /** A value that is spelled like one of our options was most likely forgotten. */
-function isFlag(text: string, known: readonly FlagSpec[]): boolean {
-  return known.some(
+function isFlag(text: string): boolean {
+  return FLAGS.some(
     ({ name, short }) => text === `--${name}` || (short !== undefined && text === `-${short}`),
   );
 }
 
-function unknownFlag(rawName: string, known: readonly FlagSpec[]): Error {
+function unknownFlag(rawName: string): Error {
   const guess = nearest(
     rawName,
-    known.map((flag) => `--${flag.name}`),
+    FLAGS.map((flag) => `--${flag.name}`),
   );
   const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
-  const list = known.map((flag) => `--${flag.name}`).join(" ");
+  const list = FLAGS.map((flag) => `--${flag.name}`).join(" ");
   return usageError(`Unknown option ${rawName}.${hint} Options: ${list}. See nano-agent --help.`);
 }

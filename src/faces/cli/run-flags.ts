@@ -1,9 +1,7 @@
 import type { ConfigFile } from "../../app/config/config-schema.ts";
-import { DURATION_FORM, parseDuration } from "../../app/config/duration.ts";
-import { EXTRA_TOOLS } from "../../app/config/extra-tool.ts";
-import { PATTERN_NAMES } from "../../app/config/pattern-name.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
-import { SANDBOX_MODES } from "../../app/config/sandbox-mode.ts";
+import { type DescribedShape, withSetting } from "../../app/config/setting.ts";
+import { PLACED_SETTINGS } from "../../app/config/setting-table.ts";
+import { readText } from "../../app/config/shape.ts";
 import type { McpSources } from "../../app/mcp/mcp-sources.ts";
 import type { SessionChoice } from "../../app/open-session.ts";
 import { nearest } from "../../core/base/text.ts";
@@ -34,7 +32,10 @@ export interface RunFlags {
   readonly config: ConfigFile;
 }
 
-/** Checks the values of a run's options. Throws `invalid_argument`, naming option and value, for one that cannot be. */
+/**
+ * Checks the values of a run's options. Throws `invalid_argument`, naming option and value, for one that
+ * cannot be.
+ */
 export function readRunFlags(flags: ParsedFlags): RunFlags {
   const outputFormat = outputFormatOf(flags);
   const inputFormat = choice(flags, "input-format", ["text", "stream-json"]) ?? "text";
@@ -73,54 +74,32 @@ function outputFormatOf(flags: ParsedFlags): OutputFormat {
   );
 }
 
+/** What options say about settings, by the table of settings. */
 function configOf(flags: ParsedFlags): ConfigFile {
-  const mode = permissionModeOf(flags);
-  const pattern = choice(flags, "pattern", PATTERN_NAMES);
-  const maxTurns = wholeNumber(flags, "max-turns");
-  const maxBudgetUsd = amount(flags, "max-budget-usd");
-  const maxWallTime = duration(flags, "max-wall-time");
-  const texts = {
-    model: flags.text("model"),
-    systemPrompt: flags.text("system-prompt"),
-    appendSystemPrompt: flags.text("append-system-prompt"),
-  };
-  const extraTools = names(flags, "extra-tools", EXTRA_TOOLS);
-  const allowed = flags.list("allowed-tools");
-  const disallowed = flags.list("disallowed-tools");
-  const pass = flags.list("pass-env");
-  const sandbox = choice(flags, "sandbox", SANDBOX_MODES);
-  if (texts.model?.trim() === "") throw usageError("--model is empty. Write provider/id.");
-  return {
-    ...present(texts),
-    ...(pattern === undefined ? {} : { pattern }),
-    ...(extraTools.length === 0 ? {} : { extraTools }),
-    ...(mode === undefined ? {} : { permissionMode: mode }),
-    ...(allowed.length === 0 ? {} : { allowedTools: allowed }),
-    ...(disallowed.length === 0 ? {} : { disallowedTools: disallowed }),
-    ...(flags.has("no-undo") ? { undo: false } : {}),
-    ...(pass.length === 0 ? {} : { environment: { pass } }),
-    ...(sandbox === undefined ? {} : { sandbox: { mode: sandbox } }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
-    ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
-    ...(maxWallTime === undefined ? {} : { maxWallTime }),
-  };
-}
-
-function present<T extends { readonly [key: string]: string | undefined }>(
-  values: T,
-): { readonly [K in keyof T]?: string } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    readonly [K in keyof T]?: string;
-  };
-}
-
-function permissionModeOf(flags: ParsedFlags): PermissionMode | undefined {
-  const named = choice(flags, "permission-mode", PERMISSION_MODES);
-  if (!flags.has("yolo")) return named;
-  if (named === undefined || named === "bypassPermissions") return "bypassPermissions";
+  const config = PLACED_SETTINGS.reduce<ConfigFile>((before, { path, setting }) => {
+    const value = settingOf(flags, setting);
+    return value === undefined ? before : withSetting(before, path, value);
+  }, {});
+  if (!flags.has("yolo")) return config;
+  const { permissionMode = "bypassPermissions" } = config;
+  if (permissionMode === "bypassPermissions") return { ...config, permissionMode };
   throw usageError(
-    `--yolo means --permission-mode bypassPermissions, and --permission-mode says ${named}. Leave one out.`,
+    `--yolo means --permission-mode bypassPermissions, and --permission-mode says ${permissionMode}. Leave one out.`,
   );
+}
+
+function settingOf(flags: ParsedFlags, setting: DescribedShape): unknown {
+  const { flag } = setting;
+  const texts = flag === undefined ? [] : flags.list(flag.name);
+  const text = texts.at(-1);
+  if (flag === undefined || text === undefined) return undefined;
+  if (flag.value === undefined) return flag.negates !== true;
+  const oneOf = "oneOf" in setting ? setting.oneOf : undefined;
+  if (setting.type === "strings") return oneOf === undefined ? texts : words(texts, flag.name, oneOf);
+  if (oneOf !== undefined) return word(text, flag.name, oneOf);
+  const read = readText(text, setting);
+  if ("value" in read) return read.value;
+  throw usageError(`--${flag.name} ${JSON.stringify(text)}: write ${read.expected}.`);
 }
 
 function choice<const T extends string>(
@@ -129,18 +108,12 @@ function choice<const T extends string>(
   options: readonly T[],
 ): T | undefined {
   const text = flags.text(name);
-  return text === undefined ? undefined : oneOf(text, name, options);
+  return text === undefined ? undefined : word(text, name, options);
 }
 
-function names<const T extends string>(
-  flags: ParsedFlags,
-  name: FlagName,
-  options: readonly T[],
-): readonly T[] {
-  return flags
-    .list(name)
-    .flatMap((text) => text.split(","))
-    .map((text) => oneOf(text.trim(), name, options));
+/** Words of a closed list may stand together, with commas between them. */
+function words(texts: readonly string[], name: string, options: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => text.split(",")).map((text) => word(text.trim(), name, options));
 }
 
 function named(flags: ParsedFlags, name: FlagName): string | undefined {
@@ -148,37 +121,19 @@ function named(flags: ParsedFlags, name: FlagName): string | undefined {
   return text === undefined ? undefined : notEmpty(text, name);
 }
 
-/** Most likely a variable that is not set: to take it for the working folder would work in another place than was meant. */
+/**
+ * Most likely a variable that is not set: to take it for the working folder would work in another place than
+ * was meant.
+ */
 function notEmpty(text: string, name: FlagName): string {
   if (text.trim() !== "") return text;
   throw usageError(`--${name} is followed by an empty text. Leave it out, or name a value.`);
 }
 
-function oneOf<const T extends string>(text: string, name: FlagName, options: readonly T[]): T {
+function word<const T extends string>(text: string, name: string, options: readonly T[]): T {
   const found = options.find((option) => option === text);
   if (found !== undefined) return found;
   const guess = nearest(text, options);
   const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
   throw usageError(`--${name} ${JSON.stringify(text)}: unknown.${hint} One of: ${options.join(", ")}.`);
-}
-
-function wholeNumber(flags: ParsedFlags, name: FlagName): number | undefined {
-  const text = flags.text(name);
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw usageError(`--${name} ${JSON.stringify(text)}: write a whole number from 1.`);
-}
-
-function amount(flags: ParsedFlags, name: FlagName): number | undefined {
-  const text = flags.text(name);
-  if (text === undefined) return undefined;
-  const value = /^(?:\d{1,9}(?:\.\d{1,6})?|\.\d{1,6})$/.test(text) ? Number(text) : 0;
-  if (value > 0) return value;
-  throw usageError(`--${name} ${JSON.stringify(text)}: write an amount above 0, e.g. 0.50.`);
-}
-
-function duration(flags: ParsedFlags, name: FlagName): string | undefined {
-  const text = flags.text(name);
-  if (text === undefined || parseDuration(text) !== undefined) return text;
-  throw usageError(`--${name} ${JSON.stringify(text)}: write ${DURATION_FORM}.`);
 }
