@@ -1,5 +1,6 @@
 import type { Stats } from "node:fs";
-import type { FileVersion, OmissionReason } from "../../core/agent/file-change.ts";
+import type { FileVersion, Omission, OmissionReason } from "../../core/agent/file-change.ts";
+import type { PathKey } from "./path-key.ts";
 
 /** What the file system tells of a path without reading it. */
 export type FileFacts = Pick<Stats, "mode" | "size" | "mtimeMs" | "ctimeMs" | "ino">;
@@ -10,6 +11,17 @@ export interface FileState extends FileFacts {
   readonly checkedAt: number;
   /** `null`: looked at, and nothing was there. */
   readonly version: FileVersion | null;
+}
+
+/** What is known of a workspace: the newest state of every path that was looked at. */
+export interface FileIndex {
+  readonly states: Map<PathKey, FileState>;
+  /** True when all of the workspace was looked at, so that what is not in `states` was not there. */
+  isComplete: boolean;
+  /** What was not looked into. */
+  omitted: readonly Omission[];
+  /** Session that saw it last. */
+  sessionId: string;
 }
 
 /** The state of a path where nothing stands. */

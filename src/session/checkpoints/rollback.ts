@@ -31,6 +31,8 @@ export interface RollbackPlace {
   readonly cwd: string;
   /** Opens what is kept of a folder. */
   readonly openWorkspace: (root: string) => Workspace;
+  /** Closes what was opened, for `using`. */
+  readonly [Symbol.dispose]: () => void;
 }
 
 /** How a rollback is done. */
