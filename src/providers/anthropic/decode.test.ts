@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 import type { StreamPart } from "../../core/model/model.ts";
 import { createSseParser } from "../sse.ts";
 import { createAnthropicDecoder } from "./decode.ts";
-import { plainTextDelta } from "./text-delta.ts";
 
 const target = {
   provider: "anthropic",
@@ -247,26 +246,39 @@ describe("the stream of the Messages API", () => {
   });
 });
 
-describe("plainTextDelta", () => {
-  it("agrees with JSON.parse on every text it takes, and takes plain text", () => {
-    fc.assert(
-      fc.property(fc.nat(), fc.string({ unit: "grapheme" }), fc.nat(5), (index, text, pad) => {
-        const event = { type: "content_block_delta", index, delta: { type: "text_delta", text } };
-        const json = JSON.stringify(event);
-        const data = `${json.slice(0, -1)}${" ".repeat(pad)}}`;
-        const escaped = JSON.stringify(text) !== `"${text}"`;
-        expect(plainTextDelta(data)).toEqual(escaped ? undefined : { index, text });
-      }),
-    );
+describe("text deltas", () => {
+  const delta = fc.record({
+    index: fc.nat(3),
+    delta: fc.oneof(
+      fc.record({ type: fc.constant("text_delta"), text: fc.string({ unit: "grapheme" }) }),
+      fc.record({ type: fc.constant("text_delta"), text: fc.string(), x: fc.constant("b") }),
+      fc.record({ type: fc.constant("other_delta"), text: fc.string() }),
+    ),
   });
 
-  it.each([
-    '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a","x":"b"}}',
-    '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}},"usage":{}}',
-    '{"type":"content_block_delta","index":,"delta":{"type":"text_delta","text":"a"}}',
-    '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a',
-    '{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"a"}}',
-  ])("leaves to the parser: %s", (data) => {
-    expect(plainTextDelta(data)).toBeUndefined();
+  it("arrive whole in any order and with any padding, and nothing else is taken for one", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(delta, fc.nat(5))), (events) => {
+        const data = events.map(
+          ([event, pad]) =>
+            `${JSON.stringify({ type: "content_block_delta", ...event }).slice(0, -1)}${" ".repeat(pad)}}`,
+        );
+        const parts = decodePieces(
+          [...data, JSON.stringify(stopped("end_turn")), JSON.stringify(stop)].map(
+            (each) => `data: ${each}\n\n`,
+          ),
+        );
+        expect(parts.slice(0, -1)).toEqual(
+          events.flatMap(
+            ([
+              {
+                index,
+                delta: { type, text },
+              },
+            ]) => (type === "text_delta" && text !== "" ? [{ type: "text_delta", index, text }] : []),
+          ),
+        );
+      }),
+    );
   });
 });

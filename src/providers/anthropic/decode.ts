@@ -3,11 +3,11 @@ import { isRecord, type ParsedToolInput, parseToolInput } from "../../core/base/
 import type { ThinkingBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
+import { createDeltaTemplate } from "../delta-template.ts";
 import { reportedError, wordsOf } from "../errors.ts";
 import { parseEventData } from "../event-json.ts";
 import { wordOf } from "../tool-call-id.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
-import { plainTextDelta } from "./text-delta.ts";
 import type { AnthropicBlock, AnthropicDelta, AnthropicEvent, AnthropicUsage } from "./wire.ts";
 
 type Emit = (part: StreamPart) => void;
@@ -16,11 +16,7 @@ type Emit = (part: StreamPart) => void;
 export function createAnthropicDecoder(emit: Emit, target: WireTarget): WireDecoder {
   const decoder = new AnthropicDecoder(emit, target);
   return {
-    event: (_event, data) => {
-      const delta = plainTextDelta(data);
-      if (delta === undefined) decoder.event(parseEventData(data));
-      else if (delta.text !== "") emit({ type: "text_delta", index: delta.index, text: delta.text });
-    },
+    event: (_event, data) => decoder.event(data),
     end: () => decoder.end(),
     done: () => decoder.stopped,
   };
@@ -37,6 +33,9 @@ class AnthropicDecoder {
   stopped = false;
   readonly #emit: Emit;
   readonly #target: WireTarget;
+  readonly #template = createDeltaTemplate({ ignore: [] });
+  /** Block of the text the template has learned. */
+  #templateIndex = 0;
   readonly #open = new Map<number, OpenBlock>();
   /** Calls whose arguments are no object (yet): only the stop reason tells whether they were cut. */
   readonly #doubtful: { readonly index: number; readonly open: OpenBlock }[] = [];
@@ -52,10 +51,16 @@ class AnthropicDecoder {
     this.#target = target;
   }
 
-  event(value: unknown): void {
+  event(data: string): void {
+    const text = this.#template.match(data);
+    if (text !== undefined) this.#text(this.#templateIndex, text);
+    else this.#event(data, parseEventData(data));
+  }
+
+  #event(data: string, value: unknown): void {
     const event: AnthropicEvent = isRecord(value) ? value : {};
     const { index = 0 } = event;
-    if (event.type === "content_block_delta") this.#delta(index, event.delta ?? {});
+    if (event.type === "content_block_delta") this.#delta(index, event.delta ?? {}, data);
     else if (event.type === "content_block_start") this.#start(index, event.content_block ?? {});
     else if (event.type === "content_block_stop") this.#stop(index);
     else if (event.type === "message_start") this.#begin(event);
@@ -101,8 +106,7 @@ class AnthropicDecoder {
 
   #start(index: number, start: AnthropicBlock): void {
     if (start.type === "text") {
-      if (typeof start.text === "string" && start.text !== "")
-        this.#emit({ type: "text_delta", index, text: start.text });
+      if (typeof start.text === "string") this.#text(index, start.text);
       return;
     }
     this.#open.set(index, { start, text: start.thinking ?? "", signature: start.signature ?? "" });
@@ -113,10 +117,15 @@ class AnthropicDecoder {
     }
   }
 
-  #delta(index: number, delta: AnthropicDelta): void {
+  #text(index: number, text: string): void {
+    if (text !== "") this.#emit({ type: "text_delta", index, text });
+  }
+
+  #delta(index: number, delta: AnthropicDelta, data: string): void {
     if (delta.type === "text_delta") {
-      if (delta.text !== undefined && delta.text !== "")
-        this.#emit({ type: "text_delta", index, text: delta.text });
+      this.#templateIndex = index;
+      this.#template.learn(data, "text");
+      this.#text(index, delta.text ?? "");
       return;
     }
     const open = this.#open.get(index);
