@@ -1,5 +1,6 @@
 import { createParser } from "eventsource-parser";
 import { NanoAgentError } from "../core/base/errors.ts";
+import { isRecord } from "../core/base/json.ts";
 
 /** A parser of server-sent events that is fed text as it arrives. */
 export interface SseParser {
@@ -13,7 +14,7 @@ export interface SseParser {
 }
 
 /** Options of {@link createSseParser}. */
-export interface SseOptions {
+interface SseOptions {
   /** Longest event accepted, in UTF-16 units. Default 64 Mi. A longer one throws `invalid_response`. */
   readonly maxEventLength?: number;
 }
@@ -54,5 +55,31 @@ function tooLong(maxEventLength: number): NanoAgentError {
     "invalid_response",
     `The provider sent an event of more than ${maxEventLength} characters. Check that the base URL points to a model API.`,
     { details: { maxEventLength } },
+  );
+}
+
+/** The value of one event's data. Throws `invalid_response` (retryable: streams get garbled on their way) for broken JSON. */
+export function parseEventData(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch (cause) {
+    const shown = data.length > 200 ? `${data.slice(0, 200)}…` : data;
+    throw new NanoAgentError("invalid_response", `The provider sent an event that is no JSON: ${shown}`, {
+      cause,
+      retryable: true,
+    });
+  }
+}
+
+/** {@link parseEventData} for wires whose events are objects; anything else throws `invalid_response` too. */
+export function parseEventObject(data: string): { readonly [key: string]: unknown } {
+  const value = parseEventData(data);
+  if (isRecord(value)) return value;
+  throw new NanoAgentError(
+    "invalid_response",
+    `The provider sent an event that is no object: ${data.slice(0, 200)}`,
+    {
+      retryable: true,
+    },
   );
 }

@@ -8,8 +8,8 @@ import { isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
 import { inTransaction, isDamagedDatabase, loadWithoutWarning } from "../../core/base/sqlite.ts";
 import { systemReason } from "../session-error.ts";
 import { makePrivateFolders, openSessionFile } from "../session-file.ts";
-import type { FileIndex, FileState } from "./file-state.ts";
 import type { PathKey } from "./path-key.ts";
+import type { FileIndex, FileState } from "./path-state.ts";
 
 /** The name some bytes are kept under: their SHA-256 in lowercase hex digits. */
 export function hashOf(bytes: Buffer): string {

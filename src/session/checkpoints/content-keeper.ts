@@ -1,10 +1,10 @@
 import { readlinkSync, type Stats } from "node:fs";
 import type { OmissionReason } from "../../core/agent/file-change.ts";
 import { systemCode } from "../session-error.ts";
+import type { CheckpointLimits } from "./checkpoint-limits.ts";
 import { type CheckpointStore, hashOf } from "./checkpoint-store.ts";
-import { type FileState, fileState, permissionBits, unkept } from "./file-state.ts";
-import type { CheckpointLimits } from "./limits.ts";
 import { keyOfBytes } from "./path-key.ts";
+import { type FileState, fileState, permissionBits, unkept } from "./path-state.ts";
 import { readKeptFile } from "./read-kept-file.ts";
 
 /** Finds out what stands at paths and keeps the bytes of files, within the limits. */

@@ -4,9 +4,9 @@ import type { NewEntry } from "../../core/agent/entry.ts";
 import type { Journal } from "../../core/agent/journal.ts";
 import { isFolder } from "../session-file.ts";
 import { workspaceSlug } from "../session-store.ts";
+import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-limits.ts";
 import { collectUnused } from "./collect-unused.ts";
 import { FileCheckpointer } from "./file-checkpointer.ts";
-import { type CheckpointLimits, DEFAULT_LIMITS } from "./limits.ts";
 import type { RollbackPlace } from "./rollback.ts";
 import { Workspace, type WorkspaceOptions } from "./workspace.ts";
 

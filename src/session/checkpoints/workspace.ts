@@ -1,8 +1,10 @@
 import type { Stats } from "node:fs";
 import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
+import type { CheckpointLimits } from "./checkpoint-limits.ts";
 import { CheckpointStore, checkpointError, makePrivateFolder } from "./checkpoint-store.ts";
 import { ContentKeeper } from "./content-keeper.ts";
+import { foldersAbove, isWithin, nativePath, type PathKey } from "./path-key.ts";
 import {
   type FileIndex,
   type FileState,
@@ -11,9 +13,7 @@ import {
   isUnchanged,
   markOf,
   NOTHING,
-} from "./file-state.ts";
-import type { CheckpointLimits } from "./limits.ts";
-import { foldersAbove, isWithin, nativePath, type PathKey } from "./path-key.ts";
+} from "./path-state.ts";
 import { statsOf, walkFolder } from "./walk-folder.ts";
 
 /** How a workspace is opened. */
