@@ -6,8 +6,7 @@ import { Agent } from "../core/agent/agent.ts";
 import { textOf } from "../core/message/message.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
-import { isPublicAddress } from "./web/public-address.ts";
-import { publicLookup } from "./web/public-lookup.ts";
+import { isPublicAddress, publicLookup } from "./web/public-address.ts";
 import { createWebFetchTool, type WebFetchOptions } from "./web-fetch-tool.ts";
 
 let server: LoopbackServer | undefined;

@@ -1,4 +1,4 @@
-import { entryBefore } from "../../session/entry-before.ts";
+import { entryBefore } from "../../session/session-steps.ts";
 import type { PermissionMode } from "../config/permission-mode.ts";
 import type { CodingSession } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";

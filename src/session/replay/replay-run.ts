@@ -14,13 +14,11 @@ import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
-import { noHooks } from "./no-hooks.ts";
-import { noSubagents } from "./no-subagents.ts";
 import { recordedApprovals, recordedGate } from "./recorded-gate.ts";
 import { recordedModel } from "./recorded-model.ts";
 import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
 import { isSaidByLoop, type RunFacts, runFacts } from "./run-facts.ts";
-import { standInTools } from "./stand-in-tools.ts";
+import { noHooks, noSubagents, standInTools } from "./stand-ins.ts";
 
 /** Runs a call of a tool, instead of answering it from the record; resolves to undefined when it did not run. Never rejects. */
 export type ToolRunner = (

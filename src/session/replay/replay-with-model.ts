@@ -14,11 +14,10 @@ import { errorResult } from "../../core/tool/output.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { sessionSteps, stepNumbered } from "../session-steps.ts";
-import { noHooks } from "./no-hooks.ts";
-import { noSubagents } from "./no-subagents.ts";
 import { checkedInput, type RecordedCall, recordedRuns } from "./recorded-run.ts";
 import { ReplayFindings, type ReplayReport } from "./replay-report.ts";
 import type { ToolRunner } from "./replay-run.ts";
+import { noHooks, noSubagents } from "./stand-ins.ts";
 
 /** How a session is run again with another model. */
 export interface ModelReplayOptions {
