@@ -65,6 +65,7 @@ class ShellJudge {
   readonly #allow: CommandRules;
   readonly #whole: OriginRule | undefined;
   #last: Allowed | undefined;
+  #isMoved: boolean | undefined;
   #builtIn = false;
   #looked = 0;
 
@@ -191,8 +192,8 @@ class ShellJudge {
     const verdict = ask(source, redirectReason(redirect));
     if (isMachinery(target.text)) return { ...verdict, obstacle: "protected" };
     if (!writes) return verdict;
-    const isKnown = target.literal && this.#plan.units.every(({ folders }) => folders === START);
-    if (!isKnown) return { ...verdict, obstacle: "unreadable" };
+    this.#isMoved ??= this.#plan.units.some(({ folders }) => folders !== START);
+    if (!target.literal || this.#isMoved) return { ...verdict, obstacle: "unreadable" };
     return space.isMachinery(space.path(target.text)) ? { ...verdict, obstacle: "protected" } : verdict;
   }
 

@@ -49,18 +49,27 @@ export class PathSpace {
   #links: LinkReader;
   /** Paths from the working folder and folders judged so far: long lines name them again and again. */
   readonly #judged = new Map<string, JudgedPath>();
-  readonly #folders = new Map<string, string>();
+  readonly #folders: Map<string, string>;
   /** This space as seen from other folders. */
   readonly #views = new Map<string, PathSpace>();
   readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
 
-  constructor(options: PathSpaceOptions) {
+  /** `origin` is the space that this one is a view of. */
+  constructor(options: PathSpaceOptions, origin?: PathSpace) {
     const platform = options.platform ?? process.platform;
     this.#options = options;
-    this.#links = linkReader(options);
     this.#windows = platform === "win32";
     this.ignoreCase = this.#windows || platform === "darwin";
+    this.#links = origin === undefined ? linkReader(options) : origin.#links;
+    this.#folders = origin === undefined ? new Map() : origin.#folders;
+    if (origin !== undefined) {
+      this.workspace = origin.workspace;
+      this.#roots = origin.#roots;
+      this.home = origin.home;
+      this.#machinery = origin.#machinery;
+      return;
+    }
     this.workspace = options.workspace.map((folder) => this.path(folder).resolved);
     const written = options.workspace.flatMap((folder) => this.path(folder).written);
     this.#roots = [...new Set([...this.workspace, ...written])];
@@ -80,8 +89,7 @@ export class PathSpace {
   from(folder: string): PathSpace {
     const known = this.#views.get(folder);
     if (known !== undefined) return known;
-    const cwd = this.path(folder).resolved;
-    const view = new PathSpace({ ...this.#options, cwd, workspace: this.#roots });
+    const view = new PathSpace({ ...this.#options, cwd: this.path(folder).resolved }, this);
     this.#views.set(folder, view);
     return view;
   }
@@ -273,6 +281,7 @@ export function isWithin(path: string, folder: string): boolean {
 
 /** Below any of these folders, writing makes something run later, or changes what nano-agent may do. */
 export function isMachinery(path: string): boolean {
+  if (OTHER_PLACE.test(path)) return false;
   const parts = fold(path.replaceAll(INVISIBLE, ""))
     .split("/")
     .map((part) => part.replace(/[. ]+$/, ""));
@@ -283,6 +292,8 @@ export function isMachinery(path: string): boolean {
   );
 }
 
+/** A path without the letters of any such name, nor any that could be folded to them. */
+const OTHER_PLACE = /^(?:(?!git|nano-agent)[\0-\x7f])*$/i;
 /** Characters that some file systems ignore in names. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 

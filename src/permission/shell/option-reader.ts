@@ -221,5 +221,10 @@ function valueOf(word: ShellWord | undefined, from: number): ShellWord {
 
 /** Whether a list of words between blanks holds `word`. */
 export function hasWord(list: string, word: string): boolean {
-  return word !== "" && !word.includes(" ") && ` ${list} `.includes(` ${word} `);
+  if (word === "" || word.includes(" ")) return false;
+  for (let at = list.indexOf(word); at !== -1; at = list.indexOf(word, at + 1)) {
+    const end = at + word.length;
+    if ((at === 0 || list[at - 1] === " ") && (end === list.length || list[end] === " ")) return true;
+  }
+  return false;
 }
