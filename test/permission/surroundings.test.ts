@@ -16,7 +16,7 @@ const OTHER_SHELLS = [
   ["/bin/busybox", "sh"],
   ["/usr/bin/busybox", "sh"],
 ].filter(([path]) => existsSync(path ?? ""));
-const TRIALS = Number(process.env["NANO_AGENT_TRIALS"] ?? 200);
+const TRIALS = Number(process.env["NANO_AGENT_TRIALS"] ?? 60);
 /** Generated lines may name any place: run by root they would write there. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
