@@ -12,7 +12,7 @@ export function machineryOf(unit: ShellUnit, space: PathSpace): string | undefin
 }
 
 /** Programs that look or write, as their operands say. */
-const WRITES_OPERANDS: ReadonlySet<string> = new Set(["git", "tar", "uniq", "xxd"]);
+const WRITES_OPERANDS: ReadonlySet<string> = new Set(["uniq", "xxd"]);
 /** A quick look. */
 const HINT = /\.[gn*?[{]|[{\]}]|git~|nano-agent/i;
 /** What such an option names is left out, not written to. */

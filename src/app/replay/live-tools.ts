@@ -75,6 +75,7 @@ function liveTools(
     guard,
     cwd: scratch.folder,
     home: paths.home,
+    commandPath: () => variable(settings.environment, "PATH"),
   });
   const kept = new Map<string, number>();
   const keep = (reason: string): undefined => {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { posix, win32 } from "node:path";
 import { LinkReader } from "./link-reader.ts";
 import { fold } from "./match-path.ts";
@@ -12,6 +13,8 @@ export interface PathSpaceOptions {
   readonly workspace: readonly string[];
   /** Folders of nano-agent itself (configuration, state): writing below them is always asked about. Default none beside the usual names. */
   readonly machinery?: readonly string[];
+  /** Folders that commands find programs in, as in `PATH`: a built-in rule covers no program that lies in the workspace. Default: not looked at. */
+  readonly searchPath?: string;
   /** `win32`: drives, UNC and backslashes; `win32` and `darwin`: capitals do not matter. Default: this machine's. */
   readonly platform?: NodeJS.Platform;
   /** Target of the link at a path, `undefined` when there is none. Default: looks on disk. */
@@ -150,6 +153,28 @@ export class PathSpace {
     return (
       [resolved, ...written].some(isMachinery) || this.#machinery.some((folder) => isWithin(resolved, folder))
     );
+  }
+
+  /** Whether the program of this name that a command would find is one of the workspace, or of the packages around it. */
+  hasProgram(name: string): boolean {
+    const { searchPath, cwd } = this.#options;
+    if (searchPath === undefined) return false;
+    const system = this.#windows ? win32 : posix;
+    // An empty entry is the working folder.
+    const entries = searchPath.split(system.delimiter).map((entry) => ({
+      folder: system.resolve(cwd, entry),
+      isOwn: !system.isAbsolute(entry) || this.#isOwnFolder(system.resolve(entry)),
+    }));
+    const last = entries.findLastIndex(({ isOwn }) => isOwn);
+    return (
+      entries.slice(0, last + 1).find(({ folder }) => existsSync(system.join(folder, name)))?.isOwn === true
+    );
+  }
+
+  #isOwnFolder(folder: string): boolean {
+    const path = this.path(folder).resolved;
+    const packages = /^(.*)\/node_modules\/\.bin$/s.exec(this.slashes(folder))?.[1];
+    return this.isInside(path) || (packages !== undefined && isWithin(this.path(".").resolved, packages));
   }
 
   /** A path relative to each workspace folder that holds it. */
