@@ -227,9 +227,8 @@ class ShellJudge {
     const target = unit.name === "cd" || unit.name === "pushd" ? targetOf(unit.words) : undefined;
     if (target !== undefined && unit.guards.length === 1)
       return places.every((space) => this.#isInside(target, space)) ? "cd (inside the workspace)" : undefined;
-    const { variables } = this.#plan;
-    const { edits } = this.#judgement;
-    const found = places.map((space) => readOnlyRule(unit, { space, variables, edits }));
+    const about = { variables: this.#plan.variables, edits: this.#judgement.edits };
+    const found = places.map((space) => readOnlyRule(unit, { space, ...about }));
     if (unit.name === "git" && !places.every((space) => this.#isOwnRepository(space))) return undefined;
     return found.includes(undefined) ? undefined : found[0];
   }

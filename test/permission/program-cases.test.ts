@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../temp-folder.ts";
-import { COVERED, NOT_COVERED, PROGRAM_CASES } from "./program-cases.ts";
+import { COVERED, NOT_COVERED } from "./covered-lines.ts";
+import { PROGRAM_CASES } from "./program-cases.ts";
 import { policyIn, shellRules } from "./shell-rules.ts";
 
 /** A workspace with a few files. */

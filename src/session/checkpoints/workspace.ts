@@ -237,10 +237,7 @@ export class Workspace {
 
   #note(key: PathKey, stats: Stats, { changes, isKnown, mayRead }: Noting): void {
     const state = this.#index.states.get(key);
-    if (state !== undefined && isUnchanged(state, stats) && !isUnread(state)) {
-      if (state.version?.type === "file") this.#keeper.pass(stats.size);
-      return;
-    }
+    if (state !== undefined && this.#isKept(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
     if (isFirst && stats.isFile() && !mayRead()) {
       if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
@@ -258,6 +255,12 @@ export class Workspace {
     this.#draft.set(key, found);
     if (isSame || isFirst) return;
     changes.push({ path: key, before: state?.version ?? null, after: version });
+  }
+
+  #isKept(state: FileState, stats: Stats): boolean {
+    if (!isUnchanged(state, stats) || isUnread(state)) return false;
+    if (state.version?.type === "file") this.#keeper.pass(stats.size);
+    return true;
   }
 
   #noteAbsence(key: PathKey, changes: FileChange[]): void {
