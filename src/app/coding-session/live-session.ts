@@ -7,7 +7,7 @@ import type { Input } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
-import { assertPermissionMode, type PermissionMode } from "../config/permission-mode.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../config/permission-mode.ts";
 import type {
   CodingSession,
   CompactionResult,
@@ -40,6 +40,8 @@ import { sessionStats } from "./session-stats.ts";
 import { runUserCommand } from "./user-command.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 import type { HostView } from "./view-fold.ts";
+
+type Abortable = { readonly signal?: AbortSignal };
 
 /** The {@link CodingSession} over a composed agent. */
 export class LiveSession implements CodingSession {
@@ -179,7 +181,11 @@ export class LiveSession implements CodingSession {
 
   async setMode(mode: PermissionMode): Promise<void> {
     this.#assertOpen();
-    assertPermissionMode(mode);
+    if (!PERMISSION_MODES.includes(mode))
+      throw new NanoAgentError(
+        "invalid_argument",
+        `${JSON.stringify(mode)} is not a permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
+      );
     this.#parts.composed.permission.setMode(mode);
     this.#mode = mode;
     if (this.#agent.getState().messages.length > 0) await this.#agent.setMode(mode);
@@ -244,11 +250,7 @@ export class LiveSession implements CodingSession {
     );
   }
 
-  async callTool(
-    name: string,
-    input: ToolInput,
-    options: Pick<SendOptions, "signal"> = {},
-  ): Promise<ToolResult> {
+  async callTool(name: string, input: ToolInput, options: Abortable = {}): Promise<ToolResult> {
     this.#assertOpen();
     return this.#agent.callTool(name, input, {
       ...options,
@@ -259,7 +261,7 @@ export class LiveSession implements CodingSession {
 
   async shell(
     command: string,
-    { shared, signal }: Pick<SendOptions, "signal"> & { readonly shared: boolean },
+    { shared, signal }: Abortable & { readonly shared: boolean },
   ): Promise<ShellOutcome> {
     this.#assertOpen();
     return runUserCommand(this.#parts, command, {

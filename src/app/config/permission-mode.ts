@@ -1,5 +1,3 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
-
 /** How freely tools may act, from the narrowest to the widest. */
 export const PERMISSION_MODES = ["plan", "dontAsk", "default", "acceptEdits", "bypassPermissions"] as const;
 
@@ -13,13 +11,4 @@ export type PermissionMode = (typeof PERMISSION_MODES)[number];
 /** Whether `mode` allows something that `than` does not. */
 export function isWiderMode(mode: PermissionMode, than: PermissionMode): boolean {
   return PERMISSION_MODES.indexOf(mode) > PERMISSION_MODES.indexOf(than);
-}
-
-/** Throws `invalid_argument` for what is not one of {@link PERMISSION_MODES}. */
-export function assertPermissionMode(mode: string): asserts mode is PermissionMode {
-  if ((PERMISSION_MODES as readonly string[]).includes(mode)) return;
-  throw new NanoAgentError(
-    "invalid_argument",
-    `${JSON.stringify(mode)} is not a permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
-  );
 }
