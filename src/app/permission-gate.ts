@@ -1,12 +1,12 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
+import type { PermissionMode } from "../permission/permission-mode.ts";
 import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
 import type { Rule, RuleAction } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
 import { findShell, isBash } from "../tools/shell/shell.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
-import type { PermissionMode } from "./config/permission-mode.ts";
 import type { FileGuard } from "./file-guard.ts";
 import { parseToolNames } from "./tool-names.ts";
 

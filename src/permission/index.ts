@@ -13,7 +13,7 @@ export {
   PermissionManager,
   type PermissionManagerOptions,
 } from "./permission-manager.ts";
-export { POLICY_MODES, type PolicyMode } from "./permission-mode.ts";
+export { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 export {
   createPolicy,
   type Policy,

@@ -7,7 +7,7 @@ import type { Input } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../config/permission-mode.ts";
+import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import type {
   CodingSession,
   CompactionResult,
@@ -181,11 +181,7 @@ export class LiveSession implements CodingSession {
 
   async setMode(mode: PermissionMode): Promise<void> {
     this.#assertOpen();
-    if (!PERMISSION_MODES.includes(mode))
-      throw new NanoAgentError(
-        "invalid_argument",
-        `${JSON.stringify(mode)} is not a permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
-      );
+    assertPermissionMode(mode);
     this.#parts.composed.permission.setMode(mode);
     this.#mode = mode;
     if (this.#agent.getState().messages.length > 0) await this.#agent.setMode(mode);
@@ -278,13 +274,7 @@ export class LiveSession implements CodingSession {
   }
 
   stats(): SessionStats {
-    const { session, composed } = this.#parts;
-    return sessionStats(session.journal.entries(), {
-      system: composed.systemPrompt,
-      tools: this.#agent.tools.specs(),
-      messages: this.#agent.getState().messages,
-      windowTokens: this.#models.view.windowTokens,
-    });
+    return sessionStats(this.#parts, this.#agent, this.#models.view.windowTokens);
   }
 
   killNow(): void {

@@ -1,8 +1,8 @@
 import type { LongTermMemoryMode } from "../../core/agent/long-term-memory.ts";
 import type { WireName } from "../../core/message/block.ts";
 import type { SummaryCompactionOptions } from "../../memory/context/summary-compaction.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { NetworkOptions } from "../../providers/network.ts";
-import type { PermissionMode } from "./permission-mode.ts";
 
 /** The ways an agent can work, by the names people write. */
 export const PATTERN_NAMES = ["simple", "react", "plan", "reflection"] as const;

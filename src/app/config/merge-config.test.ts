@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { isWiderMode, PERMISSION_MODES } from "../../permission/permission-mode.ts";
 import { itemKey } from "../../permission/trust/trust-item.ts";
 import { TrustedProject } from "../../permission/trust/trusted-project.ts";
 import type { ConfigFile } from "./config-schema.ts";
 import { mergeConfig } from "./merge-config.ts";
-import { isWiderMode, PERMISSION_MODES } from "./permission-mode.ts";
 import { splitProjectConfig } from "./project-config.ts";
 
 interface Layers {

@@ -1,10 +1,10 @@
 import { canonicalJson } from "../../core/base/json.ts";
 import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
+import { isWiderMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import type { TrustItem } from "../../permission/trust/trust-item.ts";
 import { PRESETS, standardVariables } from "../../providers/catalog.ts";
 import { mcpServerItem } from "../trust/acting-files.ts";
 import type { ConfigFile, NetworkConfig, PermissionConfig, ProviderConfig } from "./config-schema.ts";
-import { isWiderMode, type PermissionMode } from "./permission-mode.ts";
 
 /**
  * What a project's file may do with a setting. `counts`: it can only tighten. `up to yours`: a limit, counts

@@ -1,3 +1,4 @@
+import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
 import {
   type ConfigFile,
   EXTRA_TOOLS,
@@ -7,7 +8,6 @@ import {
   SCREEN_THEMES,
 } from "./config-schema.ts";
 import { NETWORK } from "./network-settings.ts";
-import { PERMISSION_MODES } from "./permission-mode.ts";
 import {
   allows,
   callParts,
