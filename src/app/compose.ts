@@ -1,7 +1,8 @@
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
 import type { Approver } from "../core/agent/gate.ts";
 import type { Journal } from "../core/agent/journal.ts";
-import type { AgentOptions, Budget } from "../core/agent/options.ts";
+import type { Budget } from "../core/agent/ledger.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { isOffered } from "../core/tool/registry.ts";

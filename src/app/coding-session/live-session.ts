@@ -1,5 +1,4 @@
-import type { Agent } from "../../core/agent/agent.ts";
-import type { CompactionPreview } from "../../core/agent/compactor.ts";
+import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
@@ -7,6 +6,7 @@ import type { Input } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
+import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import type {
   CodingSession,

@@ -6,10 +6,10 @@ import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { readTextFile } from "../../extensions/markdown/read-text-file.ts";
 import { parseServer } from "../../extensions/mcp/server-definition.ts";
 import { parseRule } from "../../permission/parse-rule.ts";
+import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
 import { isPeerName, toToolName } from "../../permission/tool-names.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { parseConfigText } from "../config/parse-config.ts";
-import { PERMISSION_MODES } from "../config/permission-mode.ts";
 import type { PlanBuilder } from "./import-plan.ts";
 
 /** Fields of a file of settings. */

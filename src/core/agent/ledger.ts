@@ -2,7 +2,6 @@ import { orAborted } from "../base/abort.ts";
 import { InputEstimates } from "../model/estimate.ts";
 import type { Model, ModelPrice, ModelRequest } from "../model/model.ts";
 import type { BudgetLimit } from "./entry.ts";
-import type { Budget } from "./options.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Tokens an answer is taken to have at most where nobody knows the limit of the model. */
@@ -11,6 +10,20 @@ const UNKNOWN_OUTPUT_LIMIT = 8_192;
 const LEAST_ANSWER = 64;
 /** Room for an answer that few exceed: for less, a request waits until another one at work has ended and has not used up what it might have. */
 const AMPLE_ANSWER = 8_192;
+
+/**
+ * What may be used up. Money and tokens are those of the session: all runs, those of a session that was resumed included, nested runs,
+ * compactions, retries. Before each request what it may cost at most is set aside; where the rest does not pay for it, its answer is
+ * held to what is paid for, or it is not sent and the run ends with `stopReason: "budget"`.
+ */
+export interface Budget {
+  /** US dollars. With a model (or a fallback) whose price is unknown a run refuses to start (`invalid_argument`). */
+  readonly usd?: number;
+  /** Input and output tokens together. */
+  readonly tokens?: number;
+  /** Milliseconds of one run, from its beginning; also stops what is at work when it is reached. */
+  readonly wallTimeMs?: number;
+}
 
 /** A request that the budget pays for. */
 export interface Grant {

@@ -3,9 +3,9 @@ import { createCodingSession } from "../../../app/coding-session/create-coding-s
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { loadSettings } from "../../../app/settings.ts";
-import { undoNewestCompaction } from "../../../core/agent/make-room.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
 import { counted } from "../../../core/base/text.ts";
+import { undoNewestCompaction } from "../../../memory/context/compaction.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
 import { compactionLine } from "../progress.ts";
