@@ -284,4 +284,8 @@ export const PROGRAM_CASES: readonly ShellCase[] = [
   ["ssh *", `ssh -o '"ProxyCommand"=touch pwned' host`, "ask"],
   ["ssh *", "ssh -oSmartcardDevice=./x.so host", "ask"],
   ["xxd *", "xxd a -r", "allow"],
+  ["dotnet build*", "dotnet build -p:PreBuildEvent='touch pwned'", "ask"],
+  ["dotnet build*", "dotnet build /property:CustomAfterMicrosoftCommonTargets=./x", "ask"],
+  ["dotnet build*", "dotnet build -logger:./x.dll", "ask"],
+  ["dotnet build*", "dotnet build -c Release -p:Version=1.2.3 src", "allow"],
 ];

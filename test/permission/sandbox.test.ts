@@ -179,6 +179,38 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
       }).toEqual({ pwned: false, placeholders: false });
     });
 
+    /** What makes the folder itself a repository, beside `config`. */
+    const BARE = `mkdir -p objects refs; echo "ref: refs/heads/main" > HEAD`;
+    const CONFIG = `printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = "touch %s/pwned; false"\n' "$PWD" > config`;
+
+    test.each([
+      ["that it makes of the workspace itself", () => undefined, `${BARE}; ${CONFIG}`],
+      [
+        "that the workspace itself is",
+        (workspace: string) =>
+          void spawnSync("bash", ["-c", `${BARE}; echo "[core]" > config`], { cwd: workspace }),
+        CONFIG,
+      ],
+    ] as const)("in a bare repository %s", async (_name, prepare, command) => {
+      const room = await openSandboxRoom({}, prepare);
+      await room.bash({ command });
+      runStatus(room.cwd);
+      expect({
+        pwned: existsSync(join(room.cwd, "pwned")),
+        isBare: existsSync(join(room.cwd, "objects")),
+      }).toEqual({
+        pwned: false,
+        isBare: true,
+      });
+    });
+
+    test("the attack with a bare repository works where nothing confines it", () => {
+      const cwd = tempFolder();
+      spawnSync("bash", ["-c", `${BARE}; ${CONFIG}`], { cwd, stdio: "ignore" });
+      runStatus(cwd);
+      expect(existsSync(join(cwd, "pwned"))).toBe(true);
+    });
+
     test("the attack works where nothing confines it", () => {
       const cwd = tempFolder();
       repository(cwd);

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PolicyOptions } from "../../src/permission/policy.ts";
 import { tempFolder } from "../temp-folder.ts";
+import { ALLOWED, markingStubs, NOBODY } from "./marking-stubs.ts";
 import { shellLines } from "./printable-lines.ts";
 import { policyIn, shellRules } from "./shell-rules.ts";
 import { tokenLines } from "./token-lines.ts";
@@ -17,9 +18,6 @@ const OTHER_SHELLS = [
   ["/usr/bin/busybox", "sh"],
 ].filter(([path]) => existsSync(path ?? ""));
 const TRIALS = Number(process.env["NANO_AGENT_TRIALS"] ?? 60);
-/** Generated lines may name any place: run by root they would write there. */
-const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-
 function isAllowed(command: string, folder: string, options: Partial<PolicyOptions>): boolean {
   return policyIn(folder, options).check({ tool: "bash", input: { command } }).decision === "allow";
 }
@@ -52,17 +50,8 @@ test("where another shell than Bash reads the lines, what Bash alone reads asks"
 test.skipIf(OTHER_SHELLS.length === 0)(
   "another shell runs nothing of a generated line but what rules allow (needs dash or busybox)",
   () => {
-    const root = tempFolder();
-    const [bin, work] = [join(root, "bin"), join(root, "work")];
-    for (const folder of [bin, work]) mkdirSync(folder);
-    chmodSync(root, 0o755);
-    if (NOBODY.uid !== undefined) chownSync(work, NOBODY.uid, NOBODY.gid);
-    for (const name of ["evil", "x", "a", "b", "f", "E", "in"]) {
-      writeFileSync(join(bin, name), `#!/bin/sh\n: > ${work}/ran-${name}\n`);
-      chmodSync(join(bin, name), 0o755);
-    }
-    const rules = shellRules("echo ; echo * ; cat ; cat * ; : ; : * ; true ; false");
-    const policy = policyIn(work, { rules, defaults: false, isPosixShell: true });
+    const { work, bin } = markingStubs();
+    const policy = policyIn(work, { rules: shellRules(ALLOWED), defaults: false, isPosixShell: true });
     fc.assert(
       fc.property(
         fc.oneof(tokenLines, shellLines),

@@ -54,7 +54,7 @@ test("links are resolved, so that a limit holds for the real place", () => {
   const limits = limitsOf(link);
   expect({ writable: limits.writable, kept: limits.protected }).toEqual({
     writable: [real, "/tmp"],
-    kept: [join(real, "nano-agent.json"), join(real, ".git")],
+    kept: ["nano-agent.json", ".git", "HEAD"].map((name) => join(real, name)),
   });
 });
 
@@ -79,10 +79,18 @@ test("the place of a repository is kept where there is none, and what leads else
     ...rest(module),
   ];
   const there = [...all(".git"), join(tree, "commondir"), join(tree, "gitdir")];
-  expect([keptIn(tempFolder()), keptIn(tempFolder({ ".git": "gitdir: /elsewhere" })), keptIn(full)]).toEqual([
-    { kept: [".git"], placed: [".git"] },
+  const bare = tempFolder({ HEAD: "", "objects/x": "", "refs/x": "", config: "" });
+  const inRepository = tempFolder({ ".git/HEAD": "", "packages/a/x": "" });
+  const folders = [tempFolder(), tempFolder({ ".git": "gitdir: /elsewhere" }), full, bare];
+  expect([...folders.map(keptIn), keptIn(join(inRepository, "packages/a"))]).toEqual([
+    { kept: [".git", "HEAD"], placed: [".git", "HEAD"] },
     { kept: [".git"], placed: [] },
     { kept: [...placed, ...there].toSorted(), placed: placed.toSorted() },
+    {
+      kept: [".git", "commondir", "config", "config.worktree", "hooks"],
+      placed: [".git", "commondir", "config.worktree", "hooks"],
+    },
+    { kept: [".git"], placed: [".git"] },
   ]);
 });
 

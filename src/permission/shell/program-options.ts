@@ -256,6 +256,13 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
     name,
     NPM,
   ]),
+  // Properties that name programs or further files of a build, and loggers, which are libraries.
+  [
+    "dotnet",
+    {
+      word: /^(?:(?:--?|\/)(?:p|property)[:=][^=]*(?:event|exe|path|command|targets|props|import\w*|assembl\w*)\s*=|(?:--?|\/)(?:l|logger|dl|distributedlogger)[:=]|@)/i,
+    },
+  ],
   ["diff3", { long: ["diff-program"] }],
   ["sdiff", { short: "o", valued: "IWw", long: ["diff-program", "output"] }],
   ["tcpdump", { short: "zwW", valued: "BcCDEFGijkmQrsTVyM" }],
