@@ -44,7 +44,8 @@ export function lineCount(text: string): number {
   return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
 }
 
-function oneLine(text: string, maxChars: number): string {
+/** A text on one line, cut where it is longer. */
+export function oneLine(text: string, maxChars: number): string {
   const line = text
     .slice(0, maxChars * 2)
     .replaceAll(/\s+/g, " ")

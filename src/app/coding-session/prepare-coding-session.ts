@@ -7,6 +7,7 @@ import { composeAgent } from "../compose.ts";
 import { readEnvironment } from "../config/env.ts";
 import { currentFolder, existingFolder } from "../config/paths.ts";
 import { findSession, type OpenSession, type SessionChoice } from "../open-session.ts";
+import type { SessionHooks } from "../plugins/session-hooks.ts";
 import { redactionFor } from "../secrets.ts";
 import { loadSettings, type Settings } from "../settings.ts";
 import type { CodingSession } from "./coding-session.ts";
@@ -61,7 +62,7 @@ class Preparation implements PreparedSession {
   readonly #options: CopyOptions;
   readonly #notices: NoticeBoard;
   #sessionId: string;
-  #opened: { session?: OpenSession; live?: LiveSession } = {};
+  #opened: { session?: OpenSession; live?: LiveSession; hooks?: SessionHooks } = {};
 
   constructor(options: CopyOptions, { settings, redact, notices }: PreparationParts) {
     this.settings = settings;
@@ -102,7 +103,9 @@ class Preparation implements PreparedSession {
         ...(tools === undefined ? {} : { tools }),
         ports,
         acceptServer,
-        elicit: options.elicit ?? elicitAt(desk),
+        elicit:
+          options.elicit ??
+          elicitAt(desk, async (asked) => opened.hooks?.notify("elicitation_dialog", asked)),
         openJournal: async () => {
           opened.session = await found.open();
           return opened.session.journal;
@@ -112,6 +115,7 @@ class Preparation implements PreparedSession {
         onNotice: (notice) => this.#notices.add(notice),
       });
       const { session } = opened;
+      if (composed.hooks !== undefined) opened.hooks = composed.hooks;
       if (session === undefined) throw new NanoAgentError("internal", "No journal was opened.");
       const live = new LiveSession({
         options,

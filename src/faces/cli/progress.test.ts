@@ -7,7 +7,7 @@ import { calls, says, thinks } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { fileTools } from "../../tools/file-tools.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
-import type { DressedAnswer } from "../tui/dressed-answer.ts";
+import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { StreamOutput } from "./output.ts";
 import { Progress } from "./progress.ts";
 import { styleFor } from "./style.ts";

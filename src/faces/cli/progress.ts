@@ -3,7 +3,7 @@ import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
 import { circleText } from "../../core/agent/loop-guard.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
-import type { DressedAnswer } from "../tui/dressed-answer.ts";
+import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { callLine, MAX_COLUMNS, resultLines } from "./call-lines.ts";
 import type { Output } from "./output.ts";
 import type { Style } from "./style.ts";

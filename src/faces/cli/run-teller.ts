@@ -9,7 +9,7 @@ import type { AgentEvent } from "../../core/agent/event.ts";
 import { counted } from "../../core/base/text.ts";
 import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
-import type { DressedAnswer } from "../tui/dressed-answer.ts";
+import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { personToAsk } from "./approval/person-to-ask.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explainError } from "./explain-error.ts";
@@ -66,7 +66,7 @@ export class RunTeller {
   async prepare(): Promise<void> {
     const { environment } = this.#options.context;
     if (!this.#isLive || environment["TERM"] === "dumb") return;
-    const { dressAnswer } = await import("../tui/dressed-answer.ts");
+    const { dressAnswer } = await import("../tui/dress-answer.ts");
     this.#dress = () => dressAnswer(environment, () => process.stdout.columns || 80);
   }
 

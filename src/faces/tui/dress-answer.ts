@@ -1,18 +1,11 @@
 import type { Environment } from "../../app/config/env.ts";
+import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { lookFor } from "./look.ts";
 import { highlighterFor } from "./markdown/highlight.ts";
 import { MarkdownStream } from "./markdown/markdown-stream.ts";
 import type { Line } from "./paint/line.ts";
 import { paintLine } from "./paint/paint-line.ts";
 import { marksOf } from "./paint/theme.ts";
-
-/** An answer in Markdown that is shown while it comes, as whole rows of text for a terminal. */
-export interface DressedAnswer {
-  /** More of the answer; the rows that are certain by now. */
-  readonly push: (text: string) => string;
-  /** The rest of the rows. */
-  readonly end: () => string;
-}
 
 /** Dresses an answer for a terminal of that many columns. */
 export function dressAnswer(environment: Environment, columns: () => number): DressedAnswer {
