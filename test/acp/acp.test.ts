@@ -213,6 +213,26 @@ test.each([
   });
 });
 
+test("sessions of no valid name, folders that are none and prompts with sound are refused with a sentence", async () => {
+  const editor = await startEditor({ server: await modelServer([]) });
+  const { agent, cwd } = editor;
+  const place = { cwd, mcpServers: [] };
+  const sessionId = await newSession(editor);
+  const sound = { type: "audio", mimeType: "audio/wav", data: "AAAA" } as const;
+  const attempts = await Promise.allSettled([
+    ...["../../etc/passwd", "a/b", "", "x\0y", "-rf"].map((id) =>
+      agent.request(session.load, { sessionId: id, ...place }),
+    ),
+    agent.request(session.resume, { sessionId: "../x", ...place }),
+    agent.request(session.new, { cwd: `${cwd}\0`, mcpServers: [] }),
+    agent.request(session.prompt, { sessionId, prompt: [sound] }),
+  ]);
+  expect([
+    attempts.map((each) => each.status === "rejected" && (each.reason as { readonly code: number }).code),
+    editor.problems,
+  ]).toEqual([Array.from({ length: 8 }, () => -32602), []]);
+});
+
 test("a second prompt while one is at work is refused, and an unknown session is", async () => {
   const server = await modelServer([replies({ answer: says("never"), stall: "before_headers" })]);
   const editor = await startEditor({ server });

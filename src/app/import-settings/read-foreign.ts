@@ -324,7 +324,9 @@ function readOpenCodeConfig(config: Fields, from: string, plan: PlanBuilder): vo
     else addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
   }
   for (const [name, value] of recordsIn(command))
-    if (typeof value["template"] === "string") {
+    if (!/^[\p{L}\p{N}_][\p{L}\p{N}_:/-]*$/u.test(name))
+      plan.leave(from, `command ${JSON.stringify(name)}`, "use letters, digits, - and _ for a command");
+    else if (typeof value["template"] === "string") {
       const fields = ["description", "agent", "model"].flatMap((key) =>
         typeof value[key] === "string" ? [`${key}: ${JSON.stringify(value[key])}\n`] : [],
       );
