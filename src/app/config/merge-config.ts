@@ -45,7 +45,7 @@ export interface EffectiveConfig {
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
   const notices: string[] = [];
-  const merged = new Merged();
+  const merged = new ConfigMerge();
   if (user !== undefined) {
     const { folders = {}, ...config } = user.config;
     merged.add(config, user.path);
@@ -65,7 +65,7 @@ export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   return { values: merged.values, sources: merged.sources, notices };
 }
 
-class Merged {
+class ConfigMerge {
   readonly values: { [key: string]: unknown } & ConfigFile = {};
   readonly sources = new Map<string, string>();
 

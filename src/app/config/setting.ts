@@ -17,7 +17,7 @@ export interface SettingFlag {
 }
 
 /** What is said about a setting beside what it takes. */
-export interface Described {
+export interface SettingWords {
   /** For people who write a config file, in one sentence. */
   readonly help: string;
   /** What holds where nobody says anything, in words. */
@@ -31,7 +31,7 @@ export interface Described {
  * A setting of type `T`: what it takes, checked against the type, and what is said about it; of an object for
  * each of its fields.
  */
-export type Setting<T> = ShapeOf<Exclude<T, undefined>> & Described;
+export type Setting<T> = ShapeOf<Exclude<T, undefined>> & SettingWords;
 
 type ShapeOf<T> = unknown extends T
   ? { readonly type: "any" }
@@ -63,7 +63,7 @@ type ObjectShape<T> = string extends keyof T
     };
 
 /** A shape, with what is said about it where it is that of a setting. */
-export type DescribedShape = Shape & Partial<Described>;
+export type DescribedShape = Shape & Partial<SettingWords>;
 
 /** A setting and its place in a config: `["network", "maxRetries"]`; an entry of a map is `"NAME"`. */
 export interface PlacedSetting {
