@@ -6,9 +6,9 @@ import { textOf } from "../../core/message/message.ts";
 /** Longest title of a call. */
 const MAX_TITLE = 200;
 
-/** The argument a person would look for, on one line: the command, the path, the pattern; else all of them. */
+/** The argument a person would look for, on one line: the command, the pattern, the path; else all of them. */
 export function callTitle(input: ToolInput): string {
-  const value = ["command", "path", "file_path", "pattern", "url", "query", "agent", "name"]
+  const value = ["command", "pattern", "path", "file_path", "url", "query", "agent", "name"]
     .map((key) => input[key])
     .find((each) => typeof each === "string");
   const text =
@@ -26,6 +26,11 @@ export function briefResult({
   const text = textOf(result.content, "\n");
   if (status !== "ok") return oneLine(text.replace(/^Error: /, "").split("\n", 1)[0] ?? "", MAX_TITLE);
   return `${counted(lineCount(text), "line")}, ${byteSize(text)}`;
+}
+
+/** What a call wrote, without the line that says how it ended: its title says that. */
+export function withoutEnding(text: string): string {
+  return text.trimEnd().replace(/\n?\[exit code -?\d+[^\]\n]*\]$/, "");
 }
 
 /** Bytes of a text for people: `340 B`, `2.4 kB`. */

@@ -2,6 +2,7 @@ import { NanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
+import { isAroundHome } from "../checkpoints.ts";
 import { composeAgent } from "../compose.ts";
 import { readEnvironment } from "../config/env.ts";
 import { currentFolder, existingFolder } from "../config/paths.ts";
@@ -45,6 +46,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
   const redact = redactionFor(environment, settings.config.values);
   const notices = new NoticeBoard(redact, options.onNotice);
   for (const message of settings.config.notices) notices.add({ level: "warning", code: "setting", message });
+  if (isAroundHome(settings)) notices.add({ level: "warning", code: "wide_folder", folder: settings.cwd });
   return new Preparation(options, { settings, redact, notices });
 }
 

@@ -51,14 +51,17 @@ async function told<T>(answer: Promise<T>): Promise<T> {
 async function runInTerminal(
   client: AgentContext,
   sessionId: string,
-  { command, cwd, env, maxOutputBytes, signal, onTerminal }: PortCommand,
+  { command, cwd, env, unset, maxOutputBytes, signal, onTerminal }: PortCommand,
 ): Promise<PortCommandEnd> {
   signal.throwIfAborted();
+  const bash = ["bash", "-c", command];
+  const [program = "bash", ...args] =
+    unset.length === 0 ? bash : ["env", ...unset.flatMap((name) => ["-u", name]), ...bash];
   await using terminal = await told(
     client.createTerminal({
       sessionId,
-      command: "bash",
-      args: ["-c", command],
+      command: program,
+      args,
       cwd,
       env: Object.entries(env).map(([name, value]) => ({ name, value })),
       outputByteLimit: maxOutputBytes,
