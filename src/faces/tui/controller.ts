@@ -119,8 +119,10 @@ export class Controller implements Control {
     else this.#give(session, text);
   }
 
+  /** To the run at work, else as a new one. What is said after a run was stopped is not for it. */
   #give(session: CodingSession, input: Input): void {
-    if (session.view.run === undefined) void session.send(input);
+    if (session.view.state === "stopping") this.run(session.stop().then(() => this.#give(session, input)));
+    else if (session.view.run === undefined) void session.send(input);
     else session.steer(input);
   }
 
