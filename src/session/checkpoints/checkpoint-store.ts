@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { chmodSync, closeSync, existsSync, lstatSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 // As one object, so that the entry loads where an engine lacks some of it.
 import zlib from "node:zlib";
 import { isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
@@ -42,10 +42,10 @@ export class CheckpointStore {
   readonly #path: string;
   readonly #onNotice: (message: string) => void;
   #database: DatabaseSync | undefined;
-  #finder: StatementSync | undefined;
+  /** Bytes that each object on the disk takes. */
+  #sizes: Map<string, number> | undefined;
   readonly #pending = new Map<string, { readonly length: number; readonly packed: Buffer }>();
   #pendingBytes = 0;
-  #storedBytes: number | undefined;
 
   /** The folder is made when something is first kept. */
   constructor(folder: string, onNotice: (message: string) => void = () => undefined) {
@@ -56,26 +56,23 @@ export class CheckpointStore {
 
   /** Bytes that the objects take, those not yet committed included. */
   get bytes(): number {
-    this.#storedBytes ??= this.#read(0, (database) =>
-      Number(database.prepare("SELECT total(stored) AS sum FROM objects").get()?.["sum"]),
-    );
-    return this.#storedBytes + this.#pendingBytes;
+    let sum = this.#pendingBytes;
+    for (const size of this.sizes().values()) sum += size;
+    return sum;
+  }
+
+  /** Bytes that each object on the disk takes, by its name. */
+  sizes(): ReadonlyMap<string, number> {
+    return this.#known();
   }
 
   /** Whether some bytes are kept. */
   has(name: string): boolean {
-    return (
-      this.#pending.has(name) ||
-      this.#read(false, (database) => {
-        this.#finder ??= database.prepare("SELECT 1 FROM objects WHERE hash = ?");
-        return this.#finder.get(name) !== undefined;
-      })
-    );
+    return this.#pending.has(name) || this.#known().has(name);
   }
 
   /** Keeps bytes from the next {@link commit} on. */
   add(name: string, bytes: Buffer): void {
-    if (this.has(name)) return;
     const packed = zlib.zstdCompressSync(bytes, PACKING);
     const stored = packed.length < bytes.length ? packed : bytes;
     this.#pending.set(name, { length: bytes.length, packed: stored });
@@ -86,7 +83,7 @@ export class CheckpointStore {
   /** Brings what was added to the disk. On failure none of it is kept that was not already on the disk. */
   commit(): void {
     if (this.#pending.size === 0) return;
-    const before = this.bytes;
+    const known = this.#known();
     try {
       this.#write((database) => {
         const insert = database.prepare(
@@ -95,7 +92,7 @@ export class CheckpointStore {
         for (const [name, { length, packed }] of this.#pending)
           insert.run(name, length, packed.length, packed);
       });
-      this.#storedBytes = before;
+      for (const [name, { packed }] of this.#pending) known.set(name, packed.length);
     } finally {
       this.#pending.clear();
       this.#pendingBytes = 0;
@@ -116,12 +113,6 @@ export class CheckpointStore {
     if (!(stored instanceof Uint8Array)) return undefined;
     const bytes = stored.length === row?.["length"] ? Buffer.from(stored) : unpacked(stored);
     return bytes !== undefined && hashOf(bytes) === name ? bytes : undefined;
-  }
-
-  /** Bytes that each kept object takes, by its name. */
-  sizes(): ReadonlyMap<string, number> {
-    const rows = this.#read([], (database) => database.prepare("SELECT hash, stored FROM objects").all());
-    return new Map(rows.map((row) => [String(row["hash"]), Number(row["stored"])]));
   }
 
   /** The index of the workspace; undefined when there is none that can be read, or it is of another root. */
@@ -186,14 +177,24 @@ export class CheckpointStore {
       for (const path of users) add.run(path);
     });
     this.#read(undefined, (database) => database.exec("PRAGMA incremental_vacuum"));
-    this.#storedBytes = undefined;
+    this.#sizes = undefined;
   }
 
   /** Closes the database; the next call opens it again. */
   close(): void {
     this.#database?.close();
     this.#database = undefined;
-    this.#finder = undefined;
+    this.#sizes = undefined;
+  }
+
+  #known(): Map<string, number> {
+    this.#sizes ??= new Map(
+      this.#read([], (database) => database.prepare("SELECT hash, stored FROM objects").all()).map((row) => [
+        String(row["hash"]),
+        Number(row["stored"]),
+      ]),
+    );
+    return this.#sizes;
   }
 
   #read<T>(otherwise: T, work: (database: DatabaseSync) => T): T {
