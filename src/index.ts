@@ -14,7 +14,6 @@ export type {
   GateRequest,
 } from "./core/agent/gate.ts";
 export type { Journal } from "./core/agent/journal.ts";
-export type { Budget } from "./core/agent/ledger.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
 export type { PendingCall } from "./core/agent/result.ts";
 export { MaxIterationsError, RunError, type RunResult } from "./core/agent/result.ts";
@@ -44,6 +43,7 @@ export { repairTranscript, transcriptViolations } from "./core/message/transcrip
 export { addUsage, NO_USAGE, type Usage } from "./core/message/usage.ts";
 export { collect } from "./core/model/collect.ts";
 export { fallbackModel, isFallbackError } from "./core/model/fallback.ts";
+export type { Budget } from "./core/model/ledger.ts";
 export type { Effort, Model, ModelRequest, StreamPart, ToolChoice } from "./core/model/model.ts";
 export { defineTool } from "./core/tool/define-tool.ts";
 export { ToolRegistry } from "./core/tool/registry.ts";

@@ -2,11 +2,12 @@ import { callMaker } from "../core/agent/act.ts";
 import { goesOn, saysSomething } from "../core/agent/begin-run.ts";
 import type { CompactionEntry } from "../core/agent/entry.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
-import { showEvent } from "../core/agent/plugins.ts";
+import { throughEventPlugins } from "../core/agent/plugins.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { performRun } from "../core/agent/run.ts";
 import type { ModelChoice, Recorder, RunContext, RunPlugin } from "../core/agent/run-context.ts";
 import { type LinkedController, linkController } from "../core/base/abort.ts";
+import type { Clock } from "../core/base/clock.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
 import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
@@ -21,7 +22,6 @@ import type { CompactionPreview, CompactOptions } from "../memory/context/compac
 import type { HookedAgent } from "../plugins/hook.ts";
 import type { HookRegistry } from "../plugins/hook-registry.ts";
 import { Hooks, type HooksContext } from "../plugins/hooks.ts";
-import { ActiveRun } from "./active-run.ts";
 import type { AgentSession } from "./agent-session.ts";
 import { assertRunnable } from "./assert-runnable.ts";
 import { makeRun } from "./make-run.ts";
@@ -48,6 +48,56 @@ export interface RunHost {
 
 /** Calls without a model that are at work at the same time. */
 const MAX_CALLS = 64;
+
+/** What an agent has at hand of the run at work: what stops it, and where it is published. */
+export class ActiveRun {
+  /** Publishes an event of the run. */
+  emit: (event: AgentEvent) => void = () => undefined;
+  readonly #linked: LinkedController;
+  #wallTime: AbortController | undefined;
+  #isReleased = false;
+
+  constructor(linked: LinkedController) {
+    this.#linked = linked;
+  }
+
+  get signal(): AbortSignal {
+    return this.#linked.controller.signal;
+  }
+
+  /** Whether it was let go of. */
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
+  stop(reason: string): void {
+    this.#linked.controller.abort(new NanoAgentError("aborted", reason));
+  }
+
+  /** Stops it, and nothing more of it is recorded. */
+  release(): void {
+    this.#isReleased = true;
+    this.stop("The run was let go of.");
+  }
+
+  /** Stops it when it takes longer than `wallTimeMs`, `workedMs` of which are over. */
+  limitWallTime(wallTimeMs: number, workedMs: number, clock: Clock): void {
+    const ended = new AbortController();
+    this.#wallTime = ended;
+    const reached = new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`);
+    clock.sleep(wallTimeMs - workedMs, ended.signal).then(
+      () => this.#linked.controller.abort(reached),
+      // The run has ended in time.
+      () => undefined,
+    );
+  }
+
+  /** To be called when it is over, whatever became of it. */
+  end(): void {
+    this.#wallTime?.abort();
+    this.#linked.unlink();
+  }
+}
 
 /** The runs of one agent, one at a time, and what else is done with everything that a run has. */
 export class AgentRuns {
@@ -201,7 +251,7 @@ export class AgentRuns {
       },
     });
     const plugins = [hooks, ...this.#host.plugins];
-    active.emit = (event) => showEvent(plugins, event, publish);
+    active.emit = throughEventPlugins(plugins, publish);
     return makeRun({ ...this.#host.options(), ...choice() }, options, {
       finish: finishToolFor(schema),
       workedMs,

@@ -1,9 +1,9 @@
 import type { NewEntry } from "../core/agent/entry.ts";
-import { Ledger } from "../core/agent/ledger.ts";
 import { type ModelChoice, type RunContext, runSettings } from "../core/agent/run-context.ts";
 import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { nearest } from "../core/base/text.ts";
+import { Ledger } from "../core/model/ledger.ts";
 import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
 import type { ToolRegistry } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";

@@ -88,6 +88,11 @@ export class HookRegistry {
     const hooks = this.#hooks?.get(point);
     return hooks === undefined ? NO_HOOKS : [...hooks.values()];
   }
+
+  /** A quick look: true when there was never a hook, or all were cleared; false says nothing. */
+  get isEmpty(): boolean {
+    return this.#hooks === undefined;
+  }
 }
 
 const NO_HOOKS: readonly RegisteredHook[] = [];

@@ -64,6 +64,7 @@ export class Hooks implements RunPlugin {
 
   /** A hook that throws is a failure, and the event is shown as it was. */
   beforeEvent(event: AgentEvent): AgentEvent | undefined {
+    if (this.#isEmpty) return event;
     let current: AgentEvent | undefined = event;
     for (const registered of this.#at("pre_print")) {
       const made = this.#callNow("pre_print", registered, [{ event: current }]);
@@ -74,6 +75,7 @@ export class Hooks implements RunPlugin {
   }
 
   afterEvent(event: AgentEvent): void {
+    if (this.#isEmpty) return;
     for (const registered of this.#at("post_print"))
       this.#callNow("post_print", registered, [{ event }, undefined]);
   }
@@ -107,10 +109,16 @@ export class Hooks implements RunPlugin {
   }
 
   #has(point: HookPoint): boolean {
-    return this.#at(point).length > 0;
+    return !this.#isEmpty && this.#at(point).length > 0;
   }
 
-  /** Those that are there now: what a hook registers or removes counts from the next moment on. Asked at every event of every run. */
+  /** Asked at every event of every run, where most agents have no hooks. */
+  get #isEmpty(): boolean {
+    const { classes, own } = this.#context;
+    return classes.length === 0 && own.isEmpty;
+  }
+
+  /** Those that are there now: what a hook registers or removes counts from the next moment on. */
   #at(point: HookPoint): readonly RegisteredHook[] {
     const { classes, own } = this.#context;
     if (classes.length === 0) return own.at(point);

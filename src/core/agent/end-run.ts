@@ -2,7 +2,7 @@ import { defined } from "../base/defined.ts";
 import { isNanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import { assistantMessage } from "../message/message.ts";
-import type { BudgetLimit } from "./entry.ts";
+import type { BudgetLimit } from "../model/ledger.ts";
 import { budgetDetail } from "./limits.ts";
 import { pendingCalls } from "./open-calls.ts";
 import { type Ending, MaxIterationsError, type RunResult } from "./result.ts";

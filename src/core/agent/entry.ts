@@ -3,6 +3,7 @@ import type { StopReason } from "../base/stop-reason.ts";
 import type { ToolInput, ToolResultBlock } from "../message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
+import type { BudgetLimit } from "../model/ledger.ts";
 import type { Effort, FinishReason } from "../model/model.ts";
 import type { FileChange, Omission } from "./file-change.ts";
 import type { DecisionCode } from "./gate.ts";
@@ -262,9 +263,6 @@ export interface RunEndEntry extends EntryBase {
   /** One sentence for people about what ended it, where there is more to say than the reason. */
   readonly detail?: string;
 }
-
-/** The limits of a {@link import("./ledger.ts").Budget}. */
-export type BudgetLimit = "usd" | "tokens" | "wall_time";
 
 /** What a tool call did to files, as far as it is kept to be put back. A call that changed many files has several. */
 export interface CheckpointEntry extends EntryBase {

@@ -1,4 +1,4 @@
-import type { BudgetLimit } from "./entry.ts";
+import type { BudgetLimit } from "../model/ledger.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The budget limit that is used up, if any. Looked at before each model request. */

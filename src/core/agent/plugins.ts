@@ -23,26 +23,29 @@ export async function beforeTurn(run: RunContext): Promise<void> {
   for (const plugin of run.plugins) await plugin.beforeTurn?.(run);
 }
 
-/** Shows an event as the plugins leave it. */
-export function showEvent(
+/** Shows events as the plugins leave them. */
+export function throughEventPlugins(
   plugins: readonly RunPlugin[],
-  event: AgentEvent,
   show: (event: AgentEvent) => void,
-): void {
-  let current: AgentEvent | undefined = event;
-  for (const plugin of plugins) {
-    if (plugin.beforeEvent !== undefined) current = plugin.beforeEvent(current);
-    if (current === undefined) return;
-  }
-  show(current);
-  for (const plugin of plugins) plugin.afterEvent?.(current);
+): (event: AgentEvent) => void {
+  const looking = plugins.filter((plugin) => plugin.beforeEvent ?? plugin.afterEvent);
+  return (event) => {
+    let current: AgentEvent | undefined = event;
+    for (const plugin of looking) {
+      if (plugin.beforeEvent !== undefined) current = plugin.beforeEvent(current);
+      if (current === undefined) return;
+    }
+    show(current);
+    for (const plugin of looking) plugin.afterEvent?.(current);
+  };
 }
 
 /** What looks at the parts of one attempt at an answer. */
 export function answerWatch({ plugins }: RunContext): (part: StreamPart) => void {
-  const watching = plugins.flatMap((plugin) => plugin.watchAnswer?.() ?? []);
+  const [first, ...others] = plugins.flatMap((plugin) => plugin.watchAnswer?.() ?? []);
   return (part) => {
-    for (const watch of watching) watch(part);
+    first?.(part);
+    for (const watch of others) watch(part);
   };
 }
 

@@ -3,7 +3,8 @@ import type { StopReason } from "../base/stop-reason.ts";
 import type { ToolInput } from "../message/block.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
-import type { BudgetLimit, LoopCircle } from "./entry.ts";
+import type { BudgetLimit } from "../model/ledger.ts";
+import type { LoopCircle } from "./entry.ts";
 import type { DecisionCode } from "./gate.ts";
 
 /**

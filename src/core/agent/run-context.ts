@@ -3,6 +3,7 @@ import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { Redaction } from "../base/redaction.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { type Message, userMessage } from "../message/message.ts";
+import type { Budget, Ledger } from "../model/ledger.ts";
 import type { Effort, Model, RequestDefaults, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import type { SubagentOutcome, SubagentTask } from "../tool/tool.ts";
@@ -11,7 +12,6 @@ import type { JournalEntry, NewEntry, UserEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approvals, Approver, Gate } from "./gate.ts";
 import type { Journal } from "./journal.ts";
-import type { Budget, Ledger } from "./ledger.ts";
 import type { Plugin } from "./plugin.ts";
 import type { SessionState } from "./session-state.ts";
 

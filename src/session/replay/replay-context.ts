@@ -1,6 +1,6 @@
-import { Ledger } from "../../core/agent/ledger.ts";
 import { type RunContext, type RunSettings, runSettings } from "../../core/agent/run-context.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
+import { Ledger } from "../../core/model/ledger.ts";
 import type { Model } from "../../core/model/model.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";

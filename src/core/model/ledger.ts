@@ -1,8 +1,7 @@
 import { orAborted } from "../base/abort.ts";
-import { InputEstimates } from "../model/estimate.ts";
-import type { Model, ModelPrice, ModelRequest } from "../model/model.ts";
-import type { BudgetLimit } from "./entry.ts";
-import type { SessionState } from "./session-state.ts";
+import type { Usage } from "../message/usage.ts";
+import { InputEstimates } from "./estimate.ts";
+import type { Model, ModelPrice, ModelRequest } from "./model.ts";
 
 /** Tokens an answer is taken to have at most where nobody knows the limit of the model. */
 const UNKNOWN_OUTPUT_LIMIT = 8_192;
@@ -24,6 +23,9 @@ export interface Budget {
   /** Milliseconds of one run, from its beginning; also stops what is at work when it is reached. */
   readonly wallTimeMs?: number;
 }
+
+/** The limits of a {@link Budget}. */
+export type BudgetLimit = "usd" | "tokens" | "wall_time";
 
 /** A request that the budget pays for. */
 export interface Grant {
@@ -47,7 +49,8 @@ export interface Asked {
   readonly request: ModelRequest;
   /** Tokens of its input, estimated high. */
   readonly inputTokens: number;
-  readonly state: SessionState;
+  /** What the session has used up by now. */
+  readonly spent: () => { readonly usage: Usage; readonly costUsd: number | undefined };
   readonly signal: AbortSignal;
 }
 
@@ -114,9 +117,9 @@ export class Ledger {
   }
 
   /** Tokens of output that what is left pays for beside the input, and the limit that says so. */
-  #room({ model, inputTokens, state }: Asked): { readonly tokens: number; readonly limit?: BudgetLimit } {
+  #room({ model, inputTokens, spent }: Asked): { readonly tokens: number; readonly limit?: BudgetLimit } {
     const { usd, tokens } = this.#budget;
-    const { usage, costUsd } = state.session;
+    const { usage, costUsd } = spent();
     const reserved = this.#reserved;
     let room: { tokens: number; limit?: BudgetLimit } = { tokens: Number.POSITIVE_INFINITY };
     if (tokens !== undefined) {
