@@ -370,7 +370,7 @@ class ShellPrinter implements CommandPrinter {
   #copy(target: Word, operator: string): string {
     if (target.parts === undefined && /^(?:\d{1,2}-?|-)$/.test(target.text))
       return operator + this.#words.word(target);
-    if (operator !== ">&" || this.posix) this.cursor.fail("what it copies is no number");
+    if (operator !== ">&" || this.posix) this.cursor.fail("what it copies is not a number");
     return `&> ${this.#words.word(target)}`;
   }
 
