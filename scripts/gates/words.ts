@@ -16,7 +16,8 @@ const isPage = (path: string): boolean => /^(?:docs\/(?!decisions\/|api\/)[^/]+|
 
 const BANS: readonly Ban[] = [
   {
-    pattern: /^(?!\s*(?:\*|\/[/*])).*["'`].*?(?<!\bthere )\b(?:is|are|was|were) no (?!longer|more\b|such\b|tokens\b)/i,
+    pattern:
+      /^(?!\s*(?:\*|\/[/*])).*["'`].*?(?<!\bthere )\b(?:is|are|was|were) no (?!longer|more\b|such\b|tokens\b)/i,
     advice: 'write "is not a …" in what people read',
     applies: isSource,
   },
