@@ -337,7 +337,7 @@ function boundsOf(config: ConfigFile, hooks: SessionHooks | undefined): Partial<
 function budgetOf({ maxBudgetUsd, maxWallTime }: ConfigFile): Budget {
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   if (maxWallTime !== undefined && wallTimeMs === undefined)
-    throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is no time.`);
+    throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is not a time.`);
   return {
     ...(maxBudgetUsd === undefined ? {} : { usd: maxBudgetUsd }),
     ...(wallTimeMs === undefined ? {} : { wallTimeMs }),

@@ -244,7 +244,7 @@ function documentError(head: AnswerHead, body: string, options: AttemptOptions):
 const MAX_QUOTED = 16 * 1024;
 
 function bodyWithoutEvents(body: string): string {
-  return body.trim() === "" ? "an empty body" : `something that is no event stream${quoted(body)}`;
+  return body.trim() === "" ? "an empty body" : `something that is not an event stream${quoted(body)}`;
 }
 
 function quoted(body: string): string {

@@ -264,7 +264,7 @@ test("an editor that goes away in the middle ends the run and the program", asyn
   expect((await editor.end).code).toBe(0);
 });
 
-test("what is no message does not end the agent, and an unknown method gets an answer", async () => {
+test("what is not a message does not end the agent, and an unknown method gets an answer", async () => {
   const server = await modelServer([says("Still here.")]);
   const editor = await startEditor({ server });
   await expect(editor.agent.request("session/dance", {})).rejects.toMatchObject({ code: -32601 });

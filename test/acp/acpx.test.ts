@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { modelServer, serverEnv } from "../e2e/command.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
@@ -20,7 +21,7 @@ function acpx(
   const home = tempFolder();
   return promisify(execFile)(process.execPath, [join(dirname(manifest), bin.acpx), ...args], {
     cwd: place.cwd,
-    env: { PATH: process.env["PATH"] ?? "", HOME: home, XDG_STATE_HOME: home, ...place.env },
+    env: withVariables({ HOME: home, XDG_STATE_HOME: home, ...place.env }),
   });
 }
 

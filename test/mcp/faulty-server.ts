@@ -9,14 +9,14 @@ export type StartFault = "hangs" | "dies" | "garbage" | "version" | "refuses" | 
 export const CALL_FAULTS = {
   hangs: "never answers",
   dies: "dies",
-  garbage: "prints something that is no message",
+  garbage: "prints something that is not a message",
   wrong_id: "answers calls that nobody made",
   answers_twice: "answers twice",
   huge: "sends 50 MB",
   floods: "sends 5,000 notifications",
   refuses: "answers with an error",
   unknown_block: "sends content nobody knows",
-  no_object: "answers with something that is no result",
+  no_object: "answers with something that is not a result",
   no_content: "sends structured content alone",
 } as const;
 

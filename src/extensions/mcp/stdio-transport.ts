@@ -162,7 +162,7 @@ export class StdioTransport implements Transport {
       this.#otherLines = 0;
       this.#deliver(withResult(parsed.value));
     } else if (++this.#otherLines > MAX_OTHER_LINES)
-      this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are no messages of the protocol`);
+      this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are not messages of the protocol`);
   }
 
   /** One after the other: what is told of a call before its answer must have been heard when the answer comes. */

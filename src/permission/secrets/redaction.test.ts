@@ -149,7 +149,7 @@ describe("no random value passes for a stand-in", () => {
   );
 });
 
-describe("what is no secret stays", () => {
+describe("what is not a secret stays", () => {
   const HARMLESS: readonly (readonly [name: string, text: string])[] = [
     ["a commit", `commit ${noise(40, HEX)}`],
     ["an object id of 64 digits", noise(64, HEX)],

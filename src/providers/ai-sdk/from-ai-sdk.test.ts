@@ -266,7 +266,7 @@ describe("fromAiSdk", () => {
       "network",
     ],
     [
-      "an answer that is no JSON",
+      "an answer that is not JSON",
       Object.assign(new Error("x"), { name: "AI_JSONParseError" }),
       "invalid_response",
     ],

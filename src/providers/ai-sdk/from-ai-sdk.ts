@@ -57,7 +57,7 @@ function versionOf(languageModel: unknown): AiSdkVersion {
     const got = typeof languageModel === "string" ? JSON.stringify(languageModel) : typeof languageModel;
     throw new NanoAgentError(
       "invalid_argument",
-      `fromAiSdk got ${got}, which is no AI SDK language model. Pass what a provider function returns, e.g. anthropic("claude-sonnet-4-5").`,
+      `fromAiSdk got ${got}, which is not an AI SDK language model. Pass what a provider function returns, e.g. anthropic("claude-sonnet-4-5").`,
     );
   }
   const version = "specificationVersion" in languageModel ? languageModel.specificationVersion : undefined;

@@ -239,10 +239,16 @@ export class Workspace {
     const state = this.#index.states.get(key);
     if (state !== undefined && this.#isKept(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
-    if (isFirst && stats.isFile() && !mayRead()) {
-      if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
-      return;
-    }
+    if (isFirst && stats.isFile() && !mayRead()) this.#noteUnread(key, stats, state);
+    else this.#noteFound(key, stats, { state, isFirst, changes });
+  }
+
+  /** A file that there is no time to read: its facts tell whether it changes. */
+  #noteUnread(key: PathKey, stats: Stats, state: FileState | undefined): void {
+    if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
+  }
+
+  #noteFound(key: PathKey, stats: Stats, { state, isFirst, changes }: FoundNoting): void {
     const found = this.#keeper.stateAt(nativePath(this.root, key), stats, state);
     if (found === undefined) {
       this.#noteAbsence(key, changes);
@@ -284,6 +290,12 @@ interface Noting {
   readonly isKnown: (key: PathKey) => boolean;
   /** Whether there is time to read a file for the first time. */
   readonly mayRead: () => boolean;
+}
+
+interface FoundNoting extends Pick<Noting, "changes"> {
+  readonly state: FileState | undefined;
+  /** Whether it is seen for the first time, so that nothing of it is a change. */
+  readonly isFirst: boolean;
 }
 
 /** Tells whether a path is one of those left out, or below one. */
