@@ -36,7 +36,7 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
     return undefined;
   if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
   const program = unit.words[0]?.text ?? "";
-  if (!OF_THE_SHELL.has(program) && context.space.hasProgram(program)) return undefined;
+  if (isOfWorkspace(program, context)) return undefined;
   const known = coveringName(program, unit.words, context);
   if (known !== undefined) return known;
   const edit = context.edits ? editRule(unit.words, context.space) : undefined;
@@ -50,6 +50,10 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
 const OF_THE_SHELL: ReadonlySet<string> = new Set(
   "[ : break builtin cd command continue echo exit false printf pushd pwd test true type".split(" "),
 );
+
+function isOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
+  return !OF_THE_SHELL.has(program) && space.hasProgram(program);
+}
 
 function coveringName(
   program: string,

@@ -33,6 +33,13 @@ export interface JudgedPath {
   readonly odd?: string;
 }
 
+/** A folder that programs are looked for in. */
+interface SearchedFolder {
+  readonly folder: string;
+  /** Whether it is of the workspace. */
+  readonly isOwn: boolean;
+}
+
 /** Spelled in the only way it can be: no empty part, no `.`, no `..`, no home, nothing to be taken away. */
 const PLAIN_PATH = /^(?!~)\/?(?!\.\.?(?:\/|$))[^/\0]+(?:\/(?!\.\.?(?:\/|$))[^/\0]+)*$/;
 /** No system opens a longer path: there is nothing to look up. */
@@ -55,6 +62,9 @@ export class PathSpace {
   readonly #folders: Map<string, string>;
   /** This space as seen from other folders. */
   readonly #views = new Map<string, PathSpace>();
+  /** Programs looked for so far, and where. */
+  readonly #programs = new Map<string, boolean>();
+  #searched: readonly SearchedFolder[] | undefined;
   readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
 
@@ -86,6 +96,8 @@ export class PathSpace {
     this.#judged.clear();
     this.#folders.clear();
     this.#views.clear();
+    this.#programs.clear();
+    this.#searched = undefined;
   }
 
   /** The same space for paths that start in another folder, until the next {@link refresh}. */
@@ -157,18 +169,28 @@ export class PathSpace {
 
   /** Whether the program of this name that a command would find is one of the workspace, or of the packages around it. */
   hasProgram(name: string): boolean {
-    const { searchPath, cwd } = this.#options;
-    if (searchPath === undefined) return false;
+    if (this.#options.searchPath === undefined) return false;
+    const known = this.#programs.get(name);
+    if (known !== undefined) return known;
+    const system = this.#windows ? win32 : posix;
+    const isThere = (folder: string): boolean =>
+      existsSync(system.join(folder, name)) ||
+      (this.#windows && existsSync(system.join(folder, `${name}.exe`)));
+    this.#searched ??= this.#searchedFolders(this.#options.searchPath);
+    const isOwn = this.#searched.find(({ folder }) => isThere(folder))?.isOwn === true;
+    this.#programs.set(name, isOwn);
+    return isOwn;
+  }
+
+  /** The folders in which programs are looked for, up to the last of the workspace. */
+  #searchedFolders(searchPath: string): readonly SearchedFolder[] {
     const system = this.#windows ? win32 : posix;
     // An empty entry is the working folder.
-    const entries = searchPath.split(system.delimiter).map((entry) => ({
-      folder: system.resolve(cwd, entry),
-      isOwn: !system.isAbsolute(entry) || this.#isOwnFolder(system.resolve(entry)),
-    }));
-    const last = entries.findLastIndex(({ isOwn }) => isOwn);
-    return (
-      entries.slice(0, last + 1).find(({ folder }) => existsSync(system.join(folder, name)))?.isOwn === true
-    );
+    const entries = searchPath.split(system.delimiter).map((entry) => {
+      const folder = system.resolve(this.#options.cwd, entry);
+      return { folder, isOwn: !system.isAbsolute(entry) || this.#isOwnFolder(folder) };
+    });
+    return entries.slice(0, entries.findLastIndex(({ isOwn }) => isOwn) + 1);
   }
 
   #isOwnFolder(folder: string): boolean {

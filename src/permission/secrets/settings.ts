@@ -52,6 +52,11 @@ function isSecret(text: string, { name, value, isBare, start }: Setting): boolea
   if (CAPITALS.test(name))
     return !(isBare && isCode(value, text[start + value.length])) && looksRandom(value);
   if (isBare ? !isAlone(text, { value, start }) : /\s/.test(value)) return false;
+  return saysEnough(name, value);
+}
+
+/** A password that somebody thought of, or a value that no word is. */
+function saysEnough(name: string, value: string): boolean {
   if (PASSWORD.test(name) && SYMBOL.test(value) && looksRandom(value)) return true;
   return looksGenerated(value) && (value.length >= LONG || !isAnyKey(name));
 }

@@ -201,6 +201,13 @@ const READING: OptionTable = {
   long: "global system local worktree list get get-all get-regexp get-urlmatch show-origin show-scope name-only null bool int bool-or-int path expiry-date type= default= includes no-includes",
 };
 
+/** Whether a setting only changes how git looks or what it does by default. The remote of a branch may be a path. */
+function isPlainSetting(words: readonly ShellWord[], at: number, value: number | undefined): boolean {
+  const key = textAt(words, at);
+  const isPlain = words[at]?.literal === true && PLAIN_KEY.test(key);
+  return isPlain && (!/^branch\..*\.remote$/i.test(key) || /^\w[\w-]*$/.test(textAt(words, value ?? at)));
+}
+
 /** `git config key value` can set what later commands run. */
 function configGuards(sub: string, words: readonly ShellWord[], at: number): readonly WordGuard[] {
   if (sub !== "config") return [];
@@ -212,13 +219,7 @@ function configGuards(sub: string, words: readonly ShellWord[], at: number): rea
     asks || (isVerb ? /^(?:get|list)/.test(textAt(words, operands[0] ?? 0)) : value === undefined);
   if (unknown.length === 0 && reads) return [];
   const from = unknown[0] ?? key ?? at;
-  const isPlain =
-    unknown.length === 0 &&
-    words[from]?.literal === true &&
-    PLAIN_KEY.test(textAt(words, from)) &&
-    // The remote of a branch may be a path.
-    !(/^branch\..*\.remote$/i.test(textAt(words, from)) && !/^\w[\w-]*$/.test(textAt(words, value ?? from)));
-  if (isPlain) return [];
+  if (unknown.length === 0 && isPlainSetting(words, from, value)) return [];
   const reason = `${textAt(words, from)} can name a program that git runs later`;
   return [{ from, to: words.length, reason }];
 }
