@@ -96,7 +96,7 @@ test("a session gives it to the calls that rules alone allow, and to no other", 
     return text.trim();
   };
   try {
-    expect([await seenBy("covered"), await seenBy("other")]).toEqual(["6 none", "none inherited"]);
+    expect([await seenBy("covered"), await seenBy("other")]).toEqual(["8 none", "none inherited"]);
   } finally {
     await session.dispose();
   }

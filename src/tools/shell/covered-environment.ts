@@ -7,6 +7,8 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.pager", "cat"],
   ["log.showSignature", "false"],
+  ["format.pretty", "medium"],
+  ["commit.verbose", "false"],
   ["protocol.ext.allow", "never"],
 ];
 
