@@ -10,6 +10,7 @@ const config: ViteUserConfig = {
   },
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    setupFiles: ["./scripts/property-seed.ts"],
     globalSetup: ["./scripts/hermetic-environment.ts", "./scripts/build-before-tests.ts"],
     pool: "forks",
     isolate: false,

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckpointedCall } from "../src/core/agent/checkpointer.ts";
 import { defineTool } from "../src/core/tool/define-tool.ts";
+import { DEFAULT_LIMITS } from "../src/session/checkpoints/limits.ts";
 import { SessionCheckpoints } from "../src/session/checkpoints/session-checkpoints.ts";
 
 const FILES_A_FOLDER = 50;
@@ -33,8 +34,11 @@ async function main(): Promise<void> {
     console.log(`readdir and lstat alone: ${bare.toFixed(0)} ms`);
     const say = (what: string, ms: number): void =>
       console.log(`${what}: ${ms.toFixed(0)} ms, ${(ms / bare).toFixed(1)}×`);
-    const first = open(folder, root);
-    say("first look", await look(first));
+    const hurried = open(join(place, "hurried", "checkpoints"), root);
+    say("first look, as a command waits for it", await look(hurried));
+    await hurried.close();
+    const first = open(folder, root, Number.MAX_SAFE_INTEGER);
+    say("first look, to its end", await look(first));
     const quiet: number[] = [];
     const changed: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
@@ -56,12 +60,13 @@ async function main(): Promise<void> {
   }
 }
 
-function open(folder: string, root: string): SessionCheckpoints {
+function open(folder: string, root: string, maxWaitMs = DEFAULT_LIMITS.maxWaitMs): SessionCheckpoints {
   return new SessionCheckpoints({
     folder,
     roots: [root],
     sessionId: "bench",
     journalPath: join(folder, "none"),
+    limits: { maxWaitMs },
   });
 }
 

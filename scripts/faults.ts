@@ -7,6 +7,7 @@ import { runCommand } from "./run-command.ts";
  */
 useOwnPrograms();
 process.env["NANO_AGENT_FAULTS"] = "full";
+process.env["NANO_AGENT_SEED"] ??= "random";
 const words = process.argv.slice(2);
 const command = ["vitest", "run", ...(words.length === 0 ? ["test/faults"] : words)];
 const { ok } = await runCommand(command, { show: true });

@@ -12,6 +12,8 @@ export interface ApiExport {
   readonly kind: string;
   /** First sentence of its doc comment. */
   readonly summary: string;
+  /** The file that declares it. */
+  readonly source: string;
 }
 
 interface Declared {
@@ -35,16 +37,21 @@ const KINDS: Readonly<Record<string, string>> = {
   VariableDeclaration: "const",
 };
 
-/** The reference of the library: a page for each public entry and an index of the pages, by path. */
-export function apiPages(root: string): Readonly<Record<string, string>> {
+/** What each public entry offers, by the name it is imported from. */
+export function apiExports(root: string): ReadonlyMap<string, readonly ApiExport[]> {
   const { name } = readManifest(root);
   const parse = createParse(root);
+  return new Map(
+    publicEntries(root).map((entry) => [name + entry.subpath.slice(1), exportsOf(parse, entry)]),
+  );
+}
+
+/** The reference of the library: a page for each public entry and an index of the pages, by path. */
+export function apiPages(root: string): Readonly<Record<string, string>> {
   const pages: Record<string, string> = {};
   const index: string[] = [];
-  for (const entry of publicEntries(root)) {
-    const specifier = name + entry.subpath.slice(1);
-    const file = `${entry.subpath === "." ? name : entry.subpath.slice(2)}.md`;
-    const exports = exportsOf(parse, entry);
+  for (const [specifier, exports] of apiExports(root)) {
+    const file = `${specifier.split("/").at(-1)}.md`;
     pages[`${API_FOLDER}/${file}`] = pageOf(specifier, exports);
     index.push(`| [\`${specifier}\`](${file}) | ${exports.length} |`);
   }
@@ -105,7 +112,9 @@ function listed(file: SourceFile): readonly Listed[] {
 function resolve(parse: Parse, { name, local, source }: Listed): ApiExport {
   const file = parse(source);
   const declared = declarations(file).get(local);
-  if (declared !== undefined) return { name, kind: declared.kind, summary: summaryAt(file, declared.start) };
+  if (declared !== undefined) {
+    return { name, kind: declared.kind, summary: summaryAt(file, declared.start), source };
+  }
   const further = listed(file).find((each) => each.name === local);
   if (further === undefined) throw new Error(`${source} does not declare ${local}`);
   return { ...resolve(parse, further), name };

@@ -1,148 +1,36 @@
 export { Agent } from "./agent/agent.ts";
-export { type AgentLoopOptions, agentLoop } from "./app/agent-loop.ts";
+export { agentLoop } from "./agent/agent-loop.ts";
 export type { AgentState } from "./core/agent/agent-session.ts";
 export type { AgentStream } from "./core/agent/agent-stream.ts";
-export type { CallbackEvent, Callbacks } from "./core/agent/callbacks.ts";
-export type { CheckpointedCall, Checkpointer } from "./core/agent/checkpointer.ts";
-export type {
-  Compaction,
-  CompactionPreview,
-  CompactionTask,
-  Compactor,
-  ContextView,
-} from "./core/agent/compactor.ts";
-export type {
-  ApprovalRequestEntry,
-  AssistantEntry,
-  BudgetLimit,
-  CheckpointEntry,
-  CompactionEntry,
-  CompactionReason,
-  CompactionUndoneEntry,
-  EntryBase,
-  HistoryEntry,
-  JournalEntry,
-  LoopCircle,
-  MemoryEditEntry,
-  ModeChangeEntry,
-  ModelChangeEntry,
-  ModelUsageEntry,
-  NewEntry,
-  NoteEntry,
-  PermissionEntry,
-  RecordedError,
-  RetryEntry,
-  RollbackEndEntry,
-  RollbackEntry,
-  RunEndEntry,
-  RunResumeEntry,
-  RunStartEntry,
-  SystemRemark,
-  ToolIntentEntry,
-  ToolResultEntry,
-  ToolStatus,
-  UserEntry,
-} from "./core/agent/entry.ts";
-export type {
-  AgentEvent,
-  CompactionStartEvent,
-  DoneEvent,
-  PhaseEvent,
-  SubagentEvent,
-  ToolUpdateEvent,
-  TurnStartEvent,
-  WarningEvent,
-} from "./core/agent/event.ts";
-export type { FileChange, FileVersion, Omission, OmissionReason } from "./core/agent/file-change.ts";
-export { type FinishPrintOptions, finishPrintHook } from "./core/agent/finish-print.ts";
+export type { JournalEntry } from "./core/agent/entry.ts";
+export type { AgentEvent } from "./core/agent/event.ts";
+export { finishPrintHook } from "./core/agent/finish-print.ts";
 export type {
   ApprovalAnswer,
   ApprovalRequest,
-  Approvals,
   Approver,
-  DecisionCode,
   Gate,
   GateDecision,
   GateRequest,
 } from "./core/agent/gate.ts";
-export {
-  type ActingArguments,
-  HOOK_POINTS,
-  type Hook,
-  type HookArguments,
-  type HookedAgent,
-  type HookMoment,
-  type HookOptions,
-  type HookOutputs,
-  type HookPoint,
-  type PostHook,
-  type PreHook,
-} from "./core/agent/hook.ts";
-export { HookRegistry, type HookSettings } from "./core/agent/hook-registry.ts";
-export {
-  InMemoryMemory,
-  type MemoryChoice,
-  type MemoryFilter,
-  type MemoryHost,
-  type MemoryItem,
-} from "./core/agent/in-memory-memory.ts";
+export { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./core/agent/hook.ts";
+export { HookRegistry } from "./core/agent/hook-registry.ts";
+export { InMemoryMemory } from "./core/agent/in-memory-memory.ts";
 export type { Journal } from "./core/agent/journal.ts";
-export type {
-  LongTermMemory,
-  LongTermMemoryMode,
-  LongTermMemoryOptions,
-  Recollection,
-  Recordable,
-  RecordContext,
-  RecordOutcome,
-  RetrieveOptions,
-} from "./core/agent/long-term-memory.ts";
-export type { LoopGuardOptions } from "./core/agent/loop-guard.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
-export type {
-  AgentOptions,
-  Budget,
-  CompactOptions,
-  ConversationMemory,
-  MaxIterationsContext,
-  OnMaxIterations,
-  OutputOf,
-  RunOptions,
-} from "./core/agent/options.ts";
+export type { AgentOptions, Budget, RunOptions } from "./core/agent/options.ts";
 export type { PendingCall } from "./core/agent/pending-call.ts";
 export { MaxIterationsError, RunError, type RunResult } from "./core/agent/result.ts";
-export type { SteeringMessage } from "./core/agent/steering.ts";
-export {
-  type ErrorCode,
-  isNanoAgentError,
-  type Json,
-  NanoAgentError,
-  type NanoAgentErrorOptions,
-} from "./core/base/errors.ts";
-export type { Redaction, RedactionStream } from "./core/base/redaction.ts";
-export type {
-  CompiledSchema,
-  FromJsonSchema,
-  InferSchema,
-  JsonSchema,
-  SchemaInput,
-  SchemaIssue,
-  SchemaResult,
-  StandardSchema,
-} from "./core/base/schema.ts";
+export { type ErrorCode, isNanoAgentError, type Json, NanoAgentError } from "./core/base/errors.ts";
+export type { JsonSchema } from "./core/base/schema.ts";
 export type { StopReason } from "./core/base/stop-reason.ts";
 export type {
-  AssistantBlock,
   ContentBlock,
   ImageBlock,
-  InvalidInput,
-  ProviderData,
   TextBlock,
   ThinkingBlock,
-  ToolInput,
   ToolResultBlock,
   ToolUseBlock,
-  UserBlock,
 } from "./core/message/block.ts";
 export type { GivenMessage, Input } from "./core/message/given-message.ts";
 export {
@@ -157,45 +45,14 @@ export {
 } from "./core/message/message.ts";
 export { repairTranscript, transcriptViolations } from "./core/message/transcript.ts";
 export { addUsage, NO_USAGE, type Usage } from "./core/message/usage.ts";
-export { type CollectedAnswer, collect } from "./core/model/collect.ts";
-export { type FallbackOptions, fallbackModel, isFallbackError } from "./core/model/fallback.ts";
-export type {
-  BlockPart,
-  Effort,
-  FinishPart,
-  FinishReason,
-  Model,
-  ModelCallOptions,
-  ModelInfo,
-  ModelPrice,
-  ModelRequest,
-  RetryPart,
-  StreamPart,
-  TextDelta,
-  ThinkingDelta,
-  ToolCallDelta,
-  ToolCallStart,
-  ToolChoice,
-  ToolSpec,
-} from "./core/model/model.ts";
+export { collect } from "./core/model/collect.ts";
+export { fallbackModel, isFallbackError } from "./core/model/fallback.ts";
+export type { Effort, Model, ModelRequest, StreamPart, ToolChoice } from "./core/model/model.ts";
 export { defineTool } from "./core/tool/define-tool.ts";
 export { ToolRegistry } from "./core/tool/registry.ts";
-export type {
-  SubagentOutcome,
-  SubagentTask,
-  Tool,
-  ToolAccess,
-  ToolContext,
-  ToolDefinition,
-  ToolOutput,
-  ToolResult,
-  ToolUpdate,
-} from "./core/tool/tool.ts";
-export type { LoopPatternOptions } from "./patterns/conduct-loop.ts";
-export type { AskPerson, LineReader, PersonInput } from "./patterns/person-input.ts";
+export type { Tool, ToolContext, ToolDefinition, ToolOutput, ToolResult } from "./core/tool/tool.ts";
 export { PlanAndSolveAgent } from "./patterns/plan-and-solve-agent.ts";
-export type { PlanAndSolveAgentOptions } from "./patterns/plan-options.ts";
-export { ReActAgent, type ReActAgentOptions } from "./patterns/react-agent.ts";
-export { ReflectionAgent, type ReflectionAgentOptions } from "./patterns/reflection-agent.ts";
-export { SimpleAgent, type SimpleAgentOptions } from "./patterns/simple-agent.ts";
-export { UserAgent, type UserAgentOptions } from "./patterns/user-agent.ts";
+export { ReActAgent } from "./patterns/react-agent.ts";
+export { ReflectionAgent } from "./patterns/reflection-agent.ts";
+export { SimpleAgent } from "./patterns/simple-agent.ts";
+export { UserAgent } from "./patterns/user-agent.ts";

@@ -11,7 +11,7 @@ test("tests see no home, key, address, proxy or setting of the machine", () => {
       name,
     ),
   );
-  const allowed = ["NANO_AGENT_TRIALS", "NANO_AGENT_FAULTS"];
+  const allowed = ["NANO_AGENT_TRIALS", "NANO_AGENT_FAULTS", "NANO_AGENT_SEED"];
   const addresses = Object.entries(process.env).filter(([name]) => name.endsWith("_BASE_URL"));
   expect(seen.filter((name) => !allowed.includes(name))).toEqual([]);
   expect(new Set(addresses.map(([, value]) => value))).toEqual(new Set(["http://127.0.0.1:1"]));

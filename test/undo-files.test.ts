@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { rollbackPlace } from "../src/session/checkpoints/session-checkpoints.ts";
-import { treeOf, undoRoom } from "./undo-room.ts";
+import { type Deed, treeOf, undoRoom } from "./undo-room.ts";
 
 test("a binary file of five megabytes comes back byte for byte", async () => {
   const room = undoRoom();
@@ -96,6 +96,58 @@ test("a workspace with too many files is covered from the outside in, and that i
     omitted: [{ path: "deep", reason: "too_many_files" }],
   });
   expect([room.tree()["a.txt"], room.tree()["deep/1.txt"]]).toEqual(["file 644 one\n", "file 644 two\n"]);
+});
+
+test("a command goes ahead of what takes too long to read for the first time; that is said, and the rest is read beside later commands", async () => {
+  const names = Array.from({ length: 9 }, (_, at) => `${at}.txt`);
+  const room = undoRoom(Object.fromEntries(names.map((name) => [name, "one\n"])), { maxWaitMs: 5 });
+  const all = Object.fromEntries(names.map((name) => [name, "file 644 one\n"]));
+  expect(await room.run([["echo two > 0.txt; echo two > 8.txt; echo new > 9.txt"]])).toEqual(["(no output)"]);
+  expect(room.notices).toEqual([
+    expect.stringMatching(
+      /^undo: reading \S+ for the first time takes longer than 0\.005 s\. Until 6 files are read, beside the next commands, what/,
+    ),
+  ]);
+  expect((await room.undo()).left).toEqual([{ path: "8.txt", reason: "lost" }]);
+  expect(room.tree()).toEqual({ ...all, "8.txt": "file 644 two\n" });
+  await room.run([["true"]]);
+  await room.run([["for f in *.txt; do echo three > $f; done; rm 3.txt"]]);
+  expect((await room.undo()).left).toEqual([]);
+  expect(room.tree()).toEqual({ ...all, "8.txt": "file 644 two\n" });
+});
+
+test("folders that there was no time for are looked into beside later commands, and what stood in them is nobody's change", async () => {
+  const files = Object.fromEntries(["a/b/c/1", "a/b/2", "a/3", "z/4"].map((path) => [path, "one\n"]));
+  const room = undoRoom(files, { maxWaitMs: 2 });
+  const before = room.tree();
+  await room.run([["echo two > a/b/c/1"], ["true"], ["true"], ["true"]]);
+  expect(await room.undo()).toMatchObject({
+    status: "nothing",
+    omitted: expect.arrayContaining([{ path: "z", reason: "no_time" }]),
+  });
+  await room.run(Array.from({ length: 9 }, () => ["true"]));
+  await room.run([["rm -r a z"]]);
+  expect(await room.undo()).toMatchObject({ status: "done", left: [] });
+  expect(room.tree()).toEqual({ ...before, "a/b/c/1": "file 644 two\n" });
+});
+
+test("what write changes is kept, however little time there was to read the rest", async () => {
+  const room = undoRoom({ "a.txt": "one\n", "b.txt": "one\n" }, { maxWaitMs: 0 });
+  const put: Deed = { path: "b.txt", act: (path) => writeFileSync(path, "two\n") };
+  await room.run([["true"], [put]]);
+  expect(await room.undo()).toMatchObject({ status: "done", left: [] });
+  expect(room.tree()["b.txt"]).toBe("file 644 one\n");
+});
+
+test("when a folder that was not looked into is removed, undo says that it knows nothing of what stood there", async () => {
+  const files = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`deep/${at}.txt`, `${at}`]));
+  const room = undoRoom({ ...files, "a.txt": "one\n" }, { maxEntries: 20 });
+  await room.run([["rm -r deep a.txt"]]);
+  expect(await room.undo()).toMatchObject({
+    status: "done",
+    omitted: [{ path: "deep", reason: "too_many_files", changed: true }],
+  });
+  expect(room.tree()).toMatchObject({ "a.txt": "file 644 one\n" });
 });
 
 test("when the space is used up, that is said, and the call runs", async () => {

@@ -121,3 +121,29 @@ test("whatever a person changes between and after runs is there as long as nobod
     { numRuns: TRIALS },
   );
 });
+
+test("however little time there is to read, undo gives back what it does not name", {
+  timeout: PATIENCE_MS,
+}, async () => {
+  const runs = fc.array(run, { minLength: 1, maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(runs, fc.nat({ max: 12 }), async (all, maxWaitMs) => {
+      const room = undoRoom(START, { maxWaitMs });
+      const before = room.tree();
+      for (const turns of all) await room.run(turns);
+      const report = await room.undo({ to: { run: 1, turn: 0 }, force: true });
+      const after = room.tree();
+      expect(report.failed.filter(({ isKeptFolder }) => isKeptFolder !== true)).toEqual([]);
+      const named = [...report.left, ...report.omitted].map(({ path }) => path);
+      const isNamed = (path: string): boolean =>
+        named.some((each) => each === "" || path === each || isBelow(path, each) || isBelow(each, path));
+      const paths = new Set([...Object.keys(before), ...Object.keys(after)]);
+      for (const path of paths) if (!isNamed(path)) expect([path, after[path]]).toEqual([path, before[path]]);
+    }),
+    { numRuns: TRIALS },
+  );
+});
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(`${folder}/`);
+}

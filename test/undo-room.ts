@@ -41,11 +41,16 @@ export interface UndoRoom {
 /** A tree: paths as Latin-1 of their bytes, each with what stands there. */
 export type Tree = { readonly [path: string]: Json };
 
-/** Makes such a room; it goes with the test. */
+/**
+ * Makes such a room; it goes with the test. No call waits for longer than `maxWaitMs`, of which every look at the clock takes one: work is
+ * counted and no time is measured. Without it calls wait for as long as it takes.
+ */
 export function undoRoom(
   files: Readonly<Record<string, string>> = {},
-  limits: Partial<CheckpointLimits> = {},
+  given: Partial<CheckpointLimits> = {},
 ): UndoRoom {
+  const limits = { maxWaitMs: Number.MAX_SAFE_INTEGER, ...given };
+  let looks = 0;
   const root = realpathSync(tempFolder(files));
   const store = join(tempFolder(), "nano-agent", "checkpoints");
   const journal = new MemoryJournal();
@@ -60,6 +65,7 @@ export function undoRoom(
       journalPath: join(store, "none.jsonl"),
       limits,
       onNotice: (message) => notices.push(message),
+      now: () => looks++,
     });
     const model = new ScriptedModel([
       ...turns.map((deeds, turn) =>

@@ -49,7 +49,8 @@ export interface BuiltinToolsOptions {
 export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
   const { home, workspace, searchPath, guard, extra, webFetch, files } = options;
   // Added, not copied: what commands see is found out with the first of them.
-  const shell = createBashTools(Object.assign(options.shell, { isCovered: guard.covered.takes }));
+  const { isCovered, refusal } = guard.covered;
+  const shell = createBashTools(Object.assign(options.shell, { isCovered, refusal }));
   const ripgrep = { path: searchPath, avoid: workspace };
   // Windows spells one place in many ways: there a call and its judgement are not compared.
   const guarded = {

@@ -89,10 +89,16 @@ export function checkpointsFolder({ stateFolder }: UserPaths): string {
 /** Entries looked at where the workspace is the home of the user, or all homes: outer folders only. */
 const HOME_ENTRIES = 2_000;
 
-function limitsIn({ cwd, paths, config }: Settings): CheckpointLimits {
-  const limits = checkpointLimits(config.values.undoLimits);
-  const isHome = paths.home === cwd || paths.home.startsWith(cwd.endsWith(sep) ? cwd : cwd + sep);
-  return isHome ? { ...limits, maxEntries: Math.min(limits.maxEntries, HOME_ENTRIES) } : limits;
+/** Whether the working folder is the home of the user, or one around it such as `/`. */
+export function isAroundHome({ cwd, paths }: Pick<Settings, "cwd" | "paths">): boolean {
+  return paths.home === cwd || paths.home.startsWith(cwd.endsWith(sep) ? cwd : cwd + sep);
+}
+
+function limitsIn(settings: Settings): CheckpointLimits {
+  const limits = checkpointLimits(settings.config.values.undoLimits);
+  return isAroundHome(settings)
+    ? { ...limits, maxEntries: Math.min(limits.maxEntries, HOME_ENTRIES) }
+    : limits;
 }
 
 const MEGABYTE = 1024 * 1024;

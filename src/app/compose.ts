@@ -100,7 +100,7 @@ export interface ComposedAgent {
   /** Names of the subagents and of the skills. */
   readonly agents: readonly string[];
   readonly skills: readonly string[];
-  readonly mcp: Pick<OpenMcp, "hub" | "statuses">;
+  readonly mcp: Pick<OpenMcp, "hub" | "statuses" | "findCommand">;
   readonly mode: PermissionMode;
   /** Whether commands are confined. */
   readonly sandbox: "on" | "off";
@@ -183,7 +183,7 @@ async function composeConfined(
     ...asked,
     permission,
     hooks,
-    commands: () => commandsOf([...plugins.commands, commands]),
+    commands: () => commandsOf([...plugins.commands, commands, mcp.commands]),
     status: plugins.status,
     mode,
     systemPrompt: prompt,

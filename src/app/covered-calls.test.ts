@@ -1,5 +1,8 @@
+import { rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
+import type { ToolInput } from "../core/message/block.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { parseRule } from "../permission/parse-rule.ts";
 import { PolicyGate } from "../permission/policy-gate.ts";
@@ -17,43 +20,72 @@ function room(options: { readonly trusted?: readonly string[]; readonly mode?: "
     workspace: [cwd],
     rules: parseRule("bash(make *)", "allow"),
     session,
-    onCommand: (request, isCovered) => covered.note(request, isCovered),
+    onCommand: (input, judged) => covered.note(input, judged),
     ...options,
   });
-  const request = (callId: string, command: string) => ({
-    callId,
-    tool: defineTool({ name: "bash", description: "", execute: () => "" }),
-    name: "bash",
-    input: { command },
-    cwd,
-    sessionId: "s",
-    signal: new AbortController().signal,
-  });
-  const decide = (callId: string, command: string): boolean => {
-    gate.check(request(callId, command));
-    return covered.takes({ sessionId: "s", callId });
+  /** Judges a call, and returns the arguments it would run with. */
+  const judge = (input: ToolInput, callId = "1"): ToolInput => {
+    const request = {
+      callId,
+      name: "bash",
+      input,
+      cwd,
+      sessionId: "s",
+      signal: new AbortController().signal,
+    };
+    return (
+      gate.check({ ...request, tool: defineTool({ name: "bash", description: "", execute: () => "" }) })
+        .input ?? input
+    );
   };
-  return { covered, session, gate, request, decide };
+  const isCovered = (command: string): boolean => covered.isCovered(judge({ command }));
+  return { covered, session, gate, judge, isCovered, cwd };
 }
 
 test("what rules about commands allow is covered; what a person or trust in the tool allows is not", () => {
-  const { decide } = room();
+  const { isCovered } = room();
   expect([
-    decide("1", "git status"),
-    decide("2", "make all"),
-    decide("3", "touch x"),
-    room({ trusted: ["bash"] }).decide("1", "git status"),
-    room({ mode: "bypassPermissions" }).decide("1", "touch x"),
+    isCovered("git status"),
+    isCovered("make all  # comment"),
+    isCovered("touch x"),
+    room({ trusted: ["bash"] }).isCovered("git status"),
+    room({ mode: "bypassPermissions" }).isCovered("touch x"),
   ]).toEqual([true, true, false, false, false]);
 });
 
 test("a call that a person was asked about stays the person's, whatever rule the answer brought", () => {
-  const { gate, request, session, covered } = room();
-  gate.check(request("1", "touch x"));
+  const { judge, session, covered } = room();
+  const asked = { command: "touch x" };
+  judge(asked);
   session.accept("bash(touch x)", "session");
-  gate.check(request("1", "touch x"));
-  expect(covered.takes({ sessionId: "s", callId: "1" })).toBe(false);
-  gate.check(request("2", "touch x"));
-  expect(covered.takes({ sessionId: "s", callId: "2" })).toBe(true);
-  expect(covered.takes({ sessionId: "s", callId: "2" })).toBe(false);
+  judge(asked);
+  expect(covered.isCovered(asked)).toBe(false);
+  expect(covered.isCovered(judge({ command: "touch x" }))).toBe(true);
+});
+
+test("one id for two calls gives neither the decision about the other", () => {
+  const { judge, covered } = room();
+  const refused = judge({ command: "touch x" }, "same");
+  const allowed = judge({ command: "git status" }, "same");
+  expect([covered.isCovered(refused), covered.isCovered(allowed), covered.isCovered({})]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
+test("a command runs only while what it was judged by is as it was", () => {
+  const { judge, covered, gate, cwd } = room();
+  const calls = ["cat note", "make all", "touch x"].map((command) => judge({ command }));
+  const refused = (): readonly boolean[] => calls.map((call) => covered.refusal(call) !== undefined);
+  const before = refused();
+  symlinkSync("/etc/hosts", join(cwd, "note"));
+  const linked = refused();
+  rmSync(join(cwd, "note"));
+  gate.setMode("plan");
+  expect({ before, linked, planned: refused() }).toEqual({
+    before: [false, false, false],
+    linked: [true, false, false],
+    planned: [false, true, false],
+  });
 });

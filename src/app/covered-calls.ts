@@ -1,28 +1,32 @@
-import type { GateRequest } from "../core/agent/gate.ts";
+import type { ToolInput } from "../core/message/block.ts";
 
-/** Calls that are kept until they run; the oldest go first. */
-const MAX_CALLS = 50_000;
+/** What was decided about a command. */
+interface Judged {
+  /** Rules alone allow it: nobody saw it. */
+  readonly isCovered: boolean;
+  /** Whether it would be allowed in the same form now. */
+  readonly isStillAllowed: () => boolean;
+}
 
-/** Which calls of commands rules alone allow: these run in an environment of their own. */
+/**
+ * Which commands rules alone allow: these run in an environment of their own, and only while what they were judged by is as it was. A
+ * command is known by its arguments as an object, never by the id of its call, which a model or its server may give twice.
+ */
 export class CoveredCalls {
-  readonly #calls = new Map<string, boolean>();
+  readonly #judged = new WeakMap<object, Judged>();
 
-  /** Notes what was decided about a call. The first decision counts: what a person was asked about runs as it was shown. */
-  note({ sessionId, callId }: GateRequest, isCovered: boolean): void {
-    const key = `${sessionId}\0${callId}`;
-    if (this.#calls.has(key)) return;
-    this.#calls.set(key, isCovered);
-    for (const oldest of this.#calls.keys()) {
-      if (this.#calls.size <= MAX_CALLS) return;
-      this.#calls.delete(oldest);
-    }
+  /** Notes what was decided about a command. The first decision counts: what a person was asked about runs as it was shown. */
+  note(input: ToolInput, judged: Judged): void {
+    if (!this.#judged.has(input)) this.#judged.set(input, judged);
   }
 
-  /** Whether a call is one of them, once. */
-  readonly takes = ({ sessionId, callId }: Pick<GateRequest, "sessionId" | "callId">): boolean => {
-    const key = `${sessionId}\0${callId}`;
-    const isCovered = this.#calls.get(key) === true;
-    this.#calls.delete(key);
-    return isCovered;
+  /** Whether a command is one of them; so is one that nothing is known of. */
+  readonly isCovered = (input: object): boolean => this.#judged.get(input)?.isCovered !== false;
+
+  /** Why a command must not run any more: another one has changed what it was judged by. */
+  readonly refusal = (input: object): string | undefined => {
+    const judged = this.#judged.get(input);
+    if (judged === undefined || !judged.isCovered || judged.isStillAllowed()) return undefined;
+    return "Not run: the rules allowed this command, but what they were judged by (files, links, folders, the mode) has changed since. Make the call again.";
   };
 }

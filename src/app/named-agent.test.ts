@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Agent } from "../agent/agent.ts";
+import { agentLoop } from "../agent/agent-loop.ts";
 import { says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { startScriptedServer } from "../testing/scripted-server.ts";
 import { refuses } from "../testing/server-step.ts";
-import { agentLoop } from "./agent-loop.ts";
 
 async function openAiServer(): Promise<void> {
   const server = await startScriptedServer(() => says("From the server."));

@@ -108,7 +108,7 @@ function isWholeTool({ action, pattern }: Rule): boolean {
 function notesOf(guard: FileGuard): Pick<PolicyGateOptions, "onPlace" | "onCommand"> {
   return {
     onPlace: (request, place) => guard.note(request, place),
-    onCommand: (request, isCovered) => guard.covered.note(request, isCovered),
+    onCommand: (input, judged) => guard.covered.note(input, judged),
   };
 }
 

@@ -1,4 +1,13 @@
 /// <reference types="node" preserve="true" />
+export type {
+  Compaction,
+  CompactionPreview,
+  CompactionTask,
+  Compactor,
+  ContextView,
+} from "../core/agent/compactor.ts";
+export type { CompactionReason } from "../core/agent/entry.ts";
+export type { MemoryChoice, MemoryFilter, MemoryHost, MemoryItem } from "../core/agent/in-memory-memory.ts";
 export {
   type LongTermMemory,
   type LongTermMemoryMode,
@@ -10,6 +19,7 @@ export {
   type RetrieveOptions,
   textsToRecord,
 } from "../core/agent/long-term-memory.ts";
+export type { CompactOptions, ConversationMemory } from "../core/agent/options.ts";
 export { type FirstAndLastOptions, firstAndLast } from "./context/first-and-last.ts";
 export { type SummaryCompactionOptions, summaryCompaction } from "./context/summary-compaction.ts";
 export type { Embedder } from "./embedder.ts";

@@ -1,4 +1,3 @@
-export type { ConversationMemory } from "../core/agent/options.ts";
 export type { LoopPatternOptions } from "./conduct-loop.ts";
 export { createHandoffTool, type HandoffOptions, type HandoffTool } from "./handoff-tool.ts";
 export {

@@ -7,8 +7,16 @@ import { createPolicy, type Policy, type PolicyDecision, type PolicyOptions } fr
 export interface PolicyGateOptions extends PolicyOptions {
   /** Told the place that a call of a file tool was judged by, links resolved: what is opened must be there. */
   readonly onPlace?: (request: GateRequest, place: string) => void;
-  /** Told of every command line whether rules alone allow it, without a person and without trust in the whole tool. */
-  readonly onCommand?: (request: GateRequest, isCovered: boolean) => void;
+  /** Told of every command line how it was judged, by the arguments it would run with. */
+  readonly onCommand?: (input: ToolInput, judged: JudgedCommand) => void;
+}
+
+/** How a command line was judged. */
+export interface JudgedCommand {
+  /** Rules alone allow it, without a person and without trust in the whole tool. */
+  readonly isCovered: boolean;
+  /** Whether the rules allow it in the same form as things stand now. */
+  readonly isStillAllowed: () => boolean;
 }
 
 /**
@@ -39,10 +47,24 @@ export class PolicyGate implements Gate {
       tool.readOnly === true && !isBuiltIn ? name : undefined,
     );
     const decision = policy.check({ tool: name, input });
-    if (name === "bash") this.#options.onCommand?.(request, decision.isCovered === true);
+    const answer = toGateDecision(decision, input);
+    if (name === "bash")
+      this.#options.onCommand?.(answer.input ?? input, {
+        isCovered: decision.isCovered === true,
+        isStillAllowed: () => this.#runs(request) === decision.runs,
+      });
     const place = this.#options.onPlace === undefined ? undefined : policy.placeOf({ tool: name, input });
     if (place !== undefined) this.#options.onPlace?.(request, place);
-    return toGateDecision(decision, input);
+    return answer;
+  }
+
+  /** The form in which the rules allow a command now. */
+  #runs({ name, input, cwd }: GateRequest): string | undefined {
+    const { decision, runs } = this.#policy(cwd === "" ? this.#options.cwd : cwd, undefined).check({
+      tool: name,
+      input,
+    });
+    return decision === "allow" ? runs : undefined;
   }
 
   /** {@link Policy.hides}, for paths of the working folder. */

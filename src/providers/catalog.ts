@@ -1,7 +1,5 @@
 import { NanoAgentError } from "../core/base/errors.ts";
-
-/** Name of a wire format, as in `provider_data` and `providerOptions`. */
-export type WireName = "anthropic" | "openai_chat" | "openai_responses" | "google";
+import type { WireName } from "../core/message/block.ts";
 
 /** How a provider is reached. */
 export interface Preset {

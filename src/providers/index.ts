@@ -1,7 +1,31 @@
+export type {
+  AssistantBlock,
+  InvalidInput,
+  ProviderData,
+  ToolInput,
+  UserBlock,
+  WireName,
+} from "../core/message/block.ts";
+export type { CollectedAnswer } from "../core/model/collect.ts";
+export type { FallbackOptions } from "../core/model/fallback.ts";
+export type {
+  BlockPart,
+  FinishPart,
+  FinishReason,
+  ModelCallOptions,
+  ModelInfo,
+  ModelPrice,
+  RetryPart,
+  TextDelta,
+  ThinkingDelta,
+  ToolCallDelta,
+  ToolCallStart,
+  ToolSpec,
+} from "../core/model/model.ts";
 export { type FromAiSdkOptions, fromAiSdk } from "./ai-sdk/from-ai-sdk.ts";
 export type { AiSdkLanguageModel } from "./ai-sdk/language-model.ts";
 export { callsAsText } from "./calls-as-text/calls-as-text.ts";
-export { findPreset, PRESETS, type Preset, type WireName } from "./catalog.ts";
+export { findPreset, PRESETS, type Preset } from "./catalog.ts";
 export { createTransport, type TransportOptions } from "./create-transport.ts";
 export type { AnswerHead, AnswerSink, Exchange, HttpRequest, ProxyOptions, Transport } from "./http.ts";
 export type { Fetch, FetchInit } from "./http-fetch.ts";

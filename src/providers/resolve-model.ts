@@ -1,7 +1,8 @@
 import type { Clock } from "../core/base/clock.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import type { WireName } from "../core/message/block.ts";
 import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
-import { findPreset, PRESETS, type Preset, standardVariables, type WireName } from "./catalog.ts";
+import { findPreset, PRESETS, type Preset, standardVariables } from "./catalog.ts";
 import { createTransport } from "./create-transport.ts";
 import type { Transport } from "./http.ts";
 import type { Fetch } from "./http-fetch.ts";

@@ -1,4 +1,37 @@
 /// <reference types="node" preserve="true" />
+
+export type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.ts";
+export type {
+  ApprovalRequestEntry,
+  AssistantEntry,
+  BudgetLimit,
+  CheckpointEntry,
+  CompactionEntry,
+  CompactionUndoneEntry,
+  EntryBase,
+  HistoryEntry,
+  LoopCircle,
+  MemoryEditEntry,
+  ModeChangeEntry,
+  ModelChangeEntry,
+  ModelUsageEntry,
+  NewEntry,
+  NoteEntry,
+  PermissionEntry,
+  RetryEntry,
+  RollbackEndEntry,
+  RollbackEntry,
+  RunEndEntry,
+  RunResumeEntry,
+  RunStartEntry,
+  SystemRemark,
+  ToolIntentEntry,
+  ToolResultEntry,
+  ToolStatus,
+  UserEntry,
+} from "../core/agent/entry.ts";
+export type { FileChange, FileVersion, Omission, OmissionReason } from "../core/agent/file-change.ts";
+export type { RecordedError } from "../core/base/errors.ts";
 export {
   type CheckpointHistory,
   checkpointHistory,

@@ -1,16 +1,8 @@
 import { createHash } from "node:crypto";
-import { type ErrorCode, type Json, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { type Json, NanoAgentError, type RecordedError, recordedError } from "../core/base/errors.ts";
 import { canonicalJson, safeParse } from "../core/base/json.ts";
 import { compileValidator } from "../core/base/validate-json.ts";
 import type { ModelRequest, StreamPart } from "../core/model/model.ts";
-
-/** A failure as a cassette keeps it. */
-export interface RecordedError {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly details: { readonly [key: string]: Json | undefined };
-  readonly retryable: boolean;
-}
 
 /** A part of an answer as a cassette keeps it. */
 export type RecordedPart =
@@ -23,7 +15,7 @@ export type RecordedPart =
     };
 
 /** One request and what came of it. Neither `error` nor a `finish` part: the reader left after these parts. */
-export interface Exchange {
+export interface CassetteExchange {
   /** Hash of the request, for a quick look at which exchange changed. */
   readonly fingerprint: string;
   /** The request without `sessionId`, which is new in every run. */
@@ -40,7 +32,7 @@ export interface CassetteJson {
   readonly version: typeof CASSETTE_VERSION;
   readonly provider: string;
   readonly model: string;
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly CassetteExchange[];
 }
 
 /** Recorded exchanges with a model, in the order in which the requests began. Saved with `JSON.stringify`. */
@@ -49,7 +41,7 @@ export class Cassette {
   provider = "";
   /** Id of the model that was recorded. */
   model = "";
-  readonly exchanges: Exchange[] = [];
+  readonly exchanges: CassetteExchange[] = [];
 
   toJSON(): CassetteJson {
     const { provider, model, exchanges } = this;
@@ -94,12 +86,6 @@ export function recordedRequest(request: ModelRequest): {
 export function recordedPart(part: StreamPart): RecordedPart {
   const safe = part.type === "retry" ? { ...part, error: recordedError(part.error) } : part;
   return JSON.parse(JSON.stringify(safe)) as RecordedPart;
-}
-
-/** A failure as it is recorded. */
-export function recordedError(error: unknown): RecordedError {
-  const { code, message, details, retryable } = toNanoAgentError(error);
-  return { code, message, details, retryable };
 }
 
 /** The failure that was recorded. */

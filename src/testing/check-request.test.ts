@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
+import type { WireName } from "../core/message/block.ts";
 import { checkRequest } from "./check-request.ts";
-import type { WireName } from "./server-step.ts";
 
 const PNG = { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0K" } };
 const SCHEMA = { type: "object", properties: {} };

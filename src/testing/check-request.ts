@@ -1,10 +1,10 @@
 import { isRecord } from "../core/base/json.ts";
+import type { WireName } from "../core/message/block.ts";
 import { checkAnthropicRequest } from "./check-anthropic-request.ts";
 import { checkGoogleRequest } from "./check-google-request.ts";
 import { checkOpenAiChatRequest } from "./check-openai-chat-request.ts";
 import { checkOpenAiResponsesRequest } from "./check-openai-responses-request.ts";
 import { Violations } from "./request-violations.ts";
-import type { WireName } from "./server-step.ts";
 
 /**
  * What a vendor would refuse in a request, judged strictly by its documentation and known refusals: every tool call answered

@@ -2,10 +2,9 @@
 export {
   CASSETTE_VERSION,
   Cassette,
+  type CassetteExchange,
   type CassetteJson,
-  type Exchange,
   parseCassette,
-  type RecordedError,
   type RecordedPart,
 } from "./cassette.ts";
 export { checkRequest } from "./check-request.ts";
@@ -36,5 +35,4 @@ export {
   type ServerReply,
   type ServerStep,
   showsHtml,
-  type WireName,
 } from "./server-step.ts";

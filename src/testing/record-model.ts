@@ -1,5 +1,6 @@
+import { recordedError, toNanoAgentError } from "../core/base/errors.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
-import { type Cassette, type Exchange, recordedError, recordedPart, recordedRequest } from "./cassette.ts";
+import { type Cassette, type CassetteExchange, recordedPart, recordedRequest } from "./cassette.ts";
 
 /** Where a recording goes. */
 export interface RecordModelOptions {
@@ -24,7 +25,7 @@ async function* recorded(
   { request, cassette }: { readonly request: ModelRequest; readonly cassette: Cassette },
 ): AsyncGenerator<StreamPart, void, undefined> {
   const parts: ReturnType<typeof recordedPart>[] = [];
-  const exchange: Exchange = { ...recordedRequest(request), parts };
+  const exchange: CassetteExchange = { ...recordedRequest(request), parts };
   const at = cassette.exchanges.push(exchange) - 1;
   try {
     for await (const part of answer) {
@@ -32,7 +33,7 @@ async function* recorded(
       yield part;
     }
   } catch (error) {
-    cassette.exchanges[at] = { ...exchange, error: recordedError(error) };
+    cassette.exchanges[at] = { ...exchange, error: recordedError(toNanoAgentError(error)) };
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { abortError } from "../core/base/abort.ts";
 import { type Json, NanoAgentError } from "../core/base/errors.ts";
 import { firstDifference } from "../core/base/first-difference.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../core/model/model.ts";
-import { type Cassette, type Exchange, recordedRequest, replayedError } from "./cassette.ts";
+import { type Cassette, type CassetteExchange, recordedRequest, replayedError } from "./cassette.ts";
 
 /** A model that answers from a cassette; made by {@link replayModel}. */
 export interface ReplayModel extends Model {
@@ -45,7 +45,7 @@ interface Turn {
 }
 
 async function* replayed(
-  take: () => Exchange | undefined,
+  take: () => CassetteExchange | undefined,
   turn: Turn,
 ): AsyncGenerator<StreamPart, void, undefined> {
   const signal = turn.options?.signal;
@@ -76,7 +76,7 @@ async function* replayed(
   }
 }
 
-function requireSame(exchange: Exchange, request: ModelRequest, place: number): void {
+function requireSame(exchange: CassetteExchange, request: ModelRequest, place: number): void {
   const now = recordedRequest(request);
   const difference = firstDifference(exchange.request, now.request);
   if (difference === undefined) return;

@@ -1,9 +1,10 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { NanoAgentError } from "../core/base/errors.ts";
+import type { WireName } from "../core/message/block.ts";
 import { fails, finishes, says, waits } from "./script.ts";
 import { type ScriptedServer, startScriptedServer } from "./scripted-server.ts";
-import { redirects, refuses, replies, type ServerStep, showsHtml, type WireName } from "./server-step.ts";
+import { redirects, refuses, replies, type ServerStep, showsHtml } from "./server-step.ts";
 
 const PATHS: { readonly [W in WireName]: string } = {
   anthropic: "/v1/messages",

@@ -2,10 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { errorMessage, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
+import type { WireName } from "../core/message/block.ts";
 import { checkRequest } from "./check-request.ts";
 import { gone, sendBody } from "./reply-body.ts";
 import { piecesOf, Script, type ScriptAnswer } from "./script.ts";
-import type { RecordedRequest, ServerAnswer, ServerReply, ServerStep, WireName } from "./server-step.ts";
+import type { RecordedRequest, ServerAnswer, ServerReply, ServerStep } from "./server-step.ts";
 import { speakAnthropic } from "./speak-anthropic.ts";
 import { speakGoogle } from "./speak-google.ts";
 import { speakOpenAiChat } from "./speak-openai-chat.ts";

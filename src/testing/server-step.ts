@@ -1,7 +1,5 @@
+import type { WireName } from "../core/message/block.ts";
 import type { ScriptAnswer } from "./script.ts";
-
-/** The wire formats {@link import("./scripted-server.ts").ScriptedServer} speaks. */
-export type WireName = "anthropic" | "openai_chat" | "openai_responses" | "google";
 
 /** What the server recorded of a request. */
 export interface RecordedRequest {

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../core/base/errors.ts";
-import type { WireName } from "./server-step.ts";
+import type { WireName } from "../core/message/block.ts";
 
 /** What a vendor's error says. `status` decides its type; without one, `code` decides the status. */
 export interface VendorFault {

@@ -59,10 +59,12 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   const problem = inputProblem(input);
   if (problem !== undefined) return errorResult(problem);
   if (context.signal.aborted) return errorResult("The command was not started: the run was aborted.");
+  const refusal = session.refusal(input);
+  if (refusal !== undefined) return errorResult(refusal);
   const timeoutMs = Math.min(input.timeout_ms ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
   const { port } = session;
   if (port !== undefined && input.background !== true)
-    return runInPort(session, { port, command: input.command, timeoutMs }, context);
+    return runInPort(session, { port, input, timeoutMs }, context);
   const live = input.background === true ? undefined : new LiveUpdate((text) => context.update(text));
   const full = Promise.withResolvers<void>();
   let running: RunningCommand;
@@ -70,7 +72,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
     running = await session.start({
       command: input.command,
       cwd: context.cwd,
-      call: context,
+      input,
       onText: (text) => live?.push(text),
       onFull: full.resolve,
     });

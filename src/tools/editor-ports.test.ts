@@ -160,6 +160,33 @@ describe("the terminal of an editor", () => {
     ]);
   });
 
+  test("what rules alone allowed gets the variables it would get from us, and none of the editor's in their place", async () => {
+    const seen: (Pick<PortCommand, "unset"> & { readonly settings: string | undefined })[] = [];
+    const port: ShellPort = {
+      run: async ({ env, unset }) => {
+        seen.push({ unset, settings: env["GIT_CONFIG_KEY_0"] });
+        return { output: "", exitCode: 0 };
+      },
+    };
+    const env = { PATH: "/bin", BASH_ENV: "/x", LESSOPEN: "|x" };
+    for (const isCovered of [true, false])
+      await run(port, { command: "ls" }, { env, isCovered: () => isCovered });
+    expect(seen).toEqual([
+      { unset: ["BASH_ENV", "LESSOPEN"], settings: "safe.bareRepository" },
+      { unset: [], settings: undefined },
+    ]);
+  });
+
+  test("a command that must not run any more is not handed to it", async () => {
+    const port: ShellPort = { run: () => Promise.reject(new Error("not asked for")) };
+    const { content, isError } = await run(
+      port,
+      { command: "ls" },
+      { refusal: () => "Not run: it changed." },
+    );
+    expect([content, isError]).toEqual(["Error: Not run: it changed.", true]);
+  });
+
   test("a terminal that cannot be had is an error result", async () => {
     const port: ShellPort = { run: () => Promise.reject(new Error("no terminal")) };
     const { content, isError } = await run(port, { command: "make" });

@@ -1,4 +1,19 @@
 /// <reference types="node" preserve="true" />
+export type {
+  CompiledSchema,
+  FromJsonSchema,
+  InferSchema,
+  SchemaInput,
+  SchemaIssue,
+  SchemaResult,
+  StandardSchema,
+} from "../core/base/schema.ts";
+export type {
+  SubagentOutcome,
+  SubagentTask,
+  ToolAccess,
+  ToolUpdate,
+} from "../core/tool/tool.ts";
 export { applyEdits } from "./apply-edits.ts";
 export { type BashTools, createBashTools } from "./bash-tools.ts";
 export { createBatchTool } from "./batch-tool.ts";

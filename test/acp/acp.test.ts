@@ -94,6 +94,19 @@ test("cancel ends the prompt with cancelled, also when it comes right behind it;
   expect(editor.updates).toHaveLength(count);
 });
 
+test("a cancel that was written before a prompt does not end it, also in the same write", async () => {
+  const server = await modelServer([says("Hi.")]);
+  const answers: string[] = [];
+  const editor = await startEditor({ server, onMessage: (line) => answers.push(line) });
+  const sessionId = await newSession(editor);
+  const cancel = { jsonrpc: "2.0", method: session.cancel, params: { sessionId } };
+  const text = { type: "text", text: "Hello" };
+  const asked = { jsonrpc: "2.0", id: "mine", method: session.prompt, params: { sessionId, prompt: [text] } };
+  editor.write(`${JSON.stringify(cancel)}\n${JSON.stringify(asked)}`);
+  const answer = (): string | undefined => answers.find((line) => line.includes('"id":"mine"'));
+  await expect.poll(answer, { timeout: 20_000 }).toContain('"stopReason":"end_turn"');
+});
+
 test("a session is listed, loaded with its whole conversation before the answer, and goes on", async () => {
   const server = await modelServer([says("First."), says("Second.")]);
   const editor = await startEditor({ server });
@@ -109,6 +122,10 @@ test("a session is listed, loaded with its whole conversation before the answer,
     textsOf(later.updates, "agent_message_chunk"),
   ];
   const end = await prompt(later, id, "Two");
+  const titles = editor.updates.flatMap((update) =>
+    update.sessionUpdate === "session_info_update" ? [update.title] : [],
+  );
+  expect(titles).toEqual(["One"]);
   expect([
     sessions.map(({ sessionId, title, cwd }) => [sessionId, title, cwd]),
     replayed,

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { PassThrough, Readable, Writable } from "node:stream";
+import { createInterface } from "node:readline";
+import { Readable, Writable } from "node:stream";
 import {
   type ClientCapabilities,
   type ClientContext,
@@ -17,6 +18,7 @@ import { onTestFinished } from "vitest";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import { serverEnv, startCommand } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
+import { EditorTerminals } from "./terminals.ts";
 
 /** What a test's editor is like. */
 export interface EditorOptions {
@@ -28,6 +30,10 @@ export interface EditorOptions {
   /** Answers a question with the id of an option, or `cancelled`; default: the first option that rejects. */
   readonly answer?: (request: RequestPermissionRequest) => string | Promise<string>;
   readonly files?: Map<string, string>;
+  /** Refuses to open terminals. */
+  readonly failTerminals?: boolean;
+  /** Told of every message of the agent, before anything is done about it. */
+  readonly onMessage?: (line: string) => void;
 }
 
 /** The agent as an editor meets it: the built command behind the protocol's own client. */
@@ -37,6 +43,9 @@ export interface Editor {
   readonly state: string;
   readonly updates: SessionUpdate[];
   readonly questions: RequestPermissionRequest[];
+  readonly terminals: EditorTerminals;
+  /** Writes a line to the agent, whatever it is. */
+  readonly write: (line: string) => void;
   /** Lines of standard output that are no message of the protocol. */
   readonly problems: string[];
   readonly end: Promise<{ readonly code: number | null; readonly stderr: string }>;
@@ -59,34 +68,41 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   const updates: SessionUpdate[] = [];
   const questions: RequestPermissionRequest[] = [];
   const problems: string[] = [];
-  watchLines(child.stdout, problems);
-  const app = client({ name: "test" })
-    .onNotification(methods.client.session.update, ({ params }: { readonly params: SessionNotification }) => {
-      updates.push(params.update);
-    })
-    .onRequest(
-      methods.client.session.requestPermission,
-      async ({ params }): Promise<RequestPermissionResponse> => {
-        questions.push(params);
-        const rejecting = params.options.find(({ kind }) => kind.startsWith("reject"))?.optionId ?? "";
-        const optionId = await (options.answer?.(params) ?? rejecting);
-        return {
-          outcome: optionId === "cancelled" ? { outcome: "cancelled" } : { outcome: "selected", optionId },
-        };
-      },
-    )
-    .onRequest(methods.client.fs.readTextFile, ({ params }) => {
-      const content = files?.get(params.path);
-      if (content === undefined) throw new Error(`The editor does not know ${params.path}.`);
-      return { content };
-    })
-    .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
-      files?.set(params.path, params.content);
-      return {};
-    });
+  watchLines(child.stdout, problems, options.onMessage);
+  const terminals = new EditorTerminals(options.failTerminals);
+  onTestFinished(() => terminals.close());
+  const app = terminals.serve(
+    client({ name: "test" })
+      .onNotification(
+        methods.client.session.update,
+        ({ params }: { readonly params: SessionNotification }) => {
+          updates.push(params.update);
+        },
+      )
+      .onRequest(
+        methods.client.session.requestPermission,
+        async ({ params }): Promise<RequestPermissionResponse> => {
+          questions.push(params);
+          const rejecting = params.options.find(({ kind }) => kind.startsWith("reject"))?.optionId ?? "";
+          const optionId = await (options.answer?.(params) ?? rejecting);
+          return {
+            outcome: optionId === "cancelled" ? { outcome: "cancelled" } : { outcome: "selected", optionId },
+          };
+        },
+      )
+      .onRequest(methods.client.fs.readTextFile, ({ params }) => {
+        const content = files?.get(params.path);
+        if (content === undefined) throw new Error(`The editor does not know ${params.path}.`);
+        return { content };
+      })
+      .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
+        files?.set(params.path, params.content);
+        return {};
+      }),
+  );
   const stream = ndJsonStream(
     Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
-    Readable.toWeb(child.stdout.pipe(new PassThrough())) as ReadableStream<Uint8Array>,
+    Readable.toWeb(Readable.from(requested(child.stdout))) as ReadableStream<Uint8Array>,
   );
   const connection = app.connect(stream);
   onTestFinished(() => connection.close());
@@ -101,6 +117,8 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
     state,
     updates,
     questions,
+    terminals,
+    write: (line) => void child.stdin?.write(`${line}\n`),
     problems,
     end: command.end,
     leave: () => child.stdin?.end(),
@@ -108,15 +126,30 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   };
 }
 
+/** Without the answers to what no client of ours asked, which it would only print. */
+async function* requested(output: Readable): AsyncGenerator<Buffer> {
+  for await (const line of createInterface({ input: output })) {
+    const { id, method } = JSON.parse(line) as { readonly id?: unknown; readonly method?: string };
+    if (method !== undefined || (typeof id === "number" && id < 10_000)) yield Buffer.from(`${line}\n`);
+  }
+}
+
 /** Looks at every line the agent writes: a message of JSON-RPC whose parts fit the published schema of the protocol. */
-function watchLines(output: Readable, problems: string[]): void {
+function watchLines(
+  output: Readable,
+  problems: string[],
+  onMessage: (line: string) => void = () => undefined,
+): void {
   const check = messageChecker();
   let rest = "";
   output.on("data", (chunk: Buffer | string) => {
     rest += String(chunk);
     const lines = rest.split("\n");
     rest = lines.pop() ?? "";
-    problems.push(...lines.flatMap((line) => check(line)));
+    for (const line of lines) {
+      problems.push(...check(line));
+      onMessage(line);
+    }
   });
 }
 

@@ -23,7 +23,7 @@ test.each([
   ["src/core/agent/options.ts", "RunOptions"],
   ["src/core/tool/tool.ts", "Tool "],
   ["src/core/tool/tool.ts", "ToolDefinition"],
-  ["src/app/agent-loop.ts", "AgentLoopOptions"],
+  ["src/agent/agent-loop.ts", "AgentLoopOptions"],
   ["src/app/coding-session/coding-session.ts", "CodingSessionOptions"],
 ])("every option of %s %s has a comment that an editor shows", (path, name) => {
   expect(withoutComment(path, name)).toEqual([]);

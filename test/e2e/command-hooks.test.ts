@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import type { RecordedRequest } from "../../src/testing/server-step.ts";
+import { isAlive } from "../faults/until.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand, serverEnv, TEST_KEY } from "./command.ts";
 
@@ -170,6 +171,32 @@ test("hooks that cannot be used, fail or print garbage are told, and the run goe
     "hooks.Stop is not a list",
   ])
     expect(text).toContain(part);
+});
+
+test.each([
+  ["kills its parent", "kill -9 $PPID; sleep 1000"],
+  ["kills the group of its parent", "kill -9 -- -$PPID; sleep 1000"],
+  ["kills its own group", "kill -9 0"],
+  ["kills itself", "kill -9 $$"],
+  ["hangs", "sleep 1000"],
+  ["prints garbage", 'printf "{\\0\\377oops"'],
+])("a hook that does this costs itself, and the run goes on: it %s", async (_what, command) => {
+  const events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"];
+  const group = [{ hooks: [{ type: "command", command: `echo $$ >> pids; ${command}`, timeout: 0.5 }] }];
+  const { code, has, stdout, stderr, cwd } = await run(
+    Object.fromEntries(events.map((event) => [event, group])),
+    touch,
+    { args: ["--allowed-tools", "bash"] },
+  );
+  const pids = readFileSync(join(cwd, "pids"), "utf8").trim().split("\n").map(Number);
+  expect([code, has("made"), stdout, pids.length >= 5, pids.filter(isAlive)]).toEqual([
+    0,
+    true,
+    "end\n",
+    true,
+    [],
+  ]);
+  expect(stderr).toContain("the hook");
 });
 
 test("a project's hooks run from the moment they are trusted", async () => {

@@ -59,6 +59,48 @@ test("tools of a server that is new are found in the first run, and stand in the
   expect(names[1]?.slice(0, names[0]?.length)).toEqual(names[0]);
 });
 
+test("prompts of a server are commands: at once where they are known, and once its server runs where they are not", async () => {
+  const home = tempFolder();
+  const prompts = [{ name: "greet", description: "Greets", arguments: [{ name: "who", required: true }] }];
+  const given = config({ s: stdioCommand({ prompts }), hangs: stdioCommand({ start: "hangs" }) });
+  const flags = ["-p", "--json", "--mcp-config", given];
+  const asked = async (prompt: string) => {
+    const server = await modelServer([calls("find_tools", { query: "echo" }), says("done")]);
+    const end = await runCommand([...flags, prompt], {
+      env: { ...serverEnv(server), HOME: home },
+      cwd: tempFolder({}),
+    });
+    const [init] = checkedLines(end.stdout);
+    const commands = init?.type === "system" && "slash_commands" in init ? init.slash_commands : [];
+    return { ...end, commands, said: JSON.stringify(server.requests[0]?.body ?? "") };
+  };
+  const first = await asked("/mcp__s__greet Ann Lee");
+  const second = await asked("/mcp__s__greet Bob");
+  const third = await asked("/mcp__s__nothing");
+  expect([first.code, first.commands, second.code, second.commands, third.code]).toEqual([
+    0,
+    [],
+    0,
+    ["mcp__s__greet"],
+    2,
+  ]);
+  expect(first.said).toContain('greet with {\\"who\\":\\"Ann Lee\\"}');
+  expect(second.said).toContain('greet with {\\"who\\":\\"Bob\\"}');
+  expect(third.stderr).toContain("There is no command /mcp__s__nothing. Commands: /mcp__s__greet.");
+});
+
+test("a prompt of a server that does not start is not sent, and says why", async () => {
+  const given = config({ s: stdioCommand({ start: "refuses" }) });
+  const { code, stderr } = await runCommand(["-p", "--mcp-config", given, "/mcp__s__greet"], {
+    env: serverEnv(await modelServer([])),
+    cwd: tempFolder({}),
+  });
+  expect([code, stderr.replaceAll(/\s+/g, " ")]).toEqual([
+    2,
+    expect.stringContaining("/mcp__s__greet did not work: The MCP server s is not available: not today"),
+  ]);
+});
+
 test("a server's hint that a tool only reads allows nothing", async () => {
   const plan = {
     tools: [{ name: "peek", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } }],

@@ -116,11 +116,20 @@ test("a skill is a command, also one that the model is not offered", async () =>
 test("a command can name the model of its message and a subagent", async () => {
   const { run } = await place({
     "commands/cheap.md": "---\nmodel: openai/gpt-5-mini\n---\nShort answer.",
-    "commands/look.md": "---\nagent: explore\n---\nLook around.",
+    "commands/look.md": "---\nagent: explore\n---\nLook around for $1.",
+    "commands/gone.md": "---\nagent: build\n---\nLook here.",
   });
   const cheap = await run([says("ok")], ["-p", "/cheap"]);
   expect(cheap.bodies[0]).toMatchObject({ model: "gpt-5-mini" });
-  expect((await run([says("ok")], ["-p", "/look"])).last).toMatch(/subagent .*explore.*Look around\./);
+  const look = await run([says("Found it."), says("It is there.")], ["-p", "/look tests"]);
+  expect([look.stdout, look.bodies.length]).toEqual(["It is there.\n", 2]);
+  expect(JSON.stringify(look.bodies[0])).toContain("Look around for tests.");
+  expect(look.last).toMatch(/handed to the subagent explore.*Found it\./);
+  const gone = await run([says("ok")], ["-p", "/gone"]);
+  expect([gone.code, gone.last.includes("Look here.")]).toEqual([0, true]);
+  expect(gone.stderr.replaceAll(/\s+/g, " ")).toContain("There is no subagent build, so /gone runs in the");
+  const refused = await run([], ["-p", "--disallowed-tools", "task(explore)", "/look x"]);
+  expect([refused.code, refused.bodies.length]).toEqual([3, 0]);
 });
 
 test("a broken command costs itself, and the others work", async () => {

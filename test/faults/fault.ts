@@ -1,7 +1,8 @@
+import type { WireName } from "../../src/core/message/block.ts";
 import type { ScriptAnswer } from "../../src/testing/script.ts";
 import { piecesOf } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
-import type { ServerReply, ServerStep, WireName } from "../../src/testing/server-step.ts";
+import type { ServerReply, ServerStep } from "../../src/testing/server-step.ts";
 import { speakAnthropic } from "../../src/testing/speak-anthropic.ts";
 import { speakGoogle } from "../../src/testing/speak-google.ts";
 import { speakOpenAiChat } from "../../src/testing/speak-openai-chat.ts";

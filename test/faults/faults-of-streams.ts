@@ -1,6 +1,7 @@
 import { NanoAgentError } from "../../src/core/base/errors.ts";
+import type { WireName } from "../../src/core/message/block.ts";
 import { calls, fails, finishes, says } from "../../src/testing/script.ts";
-import { replies, type WireName } from "../../src/testing/server-step.ts";
+import { replies } from "../../src/testing/server-step.ts";
 import { cutAfter, type Fault, spoken, streams } from "./fault.ts";
 
 const OK = says("all well");

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import type { WireName } from "../../src/core/message/block.ts";
 import { says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
-import type { RecordedRequest, ServerAnswer, ServerStep, WireName } from "../../src/testing/server-step.ts";
+import type { RecordedRequest, ServerAnswer, ServerStep } from "../../src/testing/server-step.ts";
 import { type CommandEnd, modelServer, runCommand, startCommand, TEST_KEY } from "../e2e/command.ts";
 import { checkedLines } from "../e2e/event-schema.ts";
 import { tempFolder } from "../temp-folder.ts";

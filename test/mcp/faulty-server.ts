@@ -49,6 +49,8 @@ export interface FaultPlan {
   readonly until?: { readonly starts: number; readonly counter: string };
   /** Descriptions of tools beside those that every scripted server has. */
   readonly tools?: readonly object[];
+  /** Descriptions of its prompts; each says its own name and its arguments. */
+  readonly prompts?: readonly { readonly name: string }[];
   /** Ignores the end of its input and requests to end, and starts a process that does so too. */
   readonly stubborn?: boolean;
 }
@@ -105,11 +107,15 @@ export function scriptedAnswers(plan: FaultPlan): Answers {
       return;
     }
     if (method === "initialize") {
-      if (fault === undefined) answer(initialized("2025-11-25"));
+      if (fault === undefined) answer(initialized("2025-11-25", plan));
       else failStart(fault, { id, voice });
     } else if (method === "tools/list") {
       const extra = hasNewTool ? [{ ...TOOLS[0], name: "brand_new" }] : [];
       answer({ tools: [...TOOLS, ...(plan.tools ?? []), ...extra] });
+    } else if (method === "prompts/list") answer({ prompts: plan.prompts });
+    else if (method === "prompts/get") {
+      const text = `${params?.name} with ${JSON.stringify(params?.arguments)}`;
+      answer({ messages: [{ role: "user", content: { type: "text", text } }] });
     } else if (method === "tools/call") {
       const name = params?.name as ToolName;
       if (name === "new_tool") {
@@ -130,10 +136,10 @@ function faultOfStart({ start, until }: FaultPlan): StartFault | undefined {
   return readFileSync(until.counter, "utf8").length > until.starts ? undefined : start;
 }
 
-function initialized(protocolVersion: string): object {
+function initialized(protocolVersion: string, { prompts }: FaultPlan = {}): object {
   return {
     protocolVersion,
-    capabilities: { tools: { listChanged: true } },
+    capabilities: { tools: { listChanged: true }, ...(prompts === undefined ? {} : { prompts: {} }) },
     serverInfo: { name: "scripted", version: "1" },
   };
 }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
+import type { WireName } from "../../src/core/message/block.ts";
 import type { Model } from "../../src/core/model/model.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { summaryCompaction } from "../../src/memory/context/summary-compaction.ts";
@@ -9,7 +10,7 @@ import { resolveModel } from "../../src/providers/resolve-model.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls, fails, finishes, says, thinks } from "../../src/testing/script.ts";
 import { type ScriptedServer, startScriptedServer } from "../../src/testing/scripted-server.ts";
-import { replies, type ServerStep, type WireName } from "../../src/testing/server-step.ts";
+import { replies, type ServerStep } from "../../src/testing/server-step.ts";
 
 const MODELS: readonly (readonly [WireName, name: string, base: string])[] = [
   ["anthropic", "anthropic/claude-sonnet-4-5", "/v1"],

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Agent } from "../../src/core/agent/agent.ts";
+import type { WireName } from "../../src/core/message/block.ts";
 import { resolveModel } from "../../src/providers/resolve-model.ts";
 import { importSession } from "../../src/session/import/import-session.ts";
 import { readSession } from "../../src/session/read-session.ts";
@@ -9,7 +10,6 @@ import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { SessionStore } from "../../src/session/session-store.ts";
 import { says } from "../../src/testing/script.ts";
 import { startScriptedServer } from "../../src/testing/scripted-server.ts";
-import type { WireName } from "../../src/testing/server-step.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 const MODELS: readonly (readonly [WireName, name: string, base: string])[] = [

@@ -5,6 +5,7 @@ import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import type { AgentOptions } from "../../src/core/agent/options.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { SimpleAgent } from "../../src/patterns/simple-agent.ts";
+import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { createBatchTool } from "../../src/tools/batch-tool.ts";
@@ -315,4 +316,43 @@ test("the question is an entry of the journal and an event", async () => {
     "run_end",
     "done",
   ]);
+});
+
+test("a message with the result of a call that waits for approval answers that call and refuses the others", async () => {
+  const { ran, journal, open } = room([REMOVALS, says("fine")]);
+  await open().run("go");
+  const result = await open().run([
+    {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "call_2", content: "removed by hand" },
+        { type: "text", text: "leave the other" },
+      ],
+    },
+  ]);
+  expect(result.text).toBe("fine");
+  expect(ran).toEqual(['read {"path":"a"}']);
+  const results = [...journal.entries()].filter((entry) => entry.type === "tool_result");
+  expect(results.map(({ callId, status }) => [callId, status])).toEqual([
+    ["call_1", "ok"],
+    ["call_3", "denied"],
+    ["call_2", "ok"],
+  ]);
+  const entries = [...journal.entries()];
+  const cut = entries.map((_, at) => replaySession(entries.slice(0, at + 1)));
+  expect((await Promise.all(cut)).flatMap(({ differences }) => differences)).toEqual([]);
+});
+
+test.each([
+  ["a call that is not open", ["call_9"], 'the tool call "call_9", which is not open'],
+  ["one call twice", ["call_2", "call_2"], 'the tool call "call_2", which is not open'],
+])("a message with results of %s is refused before anything is recorded", async (_, ids, message) => {
+  const { journal, open } = room([REMOVALS]);
+  await open().run("go");
+  const before = [...journal.entries()].length;
+  const results = ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: "done" }) as const);
+  await expect(
+    open().run([{ role: "user", content: [...results, { type: "text", text: "go on" }] }]),
+  ).rejects.toThrow(message);
+  expect([...journal.entries()].length).toBe(before);
 });

@@ -6,9 +6,9 @@ import { textOf } from "../../core/message/message.ts";
 /** Longest title of a call. */
 const MAX_TITLE = 200;
 
-/** The argument a person would look for, on one line: the command, the path, the pattern; else all of them. */
+/** The argument a person would look for, on one line: the command, the pattern, the path; else all of them. */
 export function callTitle(input: ToolInput): string {
-  const value = ["command", "path", "file_path", "pattern", "url", "query", "agent", "name"]
+  const value = ["command", "pattern", "path", "file_path", "url", "query", "agent", "name"]
     .map((key) => input[key])
     .find((each) => typeof each === "string");
   const text =
@@ -28,6 +28,11 @@ export function briefResult({
   return `${counted(lineCount(text), "line")}, ${byteSize(text)}`;
 }
 
+/** What a call wrote, without the line that says how it ended: its title says that. */
+export function withoutEnding(text: string): string {
+  return text.trimEnd().replace(/\n?\[exit code -?\d+[^\]\n]*\]$/, "");
+}
+
 /** Bytes of a text for people: `340 B`, `2.4 kB`. */
 export function byteSize(text: string): string {
   const bytes = Buffer.byteLength(text);
@@ -39,7 +44,8 @@ export function lineCount(text: string): number {
   return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
 }
 
-function oneLine(text: string, maxChars: number): string {
+/** A text on one line, cut where it is longer. */
+export function oneLine(text: string, maxChars: number): string {
   const line = text
     .slice(0, maxChars * 2)
     .replaceAll(/\s+/g, " ")

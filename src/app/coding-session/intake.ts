@@ -76,8 +76,7 @@ async function expanded(input: Input, text: string | undefined, options: IntakeO
   if (found !== undefined) return run(found.command, found.args, options);
   const call = parseCommandCall(text ?? "");
   if (call?.name.startsWith(MCP_PREFIX) === true) {
-    const { promptCommand } = await import("../mcp/prompt-command.ts");
-    const prompt = await promptCommand(call.name, parts.composed.mcp.hub);
+    const prompt = await parts.composed.mcp.findCommand(call.name, signal);
     if (prompt !== undefined) return run(prompt, call.args, options);
   }
   if (call !== undefined && !isPath(call.name)) throw unknownCommand(call.name, commands);
@@ -124,15 +123,28 @@ async function run(command: SessionCommand, args: string, options: IntakeOptions
     } satisfies CommandUse);
     if (prompt === undefined) return { done: true };
     if (command.agent === undefined || typeof prompt !== "string") return { input: prompt };
-    return { input: `${handOver(command.agent)}\n\n${prompt}` };
+    return { input: await reportOf(command, { agent: command.agent, prompt }, { options, calls }) };
   } catch (error) {
     if (calls.refusal !== undefined) return { refused: calls.refusal };
     throw error;
   }
 }
 
-function handOver(agent: string): string {
-  return `Hand this to the subagent ${JSON.stringify(agent)} with the tool task, whole, and answer with what it reports:`;
+/** What the subagent of a command has to say of it. Where there is none of that name, the conversation works on it itself. */
+async function reportOf(
+  { name }: SessionCommand,
+  { agent, prompt }: { readonly agent: string; readonly prompt: string },
+  { options, calls }: { readonly options: IntakeOptions; readonly calls: CommandCalls },
+): Promise<string> {
+  const { composed, notices } = options.parts;
+  if (!composed.agents.includes(agent)) {
+    const known = composed.agents.length === 0 ? "" : ` There are ${composed.agents.join(", ")}.`;
+    const message = `There is no subagent ${agent}, so /${name} runs in the conversation itself.${known}`;
+    notices.add({ level: "warning", code: "extension", message });
+    return prompt;
+  }
+  const report = await calls.task(agent, prompt);
+  return `/${name} was handed to the subagent ${agent}. Answer with what it reports, and add nothing it does not say:\n\n${report}`;
 }
 
 /** A rule that cannot be read allows nothing; the command runs without it. */
@@ -157,6 +169,10 @@ class CommandCalls {
 
   run(command: string): Promise<string> {
     return this.#call("bash", { command });
+  }
+
+  task(agent: string, prompt: string): Promise<string> {
+    return this.#call("task", { agent, prompt });
   }
 
   async read(path: string): Promise<string | undefined> {

@@ -9,6 +9,8 @@ export function noticeText(notice: Notice): string {
       return `model ${notice.model}, because ${notice.source === undefined ? REASONS[notice.why] : `of ${notice.source}`}`;
     case "untrusted":
       return leftOutText(notice.items);
+    case "wide_folder":
+      return `${notice.folder} holds your home folder: the agent may look at everything in it, and undo covers only its outer folders. Start it in the folder of a project, or name one with --cwd.`;
     case "repaired":
       return repairText(notice.repairs, notice.path);
     default:

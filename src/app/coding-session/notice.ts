@@ -29,6 +29,11 @@ export type Notice = { readonly level: "info" | "warning" | "error" } & (
       readonly repairs: RepairReport;
     }
   | {
+      /** The working folder holds all of the user's: far more than one project, and undo covers its outer part only. */
+      readonly code: "wide_folder";
+      readonly folder: string;
+    }
+  | {
       /** A setting that does not count, or counts otherwise than it says. */
       readonly code: "setting";
       readonly message: string;

@@ -2,10 +2,12 @@ import { NanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
+import { isAroundHome } from "../checkpoints.ts";
 import { composeAgent } from "../compose.ts";
 import { readEnvironment } from "../config/env.ts";
 import { currentFolder, existingFolder } from "../config/paths.ts";
 import { findSession, type OpenSession, type SessionChoice } from "../open-session.ts";
+import type { SessionHooks } from "../plugins/session-hooks.ts";
 import { redactionFor } from "../secrets.ts";
 import { loadSettings, type Settings } from "../settings.ts";
 import type { CodingSession } from "./coding-session.ts";
@@ -44,6 +46,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
   const redact = redactionFor(environment, settings.config.values);
   const notices = new NoticeBoard(redact, options.onNotice);
   for (const message of settings.config.notices) notices.add({ level: "warning", code: "setting", message });
+  if (isAroundHome(settings)) notices.add({ level: "warning", code: "wide_folder", folder: settings.cwd });
   return new Preparation(options, { settings, redact, notices });
 }
 
@@ -59,7 +62,7 @@ class Preparation implements PreparedSession {
   readonly #options: CopyOptions;
   readonly #notices: NoticeBoard;
   #sessionId: string;
-  #opened: { session?: OpenSession; live?: LiveSession } = {};
+  #opened: { session?: OpenSession; live?: LiveSession; hooks?: SessionHooks } = {};
 
   constructor(options: CopyOptions, { settings, redact, notices }: PreparationParts) {
     this.settings = settings;
@@ -100,7 +103,9 @@ class Preparation implements PreparedSession {
         ...(tools === undefined ? {} : { tools }),
         ports,
         acceptServer,
-        elicit: options.elicit ?? elicitAt(desk),
+        elicit:
+          options.elicit ??
+          elicitAt(desk, async (asked) => opened.hooks?.notify("elicitation_dialog", asked)),
         openJournal: async () => {
           opened.session = await found.open();
           return opened.session.journal;
@@ -110,6 +115,7 @@ class Preparation implements PreparedSession {
         onNotice: (notice) => this.#notices.add(notice),
       });
       const { session } = opened;
+      if (composed.hooks !== undefined) opened.hooks = composed.hooks;
       if (session === undefined) throw new NanoAgentError("internal", "No journal was opened.");
       const live = new LiveSession({
         options,

@@ -189,6 +189,7 @@ export class RunControl {
     if (this.#run !== undefined) return;
     if (GOES_ON.has(stopReason)) this.sendWaiting();
     else this.#keepWaiting();
+    if (!this.isRunning && parts.desk.isAttended) parts.composed.hooks?.waiting();
   }
 
   /** A run is over before its outcome is known: who awaits it may send the next message. */

@@ -1,5 +1,5 @@
 import type { LongTermMemoryMode } from "../../core/agent/long-term-memory.ts";
-import type { WireName } from "../../providers/catalog.ts";
+import type { WireName } from "../../core/message/block.ts";
 import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
 import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";

@@ -3,3 +3,4 @@
 export { authorizationOf, logIn } from "../../extensions/mcp/login.ts";
 export { connectionOpener } from "../../extensions/mcp/open-connection.ts";
 export { createProcessWatcher } from "../../extensions/mcp/process-watcher.ts";
+export { proxiedFetch } from "./proxied-fetch.ts";

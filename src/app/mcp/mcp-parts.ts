@@ -2,15 +2,18 @@ import type { Clock } from "../../core/base/clock.ts";
 import type { McpHost, OpenConnection } from "../../extensions/mcp/connection.ts";
 import { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
+import { networkOptions } from "../network-options.ts";
 import type { Settings } from "../settings.ts";
-import { knownToolsFiles } from "./known-tools.ts";
+import { knownServerFiles } from "./known-servers.ts";
 import { loginStore } from "./login-store.ts";
+
+export { findPromptCommand, promptCommand } from "./prompt-command.ts";
 
 /** What {@link createMcpHub} needs. */
 export interface HubParts {
   readonly servers: readonly McpServerDefinition[];
   readonly host: McpHost;
-  readonly settings: Pick<Settings, "paths" | "config">;
+  readonly settings: Pick<Settings, "paths" | "config" | "environment">;
   readonly clock: Clock;
   readonly version: string;
   readonly onNotice: (message: string) => void;
@@ -23,7 +26,7 @@ export function createMcpHub({ servers, host, settings, clock, version, onNotice
     host,
     clock,
     onNotice,
-    known: knownToolsFiles(settings.paths),
+    known: knownServerFiles(settings.paths),
     loadOpener: () => loadOpener({ version, clock, settings }),
     ...(settings.config.values.mcp?.defer === false ? { defer: false } : {}),
   });
@@ -34,11 +37,13 @@ async function loadOpener({
   clock,
   settings,
 }: Pick<HubParts, "version" | "clock" | "settings">): Promise<OpenConnection> {
-  const { authorizationOf, connectionOpener, createProcessWatcher } = await import("./mcp-client.ts");
-  const open = connectionOpener({ version, watcher: createProcessWatcher() });
+  const client = await import("./mcp-client.ts");
+  const { proxy } = networkOptions(settings.config.values.network, settings.environment);
+  const fetch = client.proxiedFetch(proxy);
+  const open = client.connectionOpener({ version, watcher: client.createProcessWatcher(), fetch });
   return (server, host, options) => {
     const authorization: McpHost["authorization"] = (each) =>
-      authorizationOf(each, { store: loginStore(each, settings.paths), clock });
+      client.authorizationOf(each, { store: loginStore(each, settings.paths), clock, fetch });
     return open(server, { authorization, ...host }, options);
   };
 }

@@ -5,6 +5,7 @@ import type { Tool } from "../../core/tool/tool.ts";
 import type { Elicit, McpHost } from "../../extensions/mcp/connection.ts";
 import type { McpHub, McpServerStatus } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpServerView } from "../coding-session/coding-session.ts";
+import type { CommandSource, SessionCommand } from "../coding-session/session-command.ts";
 import type { Settings } from "../settings.ts";
 import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
 import { besideFirstRequest } from "./first-request.ts";
@@ -28,6 +29,10 @@ export interface OpenMcp {
   readonly tools: () => readonly Tool[];
   /** Undefined where there is no server to be used. */
   readonly hub: McpHub | undefined;
+  /** Prompts that are known, as commands. */
+  readonly commands: CommandSource;
+  /** The prompt of that name as a command; its server is started where it is not known. Rejects when that does not work. */
+  readonly findCommand: (name: string, signal: AbortSignal) => Promise<SessionCommand | undefined>;
   /** Every server with its status, those included that cannot be used. */
   readonly statuses: () => readonly McpServerView[];
   /** The model, beside whose first request the servers start. */
@@ -43,7 +48,7 @@ export async function openMcp(settings: Settings, options: OpenMcpOptions): Prom
   const { servers, faults } = options.found;
   for (const fault of faults) options.onNotice(faultText(fault));
   if (servers.length === 0) return withoutServers(faults);
-  const { createMcpHub } = await import("./mcp-parts.ts");
+  const { createMcpHub, findPromptCommand, promptCommand } = await import("./mcp-parts.ts");
   let sampled: Model | undefined;
   const host: McpHost = {
     roots: options.roots,
@@ -67,6 +72,8 @@ export async function openMcp(settings: Settings, options: OpenMcpOptions): Prom
   return {
     tools: () => hub.tools(),
     hub,
+    commands: () => hub.knownPrompts().map((prompt) => promptCommand(prompt, hub)),
+    findCommand: (name, signal) => findPromptCommand(name, hub, signal),
     statuses: () => [...faulty(faults), ...hub.statuses().map(toView)],
     modelFor: (model) => {
       sampled = model;
@@ -90,6 +97,8 @@ function withoutServers(faults: readonly ServerFault[]): OpenMcp {
   return {
     tools: () => [],
     hub: undefined,
+    commands: () => [],
+    findCommand: async () => undefined,
     statuses: () => faulty(faults),
     modelFor: (model) => model,
     attach: () => undefined,

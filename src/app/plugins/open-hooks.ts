@@ -1,4 +1,5 @@
 import type { Journal } from "../../core/agent/journal.ts";
+import { systemClock } from "../../core/base/clock.ts";
 import { EventHooks } from "../../extensions/command-hooks/event-hooks.ts";
 import type { HookHandler } from "../../extensions/command-hooks/hook-event.ts";
 import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
@@ -43,7 +44,7 @@ export function openSessionHooks(options: OpenHooksOptions): SessionHooks {
       };
     },
   });
-  const session = new SessionHooks({ hooks, cwd, mode, onNotice });
+  const session = new SessionHooks({ hooks, cwd, mode, onNotice, clock: systemClock });
   return session;
 }
 

@@ -1,4 +1,6 @@
+import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { inTime } from "../../core/base/in-time.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { CommandFile } from "../../extensions/commands/command-file.ts";
 import { expandCommand } from "../../extensions/commands/expand-command.ts";
@@ -22,27 +24,37 @@ export function fileCommand(file: CommandFile): SessionCommand {
   };
 }
 
-/** A command of an extension. One that throws costs its message, not the session. */
+/** Time a command of an extension gets: long enough for what a person waits for. */
+const MAX_COMMAND_MS = 600_000;
+
+/** A command of an extension. One that throws or never answers costs its message, not the session. */
 export function extensionCommand(
   { name, description, argumentHint, run }: ExtensionCommand,
-  { extension, cwd }: { readonly extension: string; readonly cwd: string },
+  {
+    extension,
+    cwd,
+    clock = systemClock,
+  }: { readonly extension: string; readonly cwd: string; readonly clock?: Clock },
 ): SessionCommand {
   return {
     name,
     description,
     ...(argumentHint === undefined ? {} : { hint: argumentHint }),
     expand: async (args, { sessionId, signal, notify }) => {
-      const prompt: unknown = await called(() => run(args, { cwd, sessionId, signal, notify }));
+      const prompt: unknown = await called(signal, (either) =>
+        run(args, { cwd, sessionId, signal: either, notify }),
+      );
       if (prompt === undefined || prompt === null || prompt === "") return undefined;
       if (typeof prompt === "string") return prompt;
       throw failed(`returned ${typeof prompt}, which is no prompt`);
     },
   };
 
-  async function called(work: () => unknown): Promise<unknown> {
+  async function called(signal: AbortSignal, work: (either: AbortSignal) => unknown): Promise<unknown> {
     try {
-      return await work();
+      return await inTime(work, { ms: MAX_COMMAND_MS, clock, signal });
     } catch (error) {
+      signal.throwIfAborted();
       throw failed(`failed: ${errorMessage(error)}`);
     }
   }

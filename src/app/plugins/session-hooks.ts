@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Compactor } from "../../core/agent/compactor.ts";
 import type { Approver, GateDecision, GateRequest } from "../../core/agent/gate.ts";
 import type { ActingArguments, HookedAgent, HookOptions } from "../../core/agent/hook.ts";
+import type { Clock } from "../../core/base/clock.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
@@ -18,7 +19,12 @@ export interface SessionHooksOptions {
   readonly mode: PermissionMode;
   /** Told what went wrong with a hook, and what one has to say to the person. */
   readonly onNotice: (message: string) => void;
+  /** Times the wait for the person. */
+  readonly clock: Clock;
 }
+
+/** What a person is told by a `Notification` hook: matchers look at it. */
+export type NotificationType = "permission_prompt" | "elicitation_dialog" | "idle_prompt";
 
 /** What is known of a call between the hooks before it and those after it. */
 interface CallState {
@@ -41,6 +47,8 @@ type Call = Pick<ActingArguments, "callId" | "name"> & { readonly parentCallId?:
 
 /** Milliseconds the end of a session waits for its hooks. */
 const MAX_END_MS = 10_000;
+/** Milliseconds after which a person is told that they are waited for. */
+const IDLE_MS = 60_000;
 
 /**
  * Hooks at the events of a session. A hook can tighten what the rules say; its allow answers only what no rule and no protected place
@@ -53,6 +61,7 @@ export class SessionHooks {
   #mode: PermissionMode;
   #started: Promise<HookVerdict> | undefined;
   #signal: AbortSignal = this.#closing.signal;
+  #idle = new AbortController();
 
   constructor(options: SessionHooksOptions) {
     this.#options = options;
@@ -66,7 +75,27 @@ export class SessionHooks {
 
   /** Ends hooks together with what `signal` stands for, from now on. */
   during(signal: AbortSignal): void {
+    this.#idle.abort();
     this.#signal = AbortSignal.any([signal, this.#closing.signal]);
+  }
+
+  /** The run is over and a person is there: tells them when they have not gone on for a minute. */
+  waiting(): void {
+    const { hooks, clock } = this.#options;
+    if (!hooks.has("Notification")) return;
+    this.#idle.abort();
+    this.#idle = new AbortController();
+    this.#signal = this.#closing.signal;
+    const signal = AbortSignal.any([this.#idle.signal, this.#closing.signal]);
+    clock.sleep(IDLE_MS, signal).then(
+      () => this.notify("idle_prompt", "nano-agent is waiting for your input"),
+      () => undefined,
+    );
+  }
+
+  /** Tells hooks that the person is wanted. */
+  async notify(type: NotificationType, message: string): Promise<void> {
+    await this.#fire("Notification", { name: type, fields: { message, notification_type: type } });
   }
 
   /** Ends every hook at once, for the moment before the process ends. */
@@ -110,8 +139,7 @@ export class SessionHooks {
       const answered = said.decision;
       if (answered === "deny") return { approved: false, reason: refusal(said) };
       const isAllowed = answered === "allow" && isOpen(decision) && said.updatedInput === undefined;
-      if (!isAllowed)
-        await this.#fire("Notification", { fields: { message: `${name} needs your permission` } });
+      if (!isAllowed) await this.notify("permission_prompt", `${name} needs your permission`);
       const answer = isAllowed ? true : await approve(request);
       const state = this.#calls.get(keyOf(request));
       const isYes = typeof answer === "object" ? answer.approved : answer === true;
@@ -168,6 +196,7 @@ export class SessionHooks {
 
   /** Tells hooks that the session is closed. */
   async end(): Promise<void> {
+    this.#idle.abort();
     const signal = AbortSignal.any([AbortSignal.timeout(MAX_END_MS), this.#closing.signal]);
     await this.#fire("SessionEnd", { name: "other", fields: { reason: "other" }, signal });
   }

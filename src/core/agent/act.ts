@@ -229,8 +229,17 @@ function nestedCaller(run: RunContext, parent: ToolUseBlock): ToolContext["callT
   let count = 0;
   let scheduler: Scheduler | undefined;
   let admitted: Promise<unknown> = Promise.resolve();
+  const { callIds } = run.state.transcript;
+  const nextId = (): string => {
+    // A model may have given a call of its own such an id.
+    do count++;
+    while (callIds.has(`${parent.id}/${count}`));
+    const id = `${parent.id}/${count}`;
+    callIds.add(id);
+    return id;
+  };
   return async (name, input) => {
-    const call: ToolUseBlock = { type: "tool_use", id: `${parent.id}/${++count}`, name, input };
+    const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input };
     scheduler ??= new Scheduler(run.maxParallel);
     const own = admitted.then(() => admit(run, call, parent.id));
     admitted = own.catch(() => undefined);

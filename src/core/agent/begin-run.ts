@@ -30,7 +30,7 @@ export function hasBegun({ isTouched, transcript }: SessionState): boolean {
 
 /**
  * Records what a run starts from: `history` when the conversation is empty so far, that it begins or goes on, what was recalled, the
- * input. Throws `invalid_argument` for input that answers a call which is not open, and for the journal.
+ * input, which `assertRunnable` has passed. Throws for the journal.
  */
 export async function beginRun(
   run: RunContext,
@@ -48,13 +48,23 @@ export async function beginRun(
     tools: run.tools.names(),
   });
   await recordInterruption(run);
-  if (run.state.approvals.size > 0 && saysSomething(messages)) await refuseAsked(run);
+  if (run.state.approvals.size > 0 && saysSomething(messages))
+    await refuseAsked(run, new Set(resultsIn(messages).map((result) => result.tool_use_id)));
   if (recalled !== undefined) await record(run, recalled);
-  if (messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1)) {
+  if (isConversation(messages)) {
     await record(run, { type: "history", messages: repairTranscript(messages) });
     return;
   }
   for (const message of messages) await recordInput(run, message as UserMessage);
+}
+
+/** Whether messages are a conversation of their own, with answers of the model, and not what somebody says now. */
+function isConversation(messages: readonly Message[]): boolean {
+  return messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1);
+}
+
+function resultsIn(messages: readonly Message[]): readonly ToolResultBlock[] {
+  return messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_result"));
 }
 
 /** Whether a run with this input is the newest one, which was cut or waits: it brings answers to open calls at most. */
@@ -86,7 +96,10 @@ export interface RunRequest {
   readonly isRunning: boolean;
 }
 
-/** Throws `invalid_argument` while another run is at work, for approvals of nothing, a run that leaves open calls unanswered, and one with nothing to answer. */
+/**
+ * Throws `invalid_argument` while another run is at work, for approvals of nothing, for results of calls that are not open, for a run
+ * that leaves open calls unanswered, and for one with nothing to answer.
+ */
 export function assertRunnable(state: SessionState, request: RunRequest): void {
   const { messages, approvals, tools, history, hasSteering } = request;
   if (request.isRunning)
@@ -95,6 +108,7 @@ export function assertRunnable(state: SessionState, request: RunRequest): void {
       "This agent is already running: steer() it, wait, or use a second agent.",
     );
   assertApprovals(state, approvals, saysSomething(messages));
+  if (!isConversation(messages)) assertOpen(state, resultsIn(messages));
   if (messages.length > 0) return;
   assertAnswered(state, tools, approvals);
   if (!hasSteering) assertResumable(state, history);
@@ -112,30 +126,30 @@ export function saysSomething(messages: readonly Message[]): boolean {
   return messages.some(({ content }) => content.some(({ type }) => type !== "tool_result"));
 }
 
+/** Throws `invalid_argument` for a result of a call that is not open, or a second one of the same call. */
+function assertOpen({ transcript }: SessionState, results: readonly ToolResultBlock[]): void {
+  const open = new Set(transcript.pending.map(({ id }) => id));
+  for (const { tool_use_id: id } of results) {
+    if (open.delete(id)) continue;
+    const ids = transcript.pending.map((call) => call.id).join(", ") || "none";
+    throw new NanoAgentError(
+      "invalid_argument",
+      `The input answers the tool call "${id}", which is not open. Open calls: ${ids}.`,
+    );
+  }
+}
+
 /** Answers to open calls go to their calls, the rest is a message. */
 async function recordInput(run: RunContext, message: UserMessage): Promise<void> {
-  const results = message.content.filter((block) => block.type === "tool_result");
+  const results = resultsIn([message]);
   for (const result of results) {
-    const call = run.state.transcript.pending.find(({ id }) => id === result.tool_use_id);
-    await recordExternal(run, result, call?.name);
+    const callId = result.tool_use_id;
+    const name = run.state.transcript.pending.find(({ id }) => id === callId)?.name ?? "";
+    const status = result.is_error === true ? "error" : "ok";
+    await record(run, { type: "tool_result", callId, name, status, result, durationMs: 0 });
   }
   const content: readonly UserBlock[] =
     results.length === 0 ? message.content : message.content.filter(({ type }) => type !== "tool_result");
   if (content.length > 0)
     await record(run, { type: "user_message", message: { ...message, content }, source: "input" });
-}
-
-async function recordExternal(
-  run: RunContext,
-  result: ToolResultBlock,
-  name: string | undefined,
-): Promise<void> {
-  if (name === undefined) {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `The input answers the tool call "${result.tool_use_id}", which is not open. Open calls: ${run.state.transcript.pending.map((call) => call.id).join(", ") || "none"}.`,
-    );
-  }
-  const status = result.is_error === true ? "error" : "ok";
-  await record(run, { type: "tool_result", callId: result.tool_use_id, name, status, result, durationMs: 0 });
 }

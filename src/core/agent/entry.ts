@@ -1,4 +1,4 @@
-import type { ErrorCode, Json, NanoAgentError } from "../base/errors.ts";
+import type { Json, RecordedError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import type { ToolInput, ToolResultBlock } from "../message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../message/message.ts";
@@ -113,14 +113,6 @@ export interface RetryEntry extends EntryBase {
   readonly attempt: number;
   readonly delayMs: number;
   readonly error: RecordedError;
-}
-
-/** An error as an entry holds it: the fields of a {@link import("../base/errors.ts").NanoAgentError} that are data. */
-export interface RecordedError {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly retryable: boolean;
-  readonly details: { readonly [key: string]: Json | undefined };
 }
 
 /**
@@ -343,8 +335,3 @@ export type NewEntry = JournalEntry extends infer E
     ? Omit<E, "id" | "parent" | "time">
     : never
   : never;
-
-/** The data of an error. */
-export function recordedError({ code, message, retryable, details }: NanoAgentError): RecordedError {
-  return { code, message, retryable, details };
-}

@@ -1,8 +1,8 @@
 import { abortError, orAborted } from "../base/abort.ts";
-import { toNanoAgentError } from "../base/errors.ts";
+import { recordedError, toNanoAgentError } from "../base/errors.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
 import type { ModelRequest, RetryPart, StreamPart } from "../model/model.ts";
-import { type BudgetLimit, recordedError } from "./entry.ts";
+import type { BudgetLimit } from "./entry.ts";
 import type { Reasoned } from "./reasoned.ts";
 import { redactError } from "./redact-call.ts";
 import { EndlessRepetition, RepeatedText } from "./repeated-text.ts";

@@ -10,6 +10,8 @@ export type OmissionReason =
   | "special"
   /** A folder that would bring more entries than are looked at. */
   | "too_many_files"
+  /** Not looked at for the first time yet: that would have kept a call waiting for too long. */
+  | "no_time"
   /** Another file system is mounted there. */
   | "mount"
   /** It is no part of the workspace. */

@@ -99,10 +99,11 @@ function isExternal(tools: ToolRegistry, name: string): boolean {
   return tool !== undefined && tool.execute === undefined;
 }
 
-/** Refuses every call that waits for approval: a person who says something instead has not approved. */
-export async function refuseAsked(run: RunContext): Promise<void> {
+/** Refuses the calls that wait for approval, but for those that are answered: a person who says something instead has not approved. */
+export async function refuseAsked(run: RunContext, answered: ReadonlySet<string>): Promise<void> {
   const reason = "the user said something else instead";
   for (const { callId, name, input } of run.state.approvals.values()) {
+    if (answered.has(callId)) continue;
     await refuse(run, { callId, name, input }, { by: "person", code: "answered_otherwise", reason });
     await record(run, {
       type: "tool_result",

@@ -105,3 +105,16 @@ export function errorMessage(error: unknown): string {
     return "an error that cannot be read";
   }
 }
+
+/** An error as it is recorded: the fields of a {@link NanoAgentError} that are data. */
+export interface RecordedError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly details: { readonly [key: string]: Json | undefined };
+}
+
+/** The data of an error. */
+export function recordedError({ code, message, retryable, details }: NanoAgentError): RecordedError {
+  return { code, message, retryable, details };
+}

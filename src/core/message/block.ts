@@ -1,8 +1,11 @@
 import type { Json } from "../base/errors.ts";
 
+/** Name of a wire format, as in `provider_data` and `providerOptions`. */
+export type WireName = "anthropic" | "openai_chat" | "openai_responses" | "google";
+
 /**
- * Opaque facts a provider wants back unchanged with this block (a thought signature, an item id), keyed by wire format:
- * `anthropic`, `openai_responses`, `openai_chat`, `google`. Only that wire reads its entry.
+ * Opaque facts a provider wants back unchanged with this block (a thought signature, an item id), keyed by {@link WireName}.
+ * Only that wire reads its entry.
  */
 export type ProviderData = { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
 

@@ -83,7 +83,7 @@ test.each([
 test.each([
   ["exit 1", /ended with 1, which blocks nothing \(2 does\)/],
   ["echo '{oops'", /answered what is not JSON/],
-  ["kill -9 $$", /was ended by SIGKILL/],
+  ["kill -9 $$", /ended with 137/],
   [decide("perhaps"), /only allow, ask and deny count/],
   [decide("allow", { updatedInput: 7 }), /updatedInput that is not an object/],
   ["no-such-program-anywhere", /ended with 127/],

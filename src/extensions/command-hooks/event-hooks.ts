@@ -1,4 +1,6 @@
+import { systemClock } from "../../core/base/clock.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import { inTime } from "../../core/base/in-time.ts";
 import type { HookCommand, HookEvent, HookHandler, HookInput, HookVerdict } from "./hook-event.ts";
 import { type HookAnswer, readAnswer, readReturned } from "./read-answer.ts";
 import { meantName } from "./read-hooks.ts";
@@ -65,15 +67,10 @@ export class EventHooks {
 const HANDLER_TIMEOUT_MS = 60_000;
 
 async function callHandler(hook: HookHandler, input: HookInput, signal: AbortSignal): Promise<HookAnswer> {
-  const late = AbortSignal.timeout(HANDLER_TIMEOUT_MS);
-  const either = AbortSignal.any([signal, late]);
-  const stopped = Promise.withResolvers<never>();
-  const onAbort = (): void =>
-    stopped.reject(late.aborted ? new Error("it took longer than 60 s") : either.reason);
-  either.addEventListener("abort", onAbort, { once: true });
+  const bound = { ms: HANDLER_TIMEOUT_MS, clock: systemClock, signal };
   try {
-    const answer = (async () => hook.run(structuredClone(input), either))();
-    return readReturned(hook.source, await Promise.race([answer, stopped.promise]));
+    const answer = await inTime((either) => hook.run(structuredClone(input), either), bound);
+    return readReturned(hook.source, answer);
   } catch (error) {
     if (signal.aborted) return { context: [], problems: [] };
     hook.onFailure(error);
@@ -81,8 +78,6 @@ async function callHandler(hook: HookHandler, input: HookInput, signal: AbortSig
       context: [],
       problems: [`a ${hook.event} hook of ${hook.source} failed: ${errorMessage(error)}`],
     };
-  } finally {
-    either.removeEventListener("abort", onAbort);
   }
 }
 

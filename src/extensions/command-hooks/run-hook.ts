@@ -8,6 +8,9 @@ const MAX_OUTPUT = 262_144;
 /** How long the pipes of a hook that has ended are read when something it started holds them open. */
 const DRAIN_MS = 250;
 
+/** A shell between us and the hook: whoever kills its parent ends itself and nobody else. */
+const SHELL: readonly string[] = ["/bin/sh", "-c", '/bin/sh -c "$1"; exit $?', "hook"];
+
 /** How a hook ended. `code` is null where it did not end by itself. */
 export interface HookEnd {
   readonly code: number | null;
@@ -32,8 +35,9 @@ export interface HookPlace {
 export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise<HookEnd> {
   return new Promise((resolve) => {
     const group = process.platform !== "win32";
-    const child = spawn(hook.command, {
-      shell: group ? "/bin/sh" : true,
+    const [program, ...words] = group ? [...SHELL, hook.command] : [hook.command];
+    const child = spawn(program ?? "", words, {
+      shell: !group,
       cwd: place.cwd,
       env: place.env,
       detached: group,

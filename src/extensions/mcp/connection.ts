@@ -34,7 +34,11 @@ export interface Connection {
   readonly listTools: () => Promise<readonly ListedTool[]>;
   /** None where the server has no prompts; the same for resources. */
   readonly listPrompts: () => Promise<readonly ListedPrompt[]>;
-  readonly getPrompt: (name: string, args: { readonly [name: string]: string }) => Promise<unknown>;
+  readonly getPrompt: (
+    name: string,
+    args: { readonly [name: string]: string },
+    signal?: AbortSignal,
+  ) => Promise<unknown>;
   readonly listResources: () => Promise<readonly ListedResource[]>;
   readonly readResource: (uri: string, signal?: AbortSignal) => Promise<unknown>;
   /** Why the connection ended, once it has. Never rejects. */
@@ -109,10 +113,13 @@ export class ConnectionError extends Error {
   }
 }
 
+/** A list of a server that is remembered, and read again when the server says that it changed. */
+export type WatchedList = "tools" | "prompts";
+
 /** Told of what a server does of its own accord. */
 export interface ConnectionEvents {
-  /** Its list of tools is another one. */
-  readonly onToolsChanged: () => void;
+  /** One of its lists is another one. */
+  readonly onChanged: (list: WatchedList) => void;
 }
 
 /** Opens a connection. Rejects with a {@link ConnectionError}, or when the signal is aborted; nothing is left running then. */

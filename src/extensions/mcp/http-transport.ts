@@ -17,6 +17,7 @@ import type { HttpServer } from "./server-definition.ts";
 export interface HttpTransportOptions {
   readonly server: HttpServer;
   readonly authorization: Authorization | undefined;
+  readonly fetch: FetchLike;
   /** Told when the server could not be reached. */
   readonly onUnreachable: (reason: string) => void;
 }
@@ -93,12 +94,12 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError";
 }
 
-function sdkOptions({ server, authorization }: HttpTransportOptions) {
+function sdkOptions({ server, authorization, fetch }: HttpTransportOptions) {
   const { headers } = server;
   const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   return {
     requestInit: { headers: { ...headers } },
-    fetch: boundedFetch,
+    fetch: boundedFetch(fetch),
     reconnectionOptions: {
       initialReconnectionDelay: 500,
       maxReconnectionDelay: 5_000,
@@ -122,24 +123,26 @@ function authProvider({ name }: HttpServer, authorization: Authorization): AuthP
 }
 
 /** `fetch` whose answers hold no message longer than {@link MAX_MESSAGE_BYTES}: longer ones break off. */
-const boundedFetch: FetchLike = async (url, init) => {
-  const response = await fetch(url, init);
-  const { body } = response;
-  if (body === null) return response;
-  const inLines = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-  let bytes = 0;
-  const bounded = body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        const end = inLines ? chunk.lastIndexOf(0x0a) : -1;
-        bytes = end === -1 ? bytes + chunk.length : chunk.length - end - 1;
-        if (bytes <= MAX_MESSAGE_BYTES) controller.enqueue(chunk);
-        else
-          controller.error(
-            new ConnectionError(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB.`),
-          );
-      },
-    }),
-  );
-  return Object.defineProperty(new Response(bounded, response), "url", { value: response.url });
-};
+const boundedFetch =
+  (fetch: FetchLike): FetchLike =>
+  async (url, init) => {
+    const response = await fetch(url, init);
+    const { body } = response;
+    if (body === null) return response;
+    const inLines = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    let bytes = 0;
+    const bounded = body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform: (chunk, controller) => {
+          const end = inLines ? chunk.lastIndexOf(0x0a) : -1;
+          bytes = end === -1 ? bytes + chunk.length : chunk.length - end - 1;
+          if (bytes <= MAX_MESSAGE_BYTES) controller.enqueue(chunk);
+          else
+            controller.error(
+              new ConnectionError(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB.`),
+            );
+        },
+      }),
+    );
+    return Object.defineProperty(new Response(bounded, response), "url", { value: response.url });
+  };

@@ -45,7 +45,8 @@ const RENEW_BEFORE_MS = 60_000;
  * The tokens of a login, renewed before they end and when the server refuses one. Whoever is first renews for every process: a
  * refresh token may count only once.
  */
-export function authorizationOf(server: HttpServer, { store, clock }: LoginParts): Authorization {
+export function authorizationOf(server: HttpServer, parts: LoginParts): Authorization {
+  const { store, clock } = parts;
   const isDue = ({ expiresAt }: Login): boolean =>
     expiresAt !== undefined && expiresAt - clock.now() < RENEW_BEFORE_MS;
   const renew = async (refused: string | undefined): Promise<string | undefined> => {
@@ -53,7 +54,7 @@ export function authorizationOf(server: HttpServer, { store, clock }: LoginParts
     await store.change(async (before) => {
       if (before === undefined) return undefined;
       const isOther = before.tokens.access_token !== refused && !isDue(before);
-      const after = isOther ? before : await renewed(before, { server, clock });
+      const after = isOther ? before : await renewed(before, server, parts);
       token = after?.tokens.access_token;
       return after ?? before;
     });
@@ -75,21 +76,25 @@ export function authorizationOf(server: HttpServer, { store, clock }: LoginParts
 export interface LoginParts {
   readonly store: LoginStore;
   readonly clock: Clock;
+  /** Makes the requests. Default: the global one, which knows no proxies. */
+  readonly fetch?: typeof fetch;
 }
 
 /** A login with new tokens; `undefined` where only logging in again helps. */
 async function renewed(
   login: Login,
-  { server, clock }: { readonly server: HttpServer; readonly clock: Clock },
+  server: HttpServer,
+  { clock, fetch: fetchFn = fetch }: LoginParts,
 ): Promise<Login | undefined> {
   const { refresh_token: refreshToken } = login.tokens;
   if (refreshToken === undefined) return undefined;
   try {
-    const info = await discoverOAuthServerInfo(server.url);
+    const info = await discoverOAuthServerInfo(server.url, { fetchFn });
     const resource = await selectResourceURL(server.url, {} as OAuthClientProvider, info.resourceMetadata);
     const tokens = await refreshAuthorization(info.authorizationServerUrl, {
       clientInformation: login.client,
       refreshToken,
+      fetchFn,
       ...(info.authorizationServerMetadata === undefined
         ? {}
         : { metadata: info.authorizationServerMetadata }),
@@ -128,13 +133,14 @@ export interface LogInOptions extends LoginParts {
  * page, and waits on the loopback interface for the answer. Rejects with a {@link ConnectionError} that says what went wrong.
  */
 export async function logIn(server: HttpServer, options: LogInOptions): Promise<void> {
-  const { signal } = options;
+  const { signal, fetch: fetchFn = fetch } = options;
   const callback = await listenForCallback(server.oauth.callbackPort ?? 0);
   try {
     const flow = new LoginFlow(server, { ...options, redirectUrl: callback.url });
-    const challenge = await challengeOf(server, signal);
+    const challenge = await challengeOf(server, signal, fetchFn);
     const request = {
       serverUrl: server.url,
+      fetchFn,
       ...(challenge.resourceMetadataUrl === undefined
         ? {}
         : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
@@ -167,8 +173,9 @@ function scopeOf({ oauth }: HttpServer, asked: string | undefined): { readonly s
 async function challengeOf(
   { url, headers }: HttpServer,
   signal: AbortSignal,
+  fetchFn: typeof fetch,
 ): Promise<Partial<ReturnType<typeof extractWWWAuthenticateParams>>> {
-  const response = await fetch(url, {
+  const response = await fetchFn(url, {
     method: "POST",
     signal,
     redirect: "manual",

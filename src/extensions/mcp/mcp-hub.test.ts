@@ -3,8 +3,8 @@ import { callTool } from "../../../test/tools/call-tool.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
-import type { Connection, ListedTool, OpenConnection } from "./connection.ts";
-import { type KnownTools, McpHub, type McpHubOptions } from "./mcp-hub.ts";
+import type { Connection, ListedTool, OpenConnection, WatchedList } from "./connection.ts";
+import { type KnownServer, type KnownServers, McpHub, type McpHubOptions } from "./mcp-hub.ts";
 import { parseServer } from "./server-definition.ts";
 
 const NEVER = new AbortController().signal;
@@ -26,25 +26,27 @@ function hubOf(
   options: Partial<McpHubOptions> & { readonly remembered?: readonly string[] } = {},
 ) {
   const current: Record<string, readonly ListedTool[]> = { ...lists };
-  const changed = new Map<string, () => void>();
+  const changed = new Map<string, (list: WatchedList) => void>();
+  const prompts = [{ name: "a prompt", arguments: [{ name: "x", required: true }] }];
   const notices: string[] = [];
   const servers = Object.keys(lists).flatMap((name) => {
     const parsed = parseServer(name, { command: name }, { source: "test", variables: {} });
     return parsed.ok ? [parsed.server] : [];
   });
-  const memory = new Map<string, readonly ListedTool[]>();
+  const memory = new Map<string, KnownServer>();
   for (const { name, hash } of servers)
-    if (options.remembered?.includes(name) === true) memory.set(hash, lists[name] ?? []);
-  const known: KnownTools = {
+    if (options.remembered?.includes(name) === true)
+      memory.set(hash, { tools: lists[name] ?? [], prompts: [...prompts] });
+  const known: KnownServers = {
     read: (hash) => memory.get(hash),
-    write: (hash, tools) => void memory.set(hash, tools),
+    write: (hash, server) => void memory.set(hash, server),
   };
-  const open: OpenConnection = async ({ name }, _host, { onToolsChanged }) => {
-    changed.set(name, onToolsChanged);
+  const open: OpenConnection = async ({ name }, _host, { onChanged }) => {
+    changed.set(name, onChanged);
     const connection: Partial<Connection> = {
       listTools: async () => current[name] ?? [],
       callTool: async (own, input) => ({ content: [{ type: "text", text: JSON.stringify([own, input]) }] }),
-      listPrompts: async () => [{ name: "a prompt", arguments: [{ name: "x", required: true }] }],
+      listPrompts: async () => [...prompts],
       getPrompt: async (own, args) => ({
         messages: [{ role: "user", content: { type: "text", text: JSON.stringify([own, args]) } }],
       }),
@@ -55,6 +57,11 @@ function hubOf(
       killNow: () => undefined,
     };
     return connection as Connection;
+  };
+  const promptsChange = async (name: string, added: string): Promise<void> => {
+    prompts.push({ name: added, arguments: [] });
+    changed.get(name)?.("prompts");
+    await new Promise((resolve) => setImmediate(resolve));
   };
   const hub = new McpHub({
     servers,
@@ -69,11 +76,11 @@ function hubOf(
   hub.attach(registry);
   const list = async (name: string, tools: readonly ListedTool[]): Promise<void> => {
     current[name] = tools;
-    changed.get(name)?.();
+    changed.get(name)?.("tools");
     // The list is read in a few turns of the microtask queue.
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { hub, registry, notices, memory, list };
+  return { hub, registry, notices, memory, list, promptsChange };
 }
 
 test("what is remembered is there at once, what is new comes last, what is gone goes", async () => {
@@ -109,7 +116,7 @@ test("a tool that cannot be used is left out by name, told once, and not remembe
   expect(notices[0]).toMatch(
     /^MCP server a: left out 3 tools: good is listed twice; odd has an inputSchema that is not an object; broken cannot be used: /,
   );
-  expect([...memory.values()][0]?.map(({ name }) => name)).not.toContain("odd");
+  expect([...memory.values()][0]?.tools.map(({ name }) => name)).not.toContain("odd");
 });
 
 test("500 tools wait behind find_tools, which names some, finds others by words and makes them callable", async () => {
@@ -153,6 +160,29 @@ test("prompts are listed and filled in, resources are read by their mention", as
   await expect(hub.expandPrompt("mcp__a__other", {}, NEVER)).rejects.toThrow(
     "There is no MCP prompt mcp__a__other.",
   );
+});
+
+test("prompts are known from an earlier run, read anew when they change, and of one that is new only its own server is started", async () => {
+  const { hub, memory, promptsChange } = hubOf({ a: [], b: [] }, { remembered: ["a"] });
+  const names = () => hub.knownPrompts().map(({ name }) => name);
+  const before = names();
+  const found = await hub.findPrompt("mcp__b__a_prompt", NEVER);
+  const started = hub.statuses().map(({ status }) => status);
+  await promptsChange("b", "later");
+  expect([
+    before,
+    found?.own,
+    started,
+    names(),
+    [...memory.values()].map(({ prompts }) => prompts.length),
+  ]).toEqual([
+    ["mcp__a__a_prompt"],
+    "a prompt",
+    ["connecting", "connected"],
+    ["mcp__a__a_prompt", "mcp__b__a_prompt", "mcp__b__later"],
+    [1, 2],
+  ]);
+  expect(await hub.findPrompt("mcp__c__x", NEVER)).toBeUndefined();
 });
 
 test("tools that a conversation has used are offered again, though others wait", () => {

@@ -12,10 +12,16 @@ import type { McpServerDefinition } from "./server-definition.ts";
 import { FIND_TOOLS, MCP_PREFIX, mcpNames, serverParts } from "./tool-name.ts";
 import { resourceBlocks } from "./tool-result.ts";
 
-/** Lists of tools that are remembered from one run to the next, by the hash of a server's configuration. Neither throws. */
-export interface KnownTools {
-  readonly read: (hash: string) => readonly ListedTool[] | undefined;
-  readonly write: (hash: string, tools: readonly ListedTool[]) => void;
+/** What is remembered of a server. */
+export interface KnownServer {
+  readonly tools: readonly ListedTool[];
+  readonly prompts: readonly ListedPrompt[];
+}
+
+/** What is remembered of servers from one run to the next, by the hash of their configuration. Neither throws. */
+export interface KnownServers {
+  readonly read: (hash: string) => KnownServer | undefined;
+  readonly write: (hash: string, server: KnownServer) => void;
 }
 
 /** When schemas wait behind `find_tools`: above this many tools, or tokens. */
@@ -33,7 +39,7 @@ export interface McpHubOptions {
   readonly host: McpHost;
   /** Loads what opens connections, with the first start. */
   readonly loadOpener: () => Promise<OpenConnection>;
-  readonly known: KnownTools;
+  readonly known: KnownServers;
   readonly clock: Clock;
   /** `false`: every tool is offered at once. Default {@link DEFER_LIMITS}. */
   readonly defer?: DeferLimits | false;
@@ -57,6 +63,8 @@ export interface McpPrompt extends Omit<ListedPrompt, "name"> {
   /** `mcp__server__prompt`. */
   readonly name: string;
   readonly server: string;
+  /** What its server calls it. */
+  readonly own: string;
 }
 
 interface Entry {
@@ -64,6 +72,9 @@ interface Entry {
   readonly part: string;
   tools: readonly McpTool[];
   dropped: readonly DroppedTool[];
+  /** Tools as they are remembered. */
+  listed: readonly ListedTool[];
+  prompts: readonly ListedPrompt[];
   /** Whether its tools were ever read. */
   isKnown: boolean;
   isToldOf: boolean;
@@ -89,10 +100,12 @@ export class McpHub {
     for (const definition of options.servers) {
       const part = parts.get(definition.name) ?? definition.name;
       const server = this.#newServer(definition);
-      const listed = definition.enabled ? options.known.read(definition.hash) : undefined;
-      const { tools, dropped } = toMcpTools(listed ?? [], { server, part, isChecked: true });
-      const isKnown = listed !== undefined;
-      this.#entries.set(definition.name, { server, part, tools, dropped, isKnown, isToldOf: false });
+      const known = definition.enabled ? options.known.read(definition.hash) : undefined;
+      const { tools: listed, prompts } = known ?? { tools: [], prompts: [] };
+      const made = toMcpTools(listed, { server, part, isChecked: true });
+      const isKnown = known !== undefined;
+      const entry: Entry = { server, part, ...made, listed, prompts, isKnown, isToldOf: false };
+      this.#entries.set(definition.name, entry);
     }
     const all = this.#enabled().flatMap(({ tools }) => tools);
     if (this.#fits(all)) for (const each of all) this.#offered.set(each.as, each);
@@ -145,46 +158,43 @@ export class McpHub {
     return this.#entries.get(server)?.server.call(tool, input, { signal });
   }
 
-  /** The prompts of the servers that are connected. */
+  /** The prompts that are known: from an earlier run, or since their server is connected. */
+  knownPrompts(): readonly McpPrompt[] {
+    return this.#enabled().flatMap(promptsOf);
+  }
+
+  /** The prompts of the servers that are connected, asked for anew. */
   async prompts(): Promise<readonly McpPrompt[]> {
-    const lists = this.#ready().map(async ({ server, part }) => {
-      const prompts = await server
-        .use(new AbortController().signal, (connection) => connection.listPrompts())
-        .catch(() => []);
-      const names = mcpNames(
-        part,
-        prompts.map(({ name }) => name),
-      );
-      return prompts.map((prompt) => ({
-        ...prompt,
-        name: names.get(prompt.name) ?? prompt.name,
-        server: server.definition.name,
-        own: prompt.name,
-      }));
+    const lists = this.#ready().map(async (entry) => {
+      await this.#askForPrompts(entry, new AbortController().signal).catch(() => undefined);
+      return promptsOf(entry);
     });
     return (await Promise.all(lists)).flat();
   }
 
-  /** What a prompt says with its arguments. Rejects for a name that is none of {@link McpHub.prompts}, and when the server refuses. */
+  /** A prompt by its name, of a server that is started for it where it is not known; `undefined`: there is none. Rejects when that server is not available. */
+  async findPrompt(name: string, signal: AbortSignal): Promise<McpPrompt | undefined> {
+    const entry = this.#enabled().find(({ part }) => name.startsWith(`${MCP_PREFIX}${part}__`));
+    if (entry === undefined) return undefined;
+    const find = (): McpPrompt | undefined => promptsOf(entry).find((each) => each.name === name);
+    const known = find();
+    if (known !== undefined) return known;
+    await this.#askForPrompts(entry, signal);
+    return find();
+  }
+
+  /** What a prompt says with its arguments. Rejects for a name that no server has, and when the server refuses or is not available. */
   async expandPrompt(
     name: string,
     args: { readonly [name: string]: string },
     signal: AbortSignal,
   ): Promise<readonly PromptMessage[]> {
-    for (const { server, part } of this.#ready()) {
-      if (!name.startsWith(`${MCP_PREFIX}${part}__`)) continue;
-      const answer = await server.use(signal, async (connection) => {
-        const prompts = await connection.listPrompts();
-        const names = mcpNames(
-          part,
-          prompts.map((each) => each.name),
-        );
-        const own = prompts.find((each) => names.get(each.name) === name);
-        return own === undefined ? undefined : connection.getPrompt(own.name, args);
-      });
-      if (answer !== undefined) return promptMessages(answer);
-    }
-    throw new Error(`There is no MCP prompt ${name}.`);
+    const prompt = await this.findPrompt(name, signal);
+    const server = prompt && this.#entries.get(prompt.server)?.server;
+    if (prompt === undefined || server === undefined) throw new Error(`There is no MCP prompt ${name}.`);
+    return promptMessages(
+      await server.use(signal, (connection) => connection.getPrompt(prompt.own, args, signal)),
+    );
   }
 
   /** The resources of the servers that are connected, each with the name a person mentions it by: `@server:uri`. */
@@ -235,6 +245,7 @@ export class McpHub {
       },
       onLife: () => this.#onLife(definition.name),
       onTools: (tools) => this.#onTools(definition, tools),
+      onPrompts: (prompts) => this.#onPrompts(this.#entries.get(definition.name), prompts),
     });
   }
 
@@ -295,16 +306,28 @@ export class McpHub {
     const before = entry.tools;
     const { tools, dropped } = toMcpTools(listed, entry);
     const unusable = new Set(dropped.map(({ name }) => name));
-    this.#options.known.write(
-      definition.hash,
-      listed.filter(({ name }) => !unusable.has(name)),
-    );
+    entry.listed = listed.filter(({ name }) => !unusable.has(name));
     entry.tools = tools;
     entry.isKnown = true;
+    this.#remember(entry);
     if (dropped.length > 0 && JSON.stringify(dropped) !== JSON.stringify(entry.dropped))
       this.#options.onNotice(droppedNotice(definition.name, dropped));
     entry.dropped = dropped;
     this.#update(before, tools);
+  }
+
+  async #askForPrompts(entry: Entry, signal: AbortSignal): Promise<void> {
+    this.#onPrompts(entry, await entry.server.use(signal, (connection) => connection.listPrompts()));
+  }
+
+  #onPrompts(entry: Entry | undefined, prompts: readonly ListedPrompt[]): void {
+    if (entry === undefined || this.#isClosed) return;
+    entry.prompts = prompts;
+    this.#remember(entry);
+  }
+
+  #remember({ server, listed: tools, prompts, isKnown }: Entry): void {
+    if (isKnown) this.#options.known.write(server.definition.hash, { tools, prompts });
   }
 
   /** Takes over what changed: what is the same keeps its place, what is new comes last. */
@@ -339,6 +362,19 @@ export class McpHub {
     if (!entry.isToldOf) this.#options.onNotice(`MCP server ${name}: ${life.reason}`);
     entry.isToldOf = true;
   }
+}
+
+function promptsOf({ server, part, prompts }: Entry): readonly McpPrompt[] {
+  const names = mcpNames(
+    part,
+    prompts.map(({ name }) => name),
+  );
+  return prompts.map((prompt) => ({
+    ...prompt,
+    name: names.get(prompt.name) ?? prompt.name,
+    server: server.definition.name,
+    own: prompt.name,
+  }));
 }
 
 const STATUS = {

@@ -6,9 +6,11 @@ import {
   type CallOptions,
   type Connection,
   ConnectionError,
+  type ListedPrompt,
   type ListedTool,
   type McpHost,
   type OpenConnection,
+  type WatchedList,
 } from "./connection.ts";
 import { afterEvent, type Lifecycle, type LifecycleEvent } from "./lifecycle.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
@@ -24,6 +26,8 @@ export interface McpServerOptions {
   readonly onLife: () => void;
   /** Told of the tools whenever they were read anew. */
   readonly onTools: (tools: readonly ListedTool[]) => void;
+  /** The same of its prompts, which are read once it is ready. */
+  readonly onPrompts?: ((prompts: readonly ListedPrompt[]) => void) | undefined;
 }
 
 /**
@@ -37,8 +41,9 @@ export class McpServer {
   #life: Lifecycle = { state: "idle" };
   #connection: Connection | undefined;
   #served = false;
-  #toolsChanged = false;
-  #isReading = false;
+  /** Lists to be read, and those that are being read. */
+  readonly #changed = new Set<WatchedList>();
+  readonly #reading = new Set<WatchedList>();
   /** Ends a wait before its time. */
   #wait: AbortController | undefined;
   /** Settles with the start at work; never rejects. */
@@ -141,7 +146,7 @@ export class McpServer {
       await Promise.resolve();
       connection = await open(this.definition, host, {
         signal: attempt.signal,
-        onToolsChanged: () => void this.#readTools(),
+        onChanged: (list) => void this.#read(list),
       });
       const tools = await orAborted(connection.listTools(), attempt.signal);
       if (attempt.signal.aborted) throw attempt.signal.reason;
@@ -163,25 +168,38 @@ export class McpServer {
     void connection.closed.then((reason) => this.#lost(connection, reason));
     this.#options.onTools(tools);
     this.#on({ type: "opened" });
+    // Nobody waits for prompts: a server that is slow to list them is ready all the same.
+    void this.#read("prompts");
   }
 
-  /** However often the server says that its list changed, it is asked one time after the other. */
-  async #readTools(): Promise<void> {
-    this.#toolsChanged = true;
+  /** However often the server says that a list changed, it is asked one time after the other. */
+  async #read(list: WatchedList): Promise<void> {
+    this.#changed.add(list);
     const connection = this.#connection;
-    if (this.#isReading || connection === undefined) return;
-    this.#isReading = true;
+    if (this.#reading.has(list) || connection === undefined) return;
+    this.#reading.add(list);
     try {
-      while (this.#toolsChanged && this.#connection === connection) {
-        this.#toolsChanged = false;
-        const tools = await connection.listTools();
-        if (this.#connection === connection) this.#options.onTools(tools);
+      while (this.#changed.delete(list)) {
+        const tell = await this.#listed(connection, list);
+        if (this.#connection !== connection) break;
+        tell();
       }
     } catch {
-      // The tools known so far stay; a connection that broke says so itself.
+      // What is known so far stays; a connection that broke says so itself.
     } finally {
-      this.#isReading = false;
+      this.#reading.delete(list);
     }
+  }
+
+  async #listed(connection: Connection, list: WatchedList): Promise<() => void> {
+    const { onTools, onPrompts } = this.#options;
+    if (list === "tools") {
+      const tools = await connection.listTools();
+      return () => onTools(tools);
+    }
+    if (onPrompts === undefined) return () => undefined;
+    const prompts = await connection.listPrompts();
+    return () => onPrompts(prompts);
   }
 
   async #lost(connection: Connection, reason: string): Promise<void> {

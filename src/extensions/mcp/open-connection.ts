@@ -24,6 +24,8 @@ export interface ConnectionKit {
   /** Version of this program, told to servers. */
   readonly version: string;
   readonly watcher: ProcessWatcher | undefined;
+  /** Makes the requests to servers at an address. Default: the global one, which knows no proxies. */
+  readonly fetch?: typeof fetch;
 }
 
 /** Pages of a list that are read, and entries that are taken. */
@@ -50,6 +52,7 @@ export function connectionOpener(kit: ConnectionKit): OpenConnection {
     const parts = {
       server,
       authorization: host.authorization?.(server),
+      fetch: kit.fetch ?? fetch,
       onUnreachable: (reason: string) => unreachable.resolve(reason),
     };
     const line = (transport: Transport): Line => ({
@@ -83,7 +86,7 @@ interface Line {
 }
 
 async function connected({ kit, server, host, options }: Opening, line: Line): Promise<Connection> {
-  const { signal, onToolsChanged } = options;
+  const { signal, onChanged } = options;
   const client = new Client(
     { name: "nano-agent", version: kit.version },
     {
@@ -98,7 +101,8 @@ async function connected({ kit, server, host, options }: Opening, line: Line): P
   client.setRequestHandler("roots/list", () => ({
     roots: host.roots.map((folder) => ({ uri: pathToFileURL(folder).href })),
   }));
-  client.setNotificationHandler("notifications/tools/list_changed", () => onToolsChanged());
+  for (const list of ["tools", "prompts"] as const)
+    client.setNotificationHandler(`notifications/${list}/list_changed`, () => onChanged(list));
   const ended = Promise.withResolvers<string>();
   Object.assign(client, {
     // Slips of a server are its own: what matters ends a request or the connection.
@@ -169,8 +173,11 @@ class SdkConnection implements Connection {
     }));
   };
 
-  readonly getPrompt: Connection["getPrompt"] = (name, args) =>
-    this.#request({ method: "prompts/get", params: { name, arguments: args } });
+  readonly getPrompt: Connection["getPrompt"] = (name, args, signal) =>
+    this.#request(
+      { method: "prompts/get", params: { name, arguments: args } },
+      signal === undefined ? {} : { signal },
+    );
 
   readonly listResources = async (): Promise<readonly ListedResource[]> => {
     if (this.#client.getServerCapabilities()?.resources === undefined) return [];

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
+import { FakeClock } from "../../testing/fake-clock.ts";
 import { EventHooks } from "../command-hooks/event-hooks.ts";
 import { extensionFiles } from "./extension-files.ts";
 import { type LoadedExtension, loadExtensions } from "./load-extensions.ts";
@@ -82,6 +83,23 @@ test.each([
   expect([extensions.map(({ name }) => name), problems]).toEqual([
     ["good.mjs"],
     [expect.stringMatching(new RegExp(`bad\\.mjs[\\s\\S]*${problem}`))],
+  ]);
+});
+
+test.each([
+  ["its function never answers", "export default () => new Promise(() => {});"],
+  ["its module never loads", "await new Promise(() => {}); export default () => {};"],
+])("one is not waited for beyond its time: %s", async (_what, text) => {
+  const clock = new FakeClock();
+  const path = tempFolder({ "bad.mjs": text, "good.mjs": "export default () => {}" });
+  const options = { cwd: "/w", onFailure: () => undefined, clock };
+  const loading = loadExtensions(extensionFiles([{ path, origin: "user" }]), options);
+  await clock.untilSleeping();
+  await clock.advance(10_000);
+  const { extensions, findings } = await loading;
+  expect([extensions.map(({ name }) => name), findings.map(({ message }) => message)]).toEqual([
+    ["good.mjs"],
+    ["the extension bad.mjs is not used: it took longer than 10 s"],
   ]);
 });
 

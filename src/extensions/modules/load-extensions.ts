@@ -1,5 +1,7 @@
 import { pathToFileURL } from "node:url";
+import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { inTime } from "../../core/base/in-time.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import type { Tool, ToolDefinition } from "../../core/tool/tool.ts";
@@ -18,19 +20,31 @@ export interface LoadedExtension extends ExtensionFile {
   readonly statuses: readonly (() => string | undefined)[];
 }
 
+/** What {@link loadExtensions} works with. */
+export interface LoadExtensionsOptions {
+  readonly cwd: string;
+  readonly onFailure: (message: string) => void;
+  /** Times the wait for each of them. */
+  readonly clock?: Clock;
+}
+
+/** Time an extension gets to load: the session waits for it. */
+const MAX_LOAD_MS = 10_000;
+
 /**
  * Loads extensions one after the other. Never rejects: one that cannot be loaded is told in `findings`, whole: nothing of it counts.
  * `onFailure` hears of one that fails later, once; its hooks and status items are then switched off.
  */
 export async function loadExtensions(
   files: readonly ExtensionFile[],
-  { cwd, onFailure }: { readonly cwd: string; readonly onFailure: (message: string) => void },
+  { cwd, onFailure, clock = systemClock }: LoadExtensionsOptions,
 ): Promise<{ readonly extensions: readonly LoadedExtension[]; readonly findings: readonly Finding[] }> {
   const extensions: LoadedExtension[] = [];
   const findings: Finding[] = [];
   for (const file of files) {
     try {
-      extensions.push(await loadExtension(file, { cwd, onFailure }));
+      const load = () => loadExtension(file, { cwd, onFailure });
+      extensions.push(await inTime(load, { ms: MAX_LOAD_MS, clock }));
     } catch (error) {
       const message = `the extension ${file.name} is not used: ${errorMessage(error)}`;
       findings.push({ path: file.path, level: "fault", message });
@@ -41,7 +55,7 @@ export async function loadExtensions(
 
 async function loadExtension(
   file: ExtensionFile,
-  { cwd, onFailure }: { readonly cwd: string; readonly onFailure: (message: string) => void },
+  { cwd, onFailure }: LoadExtensionsOptions,
 ): Promise<LoadedExtension> {
   const module: { readonly default?: unknown } = await import(pathToFileURL(file.path).href);
   if (typeof module.default !== "function")

@@ -25,6 +25,7 @@ import { summarizeSession } from "../../session/read-session.ts";
 import { AcpSession } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";
 import { mcpConfigs } from "./mcp-configs.ts";
+import { sessionName } from "./publish-view.ts";
 import { changeOption, configOptions, modeState, toMode } from "./session-options.ts";
 
 /** What an editor's sessions have in common. */
@@ -141,7 +142,6 @@ export class AcpAgent {
     if (relative !== undefined)
       throw RequestError.invalidParams({ path: relative }, `The folder ${relative} is not absolute.`);
     const { environment, session: common, onNotice } = this.#options;
-    const terminals = new Map<string, string>();
     const session = await guarded(() =>
       createCodingSession({
         ...common,
@@ -154,17 +154,7 @@ export class AcpAgent {
         onNotice,
       }),
     );
-    session.onEvent((event) => {
-      if (event.type !== "tool_update") return;
-      const terminalId = event.metadata?.["terminalId"];
-      if (typeof terminalId === "string") terminals.set(event.callId, terminalId);
-    });
-    const opened = new AcpSession({
-      session,
-      client,
-      capabilities: this.#capabilities,
-      terminalOf: (callId) => terminals.get(callId),
-    });
+    const opened = new AcpSession({ session, client, capabilities: this.#capabilities });
     this.#sessions.set(id, opened);
     // The editor learns the id from the answer: what concerns the session comes behind it.
     setImmediate(() => opened.tellCommands());
@@ -194,7 +184,12 @@ export class AcpAgent {
       sessions: page.map(({ sessionId, path, changedAt }) => {
         const { cwd: folder, title } = summarizeSession(path);
         const updatedAt = new Date(changedAt).toISOString();
-        return { sessionId, cwd: folder ?? cwd ?? "/", title: title ?? null, updatedAt };
+        return {
+          sessionId,
+          cwd: folder ?? cwd ?? "/",
+          title: title === undefined ? null : sessionName(title),
+          updatedAt,
+        };
       }),
       ...(from + PAGE < all.length ? { nextCursor: String(from + PAGE) } : {}),
     };

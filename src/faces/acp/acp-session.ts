@@ -22,8 +22,6 @@ export interface AcpSessionOptions {
   readonly session: CodingSession;
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities | undefined;
-  /** Terminals of the editor that calls run in, by call. */
-  readonly terminalOf: (callId: string) => string | undefined;
 }
 
 /** One coding session with an editor as its face. */
@@ -31,18 +29,22 @@ export class AcpSession {
   readonly session: CodingSession;
   readonly #options: AcpSessionOptions;
   readonly #publisher: ViewPublisher;
+  /** Terminals of the editor that calls run in, by call. */
+  readonly #terminals = new Map<string, string>();
   #running: AbortController | undefined;
+  /** The commands that were told. */
+  #commands = "[]";
   /** The notification that was begun last: they leave in order. */
   #sending: Promise<unknown> = Promise.resolve();
 
   constructor(options: AcpSessionOptions) {
-    const { session, terminalOf } = options;
+    const { session } = options;
     this.session = session;
     this.#options = options;
     this.#publisher = new ViewPublisher({
       cwd: session.info.cwd,
       send: (update) => this.send(update),
-      terminalOf,
+      terminalOf: (callId) => this.#terminals.get(callId),
     });
     this.#publisher.skip(session.view);
     session.onChange(({ items, rest, reset }) => {
@@ -53,6 +55,14 @@ export class AcpSession {
         if (item !== undefined) this.#publisher.item(item);
       }
       if (rest) this.#publisher.rest(view);
+    });
+    session.onEvent((event) => {
+      if (event.type !== "tool_update") return;
+      const terminal = event.metadata?.["terminal"];
+      if (typeof terminal !== "string") return;
+      this.#terminals.set(event.callId, terminal);
+      // The editor shows it from now on, and not first when the command has ended.
+      this.#announce(event.callId);
     });
     session.onQuestion((question, signal) => this.#ask(question, signal));
   }
@@ -71,15 +81,17 @@ export class AcpSession {
     await this.#sending;
   }
 
-  /** Tells which commands a prompt can begin with. */
+  /** Tells which commands a prompt can begin with, as far as the editor does not know it. */
   tellCommands(): void {
     const availableCommands = this.session.info.commands.map(({ name, description = "", hint }) => ({
       name,
       description,
       ...(hint === undefined ? {} : { input: { hint } }),
     }));
-    if (availableCommands.length > 0)
-      this.send({ sessionUpdate: "available_commands_update", availableCommands });
+    const text = JSON.stringify(availableCommands);
+    if (text === this.#commands) return;
+    this.#commands = text;
+    this.send({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
   /** One prompt from its beginning to its end. Rejects with the protocol's error when it failed, or when another one is at work. */
@@ -91,6 +103,8 @@ export class AcpSession {
     this.#running = running;
     try {
       const outcome = await this.session.send(promptInput(blocks), { signal: running.signal });
+      // Servers that came up meanwhile may have brought prompts.
+      this.tellCommands();
       await this.#sending;
       return promptEnd(outcome, running.signal.aborted);
     } finally {
@@ -108,12 +122,15 @@ export class AcpSession {
     await this.session.close();
   }
 
+  #announce(callId: string): void {
+    const found = findCall(this.session.view.items, callId);
+    if (found !== undefined) this.#publisher.announce(found.item, found.agent);
+  }
+
   async #ask(question: Question, signal: AbortSignal): Promise<void> {
     const { client, capabilities, session } = this.#options;
-    const { callId } = question;
     // The editor must know a call before it is asked about it.
-    const item = callId === undefined ? undefined : findCall(session.view.items, callId);
-    if (item !== undefined) this.#publisher.announce(item, question.agent);
+    if (question.callId !== undefined) this.#announce(question.callId);
     await this.#sending;
     const place = { client, sessionId: session.id, cwd: session.info.cwd, capabilities, signal };
     const reply = await askClient(question, place);
@@ -122,13 +139,19 @@ export class AcpSession {
   }
 }
 
-/** The item of a call, from the newest backwards, those of subagents included. */
-function findCall(items: readonly ViewItem[], callId: string): ToolItem | undefined {
+interface FoundCall {
+  readonly item: ToolItem;
+  /** The subagent that made it. */
+  readonly agent?: string | undefined;
+}
+
+/** A call, from the newest backwards, those of subagents included. */
+function findCall(items: readonly ViewItem[], callId: string, agent?: string): FoundCall | undefined {
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index];
     if (item?.type !== "tool") continue;
-    if (item.callId === callId) return item;
-    const inner = item.agent === undefined ? undefined : findCall(item.agent.items, callId);
+    if (item.callId === callId) return { item, agent };
+    const inner = item.agent === undefined ? undefined : findCall(item.agent.items, callId, item.agent.name);
     if (inner !== undefined) return inner;
   }
   return undefined;

@@ -1,5 +1,6 @@
-import { type AgentContext, type ClientCapabilities, methods } from "@agentclientprotocol/sdk";
+import { type AgentContext, type ClientCapabilities, methods, RequestError } from "@agentclientprotocol/sdk";
 import type { SessionPorts } from "../../app/coding-session/coding-session.ts";
+import { isRecord } from "../../core/base/json.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import type { PortCommand, PortCommandEnd, ShellPort } from "../../tools/shell/shell-port.ts";
 
@@ -15,7 +16,7 @@ export function clientPorts(
     ...(fs?.writeTextFile === true
       ? {
           writeText: async (path, content) => {
-            await client.request(methods.client.fs.writeTextFile, { sessionId, path, content });
+            await told(client.request(methods.client.fs.writeTextFile, { sessionId, path, content }));
           },
         }
       : {}),
@@ -36,20 +37,36 @@ async function readText(client: AgentContext, sessionId: string, path: string): 
   }
 }
 
+/** What an editor answers; where it fails, its own words stand in the message. */
+async function told<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    const data = error instanceof RequestError && isRecord(error.data) ? error.data : {};
+    const { details } = data;
+    throw typeof details === "string" ? new Error(details, { cause: error }) : error;
+  }
+}
+
 async function runInTerminal(
   client: AgentContext,
   sessionId: string,
-  { command, cwd, env, maxOutputBytes, signal, onTerminal }: PortCommand,
+  { command, cwd, env, unset, maxOutputBytes, signal, onTerminal }: PortCommand,
 ): Promise<PortCommandEnd> {
   signal.throwIfAborted();
-  await using terminal = await client.createTerminal({
-    sessionId,
-    command: "bash",
-    args: ["-c", command],
-    cwd,
-    env: Object.entries(env).map(([name, value]) => ({ name, value })),
-    outputByteLimit: maxOutputBytes,
-  });
+  const bash = ["bash", "-c", command];
+  const [program = "bash", ...args] =
+    unset.length === 0 ? bash : ["env", ...unset.flatMap((name) => ["-u", name]), ...bash];
+  await using terminal = await told(
+    client.createTerminal({
+      sessionId,
+      command: program,
+      args,
+      cwd,
+      env: Object.entries(env).map(([name, value]) => ({ name, value })),
+      outputByteLimit: maxOutputBytes,
+    }),
+  );
   onTerminal?.(terminal.id);
   const onAbort = (): void => {
     terminal.kill().catch(() => undefined);

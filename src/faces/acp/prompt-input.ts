@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
+import { type BlobResourceContents, type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
 import type { UserBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
 
@@ -27,8 +27,7 @@ function toBlock(block: ContentBlock): UserBlock {
       return { type: "text", text: `@${localPath(block.uri)}` };
     case "resource": {
       const { resource } = block;
-      if (!("text" in resource))
-        throw RequestError.invalidParams({ uri: resource.uri }, "An embedded resource must be text.");
+      if (!("text" in resource)) return embeddedImage(resource);
       return {
         type: "text",
         text: `<file path=${JSON.stringify(localPath(resource.uri))}>\n${resource.text}\n</file>`,
@@ -40,6 +39,12 @@ function toBlock(block: ContentBlock): UserBlock {
         `A prompt cannot hold ${block.type}: text, images and files can be sent.`,
       );
   }
+}
+
+function embeddedImage({ uri, mimeType, blob }: BlobResourceContents): UserBlock {
+  if (mimeType?.startsWith("image/") !== true)
+    throw RequestError.invalidParams({ uri }, "An embedded resource must be text or an image.");
+  return { type: "image", source: { type: "base64", media_type: mimeType, data: blob } };
 }
 
 function localPath(uri: string): string {

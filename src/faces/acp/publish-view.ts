@@ -1,4 +1,5 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
+import { oneLine } from "../../app/coding-session/call-text.ts";
 import type { SessionView, ToolItem, ViewItem } from "../../app/coding-session/view.ts";
 import { diffContent, toolFacts, toolStatus } from "./tool-facts.ts";
 
@@ -31,6 +32,7 @@ export class ViewPublisher {
   readonly #sent = new Map<string, Sent>();
   #todo: SessionView["todo"] = [];
   #usage = "";
+  #hasTitle = false;
   #mode = "";
 
   constructor(options: ViewPublisherOptions) {
@@ -48,6 +50,7 @@ export class ViewPublisher {
   /** Takes what stands in a view as known. */
   skip(view: SessionView): void {
     for (const item of view.items) this.#note(item, "text" in item ? item.text : "");
+    this.#hasTitle = view.items.some(({ type }) => type === "user");
     this.#todo = view.todo;
     this.#mode = view.mode;
   }
@@ -58,10 +61,19 @@ export class ViewPublisher {
     { isReplay = false, agent }: { readonly isReplay?: boolean; readonly agent?: string } = {},
   ): void {
     if (this.#sent.get(item.id)?.version === item.version) return;
+    if (item.type === "user" && agent === undefined) this.#title(item.text);
     if (item.type === "tool") this.#call(item, agent);
     else if (!("text" in item)) this.#note(item, "");
     else if (item.type === "user" && !isReplay) this.#note(item, item.text);
     else if (agent === undefined) this.#chunk(CHUNKS[item.type], item);
+  }
+
+  /** A session is called by the first thing that was said in it. */
+  #title(text: string): void {
+    const title = sessionName(text);
+    if (this.#hasTitle || title === "") return;
+    this.#hasTitle = true;
+    this.#options.send({ sessionUpdate: "session_info_update", title });
   }
 
   /** A call, and those of the subagent that it started. */
@@ -92,7 +104,7 @@ export class ViewPublisher {
     send({ sessionUpdate: "usage_update", used: Math.round(used), size, ...cost });
   }
 
-  /** Announces a call that is asked about, unless the editor knows it. */
+  /** Sends a call as it is now. */
   announce(item: ToolItem, agent?: string): void {
     this.#tool(item, agent);
   }
@@ -139,4 +151,11 @@ export class ViewPublisher {
     if (text === "" || (diffs.length > 0 && item.state === "ok")) return diffs;
     return [...diffs, { type: "content", content: { type: "text", text } }];
   }
+}
+
+const MAX_TITLE = 120;
+
+/** What a session is called that begins with this text. */
+export function sessionName(text: string): string {
+  return oneLine(text, MAX_TITLE);
 }

@@ -1,5 +1,5 @@
 import { Readable, Writable } from "node:stream";
-import { ndJsonStream } from "@agentclientprotocol/sdk";
+import { type AnyMessage, methods, ndJsonStream } from "@agentclientprotocol/sdk";
 import { AcpAgent, type AcpAgentOptions } from "./acp-agent.ts";
 
 /**
@@ -15,11 +15,11 @@ export async function serveAcp(
   }: { readonly input: Readable; readonly output: Writable; readonly signal: AbortSignal },
 ): Promise<void> {
   const agent = new AcpAgent(options);
-  const stream = ndJsonStream(
+  const { readable, writable } = ndJsonStream(
     Writable.toWeb(output) as WritableStream<Uint8Array>,
     Readable.toWeb(input) as ReadableStream<Uint8Array>,
   );
-  const connection = agent.app().connect(stream);
+  const connection = agent.app().connect({ readable: readable.pipeThrough(inOrder()), writable });
   const onAbort = (): void => connection.close();
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
@@ -29,4 +29,15 @@ export async function serveAcp(
     signal.removeEventListener("abort", onAbort);
     await agent.close();
   }
+}
+
+/** Handlers of notifications start later than those of requests: a cancel would hit the prompt that was written behind it. */
+function inOrder(): TransformStream<AnyMessage, AnyMessage> {
+  return new TransformStream({
+    transform: async (message, controller) => {
+      controller.enqueue(message);
+      if ("method" in message && message.method === methods.agent.session.cancel)
+        await new Promise((resolve) => setImmediate(resolve));
+    },
+  });
 }

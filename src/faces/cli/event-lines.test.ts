@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../core/agent/agent.ts";
-import { recordedError } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { NanoAgentError, recordedError } from "../../core/base/errors.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { calls, says, thinks } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";

@@ -25,13 +25,23 @@ import type { RunFlags } from "./run-flags.ts";
 import type { RunObservers } from "./run-observers.ts";
 import { RunTeller } from "./run-teller.ts";
 import { sessionOptionsOf } from "./session-options.ts";
+import { styleFor } from "./style.ts";
+import { WaitingLine } from "./waiting-line.ts";
 
 /**
  * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for. Resolves to the exit code
  * when everything the run started has ended. Never rejects: whatever goes wrong is told and has a code.
  */
 export function runHeadless(context: CommandContext, flags: RunFlags): Promise<number> {
-  return new HeadlessRun(context, flags).run();
+  const { stdout, stderr, environment } = context;
+  if (!stderr.isTerminal || environment["TERM"] === "dumb") return new HeadlessRun(context, flags).run();
+  const waiting = new WaitingLine({
+    output: stderr,
+    style: styleFor(true, environment),
+    width: () => process.stderr.columns || 80,
+  });
+  const over = { ...context, stdout: waiting.over(stdout), stderr: waiting.over(stderr) };
+  return new HeadlessRun(over, flags, waiting).run();
 }
 
 class HeadlessRun {
@@ -51,11 +61,12 @@ class HeadlessRun {
   /** Whether the newest input has its result. */
   #isTold = false;
 
-  constructor(context: CommandContext, flags: RunFlags) {
+  constructor(context: CommandContext, flags: RunFlags, waiting?: WaitingLine) {
     this.#context = context;
     this.#flags = flags;
     this.#newId = flags.session.sessionId ?? newUuid();
-    this.#teller = new RunTeller({ context, flags, prepared: () => this.#prepared, newId: this.#newId });
+    const prepared = (): PreparedSession | undefined => this.#prepared;
+    this.#teller = new RunTeller({ context, flags, prepared, waiting, newId: this.#newId });
     context.stdout.onBroken((error) => {
       if (!("code" in error) || error.code !== "EPIPE") this.#teller.say(`standard output: ${error.message}`);
       this.#broken.abort(error);
@@ -99,7 +110,7 @@ class HeadlessRun {
     const prompt = flags.inputFormat === "text" ? await this.#prompt() : undefined;
     if (flags.inputFormat !== "text" && flags.words.length > 0) throw promptBesideLines();
     try {
-      const session = await prepared.open();
+      const [session] = await Promise.all([prepared.open(), this.#teller.prepare()]);
       this.#session = session;
       this.#teller.begin(this.#cwd, session);
       await this.#observe(session, prepared);

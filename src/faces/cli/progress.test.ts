@@ -1,10 +1,13 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
+import { tempFolder } from "../../../test/temp-folder.ts";
 import { Agent } from "../../core/agent/agent.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { calls, says, thinks } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
+import { fileTools } from "../../tools/file-tools.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
+import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { StreamOutput } from "./output.ts";
 import { Progress } from "./progress.ts";
 import { styleFor } from "./style.ts";
@@ -63,7 +66,7 @@ test("a person sees reasoning, calls with arguments, and what came of them", asy
     [
       "Let me see.",
       "Trying.",
-      "● echo a␛b times: 2",
+      '● echo {"text":"a\\u001bb","times":2}',
       "● fails",
       "  └ echo: 2 echoes, 9 B · 0 ms",
       "  ✗ fails: Error: no luck · 0 ms",
@@ -72,7 +75,7 @@ test("a person sees reasoning, calls with arguments, and what came of them", asy
   );
 });
 
-test("a result directly below its call needs no name, and a failure with much to say is told by its title", async () => {
+test("a result directly below its call needs no name, and a failure with much to say by its title and its last lines", async () => {
   const { output, text } = screen(true);
   const progress = new Progress({
     stderr: output,
@@ -84,7 +87,7 @@ test("a result directly below its call needs no name, and a failure with much to
     description: "runs",
     parameters: { type: "object", properties: { lines: { type: "integer" } }, required: ["lines"] } as const,
     execute: ({ lines }) => ({
-      content: "no such file\n".repeat(lines),
+      content: `${"no such file\n".repeat(lines)}[exit code 1 after 12 ms]`,
       isError: true,
       title: "exit code 1",
     }),
@@ -100,12 +103,66 @@ test("a result directly below its call needs no name, and a failure with much to
       .replaceAll(/\d+ ms/g, "0 ms")
       .split("\n"),
   ).toEqual([
-    "● run lines: 1",
-    "  ✗ no such file · 0 ms",
-    "● run lines: 40",
-    "  ✗ exit code 1 · 40 lines, 520 B · 0 ms",
+    '● run {"lines":1}',
+    "  ✗ no such file [exit code 1 after 0 ms] · 0 ms",
+    '● run {"lines":40}',
+    "  ✗ exit code 1 · 41 lines, 545 B · 0 ms",
+    ...Array.from({ length: 6 }, () => "    no such file"),
     "",
   ]);
+});
+
+test("an edit shows the lines that changed, at most twelve of them, and a new file none", async () => {
+  const { output, text } = screen(true);
+  const style = styleFor(true, { NO_COLOR: "1" });
+  const progress = new Progress({ stderr: output, style, liveText: undefined });
+  const cwd = tempFolder({ "a.txt": `${Array.from({ length: 30 }, (_, at) => `line ${at}`).join("\n")}\n` });
+  const many = Array.from({ length: 7 }, (_, at) => ({
+    old_string: `line ${at + 20}\n`,
+    new_string: `row ${at}\n`,
+  }));
+  const model = new ScriptedModel([
+    calls("read", { path: "a.txt" }),
+    calls("edit", { path: "a.txt", edits: [{ old_string: "line 3\n", new_string: "three\nand more\n" }] }),
+    calls("edit", { path: "a.txt", edits: many }),
+    calls("write", { path: "b.txt", content: "new\n" }),
+    says("Done."),
+  ]);
+  const agent = new Agent({ model, tools: fileTools({ cwd }) });
+  await agent.run("go", { onEvent: (event) => progress.show(event) });
+  expect(
+    text()
+      .replaceAll(/\d+ ms/g, "0 ms")
+      .split("\n"),
+  ).toEqual([
+    "● read a.txt",
+    expect.stringMatching(/^ {2}└ /),
+    "● edit a.txt",
+    expect.stringMatching(/^ {2}└ 1 replacement/),
+    "    4 -line 3",
+    "    4 +three",
+    "    5 +and more",
+    "● edit a.txt",
+    expect.stringMatching(/^ {2}└ 7 replacements/),
+    ...Array.from({ length: 7 }, (_, at) => `    ${at + 22} -line ${at + 20}`),
+    ...Array.from({ length: 5 }, (_, at) => `    ${at + 22} +row ${at}`),
+    "    … 2 more lines",
+    "● write b.txt",
+    expect.stringMatching(/^ {2}└ /),
+    "",
+  ]);
+});
+
+test("an answer that is watched is dressed row by row, and what is left of it comes with its end", async () => {
+  const { output, text } = screen(true);
+  const style = styleFor(true, {});
+  const dress = (): DressedAnswer => ({ push: (more) => `<${more}>`, end: () => "<end>" });
+  const progress = new Progress({ stderr: output, style, liveText: output, dress });
+  progress.show({ type: "text_delta", index: 0, text: "a" });
+  progress.show({ type: "text_delta", index: 0, text: "b" });
+  progress.closeLine();
+  progress.closeLine();
+  expect(text()).toBe("<a><b><end>");
 });
 
 test("where a person watches the answer too, text goes there as it comes", async () => {

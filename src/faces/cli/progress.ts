@@ -1,20 +1,15 @@
-import { byteSize, lineCount } from "../../app/coding-session/call-text.ts";
-import type { CompactionEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import type { CompactionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
 import { circleText } from "../../core/agent/loop-guard.ts";
-import { counted } from "../../core/base/text.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
-import { describeInput } from "./describe-input.ts";
+import type { DressedAnswer } from "../terminal/dressed-answer.ts";
+import { callLine, MAX_COLUMNS, resultLines } from "./call-lines.ts";
 import type { Output } from "./output.ts";
 import type { Style } from "./style.ts";
 import { subagentLine } from "./subagent-line.ts";
 import { terminalLine, terminalText } from "./terminal-text.ts";
-
-/** Widest line of a call or a result. */
-const MAX_COLUMNS = 100;
-/** A failure that says more is told by its title; the words are for the model. */
-const MAX_SHOWN_LINES = 3;
+import type { WaitingLine } from "./waiting-line.ts";
 
 /** What {@link Progress} writes to, and how much. */
 export interface ProgressOptions {
@@ -22,6 +17,10 @@ export interface ProgressOptions {
   readonly style: Style;
   /** Gets the text of answers as it comes, when a person watches standard output too. */
   readonly liveText: Output | undefined;
+  /** Dresses an answer that goes there; undefined, or left out: it is shown as it is written. */
+  readonly dress?: () => DressedAnswer | undefined;
+  /** Told of every event, and drawn by {@link Progress.draw}. */
+  readonly waiting?: WaitingLine | undefined;
 }
 
 /**
@@ -33,6 +32,8 @@ export class Progress {
   /** What the cursor stands behind: reasoning or answer text that has no line end yet. */
   #open: "thinking" | "text" | undefined;
   #lastChar = "\n";
+  /** The answer that is being shown, where it is dressed. */
+  #answer: DressedAnswer | undefined;
   /** The call whose line was written last: its result needs no name. */
   #lastCall: string | undefined;
   /** Events that wait until somebody else has finished writing. */
@@ -59,7 +60,8 @@ export class Progress {
       this.#held.push(event);
       return;
     }
-    const { stderr } = this.#options;
+    const { stderr, waiting } = this.#options;
+    waiting?.follow(event);
     if (!stderr.isTerminal) {
       if (event.type === "warning") stderr.write(`nano-agent: ${terminalLine(event.message, 500)}\n`);
       if (event.type === "compaction") stderr.write(`nano-agent: ${compactionLine(event)}\n`);
@@ -83,7 +85,12 @@ export class Progress {
         this.#lastCall = event.callId;
         return;
       case "tool_result":
-        this.#line(resultLine(event, { style: this.#options.style, named: event.callId !== this.#lastCall }));
+        this.#line(
+          resultLines(event, {
+            style: this.#options.style,
+            named: event.callId !== this.#lastCall,
+          }).join("\n"),
+        );
         this.#lastCall = undefined;
         return;
       case "retry":
@@ -96,9 +103,17 @@ export class Progress {
     }
   }
 
+  /** Shows what is waited for and how long, unless the cursor stands in a line of something else. */
+  draw(): void {
+    if (this.#held === undefined && this.#lastChar === "\n") this.#options.waiting?.draw();
+  }
+
   /** Ends the line the cursor is in, if it is in one. */
   closeLine(): void {
     if (this.#open === undefined) return;
+    const rest = this.#answer?.end() ?? "";
+    this.#answer = undefined;
+    this.#options.liveText?.write(rest);
     const output = this.#open === "text" ? this.#options.liveText : this.#options.stderr;
     if (this.#lastChar !== "\n") output?.write("\n");
     this.#open = undefined;
@@ -111,10 +126,12 @@ export class Progress {
   }
 
   #text(text: string): void {
-    const { liveText } = this.#options;
+    const { liveText, dress } = this.#options;
     if (liveText === undefined) return;
     this.#switchTo("text");
-    this.#write(liveText, text, (plain) => plain);
+    this.#answer ??= dress?.();
+    if (this.#answer !== undefined) liveText.write(this.#answer.push(text));
+    else this.#write(liveText, text, (plain) => plain);
   }
 
   #write(output: Output, text: string, dress: (text: string) => string): void {
@@ -193,37 +210,4 @@ function phaseLine({ phase, round, step, plan }: PhaseEvent): string {
   if (step === undefined) return `── ${name}${round === undefined || round === 1 ? "" : ` ${round}`}`;
   const text = plan?.[step - 1] ?? "";
   return `── step ${step} of ${plan?.length ?? step}: ${terminalLine(text, MAX_COLUMNS)}`;
-}
-
-function callLine(event: ToolIntentEntry, style: Style): string {
-  const indent = event.parentCallId === undefined ? "" : "  ";
-  const input = terminalLine(describeInput(event.input), MAX_COLUMNS);
-  return `${indent}${style.bold(`● ${event.name}`)}${input === "" ? "" : ` ${input}`}`;
-}
-
-interface ResultLook {
-  readonly style: Style;
-  /** True where other lines stand between call and result. */
-  readonly named: boolean;
-}
-
-function resultLine(event: ToolResultEntry, { style, named }: ResultLook): string {
-  const indent = event.parentCallId === undefined ? "  " : "    ";
-  const text = textOf(event.result.content, "\n");
-  const time = describeDuration(event.durationMs);
-  const name = named ? `${event.name}: ` : "";
-  if (event.status === "denied")
-    return `${indent}${style.red(`✗ ${event.name}: ${terminalLine(text, MAX_COLUMNS * 3)}`)}`;
-  const title = event.title === undefined ? undefined : terminalLine(event.title, 60);
-  if (event.status !== "ok") {
-    if (title === undefined || lineCount(text) <= MAX_SHOWN_LINES)
-      return `${indent}${style.red(`✗ ${name}${terminalLine(text, MAX_COLUMNS)}`)} ${style.dim(`· ${time}`)}`;
-    return `${indent}${style.red(`✗ ${name}${title}`)} ${style.dim(`· ${size(text)} · ${time}`)}`;
-  }
-  const amount = title === undefined ? size(text) : `${title}, ${byteSize(text)}`;
-  return `${indent}${style.dim(`└ ${name}${amount} · ${time}`)}`;
-}
-
-function size(text: string): string {
-  return `${counted(lineCount(text), "line")}, ${byteSize(text)}`;
 }

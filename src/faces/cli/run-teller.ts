@@ -9,6 +9,7 @@ import type { AgentEvent } from "../../core/agent/event.ts";
 import { counted } from "../../core/base/text.ts";
 import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
+import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { personToAsk } from "./approval/person-to-ask.ts";
 import type { CommandContext } from "./command-context.ts";
 import { explainError } from "./explain-error.ts";
@@ -17,6 +18,7 @@ import { createReporter, type InitFacts, type Reporter } from "./reporter.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { styleFor } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
+import type { WaitingLine } from "./waiting-line.ts";
 import { widthOf, wrapText } from "./wrap-text.ts";
 
 /** What a {@link RunTeller} looks at. */
@@ -25,6 +27,8 @@ export interface RunTellerOptions {
   readonly flags: RunFlags;
   /** What is known of the session by now. */
   readonly prepared: () => PreparedSession | undefined;
+  /** Shows on a terminal what the run waits for. */
+  readonly waiting: WaitingLine | undefined;
   /** Id of the session as long as nothing is known of it. */
   readonly newId: string;
 }
@@ -36,24 +40,40 @@ export class RunTeller {
   readonly #options: RunTellerOptions;
   readonly #reporter: Reporter;
   readonly #progress: Progress;
+  readonly #isLive: boolean;
+  #dress: (() => DressedAnswer) | undefined;
+  #beat: NodeJS.Timeout | undefined;
+  /** Said with the session, where a person reads it. */
+  #modelText: string | undefined;
 
   constructor(options: RunTellerOptions) {
     this.#options = options;
-    const { context, flags, prepared, newId } = options;
+    const { context, flags, prepared, newId, waiting } = options;
     const { stdout, stderr, environment } = context;
     const { outputFormat, inputFormat, partialMessages: partial } = flags;
     const live = isLive(context, flags);
     const style = styleFor(stderr.isTerminal, environment);
     const sessionId = (): string => prepared()?.sessionId ?? newId;
     this.#reporter = createReporter({ format: outputFormat, stdout, sessionId, partial, live });
-    this.#progress = new Progress({ stderr, style, liveText: live ? stdout : undefined });
+    this.#isLive = live;
+    const liveText = live ? stdout : undefined;
+    this.#progress = new Progress({ stderr, style, liveText, dress: () => this.#dress?.(), waiting });
     const hold = (): (() => void) => this.#progress.hold();
     this.person = personToAsk({ outputFormat, inputFormat, stderr, style, hold });
+  }
+
+  /** Loads what dresses answers for a person. */
+  async prepare(): Promise<void> {
+    const { environment } = this.#options.context;
+    if (!this.#isLive || environment["TERM"] === "dumb") return;
+    const { dressAnswer } = await import("../tui/dress-answer.ts");
+    this.#dress = () => dressAnswer(environment, () => process.stdout.columns || 80);
   }
 
   /** The first line; later ones are left out. */
   begin(cwd: string, session: CodingSession | undefined): void {
     this.#reporter.begin({ cwd, ...initFacts(session?.info, this.#options.flags) });
+    if (session !== undefined && this.#options.context.stderr.isTerminal) this.say(this.#startText(session));
     for (const notice of session?.notices ?? []) {
       if (notice.code === "untrusted") this.#reporter.untrusted(notice.folder, notice.items);
       else if (notice.code === "repaired") this.#reporter.repair(notice.repairs, notice.path);
@@ -61,12 +81,17 @@ export class RunTeller {
   }
 
   event(event: AgentEvent): void {
+    if (this.#options.waiting !== undefined)
+      this.#beat ??= setInterval(() => this.#progress.draw(), BEAT_MS).unref();
     this.#progress.show(event);
     this.#reporter.event(event);
   }
 
   /** The result. */
   end(outcome: Outcome): void {
+    clearInterval(this.#beat);
+    this.#beat = undefined;
+    this.#options.waiting?.clear();
     this.#progress.closeLine();
     this.#reporter.end(outcome);
   }
@@ -82,6 +107,8 @@ export class RunTeller {
 
   notice(notice: Notice): void {
     if (notice.code === "permission") this.person?.tell(noticeText(notice));
+    else if (notice.code === "model_chosen" && this.#options.context.stderr.isTerminal)
+      this.#modelText = noticeText(notice);
     else if (notice.code !== "model_chosen" || this.#isNews(notice)) this.say(noticeText(notice));
   }
 
@@ -107,14 +134,24 @@ export class RunTeller {
     stderr.write(`${styleFor(true, environment).dim(parts.join(" · "))}\n`);
   }
 
-  /** A person sees which model is used and why; a program when that was not said in so many words. */
+  /** Which model works on which session, for a person. */
+  #startText({ info, id }: CodingSession): string {
+    const model = this.#modelText ?? `model ${info.model.name}`;
+    return !this.#options.flags.session.keep ? model : `${model}; session ${id.slice(0, SHOWN_ID)}`;
+  }
+
+  /** A program sees which model is used and why when that was not said in so many words. */
   #isNews({ source }: Extract<Notice, { readonly code: "model_chosen" }>): boolean {
-    const { context, prepared } = this.#options;
-    const said = prepared()?.settings.config.values.model;
+    const said = this.#options.prepared()?.settings.config.values.model;
     const isNamed = said !== undefined && said !== LOCAL_MODEL;
-    return source !== undefined && (context.stderr.isTerminal || !isNamed);
+    return source !== undefined && !isNamed;
   }
 }
+
+/** Milliseconds between two looks of a person at what is waited for. */
+const BEAT_MS = 1_000;
+/** Characters of a session's id that are enough to go on with it. */
+const SHOWN_ID = 8;
 
 /** The answer is shown while it is written only where a person sees both streams; a value for a schema is one piece. */
 function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, config }: RunFlags): boolean {

@@ -1,7 +1,7 @@
+import { callTitle } from "../../app/coding-session/call-text.ts";
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
 import { circleText } from "../../core/agent/loop-guard.ts";
 import { textOf } from "../../core/message/message.ts";
-import { describeInput } from "./describe-input.ts";
 import type { Style } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
 
@@ -17,7 +17,7 @@ export function subagentLine(event: SubagentEvent, style: Style): string | undef
   const head = `  ${style.dim(`${agents.map((name) => terminalLine(name, 40)).join(" › ")} ·`)}`;
   switch (inner.type) {
     case "tool_intent": {
-      const input = terminalLine(describeInput(inner.input), MAX_COLUMNS);
+      const input = terminalLine(callTitle(inner.input), MAX_COLUMNS);
       return `${head} ${inner.name}${input === "" ? "" : ` ${style.dim(input)}`}`;
     }
     case "tool_result": {

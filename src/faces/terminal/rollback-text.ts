@@ -92,6 +92,7 @@ const OMISSIONS: { readonly [reason in OmissionReason]: string } = {
   unreadable: "not readable",
   special: "not a regular file",
   too_many_files: "too many files",
+  no_time: "not read for the first time yet",
   mount: "another file system",
   outside: "outside of the workspace",
   failed: "could not be looked at",

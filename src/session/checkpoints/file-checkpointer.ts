@@ -4,9 +4,10 @@ import type { CheckpointedCall, Checkpointer } from "../../core/agent/checkpoint
 import type { CheckpointEntry, NewEntry } from "../../core/agent/entry.ts";
 import type { FileChange, Omission } from "../../core/agent/file-change.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import { counted } from "../../core/base/text.ts";
 import { systemCode } from "../session-error.ts";
 import { isWithin, keyWithin, type PathKey } from "./path-key.ts";
-import type { Observation, Workspace } from "./workspace.ts";
+import type { Observation, Patience, Workspace } from "./workspace.ts";
 
 /** What a {@link FileCheckpointer} works with. */
 export interface FileCheckpointerOptions {
@@ -15,6 +16,10 @@ export interface FileCheckpointerOptions {
   /** The call that was cut when the session ended last, if one was: what changed since is laid to it. */
   readonly interrupted?: { readonly callId: string; readonly name: string } | undefined;
   readonly onNotice?: (message: string) => void;
+  /** See {@link import("./limits.ts").CheckpointLimits.maxWaitMs}. */
+  readonly maxWaitMs: number;
+  /** Milliseconds, for measuring. Default `performance.now`. */
+  readonly now?: () => number;
   /** Called after something was kept for the first time. */
   readonly onFirstUse?: () => void;
 }
@@ -29,6 +34,9 @@ interface Active {
   readonly outside: ReadonlyMap<string, string>;
 }
 
+/** After a call nothing is looked at for the first time: what stands there is what the call left. */
+const IMPATIENT: Patience = { mayRead: () => false, mayOpen: () => false };
+
 /** Changes recorded in one entry; a call that made more gets several. */
 const MAX_CHANGES = 1000;
 /** Places left out that are named in one entry. */
@@ -42,6 +50,11 @@ const MAX_OMITTED = 200;
 export class FileCheckpointer implements Checkpointer {
   readonly #workspaces: readonly Workspace[];
   readonly #onNotice: (message: string) => void;
+  readonly #maxWaitMs: number;
+  readonly #now: () => number;
+  /** Since when a call waits to begin. */
+  #waitingSince: number | undefined;
+  #isClosing = false;
   #onFirstUse: (() => void) | undefined;
   #interrupted: FileCheckpointerOptions["interrupted"];
   readonly #active = new Map<string, Active>();
@@ -50,32 +63,43 @@ export class FileCheckpointer implements Checkpointer {
   #turn: Promise<unknown> = Promise.resolve();
   readonly #noticed = new Set<string>();
 
-  constructor({ workspaces, interrupted, onNotice = () => undefined, onFirstUse }: FileCheckpointerOptions) {
+  constructor(options: FileCheckpointerOptions) {
+    const { workspaces, interrupted, onNotice = () => undefined, onFirstUse } = options;
     this.#workspaces = workspaces;
+    this.#maxWaitMs = options.maxWaitMs;
+    this.#now = options.now ?? ((): number => performance.now());
     this.#onFirstUse = onFirstUse;
     this.#interrupted = interrupted;
     this.#onNotice = onNotice;
   }
 
-  /** Looks at the whole workspace ahead of the first call that needs it. Never rejects: the call itself will tell. */
+  /**
+   * Looks at what was never looked at, ahead of the first call that needs it, until one waits. Never rejects: the call itself will tell.
+   */
   prepare(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#workspaces.every(({ isNew }) => !isNew)) return;
-      if (this.#active.size === 0 && this.#interrupted === undefined) await this.#observe("anywhere");
+      if (this.#active.size === 0 && this.#interrupted === undefined)
+        await this.#observe("anywhere", this.#patience);
     }).catch(() => undefined);
   }
 
   before(call: CheckpointedCall): Promise<void> {
     const reach = reachOf(call);
     if (reach === undefined) return Promise.resolve();
+    this.#waitingSince ??= this.#now();
     return this.#inTurn(async () => {
       try {
-        const observed = await this.#observe(reach);
+        this.#waitingSince ??= this.#now();
+        const observed = await this.#observe(reach, this.#patience);
+        for (const [workspace] of observed) this.#tellUnread(workspace);
         this.#attribute(observed);
         if (observed.length > 0) this.#onFirstUse?.();
         if (observed.length > 0) this.#onFirstUse = undefined;
       } catch (error) {
         throw cannotKeep(error);
+      } finally {
+        this.#waitingSince = undefined;
       }
       for (const workspace of this.#workspaces) workspace.save();
       this.#active.set(call.callId, { call, reach, outside: this.#outsideOf(reach) });
@@ -87,7 +111,7 @@ export class FileCheckpointer implements Checkpointer {
     if (reach === undefined || !this.#active.has(call.callId)) return Promise.resolve([]);
     return this.#inTurn(async () => {
       try {
-        const observed = await this.#observe(reach);
+        const observed = await this.#observe(reach, IMPATIENT);
         const entries = observed.flatMap(([workspace, seen]) => entriesOf(call, workspace.root, seen));
         return [...this.#found.splice(0), ...entries, ...this.#outsideChanges(call)];
       } catch (error) {
@@ -102,15 +126,27 @@ export class FileCheckpointer implements Checkpointer {
 
   /** Waits for the looks at work and stores what is known of the workspaces. */
   close(): Promise<void> {
+    this.#isClosing = true;
     return this.#inTurn(async () => {
       for (const workspace of this.#workspaces) workspace.save();
     });
   }
 
-  async #observe(reach: Reach): Promise<readonly (readonly [Workspace, Observation])[]> {
+  /** There is time while no call waits, then as much as one may wait. */
+  readonly #patience: Patience = {
+    mayRead: () => this.#hasTime(1),
+    mayOpen: () => this.#hasTime(2),
+  };
+
+  #hasTime(times: number): boolean {
+    if (this.#isClosing) return false;
+    return this.#waitingSince === undefined || this.#now() - this.#waitingSince < this.#maxWaitMs * times;
+  }
+
+  async #observe(reach: Reach, patience: Patience): Promise<readonly (readonly [Workspace, Observation])[]> {
     const observed: [Workspace, Observation][] = [];
     for (const workspace of this.#workspaces) {
-      if (reach === "anywhere") observed.push([workspace, await workspace.scan()]);
+      if (reach === "anywhere") observed.push([workspace, await workspace.scan(patience)]);
       else {
         const keys = reach.flatMap((path) => keyWithin(workspace.root, path) ?? []);
         if (keys.length > 0) observed.push([workspace, workspace.look(keys)]);
@@ -153,9 +189,23 @@ export class FileCheckpointer implements Checkpointer {
     }
   }
 
-  #tellOnce(message: string): void {
-    if (this.#noticed.has(message)) return;
-    this.#noticed.add(message);
+  /** Says once that commands go ahead of what could not be read in time. */
+  #tellUnread({ root, unread: { files, folders } }: Workspace): void {
+    if (files + folders === 0) return;
+    const places = [
+      ...(files > 0 ? [counted(files, "file")] : []),
+      ...(folders > 0 ? [counted(folders, "folder")] : []),
+    ].join(" and ");
+    const seconds = this.#maxWaitMs / 1_000;
+    this.#tellOnce(
+      `undo: reading ${root} for the first time takes longer than ${seconds} s. Until ${places} are read, beside the next commands, what commands change there is not kept.`,
+      `unread ${root}`,
+    );
+  }
+
+  #tellOnce(message: string, key = message): void {
+    if (this.#noticed.has(key)) return;
+    this.#noticed.add(key);
     this.#onNotice(message);
   }
 
@@ -241,7 +291,9 @@ export function entriesOf(
   root: string,
   { changes, omitted }: Observation,
 ): Checkpoint[] {
-  if (changes.length === 0 && omitted.every(({ changed }) => changed !== true)) return [];
+  // A folder that there was no time for will be known later, and what the call did there will look as if it had always been so.
+  const isUntold = omitted.some(({ changed, reason }) => changed === true || reason === "no_time");
+  if (changes.length === 0 && !isUntold) return [];
   const entries: Checkpoint[] = [];
   for (let at = 0; at === 0 || at < changes.length; at += MAX_CHANGES) {
     const part: readonly FileChange[] = changes.slice(at, at + MAX_CHANGES);

@@ -61,6 +61,11 @@ export function unkept(stats: Stats, reason: OmissionReason): FileVersion {
   return { type: "unkept", reason, mark: markOf(stats) };
 }
 
+/** Whether a file was seen and its content never read, for want of time. */
+export function isUnread(state: FileState | undefined): boolean {
+  return state?.version?.type === "unkept" && state.version.reason === "no_time";
+}
+
 /** Tells one version of something that is not kept from another. */
 export function markOf({ mode, size, mtimeMs, ino }: FileFacts): string {
   return `${mode.toString(8)}:${size}:${mtimeMs}:${ino}`;

@@ -8,6 +8,11 @@ export interface CheckpointLimits {
   readonly maxBulkEntries: number;
   /** Bytes on disk for one workspace. Default 1 GiB. */
   readonly maxStoreBytes: number;
+  /**
+   * Milliseconds that a call waits for what is read for the first time; for going through folders for the first time twice as long.
+   * What is left waits for the calls after it. Default 2,000.
+   */
+  readonly maxWaitMs: number;
 }
 
 /** The limits where nobody says otherwise. */
@@ -16,6 +21,7 @@ export const DEFAULT_LIMITS: CheckpointLimits = {
   maxEntries: 200_000,
   maxBulkEntries: 5_000,
   maxStoreBytes: 1024 * 1024 * 1024,
+  maxWaitMs: 2_000,
 };
 
 /** Names of folders that hold what a command can make again, often by the ten thousand. */

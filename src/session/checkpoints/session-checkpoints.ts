@@ -23,6 +23,8 @@ export interface SessionCheckpointsOptions {
   /** The call that was cut when the session ended last. */
   readonly interrupted?: { readonly callId: string; readonly name: string } | undefined;
   readonly onNotice?: (message: string) => void;
+  /** Milliseconds, for measuring how long a call waits. Default `performance.now`. */
+  readonly now?: () => number;
 }
 
 /** Share of the space from which the end of a run cleans up. */
@@ -47,6 +49,8 @@ export class SessionCheckpoints implements Checkpointer {
     this.#files = new FileCheckpointer({
       workspaces: this.#workspaces,
       interrupted: isOwn ? interrupted : undefined,
+      maxWaitMs: this.#limits.maxWaitMs,
+      ...(options.now === undefined ? {} : { now: options.now }),
       ...(onNotice === undefined ? {} : { onNotice }),
       onFirstUse: () => {
         this.#isUser = true;

@@ -12,6 +12,8 @@ export interface WalkOptions {
   /** Absolute paths of folders that are passed over without a word. */
   readonly exclude: readonly string[];
   readonly onEntry: (key: PathKey, stats: Stats) => void;
+  /** Asked before a folder is looked into; one that is not is left out for want of time. */
+  readonly mayOpen: (key: PathKey) => boolean;
 }
 
 /**
@@ -50,16 +52,17 @@ class Walk {
     const folders: PathKey[] = [""];
     for (let next = 0; next < folders.length; next++) {
       const folder = folders[next] ?? "";
-      const found = this.#entriesOf(folder, this.#left);
+      const found = this.#entriesOf(folder, { limit: this.#left });
       if (found === undefined) continue;
       this.#left -= found.length;
       for (const entry of found) {
         this.#options.onEntry(entry.key, entry.stats);
-        if (!this.#isOpen(entry)) continue;
-        if (isBulk(entry.key)) await this.#walkBulk(entry);
-        else folders.push(entry.key);
+        if (this.#isOpen(entry)) {
+          if (isBulk(entry.key)) await this.#walkBulk(entry);
+          else folders.push(entry.key);
+        }
+        if (performance.now() >= this.#sliceEnd) await this.#pause();
       }
-      await this.#pause();
     }
   }
 
@@ -70,23 +73,34 @@ class Walk {
     const folders = [top.key];
     const omittedBefore = this.omitted.length;
     for (let next = 0; next < folders.length; next++) {
-      const found = this.#entriesOf(folders[next] ?? "", limit - all.length, top.key);
+      const found = this.#entriesOf(folders[next] ?? "", { limit: limit - all.length, blame: top.key });
       if (found === undefined) {
-        if (this.omitted.at(-1)?.reason !== "too_many_files") continue;
-        this.omitted.splice(omittedBefore, this.omitted.length, { path: top.key, reason: "too_many_files" });
+        const reason = this.omitted.at(-1)?.reason;
+        if (reason !== "too_many_files" && reason !== "no_time") continue;
+        this.omitted.splice(omittedBefore, this.omitted.length, { path: top.key, reason });
         return;
       }
       for (const entry of found) if (this.#isOpen(entry)) folders.push(entry.key);
       all.push(...found);
-      await this.#pause();
+      if (performance.now() >= this.#sliceEnd) await this.#pause();
     }
     this.#left -= all.length;
     for (const { key, stats } of all) this.#options.onEntry(key, stats);
   }
 
-  /** Entries of a folder; undefined, and `blame` (default: the folder) noted as left out, where they cannot be had or are more than `limit`. */
-  #entriesOf(folder: PathKey, limit: number, blame: PathKey = folder): Found[] | undefined {
-    const { root } = this.#options;
+  /**
+   * Entries of a folder; undefined where they cannot be had: the folder is noted as left out, or `blame` where there is no time or they
+   * are more than `limit`.
+   */
+  #entriesOf(
+    folder: PathKey,
+    { limit, blame = folder }: { readonly limit: number; readonly blame?: PathKey },
+  ): Found[] | undefined {
+    const { root, mayOpen } = this.#options;
+    if (!mayOpen(folder)) {
+      this.#omit(blame, "no_time");
+      return undefined;
+    }
     let names: readonly PathKey[];
     try {
       names = namesIn(nativePath(root, folder));
@@ -124,7 +138,6 @@ class Walk {
   }
 
   async #pause(): Promise<void> {
-    if (performance.now() < this.#sliceEnd) return;
     await new Promise<void>((resolve) => setImmediate(resolve));
     this.#sliceEnd = performance.now() + SLICE_MS;
   }

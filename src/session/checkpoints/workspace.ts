@@ -5,10 +5,20 @@ import { systemCode } from "../session-error.ts";
 import { checkpointError } from "./checkpoint-error.ts";
 import { ContentKeeper } from "./content-keeper.ts";
 import { emptyIndex, type FileIndex, IndexFile } from "./file-index.ts";
-import { type FileState, hasFacts, isSameState, isUnchanged, markOf, NOTHING } from "./file-state.ts";
+import {
+  type FileState,
+  fileState,
+  hasFacts,
+  isSameState,
+  isUnchanged,
+  isUnread,
+  markOf,
+  NOTHING,
+  unkept,
+} from "./file-state.ts";
 import type { CheckpointLimits } from "./limits.ts";
 import { makePrivateFolder, ObjectStore } from "./object-store.ts";
-import { foldersAbove, isWithin, nativePath, type PathKey } from "./path-key.ts";
+import { foldersAbove, nativePath, type PathKey, parentKey } from "./path-key.ts";
 import { statsOf, walkFolder } from "./walk-folder.ts";
 
 /** How a workspace is opened. */
@@ -22,6 +32,16 @@ export interface WorkspaceOptions {
   /** Folders that are no part of it. */
   readonly exclude?: readonly string[];
 }
+
+/** How much a look may do for the first time. */
+export interface Patience {
+  /** Whether the content of one more file may be read. */
+  readonly mayRead: () => boolean;
+  /** Whether one more folder may be looked into. */
+  readonly mayOpen: () => boolean;
+}
+
+const PATIENT: Patience = { mayRead: () => true, mayOpen: () => true };
 
 /** What a look found to be different from the look before. */
 export interface Observation {
@@ -49,6 +69,7 @@ export class Workspace {
   readonly #draft = new Map<PathKey, FileState | undefined>();
   readonly #marks = new Map<PathKey, number>();
   #isSaved = true;
+  #unread: Workspace["unread"] | undefined;
 
   constructor(options: WorkspaceOptions) {
     const { root, folder, sessionId } = options;
@@ -75,9 +96,18 @@ export class Workspace {
     return this.#keeper.isFull;
   }
 
-  /** True when nothing is known yet of the whole. */
+  /** True when something was never looked at, for nobody did yet or there was no time. */
   get isNew(): boolean {
-    return !this.#index.isComplete;
+    return !this.#index.isComplete || this.unread.files > 0 || this.unread.folders > 0;
+  }
+
+  /** How many files were seen and not read, and folders not looked into, for want of time. */
+  get unread(): { readonly files: number; readonly folders: number } {
+    this.#unread ??= {
+      files: [...this.#index.states.values()].filter(isUnread).length,
+      folders: this.#index.omitted.filter(({ reason }) => reason === "no_time").length,
+    };
+    return this.#unread;
   }
 
   /** Hashes of all that stands in the workspace now, as far as it is kept. */
@@ -85,22 +115,25 @@ export class Workspace {
     for (const { version } of this.#index.states.values()) if (version?.type === "file") yield version.hash;
   }
 
-  /** Looks at everything. */
-  async scan(): Promise<Observation> {
+  /** Looks at everything. What was never looked at before may have to wait, as `patience` has it; it changes nothing. */
+  async scan(patience: Patience = PATIENT): Promise<Observation> {
     this.#begin();
     const { root, limits, exclude = [] } = this.#options;
     const { states, isComplete, omitted: omittedBefore } = this.#index;
     const changes: FileChange[] = [];
     const seen = new Set<PathKey>();
-    const isKnown = (key: PathKey): boolean =>
-      isComplete && !omittedBefore.some(({ path }) => isWithin(key, path));
+    const wasLeftOut = leftOutBy(omittedBefore);
+    const isKnown = (key: PathKey): boolean => isComplete && !wasLeftOut(key);
     const onEntry = (key: PathKey, stats: Stats): void => {
       seen.add(key);
-      this.#note(key, stats, { changes, isKnown });
+      this.#note(key, stats, { changes, isKnown, mayRead: patience.mayRead });
     };
-    const omitted = await walkFolder({ root, limits, exclude: [...exclude, this.folder], onEntry });
+    const hadNoTime = leftOutBy(omittedBefore.filter(({ reason }) => reason === "no_time"));
+    const mayOpen = (key: PathKey): boolean => (isComplete && !hadNoTime(key)) || patience.mayOpen();
+    const omitted = await walkFolder({ root, limits, exclude: [...exclude, this.folder], onEntry, mayOpen });
+    const isLeftOut = leftOutBy(omitted);
     for (const [key, { version }] of states) {
-      if (seen.has(key) || omitted.some(({ path }) => isWithin(key, path) && key !== path)) continue;
+      if (seen.has(key) || isLeftOut(parentKey(key) ?? "")) continue;
       this.#draft.set(key, undefined);
       if (version !== null) changes.push({ path: key, before: version, after: null });
     }
@@ -108,18 +141,28 @@ export class Workspace {
     if (!isComplete) this.#isSaved = false;
     this.#index.isComplete = true;
     this.#index.omitted = omitted;
-    return { changes, omitted: omitted.map((omission) => this.#marked(omission)) };
+    this.#unread = undefined;
+    const gone = omittedBefore.filter(({ path }) => path !== "" && !seen.has(path) && !isLeftOut(path));
+    return {
+      changes,
+      omitted: [
+        ...omitted.map((omission) => this.#marked(omission)),
+        // With such a folder went what nobody knows.
+        ...gone.map((omission) => ({ ...omission, changed: true })),
+      ],
+    };
   }
 
   /** Looks at some paths and the folders around them. */
   look(keys: readonly PathKey[]): Observation {
     this.#begin();
     const changes: FileChange[] = [];
-    const isKnown = (key: PathKey): boolean =>
-      this.#index.isComplete && !this.#index.omitted.some(({ path }) => isWithin(key, path));
+    const { isComplete, omitted } = this.#index;
+    const wasLeftOut = leftOutBy(omitted);
+    const isKnown = (key: PathKey): boolean => isComplete && !wasLeftOut(key);
     for (const key of new Set(keys.flatMap((each) => [...foldersAbove(each), each]))) {
       const stats = this.#statsWithin(key);
-      if (stats !== undefined) this.#note(key, stats, { changes, isKnown });
+      if (stats !== undefined) this.#note(key, stats, { changes, isKnown, mayRead: PATIENT.mayRead });
       else this.#noteAbsence(key, changes);
     }
     this.#commit();
@@ -178,6 +221,7 @@ export class Workspace {
 
   #commit(): void {
     this.store.commit();
+    this.#unread = undefined;
     for (const [key, state] of this.#draft) {
       if (state === undefined) this.#index.states.delete(key);
       else this.#index.states.set(key, state);
@@ -192,10 +236,15 @@ export class Workspace {
     return statsOf(nativePath(this.root, key));
   }
 
-  #note(key: PathKey, stats: Stats, { changes, isKnown }: Noting): void {
+  #note(key: PathKey, stats: Stats, { changes, isKnown, mayRead }: Noting): void {
     const state = this.#index.states.get(key);
-    if (state !== undefined && isUnchanged(state, stats)) {
+    if (state !== undefined && isUnchanged(state, stats) && !isUnread(state)) {
       if (state.version?.type === "file") this.#keeper.pass(stats.size);
+      return;
+    }
+    const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
+    if (isFirst && stats.isFile() && !mayRead()) {
+      if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
       return;
     }
     const found = this.#keeper.stateAt(nativePath(this.root, key), stats, state);
@@ -208,7 +257,7 @@ export class Workspace {
     // The times of a folder change with its entries and say nothing about itself.
     if (isSame && version?.type === "folder") return;
     this.#draft.set(key, found);
-    if (isSame || (state === undefined && !isKnown(key))) return;
+    if (isSame || isFirst) return;
     changes.push({ path: key, before: state?.version ?? null, after: version });
   }
 
@@ -231,4 +280,14 @@ interface Noting {
   readonly changes: FileChange[];
   /** Whether it is known that nothing stood at a path that has no state. */
   readonly isKnown: (key: PathKey) => boolean;
+  /** Whether there is time to read a file for the first time. */
+  readonly mayRead: () => boolean;
+}
+
+/** Tells whether a path is one of those left out, or below one. */
+function leftOutBy(omitted: readonly Omission[]): (key: PathKey) => boolean {
+  const paths = new Set(omitted.map(({ path }) => path));
+  if (paths.size === 0) return () => false;
+  if (paths.has("")) return () => true;
+  return (key) => paths.has(key) || foldersAbove(key).some((folder) => paths.has(folder));
 }

@@ -108,9 +108,18 @@ function beginsPart(entry: JournalEntry): entry is RunStartEntry | RunResumeEntr
 function openingLength(inside: readonly JournalEntry[]): number {
   const loop = inside.findIndex((entry) => !canBeInput(entry));
   const before = loop === -1 ? inside : inside.slice(0, loop);
-  let length = before.findLastIndex(({ type }) => type === "user_message" || type === "history") + 1;
-  for (let entry = before[length]; isAnswerFromOutside(entry); entry = before[length]) length++;
-  return length;
+  const said = before.findLastIndex(({ type }) => type === "user_message" || type === "history") + 1;
+  const refused = new Set<string>();
+  const rest = before.slice(said).findIndex((entry) => {
+    if (isRefusedByMessage(entry)) refused.add(entry.callId);
+    return !(isRefusedByMessage(entry) || isAnswerFromOutside(entry, refused));
+  });
+  return rest === -1 ? before.length : said + rest;
+}
+
+/** A run that was cut may have no message yet that its refusals come from. */
+function isRefusedByMessage(entry: JournalEntry): entry is PermissionEntry {
+  return entry.type === "permission_decision" && entry.code === "answered_otherwise";
 }
 
 function canBeInput(entry: JournalEntry): boolean {
@@ -120,8 +129,9 @@ function canBeInput(entry: JournalEntry): boolean {
   return entry.type === "history" || entry.type === "tool_result" || entry.type === "permission_decision";
 }
 
-function isAnswerFromOutside(entry: JournalEntry | undefined): boolean {
-  return entry?.type === "tool_result" && (entry.status === "ok" || entry.status === "error");
+function isAnswerFromOutside(entry: JournalEntry, refused: ReadonlySet<string>): boolean {
+  if (entry.type !== "tool_result") return false;
+  return entry.status === "ok" || entry.status === "error" || refused.has(entry.callId);
 }
 
 /** Adds the calls that were asked for and of which nothing else is recorded: the caller's, and those a cut run had not come to. */

@@ -80,15 +80,16 @@ test.skipIf(GIT === undefined)(
 
 test("a session gives it to the calls that rules alone allow, and to no other", async () => {
   const folder = tempFolder();
+  const covered = {};
   const session = new ShellSession({
     env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: folder, LESSOPEN: "inherited" },
-    isCovered: ({ callId }) => callId === "covered",
+    isCovered: (input) => input === covered,
   });
-  const seenBy = async (callId: string): Promise<string> => {
+  const seenBy = async (input: object): Promise<string> => {
     const running = await session.start({
       command: 'echo "${GIT_CONFIG_COUNT:-none} ${LESSOPEN:-none}"',
       cwd: folder,
-      call: { sessionId: "s", callId },
+      input,
     });
     await running.process.settled();
     const { text } = await running.look();
@@ -96,7 +97,7 @@ test("a session gives it to the calls that rules alone allow, and to no other", 
     return text.trim();
   };
   try {
-    expect([await seenBy("covered"), await seenBy("other")]).toEqual(["8 none", "none inherited"]);
+    expect([await seenBy(covered), await seenBy({})]).toEqual(["9 none", "none inherited"]);
   } finally {
     await session.dispose();
   }

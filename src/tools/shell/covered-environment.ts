@@ -10,11 +10,13 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["format.pretty", "medium"],
   ["commit.verbose", "false"],
   ["protocol.ext.allow", "never"],
+  // A repository on this machine would run its own hooks, and what its own settings say: none of these reach it.
+  ["protocol.file.allow", "never"],
 ];
 
 /** Variables that make programs run others, or read options and settings from elsewhere. */
 const CHANGING =
-  /^(?:GIT_(?!AUTHOR_|COMMITTER_|TERMINAL_PROMPT$|SSL_).*|LESS|LESSOPEN|LESSCLOSE|LESSKEY.*|LESS_\w+|MORE|RIPGREP_CONFIG_PATH|GREP_OPTIONS|GREP_COLORS?|BASH_ENV|ENV|BASHOPTS|SHELLOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS4|CDPATH|GLOBIGNORE|IFS|POSIXLY_CORRECT|TAR_OPTIONS|TAPE|XZ_\w+|GZIP|BZIP2?|ZSTD_\w+|ZIPOPT|UNZIP\w*|AWKPATH|AWKLIBPATH|GAWK_\w+|MAWK_\w+|WHINY_USERS|JQ_\w+|MAN\w*OPT|BROWSER|DIFF_OPTIONS|LS_OPTIONS|TREE_\w+|FD_\w+|FZF_\w+|BAT_\w+|MAGIC|PERL5(?:OPT|LIB|DB)|PYTHON(?:STARTUP|INSPECT|BREAKPOINT)|RUBYOPT|RUBYLIB)$/;
+  /^(?:GIT_(?!AUTHOR_|COMMITTER_|TERMINAL_PROMPT$|SSL_).*|LESS|LESSOPEN|LESSCLOSE|LESSKEY.*|LESS_\w+|MORE|RIPGREP_CONFIG_PATH|GREP_OPTIONS|GREP_COLORS?|BASH_ENV|BASH_COMPAT|ENV|BASHOPTS|SHELLOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS4|CDPATH|GLOBIGNORE|IFS|POSIXLY_CORRECT|TAR_OPTIONS|TAPE|XZ_\w+|GZIP|BZIP2?|ZSTD_\w+|ZIPOPT|UNZIP\w*|AWKPATH|AWKLIBPATH|GAWK_\w+|MAWK_\w+|WHINY_USERS|JQ_\w+|MAN\w*OPT|BROWSER|DIFF_OPTIONS|LS_OPTIONS|TREE_\w+|FD_\w+|FZF_\w+|BAT_\w+|MAGIC|PERL5(?:OPT|LIB|DB)|PYTHON(?:STARTUP|INSPECT|BREAKPOINT)|RUBYOPT|RUBYLIB)$/;
 
 /**
  * The environment of a command that rules alone allowed and no person saw: git looks into no bare repository that it merely finds and

@@ -3,13 +3,14 @@ import { truncateMiddle } from "../../core/base/text.ts";
 import { errorResult } from "../../core/tool/output.ts";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { describeDuration, describeExit } from "./report.ts";
-import type { PortCommandEnd, ShellPort } from "./shell-port.ts";
+import type { PortCommand, PortCommandEnd, ShellPort } from "./shell-port.ts";
 import type { ShellSession } from "./shell-session.ts";
 
 /** How a command is run in a port. */
 export interface PortRun {
   readonly port: ShellPort;
-  readonly command: string;
+  /** The arguments of the call. */
+  readonly input: { readonly command: string };
   readonly timeoutMs: number;
 }
 
@@ -47,14 +48,14 @@ interface StartFacts {
 
 async function start(
   session: ShellSession,
-  { port, command }: PortRun,
+  { port, input }: PortRun,
   { context, signal, metadata }: StartFacts,
 ): Promise<PortCommandEnd> {
   try {
     return await port.run({
-      command,
+      command: input.command,
       cwd: context.cwd,
-      env: definedVariables(session.env),
+      ...variablesOf(session, input),
       maxOutputBytes: maxBytes(session),
       signal,
       onText: (text) => context.update(text),
@@ -108,8 +109,12 @@ function maxBytes({ limits }: ShellSession): number {
   return limits.headBytes + limits.tailBytes;
 }
 
-function definedVariables(env: ShellSession["env"]): { readonly [name: string]: string } {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+/** What the command sees, and what the editor's own environment must not add to that. */
+function variablesOf(session: ShellSession, input: object): Pick<PortCommand, "env" | "unset"> {
+  const env = Object.entries(session.environmentOf(input)).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
   );
+  const names = new Set(env.map(([name]) => name));
+  const unset = Object.keys(session.env).filter((name) => !names.has(name));
+  return { env: Object.fromEntries(env), unset };
 }

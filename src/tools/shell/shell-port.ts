@@ -4,6 +4,8 @@ export interface PortCommand {
   readonly cwd: string;
   /** The variables it sees. */
   readonly env: { readonly [name: string]: string };
+  /** Variables it must not see, whatever the port's own environment has. */
+  readonly unset: readonly string[];
   /** Bytes of output worth keeping. */
   readonly maxOutputBytes: number;
   /** Aborted: end the command and all it started. */

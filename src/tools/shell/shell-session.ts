@@ -24,8 +24,10 @@ export interface ShellOptions {
   readonly withheld?: readonly string[];
   /** Variables that the user set for commands, which stand in every environment. Default: none. */
   readonly own?: Environment | undefined;
-  /** Whether rules alone allowed a call: it runs in the environment of {@link coveredEnvironment}. Default: none is. */
-  readonly isCovered?: (call: CommandCall) => boolean;
+  /** Whether rules alone allowed a call with these arguments: it runs in the environment of {@link coveredEnvironment}. Default: none is. */
+  readonly isCovered?: (input: object) => boolean;
+  /** Why a call that was allowed must not run any more. Asked right before it starts. Default: nothing speaks against it. */
+  readonly refusal?: (input: object) => string | undefined;
   /** Takes secrets out of the output before any of it is cut, shown or kept in a file. Default: it stays as it is. */
   readonly redact?: Redaction | undefined;
   /** Confines every command. Default: commands can do all the user can. */
@@ -44,17 +46,12 @@ export interface ShellOptions {
   readonly maxOutputBytes?: number;
 }
 
-/** The call a command stands in. */
-export interface CommandCall {
-  readonly sessionId: string;
-  readonly callId: string;
-}
-
 /** What one command adds to the session's settings. */
 export interface CommandStart {
   readonly command: string;
   readonly cwd: string;
-  readonly call?: CommandCall;
+  /** The arguments of the call it stands in. */
+  readonly input?: object;
   /** Gets new text as it comes, cleaned, in whole lines. */
   readonly onText?: (text: string) => void;
   /** Called once when the command wrote more than it may. */
@@ -79,7 +76,7 @@ export class ShellSession {
   readonly port: ShellPort | undefined;
   readonly redact: Redaction | undefined;
   readonly limits: OutputLimits;
-  readonly #options: Pick<ShellOptions, "env" | "withheld" | "own" | "isCovered" | "mark">;
+  readonly #options: Pick<ShellOptions, "env" | "withheld" | "own" | "isCovered" | "refusal" | "mark">;
   readonly #sandbox: CommandSandbox | undefined;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
@@ -118,10 +115,15 @@ export class ShellSession {
     return this.#variables;
   }
 
-  /** The variables that one command sees. */
-  #environmentOf(call: CommandCall | undefined): Environment {
+  /** Why a call must not run any more. */
+  refusal(input: object): string | undefined {
+    return this.#options.refusal?.(input);
+  }
+
+  /** The variables that one command sees, by the arguments of its call. */
+  environmentOf(input: object | undefined): Environment {
     const { own, isCovered } = this.#options;
-    if (call === undefined || isCovered?.(call) !== true) return this.env;
+    if (input === undefined || isCovered?.(input) !== true) return this.env;
     this.#covered ??= unattendedEnvironment(coveredEnvironment(this.env, own));
     return this.#covered;
   }
@@ -194,7 +196,7 @@ export class ShellSession {
       file,
       args,
       cwd: options.cwd,
-      env: this.#environmentOf(options.call),
+      env: this.environmentOf(options.input),
       mark: `${this.#mark()}.${++this.#count}.`,
       pipe,
       onOutput,

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { type Environment, variable } from "../../../app/config/env.ts";
 import { loginStore, removeLogin } from "../../../app/mcp/login-store.ts";
+import { networkOptions } from "../../../app/network-options.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { systemClock } from "../../../core/base/clock.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
@@ -13,17 +14,18 @@ import { usageError } from "../usage-error.ts";
 /** `nano-agent mcp login NAME`: sends the person to the login page and keeps the tokens that come of it. */
 export async function mcpLogin(
   { stdout, stderr, environment }: CommandContext,
-  { paths }: Settings,
+  { paths, config }: Settings,
   server: McpServerDefinition,
 ): Promise<number> {
   const address = atAddress(server);
   const signals = new EndingSignals();
   signals.allowGrace();
-  const { logIn } = await import("../../../app/mcp/mcp-client.ts");
+  const { logIn, proxiedFetch } = await import("../../../app/mcp/mcp-client.ts");
   try {
     await logIn(address, {
       store: loginStore(address, paths),
       clock: systemClock,
+      fetch: proxiedFetch(networkOptions(config.values.network, environment).proxy),
       signal: signals.signal,
       show: (page) => {
         stderr.write(`Log in to ${server.name} on this page:\n${page.href}\n`);

@@ -1,6 +1,7 @@
 import { columnsOf } from "../../terminal/columns.ts";
 import { type Line, lineColumns, type Span } from "../paint/line.ts";
-import { type Look, styleCodes } from "../paint/theme.ts";
+import { paintLine } from "../paint/paint-line.ts";
+import type { Look } from "../paint/theme.ts";
 import type { Size } from "./key.ts";
 
 /** What the screen shows now: lines that are final, and the rows below them that may still change. */
@@ -146,43 +147,19 @@ export class Renderer {
   }
 
   #paint(row: Line, fromChar: number): void {
-    const look = this.#options.look();
-    let skip = fromChar;
-    let codes = "";
-    let link = "";
-    for (const { text, style } of row) {
-      const rest = text.slice(skip);
-      skip = Math.max(0, skip - text.length);
-      if (rest === "") continue;
-      const wanted = styleCodes(style, look);
-      if (wanted !== codes) {
-        this.#out += wanted === "" ? "\u001B[m" : codes === "" ? `\u001B[${wanted}m` : `\u001B[0;${wanted}m`;
-        codes = wanted;
-      }
-      const target = look.links ? safeLink(style.link) : "";
-      if (target !== link) this.#out += `\u001B]8;;${target}\u001B\\`;
-      link = target;
-      // What made the spans took care of this; here it holds whatever they do.
-      this.#out += rest.replaceAll(CONTROL, "\uFFFD");
-      this.#column += columnsOf(rest);
-    }
-    if (link !== "") this.#out += "\u001B]8;;\u001B\\";
-    if (codes !== "") this.#out += "\u001B[m";
+    this.#out += paintLine(row, this.#options.look(), fromChar);
+    this.#column += columnsOf(
+      row
+        .map(({ text }) => text)
+        .join("")
+        .slice(fromChar),
+    );
   }
 }
 
 /** One update: the terminal shows it whole (DEC 2026), and a text that is wider than we think stays on its row (DECAWM). */
 const BEGIN = "\u001B[?2026h\u001B[?7l";
 const END = "\u001B[?7h\u001B[?2026l";
-
-const CONTROL = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
-/** An address that a terminal may be given: of the web or a file, in printable ASCII; else nothing. */
-function safeLink(link: string | undefined): string {
-  return link !== undefined && link.length <= 2_000 && /^(?:https?|file|mailto):[!-~]+$/.test(link)
-    ? link
-    : "";
-}
 
 interface Start {
   readonly chars: number;

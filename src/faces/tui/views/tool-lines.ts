@@ -1,3 +1,4 @@
+import { withoutEnding } from "../../../app/coding-session/call-text.ts";
 import type { ToolItem, ViewItem } from "../../../app/coding-session/view.ts";
 import { fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
 import { costText, durationText, secondsText, tokensText } from "./amounts.ts";
@@ -83,8 +84,7 @@ function bodyLines(item: ToolItem, context: ViewContext): readonly Line[] {
   const showsTail =
     item.agent === undefined && (context.details || WITH_TAIL.has(item.name) || item.state === "error");
   if (!showsTail || item.tail === undefined || item.tail.trim() === "") return [];
-  // How it ended is said in the first line.
-  const rows = textLines(item.tail.trimEnd().replace(/\n?\[exit code -?\d+[^\]\n]*\]$/, ""));
+  const rows = textLines(withoutEnding(item.tail));
   const most = context.details ? DETAIL_ROWS : TAIL_ROWS;
   const style = { role: item.state === "error" ? "bad" : "muted" } as const;
   const first: readonly Line[] =

@@ -2,15 +2,15 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { join } from "node:path";
 import { newUuid } from "../../core/base/ids.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
-import type { ListedTool } from "../../extensions/mcp/connection.ts";
-import type { KnownTools } from "../../extensions/mcp/mcp-hub.ts";
+import type { ListedPrompt } from "../../extensions/mcp/connection.ts";
+import type { KnownServer, KnownServers } from "../../extensions/mcp/mcp-hub.ts";
 import type { UserPaths } from "../config/paths.ts";
 
 const VERSION = 1;
 const MAX_BYTES = 5_000_000;
 
-/** Remembers lists of tools as files of the user's state, one a configuration. What cannot be read or written is not remembered. */
-export function knownToolsFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): KnownTools {
+/** Remembers servers as files of the user's state, one a configuration. What cannot be read or written is not remembered. */
+export function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): KnownServers {
   const folder = join(stateFolder, "mcp", "tools");
   const pathOf = (hash: string): string => join(folder, `${hash}.json`);
   return {
@@ -18,14 +18,14 @@ export function knownToolsFiles({ stateFolder }: Pick<UserPaths, "stateFolder">)
       try {
         const path = pathOf(hash);
         if (statSync(path).size > MAX_BYTES) return undefined;
-        return toolsIn(readFileSync(path, "utf8"));
+        return serverIn(readFileSync(path, "utf8"));
       } catch {
         // Not there, or nothing we may read: then the server is asked.
         return undefined;
       }
     },
-    write: (hash, tools) => {
-      const text = JSON.stringify({ version: VERSION, tools });
+    write: (hash, server) => {
+      const text = JSON.stringify({ version: VERSION, ...server });
       const path = pathOf(hash);
       const draft = `${path}.${newUuid()}.tmp`;
       try {
@@ -49,13 +49,18 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-function toolsIn(text: string): readonly ListedTool[] | undefined {
+function serverIn(text: string): KnownServer | undefined {
   const parsed = safeParse(text);
   if (!parsed.ok || !isRecord(parsed.value) || parsed.value["version"] !== VERSION) return undefined;
-  const { tools } = parsed.value;
-  return Array.isArray(tools) ? tools.filter(isListed) : undefined;
+  const { tools, prompts } = parsed.value;
+  if (!Array.isArray(tools)) return undefined;
+  return { tools: tools.filter(isListed), prompts: Array.isArray(prompts) ? prompts.filter(isPrompt) : [] };
 }
 
-function isListed(value: unknown): value is ListedTool {
+function isListed(value: unknown): value is { readonly name: string } {
   return isRecord(value) && typeof value["name"] === "string";
+}
+
+function isPrompt(value: unknown): value is ListedPrompt {
+  return isListed(value) && Array.isArray((value as Partial<ListedPrompt>).arguments);
 }

@@ -1,8 +1,8 @@
-import { Agent } from "../agent/agent.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
+import { Agent } from "./agent.ts";
 
 /** What {@link agentLoop} may be told. */
 export interface AgentLoopOptions {
@@ -43,11 +43,11 @@ export async function agentLoop(
 }
 
 async function defaultModelName(): Promise<string> {
-  const { readEnvironment, variable } = await import("./config/env.ts");
+  const { readEnvironment, variable } = await import("../app/config/env.ts");
   const environment = readEnvironment();
   const id = variable(environment, "OPENAI_MODEL");
   if (id !== undefined && variable(environment, "OPENAI_API_KEY") !== undefined) return `openai/${id}`;
-  const { chooseModel } = await import("./model-choice.ts");
+  const { chooseModel } = await import("../app/model-choice.ts");
   const model = variable(environment, "NANO_AGENT_MODEL");
   const config = { values: model === undefined ? {} : { model }, sources: new Map() };
   return (await chooseModel({ config, environment })).name;

@@ -1,0 +1,72 @@
+import type { IncomingMessage, RequestOptions } from "node:http";
+import { Readable } from "node:stream";
+import type { ProxyOptions } from "../../providers/http.ts";
+import { connectThroughProxy, proxyAuthorization, type Route, routeTo } from "../../providers/http-proxy.ts";
+
+/** Answers that have no body. */
+const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * `fetch` through the proxies of the models' requests, which the global one knows nothing of. What needs no proxy is left to that one; redirects
+ * of what goes through one are handed back and not followed.
+ */
+export function proxiedFetch(proxy: ProxyOptions | undefined): typeof fetch {
+  if (proxy === undefined) return fetch;
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const url = new URL(request.url);
+    const route = routeTo(url, proxy);
+    if (route.type === "direct") return fetch(input, init);
+    const answer = await answerTo(url, request, route);
+    const { statusCode = 502, statusMessage = "" } = answer;
+    return new Response(NO_BODY.has(statusCode) ? null : (Readable.toWeb(answer) as ReadableStream), {
+      status: statusCode,
+      statusText: statusMessage,
+      headers: headersOf(answer),
+    });
+  };
+}
+
+type ProxyRoute = Exclude<Route, { readonly type: "direct" }>;
+
+async function answerTo(url: URL, request: Request, route: ProxyRoute): Promise<IncomingMessage> {
+  const body = Buffer.from(await request.arrayBuffer());
+  const { request: start } = process.getBuiltinModule(route.type === "tunnel" ? "node:https" : "node:http");
+  return new Promise((resolve, reject) => {
+    const sent = start(requestOptions(url, request, route), resolve);
+    // As the global `fetch` does: what did not reach the server is a TypeError with its cause.
+    sent.on("error", (cause) =>
+      reject(request.signal.aborted ? request.signal.reason : new TypeError("fetch failed", { cause })),
+    );
+    sent.end(body);
+  });
+}
+
+function requestOptions(url: URL, request: Request, { type, proxy }: ProxyRoute): RequestOptions {
+  const { method, signal } = request;
+  const headers: Record<string, string> = { ...Object.fromEntries(request.headers), host: url.host };
+  if (type === "tunnel") {
+    const { Agent } = process.getBuiltinModule("node:https");
+    const agent = new Agent();
+    agent.createConnection = connectThroughProxy(proxy, undefined);
+    const path = url.pathname + url.search;
+    return { method, headers, signal, agent, host: url.hostname, port: url.port || 443, path };
+  }
+  const credentials = proxyAuthorization(proxy);
+  if (credentials !== undefined) headers["proxy-authorization"] = credentials;
+  return {
+    method,
+    headers,
+    signal,
+    host: proxy.hostname.replace(/^\[|\]$/g, ""),
+    port: proxy.port || 80,
+    path: url.href,
+  };
+}
+
+function headersOf({ headers }: IncomingMessage): Headers {
+  const copied = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    for (const each of Array.isArray(value) ? value : [value ?? ""]) copied.append(name, each);
+  return copied;
+}

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { calls, says, thinks, waits } from "../../src/testing/script.ts";
+import { modelServer, serverEnv } from "../e2e/command.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { openTerminal, rowsOf } from "./screen-kit.ts";
+
+test("a run with -p shows model and session, what changed, how a command failed, what it waits for, and the answer dressed", async () => {
+  const go = Promise.withResolvers<void>();
+  const server = await modelServer([
+    [thinks("Let me look."), calls("read", { path: "a.ts" })],
+    () => [
+      waits(go.promise),
+      calls("edit", { path: "a.ts", edits: [{ old_string: "b = 2;", new_string: "b = 3;" }] }),
+    ],
+    calls("bash", { command: "seq 30; echo 'expected 3, got 2' >&2; exit 1" }),
+    says("**Done.**\n\n| a | b |\n|---|---|\n| 1 | `3` |\n"),
+  ]);
+  const program = openTerminal({
+    args: ["-p", "--yolo", "change b"],
+    env: serverEnv(server),
+    cwd: tempFolder({ "a.ts": "const a = 1;\nconst b = 2;\n" }),
+    rows: 40,
+  });
+  await program.shows("… waiting for the model · 1 s");
+  go.resolve();
+  expect((await program.end).code).toBe(0);
+  const rows = rowsOf(program).map((row) => row.replaceAll(/[\d.]+ m?s\b/g, "0 s"));
+  expect([rows[0], ...rows.slice(1, -1)]).toEqual([
+    expect.stringMatching(
+      /^nano-agent: model openai\/gpt-5, because of NANO_AGENT_MODEL; session [0-9a-f]{8}$/,
+    ),
+    "Let me look.",
+    "● read a.ts",
+    expect.stringMatching(/^ {2}└ 2 lines/),
+    "● edit a.ts",
+    expect.stringMatching(/^ {2}└ 1 replacement/),
+    "    2 -const b = 2;",
+    "    2 +const b = 3;",
+    "● bash seq 30; echo 'expected 3, got 2' >&2; exit 1",
+    expect.stringMatching(/^ {2}✗ exit code 1 · 3\d lines/),
+    "    26",
+    "    27",
+    "    28",
+    "    29",
+    "    30",
+    "    expected 3, got 2",
+    "Done.",
+    "a │ b",
+    "──┼──",
+    "1 │ 3",
+  ]);
+});
