@@ -125,7 +125,7 @@ class ShellJudge {
     const isTrusted = bypassed || trusted || this.#whole !== undefined;
     const verdict = bypassed ? BYPASSED : this.#covered();
     if (isTrusted && !rules.refuses) return { ...verdict, runs: this.#line };
-    const printed = printPlan(this.#plan);
+    const printed = printPlan(this.#plan, { plainDiffs: !isTrusted });
     if (printed.text !== undefined) return { ...verdict, runs: printed.text };
     const reason = `${shown(printed.part)}: ${printed.reason}, so the line cannot run in the form that was judged.`;
     return { ...ask(this.#line, ""), reason, parts: [this.#line], by: "form" };

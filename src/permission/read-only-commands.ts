@@ -230,7 +230,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   },
   {
     name: "git status",
-    short: "bsvz",
+    short: "bsz",
     optional: "u",
     long: "short branch porcelain porcelain= long ignored untracked-files untracked-files= show-stash ahead-behind column",
     operands: "names",

@@ -42,9 +42,13 @@ const LONG = [
   "to-cmd",
   "cc-cmd",
   "export-marks",
+  "show-signature",
+  "verify-signatures",
 ];
 /** Whole options that only look like the beginning of one of those. */
-const HARMLESS_LONG = new Set(["text", "to", "cc", "config"]);
+const HARMLESS_LONG = new Set(["text", "to", "cc", "config", "show", "verify"]);
+/** A format that shows signatures, which gpg is started for. */
+const SHOWS_SIGNATURE = /^--(?:for|pre)[a-z]*=.*%[-+ ]?G|%\(\*?signature/s;
 
 /** Short options that do, by sub-command. */
 const SHORT: ReadonlyMap<string, RegExp> = new Map([
@@ -64,6 +68,10 @@ const SHORT: ReadonlyMap<string, RegExp> = new Map([
   // A repository on this machine answers by its own settings.
   ["archive", /^-[a-z]*o|^--rem/],
   ["apply", /^--un(?!i)/],
+  // Text conversions, which no option of theirs leaves out; and checks of signatures.
+  ["status", /^(?:-[a-z]*v|--ve)/],
+  ["commit", /^(?:-[aenqsz]*v|--verb)/],
+  ["tag", /^(?:-[a-z]*v|--ver)/],
 ]);
 
 /** Sub-commands that run what their arguments, or the repository, say. */
@@ -110,6 +118,9 @@ const WHOLE = new Set([
   "upload-pack",
   "receive-pack",
   "merge-index",
+  "range-diff",
+  "verify-commit",
+  "verify-tag",
 ]);
 /** Parts of git that others of it call, with what these have read as arguments. */
 const INNER = /--|^(?:credential|remote)-/;
@@ -163,6 +174,11 @@ function globalGuards(words: readonly ShellWord[]): { readonly guards: WordGuard
   return { guards, at };
 }
 
+/** Index of the sub-command of git, behind its options. */
+export function subcommandAt(words: readonly ShellWord[]): number {
+  return globalGuards(words).at;
+}
+
 const GUARDED_GLOBALS = new Set(["-c", "--config-env", "--git-dir", "--work-tree"]);
 
 function guardOf(words: readonly ShellWord[], from: number, to: number): WordGuard {
@@ -174,7 +190,7 @@ function guardOf(words: readonly ShellWord[], from: number, to: number): WordGua
 }
 
 function isGuardedArgument(sub: string, text: string): boolean {
-  if (isLong(text) || /(?:^|=)(?:ext|fd)::/.test(text)) return true;
+  if (isLong(text) || /(?:^|=)(?:ext|fd)::/.test(text) || SHOWS_SIGNATURE.test(text)) return true;
   return SHORT.get(sub)?.test(text) === true || RUNNING.get(sub)?.test(text) === true;
 }
 

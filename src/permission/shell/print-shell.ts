@@ -15,6 +15,7 @@ import type {
   Statement,
   Word,
 } from "unbash";
+import { diffWord, PLAIN_DIFF } from "./diff-options.ts";
 import { isPlainArithmetic } from "./plain-arithmetic.ts";
 import { printRedirection } from "./print-redirection.ts";
 import { printTest } from "./print-test.ts";
@@ -30,6 +31,8 @@ export type PrintedShell =
 export interface PrintShellOptions {
   /** Only what every POSIX shell reads like Bash. Default false. */
   readonly posix?: boolean;
+  /** Git commands that show differences get options that keep them from running programs for that. Default false. */
+  readonly plainDiffs?: boolean;
 }
 
 /**
@@ -43,7 +46,7 @@ export function printShell(
   options: PrintShellOptions = {},
 ): PrintedShell {
   try {
-    return { text: new ShellPrinter(source, options.posix === true).line(script) };
+    return { text: new ShellPrinter(source, options).line(script) };
   } catch (error) {
     if (error instanceof NotPlain) return { part: error.part, reason: error.message };
     return { part: source, reason: "it is too complex to be printed anew" };
@@ -58,15 +61,17 @@ class ShellPrinter implements CommandPrinter {
   readonly cursor: SourceCursor;
   readonly posix: boolean;
   readonly #words: WordPrinter;
+  readonly #plainDiffs: boolean;
   #depth = 0;
   /** Commands that came before, and how deep they stood: they come again and again in long lines. */
   readonly #known = new Map<string, { readonly text: string; readonly depth: number }>();
   /** Conditions around this place: Bash loses its way in a here-document in one. */
   #tests = 0;
 
-  constructor(source: string, posix: boolean) {
+  constructor(source: string, { posix = false, plainDiffs = false }: PrintShellOptions) {
     this.cursor = new SourceCursor(source);
     this.posix = posix;
+    this.#plainDiffs = plainDiffs;
     this.#words = new WordPrinter(this);
   }
 
@@ -334,12 +339,17 @@ class ShellPrinter implements CommandPrinter {
     return text;
   }
 
-  #simpleCommand({ prefix, name, suffix }: Command): string {
+  #simpleCommand(command: Command): string {
     const { cursor } = this;
+    const { prefix, name, suffix } = command;
+    const diff = this.#plainDiffs ? diffWord(command) : undefined;
     let text = "";
     for (const each of prefix) text += this.#blank(text) + this.#part(each);
     if (name !== undefined) text += this.#blank(text) + this.#words.word(name, PLACES.program);
-    for (const each of suffix) text += this.#blank(text) + this.#part(each);
+    for (const each of suffix) {
+      text += this.#blank(text) + this.#part(each);
+      if (each === diff) text += ` ${PLAIN_DIFF.join(" ")}`;
+    }
     if (text === "") cursor.fail("there is no command in it");
     return text;
   }
