@@ -37,10 +37,7 @@ class Plugged extends Agent {
 
 /** A plugin that writes down where it was asked, and changes nothing. */
 function noting(name: string, log: string[]): RunPlugin {
-  const note =
-    (moment: string) =>
-    async (): Promise<undefined> =>
-      void log.push(`${name} ${moment}`);
+  const note = (moment: string) => async (): Promise<undefined> => void log.push(`${name} ${moment}`);
   return {
     beforeTurn: note("beforeTurn"),
     beforeRequest: note("beforeRequest"),
@@ -150,7 +147,10 @@ test("a fold of a plugin sees the entries of its own transcript alone", () => {
 test("plugins around the whole run replace its input and its result; one that throws after it is its error", async () => {
   const model = new ScriptedModel([says("one"), says("two"), says("three")]);
   const around: RunPlugin = {
-    beforeRun: async (_run, { messages, before }) => ({ messages: [...messages, userMessage("also")], before }),
+    beforeRun: async (_run, { messages, before }) => ({
+      messages: [...messages, userMessage("also")],
+      before,
+    }),
     afterRun: async (_run, result) => ({ ...result, text: `${result.text}!` }),
   };
   const performed = async (...plugins: readonly RunPlugin[]): Promise<RunResult> => {
