@@ -92,9 +92,8 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     name: call.name,
     status: settled.status,
     result: toBlock(call.id, result, run.maxToolResultChars),
-    ...defined({ title, metadata, fingerprint }),
     durationMs: Math.round(run.clock.elapsed() - startedAt),
-    ...defined({ parentCallId }),
+    ...defined({ title, metadata, fingerprint, parentCallId }),
   });
   return settled;
 }
@@ -106,8 +105,8 @@ async function end(
   parentCallId: string | undefined,
 ): Promise<SettledCall> {
   const { call, type } = admission;
-  const input = type === "ready" ? admission.input : call.input;
-  const made = { ...madeCall(run, call, parentCallId), input };
+  const asMade = madeCall(run, call, parentCallId);
+  const made = type === "ready" ? { ...asMade, input: admission.input } : asMade;
   if (type === "external" || type === "waiting") {
     const result = errorResult(`${call.name} is answered by the caller and cannot be nested.`);
     return finished(run, { status: "error", result }, made);

@@ -99,12 +99,11 @@ async function beforeCall(
   call: ToolUseBlock,
   parentCallId: string | undefined,
 ): Promise<ToolUseBlock | SettledCall> {
-  const seen = madeCall(run, call, parentCallId);
-  let { input } = call;
+  let made = madeCall(run, call, parentCallId);
   for (const plugin of run.plugins) {
     let verdict: CallVerdict | undefined;
     try {
-      verdict = await plugin.beforeCall?.(run, { ...seen, input });
+      verdict = await plugin.beforeCall?.(run, made);
     } catch (error) {
       const { message } = pluginFailure(run, error);
       return { status: "error", result: errorResult(`The call was not run. ${message}`) };
@@ -112,24 +111,23 @@ async function beforeCall(
     if (verdict === undefined) continue;
     if ("refuse" in verdict) {
       const { refuse: reason, rule } = verdict;
-      return refuse(
-        run,
-        { ...seen, parentCallId, input: call.input },
-        { by: "rule", code: "hook", rule, reason },
-      );
+      const { id: callId, name, input } = call;
+      const decided = { by: "rule", code: "hook", rule, reason } as const;
+      return refuse(run, { callId, name, input, parentCallId }, decided);
     }
-    input = verdict.input;
+    made = { ...made, input: verdict.input };
   }
-  if (input === call.input) return call;
+  if (made.input === call.input) return call;
   // Arguments that could not be read are replaced by ones that can.
   const { invalid_input: _invalid, ...readable } = call;
-  return { ...readable, input };
+  return { ...readable, input: made.input };
 }
 
 /** A call as plugins see it. */
 export function madeCall(run: RunContext, call: ToolUseBlock, parentCallId?: string): MadeCall {
   const { id: callId, name, input } = call;
-  return defined({ callId, name, input, parentCallId: parentCallId ?? run.subagent?.callId });
+  const parent = parentCallId ?? run.subagent?.callId;
+  return parent === undefined ? { callId, name, input } : { callId, name, input, parentCallId: parent };
 }
 
 type Prepared = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };
