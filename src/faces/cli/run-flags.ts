@@ -4,9 +4,8 @@ import { PLACED_SETTINGS } from "../../app/config/setting-table.ts";
 import { readText } from "../../app/config/shape.ts";
 import type { McpSources } from "../../app/mcp/mcp-sources.ts";
 import type { SessionChoice } from "../../app/open-session.ts";
-import { nearest } from "../../core/base/text.ts";
-import type { FlagName } from "./flags.ts";
-import type { ParsedFlags } from "./parse-flags.ts";
+import { FLAGS, type FlagName } from "./flags.ts";
+import { oneOf, type ParsedOptions, readOptions } from "./read-options.ts";
 import { readSessionFlags } from "./session-flags.ts";
 import { usageError } from "./usage-error.ts";
 
@@ -32,42 +31,49 @@ export interface RunFlags {
   readonly config: ConfigFile;
 }
 
+/** Takes the command line of a run apart. Throws `invalid_argument` for options it does not have. */
+export function readFlags(args: readonly string[]): ParsedOptions {
+  const fail = (what: string): Error => usageError(`${what} See nano-agent --help.`);
+  const { words, behind, ...flags } = readOptions(args, { options: FLAGS, fail });
+  return { ...flags, words: [...words, ...behind], behind: [] };
+}
+
 /**
  * Checks the values of a run's options. Throws `invalid_argument`, naming option and value, for one that
  * cannot be.
  */
-export function readRunFlags(flags: ParsedFlags): RunFlags {
+export function readRunFlags(flags: ParsedOptions): RunFlags {
   const outputFormat = outputFormatOf(flags);
-  const inputFormat = choice(flags, "input-format", ["text", "stream-json"]) ?? "text";
-  const partialMessages = flags.has("include-partial-messages");
+  const inputFormat = choice(flags, "--input-format", ["text", "stream-json"]) ?? "text";
+  const partialMessages = flags.has("--include-partial-messages");
   if (inputFormat === "stream-json" && outputFormat !== "stream-json")
     throw usageError("--input-format stream-json needs --output-format stream-json. Add it.");
   if (partialMessages && outputFormat !== "stream-json")
     throw usageError("--include-partial-messages needs --output-format stream-json. Add it.");
   return {
     words: flags.words,
-    print: flags.has("print"),
-    plain: flags.has("plain"),
+    print: flags.has("--print"),
+    plain: flags.has("--plain"),
     outputFormat,
     inputFormat,
     partialMessages,
-    verbose: flags.has("verbose"),
-    jsonSchema: named(flags, "json-schema"),
-    outputFile: named(flags, "output-last-message"),
-    cwd: named(flags, "cwd"),
-    addDirs: flags.list("add-dir").map((folder) => notEmpty(folder, "add-dir")),
+    verbose: flags.has("--verbose"),
+    jsonSchema: named(flags, "--json-schema"),
+    outputFile: named(flags, "--output-last-message"),
+    cwd: named(flags, "--cwd"),
+    addDirs: flags.list("--add-dir").map((folder) => notEmpty(folder, "--add-dir")),
     session: readSessionFlags(flags),
     mcp: {
-      configs: flags.list("mcp-config").map((text) => notEmpty(text, "mcp-config")),
-      strict: flags.has("strict-mcp-config"),
+      configs: flags.list("--mcp-config").map((text) => notEmpty(text, "--mcp-config")),
+      strict: flags.has("--strict-mcp-config"),
     },
     config: configOf(flags),
   };
 }
 
-function outputFormatOf(flags: ParsedFlags): OutputFormat {
-  const named = choice(flags, "output-format", ["text", "json", "stream-json"]);
-  if (!flags.has("json")) return named ?? "text";
+function outputFormatOf(flags: ParsedOptions): OutputFormat {
+  const named = choice(flags, "--output-format", ["text", "json", "stream-json"]);
+  if (!flags.has("--json")) return named ?? "text";
   if (named === undefined || named === "stream-json") return "stream-json";
   throw usageError(
     `--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`,
@@ -75,12 +81,12 @@ function outputFormatOf(flags: ParsedFlags): OutputFormat {
 }
 
 /** What options say about settings, by the table of settings. */
-function configOf(flags: ParsedFlags): ConfigFile {
+function configOf(flags: ParsedOptions): ConfigFile {
   const config = PLACED_SETTINGS.reduce<ConfigFile>((before, { path, setting }) => {
     const value = settingOf(flags, setting);
     return value === undefined ? before : withSetting(before, path, value);
   }, {});
-  if (!flags.has("yolo")) return config;
+  if (!flags.has("--yolo")) return config;
   const { permissionMode = "bypassPermissions" } = config;
   if (permissionMode === "bypassPermissions") return { ...config, permissionMode };
   throw usageError(
@@ -88,35 +94,38 @@ function configOf(flags: ParsedFlags): ConfigFile {
   );
 }
 
-function settingOf(flags: ParsedFlags, setting: DescribedShape): unknown {
+function settingOf(flags: ParsedOptions, setting: DescribedShape): unknown {
   const { flag } = setting;
-  const texts = flag === undefined ? [] : flags.list(flag.name);
+  const name = `--${flag?.name ?? ""}` as const;
+  const texts = flags.list(name);
   const text = texts.at(-1);
   if (flag === undefined || text === undefined) return undefined;
   if (flag.value === undefined) return flag.negates !== true;
-  const oneOf = "oneOf" in setting ? setting.oneOf : undefined;
-  if (setting.type === "strings") return oneOf === undefined ? texts : words(texts, flag.name, oneOf);
-  if (oneOf !== undefined) return word(text, flag.name, oneOf);
+  const choices = "oneOf" in setting ? setting.oneOf : undefined;
+  if (setting.type === "strings") return choices === undefined ? texts : words(texts, name, choices);
+  if (choices !== undefined) return oneOf(text, choices, { name, fail: usageError });
   const read = readText(text, setting);
   if ("value" in read) return read.value;
-  throw usageError(`--${flag.name} ${JSON.stringify(text)}: write ${read.expected}.`);
+  throw usageError(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
 }
 
 function choice<const T extends string>(
-  flags: ParsedFlags,
+  flags: ParsedOptions,
   name: FlagName,
   options: readonly T[],
 ): T | undefined {
   const text = flags.text(name);
-  return text === undefined ? undefined : word(text, name, options);
+  return text === undefined ? undefined : oneOf(text, options, { name, fail: usageError });
 }
 
 /** Words of a closed list may stand together, with commas between them. */
 function words(texts: readonly string[], name: string, options: readonly string[]): readonly string[] {
-  return texts.flatMap((text) => text.split(",")).map((text) => word(text.trim(), name, options));
+  return texts
+    .flatMap((text) => text.split(","))
+    .map((text) => oneOf(text.trim(), options, { name, fail: usageError }));
 }
 
-function named(flags: ParsedFlags, name: FlagName): string | undefined {
+function named(flags: ParsedOptions, name: FlagName): string | undefined {
   const text = flags.text(name);
   return text === undefined ? undefined : notEmpty(text, name);
 }
@@ -127,13 +136,5 @@ function named(flags: ParsedFlags, name: FlagName): string | undefined {
  */
 function notEmpty(text: string, name: FlagName): string {
   if (text.trim() !== "") return text;
-  throw usageError(`--${name} is followed by an empty text. Leave it out, or name a value.`);
-}
-
-function word<const T extends string>(text: string, name: string, options: readonly T[]): T {
-  const found = options.find((option) => option === text);
-  if (found !== undefined) return found;
-  const guess = nearest(text, options);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
-  throw usageError(`--${name} ${JSON.stringify(text)}: unknown.${hint} One of: ${options.join(", ")}.`);
+  throw usageError(`${name} is followed by an empty text. Leave it out, or name a value.`);
 }

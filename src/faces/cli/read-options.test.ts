@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { FLAGS } from "./flags.ts";
-import { NO_VALUE, parseFlags } from "./parse-flags.ts";
-import { type RunFlags, readRunFlags } from "./run-flags.ts";
+import { NO_VALUE } from "./read-options.ts";
+import { type RunFlags, readFlags, readRunFlags } from "./run-flags.ts";
 
 function read(...args: readonly string[]): RunFlags {
-  return readRunFlags(parseFlags(args));
+  return readRunFlags(readFlags(args));
 }
 
 test("a command line is taken apart", () => {
@@ -61,7 +61,7 @@ test("the last of several values counts", () => {
 
 test("whatever is typed, it is understood or refused as wrong use", () => {
   const word = fc.oneof(
-    fc.constantFrom(...FLAGS.map(({ name }) => `--${name}`), "-p", "-o", "--", "-", "-c", "--resume=", "="),
+    fc.constantFrom(...FLAGS.map(({ name }) => name), "-p", "-o", "--", "-", "-c", "--resume=", "="),
     fc.string(),
   );
   fc.assert(
@@ -88,5 +88,5 @@ test.each([
   [["--resume=abc"], "abc"],
   [["go", "--", "-r"], undefined],
 ])("an option whose value may be left out: %j", (args, value) => {
-  expect(parseFlags(args).text("resume")).toBe(value);
+  expect(readFlags(args).text("--resume")).toBe(value);
 });
