@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
@@ -8,6 +7,7 @@ import type { ListedPrompt } from "../../src/extensions/mcp/connection.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";
 import { toMcpResult } from "../../src/extensions/mcp/tool-result.ts";
+import { onLoopback } from "../on-loopback.ts";
 import { newerServer } from "./newer-server.ts";
 import { definitionOf } from "./server-room.ts";
 
@@ -35,15 +35,7 @@ async function overHttp(legacy: "stateless" | "reject"): Promise<object> {
       });
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` };
+  return { url: `${await onLoopback(server)}/mcp` };
 }
 
 const overStdio = { command: process.execPath, args: [join(import.meta.dirname, "newer-server.ts")] };
