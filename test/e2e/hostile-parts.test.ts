@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { stdioCommand } from "../mcp/server-room.ts";
+import { onLoopback } from "../on-loopback.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand, serverEnv, TEST_KEY } from "./command.ts";
 
@@ -25,15 +25,7 @@ async function hostileServer(answer: Answer) {
       answer(request, response, body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { origin: await onLoopback(server), asked };
 }
 
 const json = (response: ServerResponse, value: object, status = 200): void =>
