@@ -124,3 +124,43 @@ test("calls that share an id are decided about one by one", async () => {
     ["one", "two", "three", "four"].filter((name) => existsSync(join(work, name))),
   ]).toEqual([2, []]);
 });
+
+test("what the environment of the caller holds for shells and programs runs nothing in a covered command", async () => {
+  const { ran, stdout } = await play({
+    answers: [
+      bash(
+        "cat note.txt; cd src && ls; git log; echo note.txt | xargs head -n 1; bash -c 'cat a.ts'; tar tf x.tar",
+      ),
+    ],
+    files: { "src/a.ts": "in the folder\n", "x.tar": "" },
+    args: ["--allowed-tools", "bash(bash -c *)"],
+    env: (work) => {
+      const evil = join(work, "evil.sh");
+      return {
+        BASH_ENV: evil,
+        ENV: evil,
+        SHELLOPTS: "xtrace",
+        PS4: `$(${evil})`,
+        PROMPT_COMMAND: evil,
+        "BASH_FUNC_cat%%": `() { ${evil}; }`,
+        "BASH_FUNC_ls%%": `() { ${evil}; }`,
+        BASH_COMPAT: "31",
+        CDPATH: "/",
+        GLOBIGNORE: "*",
+        IFS: "/",
+        POSIXLY_CORRECT: "1",
+        LESSOPEN: `|${evil} %s`,
+        TAR_OPTIONS: `--to-command=${evil}`,
+        GIT_PAGER: evil,
+        GIT_SSH_COMMAND: evil,
+        GIT_EXTERNAL_DIFF: evil,
+        GIT_CONFIG_COUNT: "1",
+        GIT_CONFIG_KEY_0: "core.fsmonitor",
+        GIT_CONFIG_VALUE_0: evil,
+      };
+    },
+  });
+  expect([ran, stdout.includes("a note"), stdout.includes("in the folder"), stdout.includes("a.ts")]).toEqual(
+    [false, true, true, true],
+  );
+});

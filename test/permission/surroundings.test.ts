@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { parseRules } from "../../src/permission/parse-rule.ts";
 import type { PolicyOptions } from "../../src/permission/policy.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { ALLOWED, markingStubs, NOBODY } from "./marking-stubs.ts";
@@ -118,4 +119,67 @@ test("a rule covers no glob where it finds a file that is called like an option"
     ["tar cf x *", "rm -- *", "rm ./*", "rm a*", 'for f in *; do rm "$f"; done', "cat *"],
     ["rm -- *", "rm ./*", "rm a*", "cat *"],
   ]);
+});
+
+test("whatever the folders are called, the decisions are the same", () => {
+  const names = [
+    "-x",
+    "a*b",
+    "a\nb",
+    "[x]",
+    "{a,b}",
+    "~",
+    "~root",
+    "a b",
+    "'q'",
+    "$(touch p)",
+    "..x",
+    "#a",
+    "a:b",
+    "a\\b",
+    "*",
+    "?",
+  ];
+  const rules = parseRules({ deny: ["read(./secret/**)"], allow: ["edit(src/**)"] });
+  const decided = (name: string): readonly string[] => {
+    const work = join(tempFolder(), name);
+    mkdirSync(join(work, "src"), { recursive: true });
+    const quoted = `'${work.replaceAll("'", "'\\''")}/secret/k'`;
+    const commands = [
+      "cat note",
+      "cat ../other",
+      "cat secret/x",
+      `cat ${quoted}`,
+      "cd src && cat ../note",
+      "cd src && cat ../../x",
+    ];
+    const calls = [
+      ...commands.map((command) => ({ tool: "bash", input: { command } })),
+      ...["note", "../x", "secret/k", join(work, "secret/k")].map((path) => ({
+        tool: "read",
+        input: { path },
+      })),
+      ...["src/a", "note"].map((path) => ({ tool: "edit", input: { path } })),
+    ];
+    return ["/home/someone", work].flatMap((home) =>
+      calls.map((call) => policyIn(work, { rules, home }).check(call).decision),
+    );
+  };
+  const plain = [
+    "allow",
+    "ask",
+    "deny",
+    "deny",
+    "allow",
+    "ask",
+    "allow",
+    "ask",
+    "deny",
+    "deny",
+    "allow",
+    "ask",
+  ];
+  expect(names.map((name) => [name, decided(name)])).toEqual(
+    names.map((name) => [name, [...plain, ...plain]]),
+  );
 });
