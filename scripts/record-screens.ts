@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DEMO_PROJECT } from "../src/faces/cli/demo/demo-project.ts";
 import { calls, says, thinks, waits } from "../src/testing/script.ts";
-import { startScreen } from "../test/screen/screen-program.ts";
+import { nextSecond, startScreen } from "../test/screen/screen-program.ts";
 import type { ProgramInTerminal } from "../test/screen/terminal-program.ts";
 import { type RecordedFrame, screenPicture, screenRecording, snapshotOf } from "./screen-picture.ts";
 
@@ -201,16 +201,14 @@ const SCENES: readonly Scene[] = [
       film(1);
       await typed(program, "a test fails: find out why and mend it", () => film(0.12));
       program.type("\r");
-      await program.shows("No, and stop");
-      await program.shows("1 s");
+      await asked(program);
       film(3);
       program.type("\u001B[B\u001B[B");
       await program.shows("❯ 2. Allow for this session");
       film(1);
       program.type("\r");
       await program.shows("change a file");
-      await program.shows("5. No, and stop");
-      await program.shows((screen) => / [2-9] s/.test(screen));
+      await asked(program);
       film(4);
       program.type("1");
       await program.shows("The longer unit comes first");
@@ -229,6 +227,13 @@ const SCENES: readonly Scene[] = [
     },
   },
 ];
+
+/** Resolves when a question takes an answer. */
+async function asked(program: ProgramInTerminal): Promise<void> {
+  await program.shows("5. No, and stop");
+  await nextSecond(program);
+  await nextSecond(program);
+}
 
 /** Types a text word by word. */
 async function typed(program: ProgramInTerminal, text: string, onWord: () => void): Promise<void> {

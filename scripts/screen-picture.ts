@@ -45,7 +45,7 @@ export function screenRecording(frames: readonly RecordedFrame[], options: Pictu
   };
   const total = frames.reduce((sum, { seconds }) => sum + seconds, 0);
   let from = 0;
-  const shown = frames.map(({ rows, cursor, seconds }) => {
+  const shown = frames.map(({ rows, cursor, seconds }, frame) => {
     const times = [0, from / total, (from + seconds) / total].map((time) => time.toFixed(4)).join(";");
     from += seconds;
     const uses = rows.flatMap((runs, index) => {
@@ -53,7 +53,9 @@ export function screenRecording(frames: readonly RecordedFrame[], options: Pictu
       return row === "" ? [] : [`<use href="#${nameOf(row)}" y="${index * LINE_HEIGHT}"/>`];
     });
     const animation = `<animate attributeName="visibility" values="hidden;visible;hidden" keyTimes="${times}" dur="${total}s" calcMode="discrete" repeatCount="indefinite"/>`;
-    return `<g visibility="hidden">${animation}${uses.join("")}${caret(cursor, options.light)}</g>`;
+    // Where nothing moves, the last picture stays.
+    const visibility = frame === frames.length - 1 ? "visible" : "hidden";
+    return `<g visibility="${visibility}">${animation}${uses.join("")}${caret(cursor, options.light)}</g>`;
   });
   const defined = [...names].map(([row, name]) => `<g id="${name}">${row}</g>`);
   const rows = Math.max(...frames.map((frame) => frame.rows.length));

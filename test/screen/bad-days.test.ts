@@ -6,7 +6,8 @@ import { calls, fails, says, waits } from "../../src/testing/script.ts";
 import { modelServer, serverEnv } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
-import { KEYS, type ProgramInTerminal } from "./terminal-program.ts";
+import { nextSecond } from "./screen-program.ts";
+import { KEYS } from "./terminal-program.ts";
 
 test("a paste of 5,000 lines with escapes stands as a mark and is sent whole, without them", async () => {
   const { program, server } = await openScreen([says("Read it.")]);
@@ -196,7 +197,8 @@ test("for random windows and chunkings, scrollback and screen hold every line of
         program.type("go\r");
         for (const [index, size] of sizes.entries()) {
           await program.shows(`part ${index} is over`);
-          await rests(program);
+          // Of a frame that reaches a window of another size parts of what is drawn in place may stay behind: the next one is a second away.
+          await nextSecond(program);
           await program.resize(size);
           gates[index]?.resolve();
         }
@@ -211,16 +213,6 @@ test("for random windows and chunkings, scrollback and screen hold every line of
     { numRuns: 5, endOnFailure: true },
   );
 });
-
-/**
- * Resolves when the next frame is a second away: of a frame that reaches a window of another size than it was made for, parts of what is drawn in
- * place may stay behind.
- */
-async function rests({ emulator, shows }: ProgramInTerminal): Promise<void> {
-  const seconds = (screen: string): string | undefined => /^[●○] \w.* (\d+) s/m.exec(screen)?.[1];
-  const now = seconds(emulator.screen.join("\n"));
-  await shows((screen) => seconds(screen) !== now);
-}
 
 test("what a project brings is a list to decide on, and nothing of it acts before", async () => {
   const cwd = tempFolder({

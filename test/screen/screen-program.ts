@@ -40,3 +40,10 @@ export function modelEnv({ url }: Pick<ScriptedServer, "url">): Readonly<Record<
     NANO_AGENT_MAX_RETRIES: "0",
   };
 }
+
+/** Resolves when the row that says what a run does has come to another second. */
+export async function nextSecond({ emulator, shows }: ProgramInTerminal): Promise<void> {
+  const seconds = (screen: string): string | undefined => /^[●○] \w.* (\d+) s/m.exec(screen)?.[1];
+  const now = seconds(emulator.screen.join("\n"));
+  await shows((screen) => seconds(screen) !== now);
+}

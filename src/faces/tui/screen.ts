@@ -4,7 +4,8 @@ import type { SessionView, ViewItem } from "../../app/coding-session/view.ts";
 import { terminalLine } from "../../app/safe-text.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { composeFrame } from "./compose-frame.ts";
-import { isEditing, type KeyAction, type Keymap } from "./editor/keymap.ts";
+import { isEditCommand } from "./editor/editor.ts";
+import { type KeyAction, type Keymap } from "./editor/keymap.ts";
 import { InputLine, type InputLineOptions } from "./input-line.ts";
 import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
 import type { Line, Role } from "./paint/line.ts";
@@ -378,7 +379,7 @@ export class Screen implements ScreenFace {
       if (key.startsWith("alt+") && /^[1-9]$/.test(key.slice(4))) this.#options.onAction("take-back", key);
       return;
     }
-    if (isEditing(action)) this.input.edit(action);
+    if (isEditCommand(action)) this.input.edit(action);
     else this.#options.onAction(action, key);
   }
 

@@ -2,7 +2,7 @@ import type { CodingSession } from "../../../app/coding-session/coding-session.t
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
 import { type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
-import { editLine } from "../editor/line-keys.ts";
+import { editLine } from "../editor/keymap.ts";
 import { line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { questionLines, questionOptions } from "../views/question-lines.ts";
