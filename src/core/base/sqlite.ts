@@ -28,9 +28,15 @@ export function isBusyDatabase(error: unknown): boolean {
   return hasCode(error, [SQLITE_BUSY, SQLITE_LOCKED]);
 }
 
+/** Whether an error of SQLite says that there is no room on the disk. */
+export function isFullDatabase(error: unknown): boolean {
+  return hasCode(error, [SQLITE_FULL]);
+}
+
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
 const SQLITE_NOTADB = 26;
 
 function hasCode(error: unknown, codes: readonly number[]): boolean {

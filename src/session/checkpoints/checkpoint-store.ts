@@ -5,7 +5,12 @@ import type { DatabaseSync } from "node:sqlite";
 // As one object, so that the entry loads where an engine lacks some of it.
 import zlib from "node:zlib";
 import { isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
-import { inTransaction, isDamagedDatabase, loadWithoutWarning } from "../../core/base/sqlite.ts";
+import {
+  inTransaction,
+  isDamagedDatabase,
+  isFullDatabase,
+  loadWithoutWarning,
+} from "../../core/base/sqlite.ts";
 import { systemReason } from "../session-error.ts";
 import { makePrivateFolders, openSessionFile } from "../session-file.ts";
 import type { PathKey } from "./path-key.ts";
@@ -207,6 +212,8 @@ export class CheckpointStore {
   }
 
   #guarded<T>(what: string, work: (database: DatabaseSync) => T): T {
+    // Somebody, a command of the run perhaps, removed it: what follows is kept in a new one.
+    if (this.#database !== undefined && !existsSync(this.#path)) this.close();
     try {
       return work((this.#database ??= this.#open()));
     } catch (error) {
@@ -288,5 +295,6 @@ export function makePrivateFolder(folder: string): void {
 
 /** An error of code `checkpoint` about a place of the store or the workspace that the system refused. */
 export function checkpointError(what: string, cause: unknown): NanoAgentError {
-  return new NanoAgentError("checkpoint", `${what}: ${systemReason(cause)}.`, { cause });
+  const reason = isFullDatabase(cause) ? "no space left on the device" : systemReason(cause);
+  return new NanoAgentError("checkpoint", `${what}: ${reason}.`, { cause });
 }
