@@ -108,6 +108,8 @@ function withoutGlobals(
 
 function isNamed({ name }: ReadOnlyCommand, words: readonly ShellWord[]): boolean {
   if (!name.includes(" ")) return words[0]?.literal === true;
+  // A quick look: git has dozens of them.
+  if (!name.startsWith(words[1]?.text ?? "", name.indexOf(" ") + 1)) return false;
   return name.split(" ").every((part, index) => words[index]?.text === part && words[index].literal);
 }
 

@@ -95,7 +95,9 @@ export function readOptions(
 }
 
 function range(from: number, to: number): readonly number[] {
-  return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
+  const indexes: number[] = [];
+  for (let index = from; index < to; index++) indexes.push(index);
+  return indexes;
 }
 
 function isOperand({ text, literal }: ShellWord, { words }: OptionTable): boolean {
