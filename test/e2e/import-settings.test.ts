@@ -98,7 +98,7 @@ test("settings of Codex, in TOML", async () => {
   const { code, stdout } = await run("codex", "--yes");
   expect(code).toBe(0);
   expect(stdout).toMatch(/off: it is switched off there/);
-  expect(stdout).toContain("line 3: it is no prefix_rule of plain words");
+  expect(stdout).toContain("line 3: it is not a prefix_rule of plain words");
   expect(await settings()).toEqual({
     model: "openai/gpt-5.2-codex:high",
     permissions: { ask: ["Bash(git push:*)", "Bash(git fetch:*)"], allow: ["Bash(ls:*)"] },

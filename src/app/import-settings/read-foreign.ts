@@ -158,7 +158,7 @@ function addCodexRules(from: string, plan: PlanBuilder): void {
     plan.leave(
       from,
       `line ${line}`,
-      "it is no prefix_rule of plain words; write it as bash(…) under permissions",
+      "it is not a prefix_rule of plain words; write it as bash(…) under permissions",
     );
 }
 

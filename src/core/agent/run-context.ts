@@ -78,15 +78,27 @@ export function runSettings(given: Partial<RunSettings>): RunSettings {
     onAsk: given.onAsk ?? "deny",
     openCalls: given.openCalls ?? "close",
     checkpointer: given.checkpointer,
+    ...callSettings(given),
+    cwd: given.cwd ?? "",
+    redact: given.redact,
+    clock: given.clock ?? systemClock,
+    wrapModel: given.wrapModel ?? ((model) => model),
+  };
+}
+
+/** The settings of its tool calls. */
+type CallSettings = Pick<
+  RunSettings,
+  "parallelToolCalls" | "maxParallelToolCalls" | "maxCallsPerAnswer" | "toolTimeoutMs" | "maxToolResultChars"
+>;
+
+function callSettings(given: Partial<CallSettings>): CallSettings {
+  return {
     parallelToolCalls: given.parallelToolCalls ?? true,
     maxParallelToolCalls: given.maxParallelToolCalls ?? 64,
     maxCallsPerAnswer: given.maxCallsPerAnswer ?? 128,
     toolTimeoutMs: given.toolTimeoutMs ?? 600_000,
     maxToolResultChars: given.maxToolResultChars ?? 400_000,
-    cwd: given.cwd ?? "",
-    redact: given.redact,
-    clock: given.clock ?? systemClock,
-    wrapModel: given.wrapModel ?? ((model) => model),
   };
 }
 

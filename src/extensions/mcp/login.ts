@@ -236,7 +236,7 @@ class LoginFlow implements OAuthClientProvider {
   /** The address comes from others: what is no web page could start a program of this machine. */
   readonly redirectToAuthorization = (page: URL): void => {
     if (page.protocol !== "https:" && page.protocol !== "http:")
-      throw new ConnectionError(`The login page is at ${page.protocol}, which is no address of the web.`);
+      throw new ConnectionError(`The login page is at ${page.protocol}, which is not an address of the web.`);
     this.#options.show(page);
   };
   readonly saveCodeVerifier = (verifier: string): void => {
