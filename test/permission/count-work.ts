@@ -61,7 +61,7 @@ try {
     }
     work[name] = counts;
   }
-  console.log(JSON.stringify(work));
+  process.stdout.write(JSON.stringify(work));
 } finally {
   rmSync(cwd, { recursive: true, force: true });
 }
