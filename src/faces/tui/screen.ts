@@ -344,16 +344,14 @@ export class Screen implements ScreenFace {
     }
     if (this.#question?.question.id === first.id) return;
     const { clock, onAction } = this.#options;
+    const answer = (id: string, reply: QuestionReply): void => this.#reply(session, id, reply);
     if (first.type === "elicitation") {
-      this.#question = new ValuePanel({
-        question: first,
-        answer: (id, reply) => this.#reply(session, id, reply),
-      });
+      this.#question = new ValuePanel({ question: first, answer });
       return;
     }
     this.#question = new QuestionPanel({
       question: first,
-      answer: (id, reply) => this.#reply(session, id, reply),
+      answer,
       onWhole: () => onAction("details", ""),
       onStop: () => onAction("escape", ""),
       more: () => Math.max(0, session.questions.length - 1),
