@@ -204,6 +204,25 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
       });
     });
 
+    test("when a command that was started before it ends and takes its placeholders along", async () => {
+      const room = await openSandboxRoom({}, repository);
+      await room.bash({ command: "until test -e go; do sleep 0.05; done", background: true });
+      const attack = `${EVIL}; touch go; until test -e on; do sleep 0.05; done; printf '../evil\n' > .git/commondir; echo $?`;
+      await room.bash({ command: attack, background: true });
+      await until(async () =>
+        /exited|exit code/.test(textOf((await room.job({ action: "output", id: "job_1" })).content)),
+      );
+      writeFileSync(join(room.cwd, "on"), "");
+      await until(async () =>
+        /exited|exit code/.test(textOf((await room.job({ action: "output", id: "job_2" })).content)),
+      );
+      runStatus(room.cwd);
+      expect({
+        pwned: existsSync(join(room.cwd, "pwned")),
+        placeholders: existsSync(join(room.cwd, ".git", "commondir")),
+      }).toEqual({ pwned: false, placeholders: false });
+    });
+
     test("the attack with a bare repository works where nothing confines it", () => {
       const cwd = tempFolder();
       spawnSync("bash", ["-c", `${BARE}; ${CONFIG}`], { cwd, stdio: "ignore" });

@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { repositoryFrom } from "../paths/repository.ts";
 
 /** What stands in a place while commands run, so that it can be guarded there: `content` of a file, none for an empty folder. */
@@ -48,11 +48,13 @@ export function gitSteering(folder: string): GitSteering {
 
 /** Git also takes a folder without a `.git` for a repository, once it has what a repository consists of. */
 function ofFolder(folder: string): GitSteering {
-  const above = repositoryFrom(folder);
-  if (above === folder && isThere(join(folder, HEAD))) return ofRepository(folder);
+  const path = join(folder, HEAD);
+  const head = lstatSync(path, { throwIfNoEntry: false });
+  if (head?.isFile() === true && ["objects", "refs"].every((name) => isThere(join(folder, name))))
+    return ofRepository(folder);
+  if (head !== undefined) return { guarded: head.isDirectory() ? [path] : [], missing: [] };
   // Within another repository a folder of that name would make `git diff HEAD` ambiguous.
-  const isOpen = above === undefined && !isThere(join(folder, HEAD));
-  return { guarded: [], missing: isOpen ? [{ path: join(folder, HEAD) }] : [] };
+  return { guarded: [], missing: repositoryFrom(dirname(folder)) === undefined ? [{ path }] : [] };
 }
 
 /** A folder in the place of this file is no beginning of a repository. */

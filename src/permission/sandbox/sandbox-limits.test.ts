@@ -124,12 +124,18 @@ test("placeholders stay while one of several commands needs them, and what someb
   seen.push(names());
   second();
   seen.push(names());
+  // A command that finds one of another command there needs it as well.
+  const earlier = placeholders.put(place("file"));
+  const later = placeholders.put([], [join(folder, "file"), join(folder, "there")]);
+  earlier();
+  seen.push(names());
+  later();
   const third = placeholders.put(place("file", "dir"));
   writeFileSync(join(folder, "file"), "mine");
   writeFileSync(join(folder, "dir", "x"), "");
   third();
   expect({ seen, kept: existsSync(join(folder, "dir", "x")), names: names() }).toEqual({
-    seen: [["dir", "file", "there"], ["file", "there"], ["there"]],
+    seen: [["dir", "file", "there"], ["file", "there"], ["there"], ["file", "there"]],
     kept: true,
     names: ["dir", "file", "there"],
   });
