@@ -6,7 +6,7 @@ import { MemoryJournal } from "../src/core/agent/memory-journal.ts";
 import type { Json } from "../src/core/base/errors.ts";
 import { defineTool } from "../src/core/tool/define-tool.ts";
 import type { Tool } from "../src/core/tool/tool.ts";
-import { type CheckpointLimits } from "../src/session/checkpoints/limits.ts";
+import { type CheckpointLimits } from "../src/session/checkpoints/checkpoint-limits.ts";
 import {
   type RollbackOptions,
   type RollbackPlace,

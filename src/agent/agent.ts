@@ -28,9 +28,10 @@ import type { AgentOptions, CallToolOptions, OutputOf, ResolvedOptions, RunOptio
 import { type SteeringMessage, SteeringQueue } from "./steering.ts";
 
 /**
- * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer; they are the same loop.
- * One run at a time; any number of agents side by side. The model may be given by its name, `provider/id[:effort]`: a name is checked when the
- * agent is made (`invalid_argument`, `unknown_provider`) and takes its key from the environment, at the first request.
+ * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer;
+ * they are the same loop. One run at a time; any number of agents side by side. The model may be given by its
+ * name, `provider/id[:effort]`: a name is checked when the agent is made (`invalid_argument`,
+ * `unknown_provider`) and takes its key from the environment, at the first request.
  */
 export class Agent {
   #options: ResolvedOptions;
@@ -129,7 +130,8 @@ export class Agent {
   }
 
   /**
-   * The same as {@link Agent.run} for code that wants exceptions: rejects with {@link RunError} for every run without an answer, and with a
+   * The same as {@link Agent.run} for code that wants exceptions: rejects with {@link RunError} for every run
+   * without an answer, and with a
    * `schema` for every run without the value.
    */
   runOrThrow<const S extends SchemaInput>(

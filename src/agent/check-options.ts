@@ -32,7 +32,7 @@ export function assertRunOptions(options: RunOptions): void {
   if (signal !== undefined && typeof signal?.addEventListener !== "function")
     throw new NanoAgentError(
       "invalid_argument",
-      "signal is no AbortSignal: of an AbortController pass its signal.",
+      "signal is not an AbortSignal: of an AbortController pass its signal.",
     );
   assertToolChoice(options.toolChoice);
   assertChoice("onAsk", options.onAsk, ON_ASK);
@@ -102,7 +102,7 @@ function assertToolChoice(choice: AgentOptions["toolChoice"]): void {
 function assertValues(options: AgentOptions): void {
   const { onMaxIterations, permission, journal, tools } = options;
   if (tools !== undefined && !Array.isArray(tools))
-    throw new NanoAgentError("invalid_argument", "tools is no list: pass [defineTool({ … }), …].");
+    throw new NanoAgentError("invalid_argument", "tools is not a list: pass [defineTool({ … }), …].");
   if (
     journal !== undefined &&
     (typeof journal?.entries !== "function" || typeof journal.append !== "function")
@@ -122,7 +122,7 @@ function assertValues(options: AgentOptions): void {
   if (permission !== undefined && typeof permission?.check !== "function")
     throw new NanoAgentError(
       "invalid_argument",
-      "permission is no Gate: pass an object with check(request).",
+      "permission is not a Gate: pass an object with check(request).",
     );
   for (const [name, least] of [
     ["maxParallelToolCalls", 1],

@@ -43,7 +43,7 @@ test.each([
   ["numbered lines", Array.from({ length: 3_000 }, (_, at) => `This is line number ${at}.`).join("\n")],
   ["a few repetitions", SENTENCE.repeat(150)],
   ["a long refrain", `${Array.from({ length: 120 }, (_, at) => `word${at} and`).join(" ")}\n`.repeat(18)],
-])("%s is no endless sentence", (_name, text) => {
+])("%s is not an endless sentence", (_name, text) => {
   expect(fed(text)).toBeUndefined();
 });
 

@@ -71,7 +71,7 @@ describe("batch", () => {
     expect([result.content, result.isError]).toEqual([message, true]);
   });
 
-  test("refuses a batch inside, and input that is no object, without touching the others", async () => {
+  test("refuses a batch inside, and input that is not an object, without touching the others", async () => {
     const inner = [call("batch", { calls: [] }), { tool: "a", input: "x" }, call("a")];
     expect(withoutTimes(await batch({ calls: inner }, () => ({ content: "ok" })))).toBe(
       "1 of 3 calls succeeded.\n\n[1. batch: failed, T]\nError: A batch cannot hold a batch; put its calls into this one.\n\n" +

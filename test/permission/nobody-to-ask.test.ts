@@ -164,7 +164,7 @@ test.skipIf(!SCRIPT)(
   },
 );
 
-test.skipIf(!SCRIPT)("what was typed before the question is no answer (needs script)", async () => {
+test.skipIf(!SCRIPT)("what was typed before the question is not an answer (needs script)", async () => {
   const refuse = onceAsked(({ type }) => type("n"));
   const { code, made } = await onTerminal("-p go", refuse, "yyyyyyyy\ny\n");
   expect({ code, made: made() }).toEqual({ code: 3, made: false });

@@ -57,7 +57,7 @@ test("before a request that would not fit the conversation is replaced by a summ
   model.assertFinished();
 });
 
-test("the request for a summary costs and counts, but is no turn and no message", async () => {
+test("the request for a summary costs and counts, but is neither a turn nor a message", async () => {
   const info = { price: { input: 1000, output: 1000 } };
   const model = new ScriptedModel([calls("read"), calls("read"), says("S"), says("end")], { info });
   const result = await new Agent({ model, tools, compaction: summaryOver(4) }).run("go");

@@ -313,7 +313,7 @@ test("an answer whose calls a hook gave ids in use is refused", async () => {
   ]);
 });
 
-test("a wrong point, a hook that is no function and a name nobody knows are misuse", () => {
+test("a wrong point, a hook that is not a function and a name nobody knows are misuse", () => {
   const { agent } = agentWith([]);
   const thrown = (act: () => unknown): unknown => {
     try {

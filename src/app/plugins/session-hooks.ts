@@ -7,8 +7,8 @@ import type { ToolResult } from "../../core/tool/tool.ts";
 import type { EventHooks, HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
 import type { HookEvent, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
 import type { Compactor } from "../../memory/context/compactor.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { ActingArguments, HookedAgent, HookOptions } from "../../plugins/hook.ts";
-import type { PermissionMode } from "../config/permission-mode.ts";
 import type { PermissionGate } from "../permission-gate.ts";
 
 /** What {@link SessionHooks} works with. */

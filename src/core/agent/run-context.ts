@@ -41,7 +41,7 @@ export type OnMaxIterations =
 export type ConversationMemory = "full" | "final-only";
 
 /** What a run is bound by. The options of an agent and of a run have the same names, and say what each is for. */
-export interface RunSettings extends CallSettings {
+export interface RunSettings {
   readonly toolChoice: ToolChoice | undefined;
   readonly maxIterations: number;
   readonly onMaxIterations: OnMaxIterations;
@@ -52,12 +52,6 @@ export interface RunSettings extends CallSettings {
   readonly approvals: Approvals;
   readonly onAsk: "deny" | "pause";
   readonly openCalls: "close" | "run";
-  readonly clock: Clock;
-  readonly wrapModel: (model: Model) => Model;
-}
-
-/** The part of it that is about tool calls. */
-export interface CallSettings {
   readonly checkpointer: Checkpointer | undefined;
   readonly parallelToolCalls: boolean;
   readonly maxParallelToolCalls: number;
@@ -66,6 +60,8 @@ export interface CallSettings {
   readonly maxToolResultChars: number;
   readonly cwd: string;
   readonly redact: Redaction | undefined;
+  readonly clock: Clock;
+  readonly wrapModel: (model: Model) => Model;
 }
 
 /** The settings with the defaults filled in. */
@@ -81,22 +77,28 @@ export function runSettings(given: Partial<RunSettings>): RunSettings {
     approvals: given.approvals ?? {},
     onAsk: given.onAsk ?? "deny",
     openCalls: given.openCalls ?? "close",
+    checkpointer: given.checkpointer,
+    ...callSettings(given),
+    cwd: given.cwd ?? "",
+    redact: given.redact,
     clock: given.clock ?? systemClock,
     wrapModel: given.wrapModel ?? ((model) => model),
-    ...callSettings(given),
   };
 }
 
+/** The settings of its tool calls. */
+type CallSettings = Pick<
+  RunSettings,
+  "parallelToolCalls" | "maxParallelToolCalls" | "maxCallsPerAnswer" | "toolTimeoutMs" | "maxToolResultChars"
+>;
+
 function callSettings(given: Partial<CallSettings>): CallSettings {
   return {
-    checkpointer: given.checkpointer,
     parallelToolCalls: given.parallelToolCalls ?? true,
     maxParallelToolCalls: given.maxParallelToolCalls ?? 64,
     maxCallsPerAnswer: given.maxCallsPerAnswer ?? 128,
     toolTimeoutMs: given.toolTimeoutMs ?? 600_000,
     maxToolResultChars: given.maxToolResultChars ?? 400_000,
-    cwd: given.cwd ?? "",
-    redact: given.redact,
   };
 }
 

@@ -200,7 +200,11 @@ const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {
 };
 
 /** What was done to a conversation to make it fit, in one line. */
-export function compactionLine({ method, tokensBefore, tokensAfter }: CompactionEntry): string {
+export function compactionLine({
+  method,
+  tokensBefore,
+  tokensAfter,
+}: Pick<CompactionEntry, "method" | "tokensBefore" | "tokensAfter">): string {
   const thousands = (tokens: number): string => `${(tokens / 1_000).toFixed(1)}k`;
   return `the conversation was compacted from about ${thousands(tokensBefore)} to ${thousands(tokensAfter)} tokens: ${METHODS[method]}`;
 }

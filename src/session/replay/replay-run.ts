@@ -17,7 +17,7 @@ import { recordedModel } from "./recorded-model.ts";
 import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
 import { replayContext } from "./replay-context.ts";
 import { isSaidByLoop, type RunFacts, runFacts } from "./run-facts.ts";
-import { standInTools } from "./stand-in-tools.ts";
+import { standInTools } from "./stand-ins.ts";
 
 /** Runs a call of a tool, instead of answering it from the record; resolves to undefined when it did not run. Never rejects. */
 export type ToolRunner = (
