@@ -28,7 +28,7 @@ export function throughEventPlugins(
   plugins: readonly RunPlugin[],
   show: (event: AgentEvent) => void,
 ): (event: AgentEvent) => void {
-  const looking = plugins.filter((plugin) => plugin.beforeEvent ?? plugin.afterEvent);
+  const looking = plugins.filter((plugin) => "beforeEvent" in plugin || "afterEvent" in plugin);
   return (event) => {
     let current: AgentEvent | undefined = event;
     for (const plugin of looking) {
