@@ -23,8 +23,8 @@ interface WrittenBlock {
 }
 
 /**
- * The items of one transcript: messages, answers, calls. Each event is looked at once and touches the items it speaks of and no other, whatever
- * the length of the conversation.
+ * The items of one transcript: messages, answers, calls. Each event is looked at once and touches the items
+ * it speaks of and no other, whatever the length of the conversation.
  */
 export class ItemFold {
   readonly list: ItemList;
@@ -152,7 +152,10 @@ export class ItemFold {
     this.#writing = [];
   }
 
-  /** A place to write to again: behind all that this attempt has written, for what is shown stands in the order of the answer. */
+  /**
+   * A place to write to again: behind all that this attempt has written, for what is shown stands in the
+   * order of the answer.
+   */
   #takeVoided(type: WrittenBlock["type"]): number | undefined {
     const last = this.#writing.at(-1)?.place ?? -1;
     const at = this.#voided.findIndex((block) => block.type === type && block.place > last);
@@ -236,7 +239,9 @@ export class ItemFold {
     if (entry.action === "deny") this.#call(entry, { state: "denied" });
   }
 
-  /** Puts fields of a call anew; one that nothing was heard of yet, such as one inside another call, is added. */
+  /**
+   * Puts fields of a call anew; one that nothing was heard of yet, such as one inside another call, is added.
+   */
   #call(
     {
       callId,

@@ -75,7 +75,10 @@ export class WaitingMessages implements MessageQueue {
     this.#options.sendNow(this.remove(id));
   }
 
-  /** Takes out what goes next: the messages up to the first command as one, or that command. `undefined`: nothing does. */
+  /**
+   * Takes out what goes next: the messages up to the first command as one, or that command. `undefined`:
+   * nothing does.
+   */
   next(): string | undefined {
     const { isCommand } = this.#options;
     const [first] = this.#items;
