@@ -1,8 +1,9 @@
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
 import type { Approver } from "../core/agent/gate.ts";
 import type { Journal } from "../core/agent/journal.ts";
-import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import type { Budget } from "../core/model/ledger.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { isOffered } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
@@ -344,7 +345,7 @@ function boundsOf(config: ConfigFile, hooks: SessionHooks | undefined): Partial<
 function budgetOf({ maxBudgetUsd, maxWallTime }: ConfigFile): Budget {
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   if (maxWallTime !== undefined && wallTimeMs === undefined)
-    throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is no time.`);
+    throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is not a time.`);
   return {
     ...(maxBudgetUsd === undefined ? {} : { usd: maxBudgetUsd }),
     ...(wallTimeMs === undefined ? {} : { wallTimeMs }),

@@ -1,13 +1,13 @@
 import { isNanoAgentError } from "../core/base/errors.ts";
 import { fallbackModel } from "../core/model/fallback.ts";
-import type { Model, ModelInfo } from "../core/model/model.ts";
+import type { Model } from "../core/model/model.ts";
 import { createTransport } from "../providers/create-transport.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { type CustomProvider, type ResolveModelOptions, resolveModel } from "../providers/resolve-model.ts";
 import type { ConfigFile, ProviderConfig } from "./config/config-schema.ts";
 import { type Environment, variable } from "./config/env.ts";
-import type { LocalServerOptions } from "./local-servers.ts";
 import { networkOptions } from "./network-options.ts";
+import { readFacts } from "./read-facts.ts";
 
 /** What models are opened with. */
 export interface OpenModelOptions {
@@ -82,15 +82,4 @@ export function customProviders(providers: { readonly [name: string]: ProviderCo
     ],
   );
   return Object.fromEntries(entries);
-}
-
-const LOCAL_NAME = /^(?:ollama|lmstudio|llamacpp|vllm)\//i;
-
-/**
- * What the server of a local model says about it. Whoever names another model loads nothing and asks nobody.
- */
-async function readFacts(name: string, options: LocalServerOptions): Promise<ModelInfo | undefined> {
-  if (!LOCAL_NAME.test(name)) return undefined;
-  const { localModelFacts } = await import("./local-servers.ts");
-  return localModelFacts(name, options);
 }

@@ -1,5 +1,5 @@
-import type { Agent } from "../core/agent/agent.ts";
-import type { AgentOptions } from "../core/agent/options.ts";
+import type { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
 import { PlanAndSolveAgent } from "../patterns/plan-and-solve-agent.ts";
 import { ReActAgent } from "../patterns/react-agent.ts";
 import { ReflectionAgent } from "../patterns/reflection-agent.ts";

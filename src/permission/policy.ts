@@ -25,6 +25,8 @@ export interface PolicyOptions extends PathSpaceOptions {
   readonly defaults?: boolean;
   /** Tools a person trusts as a whole for this run: for `bash`, redirections and commands that cannot be read included. Deny and ask rules stand. */
   readonly trusted?: readonly string[];
+  /** Whether commands run in another shell than Bash: then only what every POSIX shell reads alike is covered. Default false. */
+  readonly isPosixShell?: boolean;
   /** Rules from answers of this session. */
   readonly session?: SessionRules;
   /** True when the calls of a batch come here one by one besides: then the batch itself passes. Default false: it is judged by its calls. */
@@ -197,6 +199,7 @@ class RulePolicy implements Policy {
       bypassed,
       onlyReads,
       edits: this.#mode === "acceptEdits",
+      posix: this.#options.isPosixShell === true,
     });
   }
 

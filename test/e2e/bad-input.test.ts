@@ -107,7 +107,7 @@ test("a model the provider does not have is refused with the known ones, nearest
   expect(end.stderr).toContain("Known: gpt-5-mini,");
 });
 
-test("a base URL that is no address is a matter of configuration", async () => {
+test("a base URL that is not an address is a matter of configuration", async () => {
   const end = await runCommand(["-p", "-m", "openai/gpt-5", "go"], {
     env: { OPENAI_API_KEY: TEST_KEY, OPENAI_BASE_URL: "localhost:8080" },
   });

@@ -1,4 +1,3 @@
-import type { CompactionPreview } from "../../core/agent/compactor.ts";
 import type { CompactionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Json } from "../../core/base/errors.ts";
@@ -10,6 +9,7 @@ import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { Elicit } from "../../extensions/mcp/connection.ts";
 import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
+import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { RollbackReport } from "../../session/checkpoints/rollback.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
@@ -272,6 +272,8 @@ export interface CodingSession extends AsyncDisposable {
    */
   unsteer(id: string): string | undefined;
   readonly queue: MessageQueue;
+  /** How the newest run ended, whoever began it: `send`, `steer` or the queue. */
+  readonly lastOutcome: Outcome | undefined;
   /**
    * Ends the run at work and holds the queue; the answer is kept as far as it has come. Resolves when the run
    * has ended.

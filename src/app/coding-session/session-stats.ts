@@ -1,4 +1,4 @@
-import type { Agent } from "../../core/agent/agent.ts";
+import type { Agent } from "../../agent/agent.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import { sessionUsage } from "../session-page/session-usage.ts";
 import type { SessionStats } from "./coding-session.ts";

@@ -1,6 +1,6 @@
-import type { LongTermMemoryMode } from "../../core/agent/long-term-memory.ts";
 import type { WireName } from "../../core/message/block.ts";
 import type { SummaryCompactionOptions } from "../../memory/context/summary-compaction.ts";
+import type { LongTermMemoryMode } from "../../memory/long-term-memory.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { NetworkOptions } from "../../providers/network.ts";
 

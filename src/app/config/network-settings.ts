@@ -22,7 +22,7 @@ export const NETWORK: Setting<NetworkConfig> = {
       ...MILLISECONDS,
       default: "120,000",
       variable: "NANO_AGENT_IDLE_TIMEOUT_MS",
-      help: "Before the first event without any sign of life, then between two events; comments and single bytes are no events.",
+      help: "Before the first event without any sign of life, then between two events; comments and single bytes are not events.",
     },
     firstEventTimeoutMs: {
       ...MILLISECONDS,

@@ -1,8 +1,8 @@
 import { terminalLine, terminalText } from "../../app/safe-text.ts";
 import type { CompactionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
-import { circleText } from "../../core/agent/loop-guard.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import { circleText } from "../../plugins/loop-guard-plugin.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { callLine, MAX_COLUMNS, resultLines } from "./call-lines.ts";

@@ -1,8 +1,8 @@
 import { callTitle } from "../../app/coding-session/call-text.ts";
 import { terminalLine } from "../../app/safe-text.ts";
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
-import { circleText } from "../../core/agent/loop-guard.ts";
 import { textOf } from "../../core/message/message.ts";
+import { circleText } from "../../plugins/loop-guard-plugin.ts";
 import type { Style } from "./style.ts";
 
 /** Widest text behind the name of a subagent. */
