@@ -30,7 +30,10 @@ const FACTS_MS = 2_000;
 const LOADING_STEP_MS = 1_000;
 const MAX_LOADING_MS = 1_800_000;
 
-/** The local servers that answer, each at its own address: from the configuration, its variable (`LLAMACPP_BASE_URL`, …) or its usual port. */
+/**
+ * The local servers that answer, each at its own address: from the configuration, its variable
+ * (`LLAMACPP_BASE_URL`, …) or its usual port.
+ */
 export function findLocalServers(options: LocalServerOptions): Promise<readonly LocalServer[]> {
   const baseUrls = Object.fromEntries(
     Object.entries(LOCAL_BASE_URLS).map(([name, usual]) => [name, baseUrlOf(name, options) ?? usual]),
@@ -40,8 +43,8 @@ export function findLocalServers(options: LocalServerOptions): Promise<readonly 
 }
 
 /**
- * The first model of the first local server that has one; a server that loads its model is waited for. Undefined where no server
- * answers.
+ * The first model of the first local server that has one; a server that loads its model is waited for.
+ * Undefined where no server answers.
  */
 export async function firstLocalModel(
   options: LocalServerOptions,
@@ -58,7 +61,10 @@ export async function firstLocalModel(
   });
 }
 
-/** The model of a local server that has exactly one. Throws `invalid_argument` where it has several, or does not answer. */
+/**
+ * The model of a local server that has exactly one. Throws `invalid_argument` where it has several, or does
+ * not answer.
+ */
 export async function onlyModelOf(provider: string, options: LocalServerOptions): Promise<string> {
   const server = (await findLocalServers(options)).find((each) => each.provider === provider);
   const models = server?.models ?? [];
@@ -72,7 +78,10 @@ export async function onlyModelOf(provider: string, options: LocalServerOptions)
   throw new NanoAgentError("invalid_argument", `${what}.`);
 }
 
-/** What the server of a local model says about it; nothing where no server answers. Waits while it loads its model. */
+/**
+ * What the server of a local model says about it; nothing where no server answers. Waits while it loads its
+ * model.
+ */
 export async function localModelFacts(name: string, options: LocalServerOptions): Promise<ModelInfo> {
   const { provider, id } = parseModelName(name);
   const preset = PRESETS.find((each) => each.name === provider.toLowerCase());
