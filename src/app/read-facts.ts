@@ -1,6 +1,6 @@
 import type { ModelInfo } from "../core/model/model.ts";
 import { PRESETS } from "../providers/catalog.ts";
-import { isLoopback } from "../providers/loopback.ts";
+import { isLoopback } from "../providers/http.ts";
 import { variable } from "./config/env.ts";
 import type { LocalServerOptions } from "./local-servers.ts";
 

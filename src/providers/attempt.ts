@@ -3,8 +3,8 @@ import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { StreamPart } from "../core/model/model.ts";
 import { boundedParts } from "./answer-bound.ts";
 import { Deadlines } from "./deadlines.ts";
-import { excerpt, providerWords, redact } from "./errors.ts";
 import type { AnswerHead, AnswerSink, Exchange, HttpTimeouts, Transport } from "./http.ts";
+import { excerpt, providerWords, redact } from "./provider-errors.ts";
 import { createSseParser, type SseParser } from "./sse.ts";
 import type { Wire, WireDecoder, WireRequest, WireTarget } from "./wire.ts";
 

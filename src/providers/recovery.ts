@@ -2,8 +2,8 @@ import type { Clock } from "../core/base/clock.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { backoffDelayMs } from "../core/base/retry.ts";
 import type { ModelInfo, ModelRequest, RetryPart } from "../core/model/model.ts";
-import type { FailureReason } from "./errors.ts";
 import type { NetworkSettings } from "./network.ts";
+import type { FailureReason } from "./provider-errors.ts";
 import { RefusedImages } from "./refused-images.ts";
 
 /** What all requests of one model share. */

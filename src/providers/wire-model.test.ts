@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import type { ModelRequest, StreamPart } from "../core/model/model.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { anthropicWire } from "./anthropic/provider.ts";
+import { anthropicWire } from "./anthropic/anthropic-wire.ts";
 import { createTransport } from "./create-transport.ts";
 import type { Transport } from "./http.ts";
 import type { NetworkOptions } from "./network.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../test/scenarios/conversation.ts";
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { textOf } from "../core/message/message.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult } from "../core/tool/tool.ts";

@@ -2,12 +2,11 @@ import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { textOf } from "../core/message/message.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
-import { isPublicAddress } from "./web/public-address.ts";
-import { publicLookup } from "./web/public-lookup.ts";
+import { isPublicAddress, publicLookup } from "./web/public-address.ts";
 import { createWebFetchTool, type WebFetchOptions } from "./web-fetch-tool.ts";
 
 let server: LoopbackServer | undefined;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -33,4 +33,19 @@ test("acpx gets an answer, and its approval lets a call run", async () => {
   const { stdout } = await acpx(["--agent", agent, "--approve-all", "exec", "make it"], place);
   expect(stdout).toContain("It is made.");
   expect(readFileSync(join(cwd, "made"), "utf8")).toBe("");
+});
+
+test("acpx that refuses everything lets nothing run, and reads the events as JSON", async () => {
+  const server = await modelServer([calls("bash", { command: "touch made" }), says("It was refused.")]);
+  const cwd = tempFolder();
+  const agent = `${process.execPath} ${BIN} acp`;
+  const ended = await acpx(["--agent", agent, "--deny-all", "--format", "json", "exec", "make it"], {
+    cwd,
+    env: serverEnv(server),
+  }).catch((error: { readonly stdout: string }) => error);
+  const lines = ended.stdout.trim().split("\n");
+  expect([existsSync(join(cwd, "made")), ended.stdout.includes("It was refused."), lines.length > 3]).toEqual(
+    [false, true, true],
+  );
+  for (const line of lines) expect(JSON.parse(line)).toBeTypeOf("object");
 });

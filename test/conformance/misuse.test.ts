@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { Agent as Kernel } from "../../src/core/agent/agent.ts";
 import { createTaskTool } from "../../src/extensions/index.ts";
 import {
   Agent,
@@ -47,7 +46,6 @@ test.each([
   [Agent, { journal: {} }, "journal is none: pass what SessionStore.start()"],
   [Agent, { toolChoice: "any" }, 'toolChoice is "any"; it must be "auto", "none" or "required".'],
   [Agent, { model: { doStream: () => null } }, "model is one of the AI SDK: pass fromAiSdk(model)"],
-  [Kernel, { model: "openai/x" }, 'model is the name "openai/x", which the classes of nano-agent take'],
   [SimpleAgent, { enableToolCalling: "no" }, 'enableToolCalling is "no"; it must be a boolean.'],
   [ReActAgent, { finish: "call" }, 'finish is "call"; it must be "text" or "tool".'],
   [ReActAgent, { finishToolName: "the end" }, 'Tool name "the end" is not usable'],

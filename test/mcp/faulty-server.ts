@@ -112,11 +112,8 @@ export function scriptedAnswers(plan: FaultPlan): Answers {
     } else if (method === "tools/list") {
       const extra = hasNewTool ? [{ ...TOOLS[0], name: "brand_new" }] : [];
       answer({ tools: [...TOOLS, ...(plan.tools ?? []), ...extra] });
-    } else if (method === "prompts/list") answer({ prompts: plan.prompts });
-    else if (method === "prompts/get") {
-      const text = `${params?.name} with ${JSON.stringify(params?.arguments)}`;
-      answer({ messages: [{ role: "user", content: { type: "text", text } }] });
-    } else if (method === "tools/call") {
+    } else if (method.startsWith("prompts/")) answer(promptAnswer(method, params, plan));
+    else if (method === "tools/call") {
       const name = params?.name as ToolName;
       if (name === "new_tool") {
         hasNewTool = true;
@@ -128,6 +125,12 @@ export function scriptedAnswers(plan: FaultPlan): Answers {
       } else play(name, { id, voice, params });
     } else voice.send({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown method" } });
   };
+}
+
+function promptAnswer(method: string, params: Message["params"], { prompts }: FaultPlan): object {
+  if (method === "prompts/list") return { prompts };
+  const text = `${params?.name} with ${JSON.stringify(params?.arguments)}`;
+  return { messages: [{ role: "user", content: { type: "text", text } }] };
 }
 
 function faultOfStart({ start, until }: FaultPlan): StartFault | undefined {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
-import type { LongTermMemory, Recollection, RecordContext } from "../../src/core/agent/long-term-memory.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
 import { InMemoryLongTermMemory } from "../../src/memory/in-memory-long-term-memory.ts";
+import type { LongTermMemory, Recollection, RecordContext } from "../../src/memory/long-term-memory.ts";
 import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
 import { SimpleAgent } from "../../src/patterns/simple-agent.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";

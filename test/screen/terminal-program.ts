@@ -34,6 +34,8 @@ export interface ProgramInTerminal {
   readonly hides: (text: string) => Promise<void>;
   readonly resize: (size: EmulatorSize) => Promise<void>;
   readonly signal: (name: string) => void;
+  /** Closes the window: the terminal is gone. */
+  readonly hangUp: () => void;
   /** Ends it, and the terminal with it. */
   readonly close: () => void;
   /** How it ended. */
@@ -106,6 +108,7 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
       child.resize(size.columns, size.rows);
     },
     signal: (name) => void process.kill(child.pid, name),
+    hangUp: () => (child as unknown as { destroy: () => void }).destroy(),
     end,
     close,
   };

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { replayBody, sseBody } from "../../../test/replay-stream.ts";
 import type { ToolUseBlock } from "../../core/message/block.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
-import { openAiChat } from "./provider.ts";
+import { openAiChat } from "./chat-wire.ts";
 
 function callsOf(events: readonly (readonly object[])[], finish = "tool_calls"): readonly ToolUseBlock[] {
   const chunks = events.map((tool_calls) => ({ choices: [{ index: 0, delta: { tool_calls } }] }));

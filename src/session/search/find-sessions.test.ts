@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { Agent } from "../../core/agent/agent.ts";
+import { Agent } from "../../agent/agent.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { calls, type ScriptStep, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";

@@ -9,9 +9,7 @@ import { isIP } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { errorMessage } from "../../core/base/errors.ts";
-import { PageError } from "./page-error.ts";
-import { isPublicAddress } from "./public-address.ts";
-import { publicLookup, refusedHost } from "./public-lookup.ts";
+import { isPublicAddress, PageError, publicLookup, refusedHost } from "./public-address.ts";
 
 /** How pages are fetched. */
 export interface FetchPageOptions {
