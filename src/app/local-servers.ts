@@ -23,9 +23,11 @@ export interface LocalServerOptions {
   readonly clock?: Clock;
 }
 
-/** Milliseconds a server gets to say what it is. */
-const PROBE_MS = 300;
-const FACTS_MS = 2_000;
+/**
+ * Milliseconds a server gets to say what it is, and what its model is like. Where none listens nobody waits; a machine that is busy with
+ * its model may need the time.
+ */
+const ANSWER_MS = 2_000;
 /** Between two looks at a server that loads its model, and how long that may take. */
 const LOADING_STEP_MS = 1_000;
 const MAX_LOADING_MS = 1_800_000;
@@ -39,7 +41,7 @@ export function findLocalServers(options: LocalServerOptions): Promise<readonly 
     Object.entries(LOCAL_BASE_URLS).map(([name, usual]) => [name, baseUrlOf(name, options) ?? usual]),
   );
   const { fetch } = options;
-  return probeLocalServers({ baseUrls, timeoutMs: PROBE_MS, ...(fetch === undefined ? {} : { fetch }) });
+  return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...(fetch === undefined ? {} : { fetch }) });
 }
 
 /**
@@ -91,7 +93,7 @@ export async function localModelFacts(name: string, options: LocalServerOptions)
   const apiKey = keyVariables.map((each) => variable(options.environment, each)).find(Boolean);
   const { fetch = globalThis.fetch } = options;
   const facts = await untilLoaded(options, async () => {
-    const ask = askServer({ root: serverRoot(baseUrl), fetch, timeoutMs: FACTS_MS, apiKey });
+    const ask = askServer({ root: serverRoot(baseUrl), fetch, timeoutMs: ANSWER_MS, apiKey });
     const read = await readModelFacts(preset?.name ?? provider, id, ask);
     return read === LOADING ? { loadingAt: baseUrl } : { found: read };
   });
