@@ -127,7 +127,7 @@ test("kill -INT in raw mode, twice, ends at once and leaves a usable terminal", 
   expect(program.emulator.modes).toEqual({ bracketedPaste: false, wraparound: true, synchronized: false });
 });
 
-test("a terminal that answers no question is no reason to wait", async () => {
+test("a terminal that answers no question is not a reason to wait", async () => {
   const { program } = await openScreen([says("Hello.")], { answers: false });
   program.type("go\r");
   await program.shows("Hello.");

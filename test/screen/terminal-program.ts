@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as pty from "@lydell/node-pty";
+import { withVariables } from "../hermetic-command.ts";
 import { Emulator, type EmulatorSize } from "./emulator.ts";
 
 const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
@@ -66,7 +67,7 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     cols: columns,
     rows,
     cwd,
-    env: { PATH: process.env["PATH"] ?? "", HOME: home, TERM: "xterm-256color", LANG: "C.UTF-8", ...env },
+    env: { ...withVariables({ HOME: home, TERM: "xterm-256color", LANG: "C.UTF-8", ...env }) },
   });
   if (answers) {
     emulator.onReply((text) => child.write(text));

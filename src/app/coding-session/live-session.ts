@@ -1,4 +1,4 @@
-import type { Agent } from "../../core/agent/agent.ts";
+import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
@@ -6,7 +6,8 @@ import type { Input } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../config/permission-mode.ts";
+import type { CompactionPreview } from "../../memory/context/compactor.ts";
+import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import type {
   CodingSession,
   CompactionResult,
@@ -85,6 +86,7 @@ export class LiveSession implements CodingSession {
       onFault: this.#onFault,
     });
     parts.notices.listen((notice) => this.#view.notice(notice));
+    if (parts.telemetry !== undefined) this.#events.add(parts.telemetry.observe);
   }
 
   /** Takes up what the session was left with: its model, and questions that nobody has answered. */
@@ -179,11 +181,7 @@ export class LiveSession implements CodingSession {
 
   async setMode(mode: PermissionMode): Promise<void> {
     this.#assertOpen();
-    if (!PERMISSION_MODES.includes(mode))
-      throw new NanoAgentError(
-        "invalid_argument",
-        `${JSON.stringify(mode)} is not a permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
-      );
+    assertPermissionMode(mode);
     this.#parts.composed.permission.setMode(mode);
     this.#mode = mode;
     if (this.#agent.getState().messages.length > 0) await this.#agent.setMode(mode);
@@ -213,6 +211,10 @@ export class LiveSession implements CodingSession {
         ...(instructions === undefined ? {} : { instructions }),
       }),
     );
+  }
+
+  previewCompaction(): Promise<CompactionPreview> {
+    return this.#beside("previewCompaction()", () => this.#agent.previewCompaction());
   }
 
   undo(options: UndoOptions = {}): Promise<UndoReport> {
@@ -272,13 +274,7 @@ export class LiveSession implements CodingSession {
   }
 
   stats(): SessionStats {
-    const { session, composed } = this.#parts;
-    return sessionStats(session.journal.entries(), {
-      system: composed.systemPrompt,
-      tools: this.#agent.tools.specs(),
-      messages: this.#agent.getState().messages,
-      windowTokens: this.#models.view.windowTokens,
-    });
+    return sessionStats(this.#parts, this.#agent, this.#models.view.windowTokens);
   }
 
   killNow(): void {
@@ -388,11 +384,12 @@ export class LiveSession implements CodingSession {
   }
 
   async #close(): Promise<void> {
-    const { composed, session, desk } = this.#parts;
+    const { composed, session, desk, telemetry } = this.#parts;
     await this.#runs.stop("The session was closed.");
     desk.clear();
     await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#tidied]);
+    await telemetry?.flush();
     await session.close();
     this.changed();
   }
