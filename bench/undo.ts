@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckpointedCall } from "../src/core/agent/checkpointer.ts";
 import { defineTool } from "../src/core/tool/define-tool.ts";
-import { DEFAULT_LIMITS } from "../src/session/checkpoints/limits.ts";
+import { DEFAULT_LIMITS } from "../src/session/checkpoints/checkpoint-limits.ts";
 import { SessionCheckpoints } from "../src/session/checkpoints/session-checkpoints.ts";
 
 const FILES_A_FOLDER = 50;

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { rollbackPlace } from "../src/session/checkpoints/session-checkpoints.ts";
 import { type Deed, treeOf, undoRoom } from "./undo-room.ts";
@@ -47,7 +48,7 @@ test.skipIf(process.getuid?.() === 0)(
   },
 );
 
-test("files that come and go while the workspace is looked at are no fault", async () => {
+test("files that come and go while the workspace is looked at are not a fault", async () => {
   const room = undoRoom({ "a.txt": "one\n" });
   const churn = spawn("bash", ["-c", "while :; do mkdir d; echo > d/x; echo > y; rm -r d y; done"], {
     cwd: room.root,
@@ -62,7 +63,7 @@ test("files that come and go while the workspace is looked at are no fault", asy
   expect(room.tree()["a.txt"]).toBe("file 644 one\n");
 });
 
-test("names that are no UTF-8, and names with line ends, come back", async () => {
+test("names that are not UTF-8, and names with line ends, come back", async () => {
   const room = undoRoom();
   await room.run([["mkdir $'d\\xff'; echo 1 > $'d\\xff/\\xfe'; ln -s $'\\xfd' $'l\\n'; echo u > ü"]]);
   const before = room.tree();
@@ -205,9 +206,10 @@ test("an undo that was cut in the middle is brought to its end by the next one",
 test("without its index, and with a damaged one, everything is read again and nothing is lost", async () => {
   const room = undoRoom({ "a.txt": "one\n" });
   await room.run([["echo two > a.txt"]]);
-  for (const path of Object.keys(treeOf(room.store)).filter((each) => /\/index/.test(each)))
-    writeFileSync(join(room.store, path), "damaged\n");
-  await room.run([["echo three > a.txt"]]);
+  for (const change of ["UPDATE workspace SET facts = 'damaged'", "DELETE FROM workspace"]) {
+    inStores(room.store, change);
+    await room.run([["echo three >> a.txt"]]);
+  }
   await room.undo({ to: { run: 1, turn: 0 } });
   expect(room.tree()).toEqual({ "a.txt": "file 644 one\n" });
 });
@@ -215,12 +217,7 @@ test("without its index, and with a damaged one, everything is read again and no
 test("contents that are gone or damaged are named, never replaced by others", async () => {
   const room = undoRoom({ "a.txt": "one\n", "b.txt": "other\n" });
   await room.run([["echo two > a.txt"]]);
-  for (const path of Object.keys(treeOf(room.store)).filter((each) => each.endsWith(".pack"))) {
-    const file = join(room.store, path);
-    const bytes = readFileSync(file);
-    bytes.fill(0xff, 8, 12);
-    writeFileSync(file, bytes);
-  }
+  inStores(room.store, "UPDATE objects SET bytes = zeroblob(stored)");
   const report = await room.undo();
   expect([report.failed.map(({ path }) => path), room.tree()["a.txt"]]).toEqual([
     ["a.txt"],
@@ -229,6 +226,50 @@ test("contents that are gone or damaged are named, never replaced by others", as
   rmSync(room.store, { recursive: true });
   expect((await room.undo({ to: { run: 1, turn: 0 } })).left).toEqual([{ path: "a.txt", reason: "lost" }]);
 });
+
+test("a damaged store is set aside and named, and what follows can be undone", async () => {
+  const room = undoRoom({ "a.txt": "one\n" });
+  await room.run([["echo two > a.txt"]]);
+  for (const path of storesIn(room.store)) writeFileSync(path, "no database");
+  await room.run([["echo three > a.txt"]]);
+  expect(room.notices).toEqual([expect.stringMatching(/undo\.sqlite is damaged and is now .*set-aside/)]);
+  expect((await room.undo()).status).toBe("done");
+  expect(room.tree()).toEqual({ "a.txt": "file 644 two\n" });
+  expect((await room.undo()).left).toEqual([{ path: "a.txt", reason: "lost" }]);
+});
+
+test("a store of an earlier form is set aside and named", async () => {
+  const room = undoRoom({ "a.txt": "one\n" });
+  const [folder = ""] = await room.run([["echo two > a.txt"]]).then(() => storesIn(room.store).map(dirname));
+  rmSync(join(folder, "undo.sqlite"));
+  mkdirSync(join(folder, "packs"));
+  await room.run([["echo three > a.txt"]]);
+  expect(room.notices).toEqual([
+    expect.stringContaining("packs was kept by an earlier version in another form"),
+  ]);
+  expect((await room.undo()).status).toBe("done");
+});
+
+test("a store of a newer version is left as it is, and calls that need it do not run", async () => {
+  const room = undoRoom({ "a.txt": "one\n" });
+  await room.run([["echo two > a.txt"]]);
+  inStores(room.store, "PRAGMA user_version = 7");
+  await expect(room.run([["echo three > a.txt"]])).rejects.toThrow(/is of version 7.*Update nano-agent/);
+});
+
+function storesIn(folder: string): readonly string[] {
+  return Object.keys(treeOf(folder)).flatMap((path) =>
+    path.endsWith(".sqlite") ? [join(folder, path)] : [],
+  );
+}
+
+function inStores(folder: string, sql: string): void {
+  for (const path of storesIn(folder)) {
+    const database = new DatabaseSync(path);
+    database.exec(sql);
+    database.close();
+  }
+}
 
 test("a journal that names paths outside of its root moves nothing there", async () => {
   const room = undoRoom({ "a.txt": "one\n" });

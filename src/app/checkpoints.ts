@@ -3,7 +3,7 @@ import type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.
 import type { NewEntry } from "../core/agent/entry.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import { type CheckpointLimits, DEFAULT_LIMITS } from "../session/checkpoints/limits.ts";
+import { type CheckpointLimits, DEFAULT_LIMITS } from "../session/checkpoints/checkpoint-limits.ts";
 import type { SessionCheckpoints } from "../session/checkpoints/session-checkpoints.ts";
 import { JsonlJournal } from "../session/jsonl-journal.ts";
 import type { UndoLimits } from "./config/config-schema.ts";

@@ -1,5 +1,5 @@
 import type { GateRequest } from "../core/agent/gate.ts";
-import type { PermittedCall, PermittedPlaces } from "../tools/files/permitted-places.ts";
+import type { PermittedCall, PermittedPlaces } from "../tools/files/permitted-path.ts";
 import { CoveredCalls } from "./covered-calls.ts";
 
 /** Calls whose place is kept until they run; the oldest go first. A call that lost its place is refused, not run. */

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { JournalEntry } from "../core/agent/entry.ts";
 import type { Journal } from "../core/agent/journal.ts";
-import { entryBefore } from "../session/entry-before.ts";
 import type { JsonlJournal } from "../session/jsonl-journal.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 import { sessionError } from "../session/session-error.ts";
+import { entryBefore } from "../session/session-steps.ts";
 import { type SessionFile, SessionStore } from "../session/session-store.ts";
 import { UnkeptJournal } from "../session/unkept-journal.ts";
 import type { UserPaths } from "./config/paths.ts";
@@ -99,13 +99,10 @@ async function recordBefore(
   { path }: SessionFile,
   { fromStep, beforeEntry }: SessionChoice,
 ): Promise<string | undefined> {
-  if (beforeEntry !== undefined) {
-    const { readSession } = await import("../session/read-session.ts");
-    return entryBefore(readSession(path).entries, beforeEntry) ?? undefined;
-  }
-  if (fromStep === undefined) return undefined;
-  const { recordBeforeStep } = await import("../session/record-before-step.ts");
-  return recordBeforeStep(path, fromStep);
+  if (beforeEntry === undefined && fromStep === undefined) return undefined;
+  const { readSession, recordBeforeStep } = await import("../session/read-session.ts");
+  if (beforeEntry !== undefined) return entryBefore(readSession(path).entries, beforeEntry) ?? undefined;
+  return fromStep === undefined ? undefined : recordBeforeStep(path, fromStep);
 }
 
 function unkept(sessionId: string, entries: readonly JournalEntry[] = []): OpenSession {

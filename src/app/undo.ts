@@ -1,5 +1,5 @@
 import { checkpointHistory } from "../session/checkpoints/checkpoint-history.ts";
-import { forgetSession, usersOf } from "../session/checkpoints/collect-unused.ts";
+import { forgetSession } from "../session/checkpoints/collect-unused.ts";
 import { type ChangedRun, listTurns } from "../session/checkpoints/list-turns.ts";
 import type { RollbackPlace } from "../session/checkpoints/rollback.ts";
 import { openWorkspace, rollbackPlace } from "../session/checkpoints/session-checkpoints.ts";
@@ -32,7 +32,8 @@ export async function withRollbackPlace<T>(
   try {
     const cwd = header?.cwd ?? currentFolder();
     const folder = checkpointsFolder(paths);
-    return await work(rollbackPlace({ folder, journal, cwd, limits: checkpointLimits(limits) }));
+    using place = rollbackPlace({ folder, journal, cwd, limits: checkpointLimits(limits) });
+    return await work(place);
   } finally {
     await journal.close();
   }
@@ -46,7 +47,6 @@ export async function removeSession({ paths, store }: UndoPlace, session: Sessio
   await store.remove(session);
   for (const root of roots) {
     const workspace = openWorkspace(root, { folder: checkpointsFolder(paths), sessionId: session.sessionId });
-    if (usersOf(workspace.folder).length > 0 || workspace.store.packs().length > 0)
-      await forgetSession(workspace);
+    await forgetSession(workspace);
   }
 }

@@ -12,7 +12,7 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
 import { makeFolders } from "../core/base/make-folders.ts";
-import { loadSqlite } from "./load-sqlite.ts";
+import { inTransaction, isDamagedDatabase, loadWithoutWarning } from "../core/base/sqlite.ts";
 
 /** Version of the tables; a file with a higher one is left alone. */
 const SCHEMA_VERSION = 1;
@@ -50,7 +50,7 @@ export interface OpenDatabase {
 /**
  * Opens the database at `path`, or makes it, readable for its owner alone. Throws `memory` for one of a newer version or of
  * another program, which it leaves as it is, and for a place that cannot be written; what SQLite throws (damage, another writer)
- * is passed on: see {@link isDamage} and {@link isBusy}.
+ * is passed on: see {@link isDamage}.
  */
 export function openDatabase(path: string): OpenDatabase {
   assertOurs(readHeader(path), path);
@@ -103,23 +103,20 @@ class DamagedDatabase extends Error {}
 
 /** Whether an error says that the file is no sound database. */
 export function isDamage(error: unknown): boolean {
-  return error instanceof DamagedDatabase || hasCode(error, [SQLITE_CORRUPT, SQLITE_NOTADB]);
+  return error instanceof DamagedDatabase || isDamagedDatabase(error);
 }
 
-/** Whether an error says that another connection is writing. */
-export function isBusy(error: unknown): boolean {
-  return hasCode(error, [SQLITE_BUSY, SQLITE_LOCKED]);
-}
-
-const SQLITE_BUSY = 5;
-const SQLITE_LOCKED = 6;
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
-
-function hasCode(error: unknown, codes: readonly number[]): boolean {
-  if (typeof error !== "object" || error === null || !("errcode" in error)) return false;
-  // The low byte is the kind, what stands above it the circumstances.
-  return typeof error.errcode === "number" && codes.includes(error.errcode & 0xff);
+/** Throws `memory` where this runtime has no SQLite. */
+function loadSqlite(): typeof import("node:sqlite") {
+  // Undefined in a runtime that was built without it, whatever its types say.
+  const sqlite: typeof import("node:sqlite") | undefined = loadWithoutWarning(process, () =>
+    process.getBuiltinModule("node:sqlite"),
+  );
+  if (sqlite !== undefined) return sqlite;
+  throw new NanoAgentError(
+    "memory",
+    `This runtime (${process.version}) has no node:sqlite: use Node 22.19 or newer, or InMemoryLongTermMemory.`,
+  );
 }
 
 /** The fields of a database file's header that say whose it is, read before SQLite touches the file. */
@@ -197,18 +194,11 @@ function prepareTables(database: DatabaseSync, path: string): void {
   const now = readPragmas(database);
   assertOurs(now, path);
   if (now.version === SCHEMA_VERSION) return;
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    if (readPragmas(database).version === 0) {
-      if (database.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.["n"] !== 0) throw foreign(path);
-      database.exec(SCHEMA);
-    }
-    database.exec("COMMIT");
-  } catch (error) {
-    // A full disk ends the transaction by itself.
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
+  inTransaction(database, () => {
+    if (readPragmas(database).version !== 0) return;
+    if (database.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.["n"] !== 0) throw foreign(path);
+    database.exec(SCHEMA);
+  });
 }
 
 function readPragmas(database: DatabaseSync): Header {

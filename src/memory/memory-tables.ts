@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { inTransaction } from "../core/base/sqlite.ts";
 import { utf8Length } from "../core/base/text.ts";
 import { similarity } from "./embedder.ts";
 import type { Candidate } from "./ranking.ts";
@@ -15,20 +16,6 @@ export interface NewRecord {
   readonly session: string | null;
   readonly vector?: Float32Array;
   readonly model?: string;
-}
-
-/** Does work as a whole or not at all. The write lock is taken first, so that nothing read in it can be out of date. */
-export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    const result = work();
-    database.exec("COMMIT");
-    return result;
-  } catch (error) {
-    // Some faults end the transaction by themselves.
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
 }
 
 /** Adds a record; one with its key becomes as new instead. False when there was one. */

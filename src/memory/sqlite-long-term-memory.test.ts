@@ -11,13 +11,13 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { describeLongTermMemory } from "../../test/contracts/describe-long-term-memory.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { isNanoAgentError } from "../core/base/errors.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { loadSqlite } from "./load-sqlite.ts";
 import { SqliteLongTermMemory, type SqliteLongTermMemoryOptions } from "./sqlite-long-term-memory.ts";
 
 describeLongTermMemory("SqliteLongTermMemory", (options) => open(place(), options));
@@ -131,7 +131,6 @@ test("damage that shows while the memory is at work is set aside too", async () 
   const notices: string[] = [];
   const memory = open(path, { onNotice: (message) => notices.push(message) });
   await memory.record(["fact"]);
-  const { DatabaseSync } = loadSqlite();
   const other = new DatabaseSync(path);
   other.exec("UPDATE memories SET time = time + 1; PRAGMA wal_checkpoint(TRUNCATE)");
   other.close();
@@ -148,7 +147,6 @@ test("a memory of a newer version is refused by name and stays as it is, byte fo
   const first = open(path);
   await first.record(["fact"]);
   first.close();
-  const { DatabaseSync } = loadSqlite();
   const newer = new DatabaseSync(path);
   newer.exec("PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)");
   newer.close();
@@ -162,7 +160,6 @@ test("a memory of a newer version is refused by name and stays as it is, byte fo
 
 test("the database of another program is refused and stays as it is", async () => {
   const path = join(tempFolder(), "other.db");
-  const { DatabaseSync } = loadSqlite();
   const other = new DatabaseSync(path);
   other.exec("CREATE TABLE songs (title TEXT)");
   other.close();
@@ -197,7 +194,6 @@ test("a writer that holds the file is waited for, up to a limit, and an abort en
   const clock = new FakeClock();
   const memory = open(path, { clock, busyTimeoutMs: 1_000 });
   await memory.record(["fact"]);
-  const { DatabaseSync } = loadSqlite();
   const other = new DatabaseSync(path);
   onTestFinished(() => other.close());
   other.exec("BEGIN IMMEDIATE");

@@ -1,5 +1,8 @@
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { abortError } from "../core/base/abort.ts";
+import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
+import { inTransaction, isBusyDatabase } from "../core/base/sqlite.ts";
 import type {
   LongTermMemory,
   Recollection,
@@ -7,11 +10,9 @@ import type {
   RecordContext,
   RecordOutcome,
   RetrieveOptions,
-} from "../core/agent/long-term-memory.ts";
-import { abortError } from "../core/base/abort.ts";
-import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
-import { fileAt, isBusy, isDamage, type OpenDatabase, openDatabase, setAside } from "./memory-database.ts";
-import { addRecord, candidatesFor, inTransaction, removeRecord, shrink, touch } from "./memory-tables.ts";
+} from "./long-term-memory.ts";
+import { fileAt, isDamage, type OpenDatabase, openDatabase, setAside } from "./memory-database.ts";
+import { addRecord, candidatesFor, removeRecord, shrink, touch } from "./memory-tables.ts";
 import { rank } from "./ranking.ts";
 import { searchFor, textsToKeep } from "./record-text.ts";
 import {
@@ -177,7 +178,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
           this.#beginAnew(error);
           continue;
         }
-        if (!isBusy(error) || clock.elapsed() >= patience) throw this.#failure(error);
+        if (!isBusyDatabase(error) || clock.elapsed() >= patience) throw this.#failure(error);
       }
       await clock.sleep(pause, signal);
     }
@@ -201,12 +202,12 @@ export class SqliteLongTermMemory implements LongTermMemory {
 
   #failure(error: unknown): NanoAgentError {
     if (isNanoAgentError(error)) return error;
-    const reason = isBusy(error)
+    const reason = isBusyDatabase(error)
       ? `another process has been writing for more than ${this.#busyTimeoutMs} ms`
       : errorMessage(error);
     return new NanoAgentError("memory", `The long-term memory ${this.#path} cannot be used: ${reason}.`, {
       cause: error,
-      retryable: isBusy(error),
+      retryable: isBusyDatabase(error),
     });
   }
 }
@@ -215,7 +216,7 @@ function unlessBusy(work: () => void): void {
   try {
     work();
   } catch (error) {
-    if (!isBusy(error)) throw error;
+    if (!isBusyDatabase(error)) throw error;
   }
 }
 

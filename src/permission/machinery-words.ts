@@ -12,7 +12,7 @@ export function machineryOf(unit: ShellUnit, space: PathSpace): string | undefin
 }
 
 /** Programs that look or write, as their operands say. */
-const WRITES_OPERANDS: ReadonlySet<string> = new Set(["git", "tar", "uniq", "xxd"]);
+const WRITES_OPERANDS: ReadonlySet<string> = new Set(["uniq", "xxd"]);
 /** A quick look, at words that stay as they are and at those that expand. */
 const NAMED = /\.[gn]|git~|nano-agent/i;
 const HINT = /\.[gn*?[{]|[{\]}]|git~|nano-agent/i;

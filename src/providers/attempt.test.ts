@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
-import { anthropicWire } from "./anthropic/provider.ts";
+import { anthropicWire } from "./anthropic/anthropic-wire.ts";
 import { createTransport } from "./create-transport.ts";
 import type { Wire } from "./wire.ts";
 import { createWireModel } from "./wire-model.ts";

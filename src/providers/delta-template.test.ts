@@ -52,7 +52,7 @@ describe("a template", () => {
   it.each([
     ["another field", event("b", { usage: {} })],
     ["a cut event", event("b").slice(0, -1)],
-    ["something behind it", `${event("b")} `],
+    ["something behind it", `${event("b")}}`],
     ["a bare control character", event("b").replace("b", "\t")],
     ["an escape that does not exist", event("b").replace("b", "\\x")],
     ["no text", event("b").replace('"b"', "null")],
@@ -67,6 +67,17 @@ describe("a template", () => {
     const twice = event("a", { logprobs: { content: [] } });
     template.learn(twice, "content");
     expect(template.match(twice)).toBeUndefined();
+  });
+
+  it("recognises events that are padded with blanks before their ends", () => {
+    const template = createDeltaTemplate({ ignore: [] });
+    template.learn('{"delta":{"content":"a"} }', "content");
+    fc.assert(
+      fc.property(fc.string(), fc.nat(9), (text, pad) => {
+        const blanks = " ".repeat(pad);
+        expect(template.match(`{"delta":{"content":${JSON.stringify(text)}${blanks}}${blanks}}`)).toBe(text);
+      }),
+    );
   });
 
   it("allows blanks after the colon", () => {

@@ -37,6 +37,8 @@ class Template implements DeltaTemplate {
   readonly #ignore: readonly string[];
   #literals: readonly string[] = [];
   #holes: readonly Hole[] = [];
+  /** The last literal without blanks, where it closes the text and brackets and no more; else undefined. */
+  #tail: string | undefined;
   /** Events learned since one was recognised. */
   #misses = 0;
 
@@ -65,7 +67,9 @@ class Template implements DeltaTemplate {
       literals.push(data.slice(at, hole.from));
       at = hole.to;
     }
-    literals.push(data.slice(at));
+    const last = data.slice(at);
+    literals.push(last);
+    this.#tail = /^"[\]} ]*$/.test(last) ? last.replaceAll(" ", "") : undefined;
     this.#literals = literals;
     this.#holes = holes;
   };
@@ -88,7 +92,9 @@ class Template implements DeltaTemplate {
       at = end;
     }
     const last = literals[holes.length] as string;
-    if (data.length !== at + last.length || data.slice(at) !== last) return undefined;
+    const rest = data.slice(at);
+    // Some pad their events with blanks, each by another number of them.
+    if (rest !== last && rest.replaceAll(" ", "") !== this.#tail) return undefined;
     this.#misses = 0;
     return found;
   };

@@ -2,7 +2,7 @@ import type { ClientRequestArgs, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { ProxyOptions } from "./http.ts";
-import { isLoopback } from "./loopback.ts";
+import { isLoopback } from "./http.ts";
 
 /** How a host is reached: directly, by handing the request to a proxy, or through a tunnel that a proxy opens. */
 export type Route =

@@ -70,3 +70,13 @@ export interface ProxyOptions {
   /** Hosts to reach directly, separated by commas: `example.com` with all below it, `10.0.0.1`, `host:8080`, or `*` for all. */
   readonly noProxy?: string;
 }
+
+/** Whether a host name, as it stands in a parsed address, is this machine itself. */
+export function isLoopback(hostname: string): boolean {
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    /^127(?:\.\d+){3}$/.test(hostname)
+  );
+}

@@ -1,6 +1,6 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { HttpTimeouts, ProxyOptions } from "./http.ts";
-import { isLoopback } from "./loopback.ts";
+import { isLoopback } from "./http.ts";
 
 /** How model requests use the network. Every figure has a default; 0 switches a timeout off. */
 export interface NetworkOptions {

@@ -4,8 +4,8 @@ import { messageText, userMessage } from "../core/message/message.ts";
 import { AnswerCollector, type CollectedAnswer } from "../core/model/collect.ts";
 import type { Model, ModelRequest, StreamPart, ToolSpec } from "../core/model/model.ts";
 import { createTransport } from "./create-transport.ts";
-import { openAiChat } from "./openai-chat/provider.ts";
-import { openAiResponses } from "./openai-responses/provider.ts";
+import { openAiChat } from "./openai-chat/chat-wire.ts";
+import { openAiResponses } from "./openai-responses/responses-wire.ts";
 import { createWireModel } from "./wire-model.ts";
 
 const weather: ToolSpec = {

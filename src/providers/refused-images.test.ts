@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { ImageBlock } from "../core/message/block.ts";
 import { assistantMessage, type Message, userMessage } from "../core/message/message.ts";
-import { reportedError } from "./errors.ts";
+import { reportedError } from "./provider-errors.ts";
 import { RefusedImages } from "./refused-images.ts";
 
 const image = (data: string): ImageBlock => ({

@@ -98,10 +98,10 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
 }
 
 const WIRES: { readonly [W in WireName]: () => Promise<Wire> } = {
-  anthropic: async () => (await import("./anthropic/provider.ts")).anthropicWire,
-  openai_chat: async () => (await import("./openai-chat/provider.ts")).openAiChat,
-  openai_responses: async () => (await import("./openai-responses/provider.ts")).openAiResponses,
-  google: async () => (await import("./google/provider.ts")).googleWire,
+  anthropic: async () => (await import("./anthropic/anthropic-wire.ts")).anthropicWire,
+  openai_chat: async () => (await import("./openai-chat/chat-wire.ts")).openAiChat,
+  openai_responses: async () => (await import("./openai-responses/responses-wire.ts")).openAiResponses,
+  google: async () => (await import("./google/google-wire.ts")).googleWire,
 };
 
 const OPENAI_HOST = "api.openai.com";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import type { ModelRequest, StreamPart } from "../core/model/model.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { anthropicWire } from "./anthropic/provider.ts";
+import { anthropicWire } from "./anthropic/anthropic-wire.ts";
 import { createTransport } from "./create-transport.ts";
 import type { Transport } from "./http.ts";
 import type { NetworkOptions } from "./network.ts";
@@ -261,7 +261,7 @@ describe("a model over a wire", () => {
         message: expect.stringMatching(/an HTML page \("Sign in"\)\. Check that the base URL http:\/\/127/),
       },
     ],
-    ["a JSON document that is no error", refuses(200, '{"ok":true}'), { code: "invalid_response" }],
+    ["a JSON document that is not an error", refuses(200, '{"ok":true}'), { code: "invalid_response" }],
     [
       "a redirect to another host",
       (response) => response.writeHead(307, { location: "http://elsewhere.example/v1/messages" }).end(),

@@ -4,7 +4,6 @@ export type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.
 export type {
   ApprovalRequestEntry,
   AssistantEntry,
-  BudgetLimit,
   CheckpointEntry,
   CompactionEntry,
   CompactionUndoneEntry,
@@ -32,12 +31,13 @@ export type {
 } from "../core/agent/entry.ts";
 export type { FileChange, FileVersion, Omission, OmissionReason } from "../core/agent/file-change.ts";
 export type { RecordedError } from "../core/base/errors.ts";
+export type { BudgetLimit } from "../core/model/ledger.ts";
 export {
   type CheckpointHistory,
   checkpointHistory,
   type TurnPlace,
 } from "./checkpoints/checkpoint-history.ts";
-export type { CheckpointLimits } from "./checkpoints/limits.ts";
+export type { CheckpointLimits } from "./checkpoints/checkpoint-limits.ts";
 export { type ChangedRun, type ChangedTurn, listTurns } from "./checkpoints/list-turns.ts";
 export {
   type RollbackOptions,
@@ -55,9 +55,8 @@ export {
 export type { ForeignProgram } from "./import/foreign-session.ts";
 export { type ImportOptions, type ImportReport, importSession } from "./import/import-session.ts";
 export { JsonlJournal, type JsonlJournalOptions, type NewSession } from "./jsonl-journal.ts";
-export { readSession, type SessionContent } from "./read-session.ts";
+export { readSession, recordBeforeStep, type SessionContent } from "./read-session.ts";
 export type { SessionEntry } from "./record.ts";
-export { recordBeforeStep } from "./record-before-step.ts";
 export { hasRepairs, type InterruptedCall, type RepairReport } from "./repair-report.ts";
 export type { RecordedCall, RecordedRun } from "./replay/recorded-run.ts";
 export type { ReplayAspect, ReplayDifference, ReplayReport } from "./replay/replay-report.ts";

@@ -7,7 +7,9 @@ import { type Line, readLines } from "./read-lines.ts";
 import type { SessionEntry } from "./record.ts";
 import { recordPath } from "./record-path.ts";
 import type { DamagedLine } from "./scan-journal.ts";
+import { sessionError } from "./session-error.ts";
 import { openSessionFile } from "./session-file.ts";
+import { stepNumbered } from "./session-steps.ts";
 import { setAsideSpending } from "./set-aside-spending.ts";
 
 /** A session, read without holding it: another process may go on writing. */
@@ -98,4 +100,16 @@ function summaryIn(lines: Iterable<Line>): SessionSummary {
     if (title !== "") return { cwd, title };
   }
   return { cwd, title: undefined };
+}
+
+/**
+ * Id of the entry in front of a step of a session: who goes on from there asks the model what was asked in that step. Throws
+ * `invalid_argument` for a step that the session does not have, `journal` for a session that cannot be read.
+ */
+export function recordBeforeStep(path: string, step: number): string {
+  const { entries } = readSession(path);
+  const { at } = stepNumbered(entries, step);
+  const before = entries[at - 1];
+  if (before === undefined) throw sessionError(`Nothing stands before step ${step} of ${path}.`);
+  return before.id;
 }

@@ -1,7 +1,7 @@
 import type { EntryBase, JournalEntry } from "../core/agent/entry.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
+import { MAX_JSON_DEPTH } from "../core/base/json.ts";
 import { checksum } from "./checksum.ts";
-import { toPlainValue } from "./plain-value.ts";
 
 /** Version of the record format this code writes. It reads this one and refuses newer ones. */
 export const RECORD_VERSION = 1;
@@ -32,7 +32,7 @@ export interface RewindEntry extends EntryBase {
 export type StoredEntry = JournalEntry | SessionEntry | RewindEntry;
 
 /** A record ready to be written. */
-export interface EncodedRecord<E extends EntryBase> {
+interface EncodedRecord<E extends EntryBase> {
   /** One line, its newline included. */
   readonly bytes: Uint8Array;
   /** What a reader of the line will get: the entry, with what JSON or UTF-8 cannot hold replaced. */
@@ -80,4 +80,31 @@ function toLine(text: string, type: string): Uint8Array {
     );
   }
   return Buffer.concat([body, Buffer.from(`,"sum":"${checksum(body)}"}\n`)]);
+}
+
+/**
+ * A copy of `value` that JSON and UTF-8 can hold: lone surrogates become U+FFFD, a cycle, a BigInt, a throwing getter or `toJSON` and
+ * anything deeper than {@link MAX_JSON_DEPTH} become a text in brackets. Never throws.
+ */
+function toPlainValue(value: unknown): unknown {
+  return plain(value, []);
+}
+
+/** `above` holds the objects around the value. */
+function plain(value: unknown, above: readonly object[]): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value === "bigint") return `${value}`;
+  if (typeof value !== "object" || value === null) return value;
+  if (above.includes(value)) return "[circular]";
+  if (above.length >= MAX_JSON_DEPTH) return "[nested too deep]";
+  const around = [...above, value];
+  try {
+    if ("toJSON" in value && typeof value.toJSON === "function") return plain(value.toJSON(), around);
+    if (Array.isArray(value)) return value.map((item: unknown) => plain(item, around));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key.toWellFormed(), plain(item, around)]),
+    );
+  } catch (error) {
+    return `[not serialisable: ${errorMessage(error).toWellFormed()}]`;
+  }
 }

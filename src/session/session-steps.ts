@@ -1,6 +1,5 @@
 import type { JournalEntry } from "../core/agent/entry.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
-import { subagentEntries } from "./subagent-entries.ts";
 
 /**
  * A step of a session: one request to the model in the conversation, counted from 1 along the entries from the first to the newest.
@@ -53,4 +52,62 @@ export function stepNumbered(entries: readonly JournalEntry[], number: number): 
     "invalid_argument",
     `Step ${number}: ${has}. nano-agent sessions show prints their numbers.`,
   );
+}
+
+/**
+ * Makes a function that tells which entries subagents have written: they bear the scope of a nested `run_start`, or one below it. Phases
+ * of a pattern have scopes without a start of their own. It learns from the entries it is given, in their order.
+ */
+export function subagentEntries(): (entry: JournalEntry) => boolean {
+  const scopes = new Set<string>();
+  return ({ type, scope }) => {
+    if (scope === undefined) return false;
+    if (type === "run_start") scopes.add(scope);
+    return [...scopes].some((own) => scope === own || scope.startsWith(`${own}/`));
+  };
+}
+
+/** Tells the steps of entries that come one after the other, from the first of a session, numbered as `sessionSteps` numbers them. */
+export class StepCounter {
+  readonly #isOfSubagent = subagentEntries();
+  #step = 0;
+  #inPhase = false;
+
+  /** The next step for input and for the phases of a pattern, that of the call for what a subagent does; 0 before the first. */
+  stepOf(entry: JournalEntry): number {
+    const { type, scope } = entry;
+    if (this.#isOfSubagent(entry)) return this.#step;
+    if (scope !== undefined) {
+      if (type !== "tool_intent" && type !== "tool_result") this.#inPhase = true;
+      return this.#step + 1;
+    }
+    const isAnswer = type === "assistant_message" || (type === "history" && this.#inPhase);
+    if (isAnswer) this.#step++;
+    if (isAnswer || type === "run_start" || type === "run_resume") this.#inPhase = false;
+    return type === "user_message" ? this.#step + 1 : this.#step;
+  }
+}
+
+/** What may stand between the beginning of a run and a message that is a part of its input. */
+const BEFORE_INPUT: ReadonlySet<string> = new Set(["user_message", "permission_decision", "tool_result"]);
+
+/**
+ * Id of the record in front of a message of the user: who goes on from there can say something else in its place. The input of a run takes
+ * the beginning of the run along. `null`: the message is the first of all. Throws `invalid_argument` for what is no such message.
+ */
+export function entryBefore(entries: readonly JournalEntry[], id: string): string | null {
+  const at = entries.findIndex((entry) => entry.id === id);
+  const message = entries[at];
+  if (message?.type !== "user_message" || message.scope !== undefined)
+    throw new NanoAgentError(
+      "invalid_argument",
+      `${JSON.stringify(id)} is not a message of the user in this conversation. rewindPoints() lists them.`,
+    );
+  if (message.source !== "input") return message.parent;
+  let first = at;
+  for (let entry = entries[first - 1]; entry !== undefined; entry = entries[--first - 1]) {
+    if (entry.type === "run_start" && entry.scope === undefined) return entry.parent;
+    if (!BEFORE_INPUT.has(entry.type)) break;
+  }
+  return message.parent;
 }

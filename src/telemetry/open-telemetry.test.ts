@@ -11,7 +11,7 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { calls, fails, type ScriptStep, says, thinks, waits } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";

@@ -4,7 +4,7 @@ import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
-import { redactedInput } from "./redacted-input.ts";
+import { redactedInput } from "./files/file-error.ts";
 import { LiveUpdate } from "./shell/live-update.ts";
 import type { OutputText } from "./shell/output-buffer.ts";
 import type { ProcessInfo } from "./shell/process-table.ts";

@@ -5,14 +5,12 @@ import type { Tool, ToolResult } from "../core/tool/tool.ts";
 import { splice } from "./apply-edits.ts";
 import { editedSnippet } from "./edits/edited-snippet.ts";
 import { type Edit, planEdits } from "./edits/plan-edits.ts";
-import { diffFile } from "./files/file-diff.ts";
-import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
-import { FileState } from "./files/file-state.ts";
-import type { FileToolOptions } from "./files/file-tool-options.ts";
-import { type ChangeTarget, commitChange, openForChange } from "./files/file-under-change.ts";
+import { answerFileErrors, FileRefusal, redactedInput } from "./files/file-error.ts";
+import type { FileToolOptions } from "./files/file-port.ts";
+import { type ChangeTarget, commitChange, diffFile, openForChange } from "./files/file-under-change.ts";
 import { describeNearestNames } from "./files/nearest-names.ts";
 import { permittedPath } from "./files/permitted-path.ts";
-import { redactedInput } from "./redacted-input.ts";
+import { FileState } from "./files/read-files.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**

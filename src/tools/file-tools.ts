@@ -1,12 +1,12 @@
 import type { Tool } from "../core/tool/tool.ts";
 import { createEditTool } from "./edit-tool.ts";
-import { FileState } from "./files/file-state.ts";
-import type { FileToolOptions } from "./files/file-tool-options.ts";
+import type { FileToolOptions } from "./files/file-port.ts";
+import { FileState } from "./files/read-files.ts";
 import { createGlobTool } from "./glob-tool.ts";
 import { createGrepTool } from "./grep-tool.ts";
 import { createReadTool } from "./read-tool.ts";
 import { RipgrepLocator } from "./search/ripgrep.ts";
-import type { SearchToolOptions } from "./search/search-tool-options.ts";
+import type { SearchToolOptions } from "./search/search-folder.ts";
 import { createWriteTool } from "./write-tool.ts";
 
 /** What {@link fileTools} takes: the options of all its tools. */

@@ -5,12 +5,12 @@ import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
 import { permittedPath } from "./files/permitted-path.ts";
 import { resolvePath } from "./resolve-path.ts";
+import { newestFirst } from "./search/found-list.ts";
 import { listFiles } from "./search/list-files.ts";
-import { newestFirst } from "./search/newest-first.ts";
 import { pathGlob } from "./search/path-glob.ts";
 import { RipgrepLocator } from "./search/ripgrep.ts";
+import type { SearchToolOptions } from "./search/search-folder.ts";
 import { exclusionBelow, searchRootKind, shownPath } from "./search/search-folder.ts";
-import type { SearchToolOptions } from "./search/search-tool-options.ts";
 
 /**
  * The `glob` tool: regular files by pattern, newest first, at most 200. `*` stays within a folder, `**` crosses folders, `{a,b}` are

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { asOrdinaryUser, callTool, textOf } from "../../test/tools/call-tool.ts";
 import { createGrepTool } from "./grep-tool.ts";
-import type { SearchToolOptions } from "./search/search-tool-options.ts";
+import type { SearchToolOptions } from "./search/search-folder.ts";
 
 async function grep(cwd: string, input: object, options: SearchToolOptions = {}): Promise<string> {
   return textOf(await callTool(createGrepTool(options), input, { cwd }));
@@ -86,7 +86,7 @@ describe.each<readonly [string, SearchToolOptions]>([
     );
   });
 
-  test("a pattern that begins with a dash is no option", async () => {
+  test("a pattern that begins with a dash is not an option", async () => {
     const root = tempFolder({ a: "--files -e x\n", "-v": "--files\n" });
     expect([
       await grep(root, { pattern: "--files -e", mode: "content" }, options),

@@ -4,18 +4,17 @@ import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, errorCode, FileRefusal } from "./files/file-error.ts";
-import type { FilePort } from "./files/file-port.ts";
-import { FileState, stampOf } from "./files/file-state.ts";
-import type { FileToolOptions } from "./files/file-tool-options.ts";
-import { imageTypeOf } from "./files/image-type.ts";
+import type { FilePort, FileToolOptions } from "./files/file-port.ts";
+import { type PortText, readPort } from "./files/file-port.ts";
 import { type FolderPage, listFolder } from "./files/list-folder.ts";
 import { describeNearestNames } from "./files/nearest-names.ts";
 import type { OpenFile } from "./files/open-file.ts";
 import { openRegularFile } from "./files/open-regular-file.ts";
 import { permittedPath } from "./files/permitted-path.ts";
 import { pinFolder } from "./files/pinned-folder.ts";
-import { type PortText, readPort } from "./files/port-text.ts";
+import { FileState, stampOf } from "./files/read-files.ts";
 import { type Page, readPage } from "./files/read-page.ts";
+import { imageTypeOf } from "./files/text-encoding.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**

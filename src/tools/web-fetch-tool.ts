@@ -4,7 +4,7 @@ import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
 import type { FetchedPage, FetchPageOptions } from "./web/fetch-page.ts";
-import { PageError } from "./web/page-error.ts";
+import { PageError } from "./web/public-address.ts";
 
 /** How `web_fetch` works. */
 export interface WebFetchOptions {

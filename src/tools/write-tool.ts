@@ -2,13 +2,11 @@ import { isUtf8 } from "node:buffer";
 import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
-import { diffFile } from "./files/file-diff.ts";
-import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
-import { FileState } from "./files/file-state.ts";
-import type { FileToolOptions } from "./files/file-tool-options.ts";
-import { type ChangeTarget, commitChange, openForChange } from "./files/file-under-change.ts";
+import { answerFileErrors, FileRefusal, redactedInput } from "./files/file-error.ts";
+import type { FileToolOptions } from "./files/file-port.ts";
+import { type ChangeTarget, commitChange, diffFile, openForChange } from "./files/file-under-change.ts";
 import { permittedPath } from "./files/permitted-path.ts";
-import { redactedInput } from "./redacted-input.ts";
+import { FileState } from "./files/read-files.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**

@@ -9,9 +9,9 @@ import { policyIn, shellRules } from "./shell-rules.ts";
 
 const PROGRAMS = ["/usr/bin/git", "/bin/bash"];
 
-/** What git takes for a signature. */
+/** What git takes for a signature; a program that left its input unread would fail it. */
 const SIGNS =
-  'echo "[GNUPG:] SIG_CREATED " >&2; printf "%s\\n" "-----BEGIN PGP SIGNATURE-----" "" x "-----END PGP SIGNATURE-----"';
+  'cat > /dev/null; echo "[GNUPG:] SIG_CREATED " >&2; printf "%s\\n" "-----BEGIN PGP SIGNATURE-----" "" x "-----END PGP SIGNATURE-----"';
 
 /** A repository whose user has programs of their own for differences, signatures and hooks; each leaves a mark when it runs. */
 class GitRoom {

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { BUILT_IN_SUBAGENTS } from "../../src/extensions/subagents/built-in-subagents.ts";
 import { createTaskTool } from "../../src/extensions/subagents/task-tool.ts";
 import { ReflectionAgent } from "../../src/patterns/reflection-agent.ts";
-import { sessionSteps } from "../../src/session/session-steps.ts";
-import { StepCounter } from "../../src/session/step-counter.ts";
+import { StepCounter, sessionSteps } from "../../src/session/session-steps.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 

@@ -1,7 +1,7 @@
 import { formatPatch, structuredPatch } from "diff";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { diffFile } from "../../tools/files/file-diff.ts";
+import { diffFile } from "../../tools/files/file-under-change.ts";
 import { parseUnifiedDiff } from "./file-diff.ts";
 
 /** Lines that look like parts of a diff themselves. */
@@ -34,7 +34,7 @@ test("the hunks of a diff are those it was written from", async () => {
   );
 });
 
-test("whatever is no diff gives no hunks or some, and never throws", () => {
+test("whatever is not a diff gives no hunks or some, and never throws", () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 20 }), (lines) => {
       const parsed = parseUnifiedDiff("a", lines.join("\n"), true);

@@ -15,7 +15,8 @@ export async function undoFiles(
   { paths = [], to, force = false }: UndoOptions,
 ): Promise<UndoReport> {
   const { cwd } = parts.settings;
-  return undo(await placeOf(parts), {
+  using place = await placeOf(parts);
+  return await undo(place, {
     paths: paths.map((path) => resolve(cwd, path)),
     force,
     ...(to === undefined ? {} : { to: { run: to.run, turn: to.turn ?? 0 } }),
@@ -27,7 +28,8 @@ export async function redoFiles(
   parts: UndoParts,
   { force = false }: { readonly force?: boolean },
 ): Promise<UndoReport> {
-  return redo(await placeOf(parts), { force });
+  using place = await placeOf(parts);
+  return await redo(place, { force });
 }
 
 async function placeOf({ settings, composed, session }: UndoParts): Promise<RollbackPlace> {

@@ -1,6 +1,6 @@
 import type { JournalEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import { addSpending, isSpending, NO_SPENDING, type Spending } from "../../core/agent/spending.ts";
-import { subagentEntries } from "../../session/subagent-entries.ts";
+import { subagentEntries } from "../../session/session-steps.ts";
 
 /** Calls of one tool. */
 export interface ToolStats {

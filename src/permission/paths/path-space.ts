@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { posix, win32 } from "node:path";
 import { LinkReader } from "./link-reader.ts";
 import { fold } from "./match-path.ts";
@@ -12,6 +13,8 @@ export interface PathSpaceOptions {
   readonly workspace: readonly string[];
   /** Folders of nano-agent itself (configuration, state): writing below them is always asked about. Default none beside the usual names. */
   readonly machinery?: readonly string[];
+  /** Folders that commands find programs in, as in `PATH`: a built-in rule covers no program that lies in the workspace. Default: not looked at. */
+  readonly searchPath?: string;
   /** `win32`: drives, UNC and backslashes; `win32` and `darwin`: capitals do not matter. Default: this machine's. */
   readonly platform?: NodeJS.Platform;
   /** Target of the link at a path, `undefined` when there is none. Default: looks on disk. */
@@ -28,6 +31,13 @@ export interface JudgedPath {
   readonly resolved: string;
   /** Not a plain file name: a device, another drive's folder, a name with a hole in it. */
   readonly odd?: string;
+}
+
+/** A folder that programs are looked for in. */
+interface SearchedFolder {
+  readonly folder: string;
+  /** Whether it is of the workspace. */
+  readonly isOwn: boolean;
 }
 
 /** Spelled in the only way it can be: no empty part, no `.`, no `..`, no home, nothing to be taken away. */
@@ -52,6 +62,9 @@ export class PathSpace {
   readonly #folders: Map<string, string>;
   /** This space as seen from other folders. */
   readonly #views = new Map<string, PathSpace>();
+  /** Programs looked for so far, and where. */
+  readonly #programs = new Map<string, boolean>();
+  #searched: readonly SearchedFolder[] | undefined;
   readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
 
@@ -83,6 +96,8 @@ export class PathSpace {
     this.#judged.clear();
     this.#folders.clear();
     this.#views.clear();
+    this.#programs.clear();
+    this.#searched = undefined;
   }
 
   /** The same space for paths that start in another folder, until the next {@link refresh}. */
@@ -150,6 +165,38 @@ export class PathSpace {
     return (
       [resolved, ...written].some(isMachinery) || this.#machinery.some((folder) => isWithin(resolved, folder))
     );
+  }
+
+  /** Whether the program of this name that a command would find is one of the workspace, or of the packages around it. */
+  hasProgram(name: string): boolean {
+    if (this.#options.searchPath === undefined) return false;
+    const known = this.#programs.get(name);
+    if (known !== undefined) return known;
+    const system = this.#windows ? win32 : posix;
+    const isThere = (folder: string): boolean =>
+      existsSync(system.join(folder, name)) ||
+      (this.#windows && existsSync(system.join(folder, `${name}.exe`)));
+    this.#searched ??= this.#searchedFolders(this.#options.searchPath);
+    const isOwn = this.#searched.find(({ folder }) => isThere(folder))?.isOwn === true;
+    this.#programs.set(name, isOwn);
+    return isOwn;
+  }
+
+  /** The folders in which programs are looked for, up to the last of the workspace. */
+  #searchedFolders(searchPath: string): readonly SearchedFolder[] {
+    const system = this.#windows ? win32 : posix;
+    // An empty entry is the working folder.
+    const entries = searchPath.split(system.delimiter).map((entry) => {
+      const folder = system.resolve(this.#options.cwd, entry);
+      return { folder, isOwn: !system.isAbsolute(entry) || this.#isOwnFolder(folder) };
+    });
+    return entries.slice(0, entries.findLastIndex(({ isOwn }) => isOwn) + 1);
+  }
+
+  #isOwnFolder(folder: string): boolean {
+    const path = this.path(folder).resolved;
+    const packages = /^(.*)\/node_modules\/\.bin$/s.exec(this.slashes(folder))?.[1];
+    return this.isInside(path) || (packages !== undefined && isWithin(this.path(".").resolved, packages));
   }
 
   /** A path relative to each workspace folder that holds it. */

@@ -36,7 +36,7 @@ export function printRedirection(node: Redirection, place: RedirectionPlace): st
 function copy(target: Word, operator: string, { cursor, words, posix }: RedirectionPlace): string {
   if (target.parts === undefined && /^(?:\d{1,2}-?|-)$/.test(target.text))
     return operator + words.word(target);
-  if (operator !== ">&" || posix) cursor.fail("what it copies is no number");
+  if (operator !== ">&" || posix) cursor.fail("what it copies is not a number");
   return `&> ${words.word(target)}`;
 }
 

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorMessage, isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
-import { answerError, redact, reportedError, wordsOf } from "../errors.ts";
+import { answerError, redact, reportedError, wordsOf } from "../provider-errors.ts";
 import type { WireTarget } from "../wire.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { AssistantBlock, ToolResultBlock, UserBlock } from "../../core/mess
 import { assistantMessage, type Message, userMessage } from "../../core/message/message.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
 import type { WireTarget } from "../wire.ts";
-import { createGoogleEncoder } from "./encode.ts";
+import { createGoogleEncoder } from "./encode-google.ts";
 
 const TARGET: WireTarget = {
   provider: "google",

@@ -7,9 +7,9 @@ import type {
 } from "../../core/message/block.ts";
 import type { Message } from "../../core/message/message.ts";
 import { createListSerialiser } from "../serialise-once.ts";
-import { sentToolName } from "../tool-name.ts";
+import { sentToolName } from "../tool-call-names.ts";
+import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./google-json.ts";
 import type { GoogleModelTraits } from "./model-traits.ts";
-import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./wire.ts";
 
 /** How contents are written. `withIds`: whether calls and responses carry their ids. */
 export interface ContentsOptions {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { replayBody, sseBody, TEST_TARGET } from "../../../test/replay-stream.ts";
 import type { AssistantMessage } from "../../core/message/message.ts";
-import { openAiChat } from "./provider.ts";
+import { openAiChat } from "./chat-wire.ts";
 
 function decode(...deltas: readonly object[]): AssistantMessage {
   const chunks = deltas.map((delta) => ({

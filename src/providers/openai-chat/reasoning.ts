@@ -1,6 +1,6 @@
 import type { Json } from "../../core/base/errors.ts";
 import type { ThinkingBlock } from "../../core/message/block.ts";
-import type { ChatDelta, ReasoningDetail, ReasoningField } from "./wire.ts";
+import type { ChatDelta, ReasoningDetail, ReasoningField } from "./chat-json.ts";
 
 /** Collects the reasoning of one answer. */
 export class ReasoningCollector {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { replayBody, sseBody } from "../../../test/replay-stream.ts";
 import type { ToolUseBlock } from "../../core/message/block.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
-import { openAiChat } from "./provider.ts";
+import { openAiChat } from "./chat-wire.ts";
 
 function callsOf(events: readonly (readonly object[])[], finish = "tool_calls"): readonly ToolUseBlock[] {
   const chunks = events.map((tool_calls) => ({ choices: [{ index: 0, delta: { tool_calls } }] }));
@@ -162,7 +162,7 @@ describe("fragments", () => {
     ]);
   });
 
-  it("that are no JSON give a call that says so", () => {
+  it("that are not JSON give a call that says so", () => {
     expect(callsOf([[{ index: 0, id: "a", ...fn("write", "{text:") }]])).toEqual([
       { ...use("a", "write", {}), invalid_input: { reason: "malformed", raw: "{text:" } },
     ]);

@@ -3,7 +3,7 @@ import { newId } from "../../core/base/ids.ts";
 import { parseToolInput, safeParse } from "../../core/base/json.ts";
 import type { ToolUseBlock } from "../../core/message/block.ts";
 import type { StreamPart } from "../../core/model/model.ts";
-import type { ToolCallFragment } from "./wire.ts";
+import type { ToolCallFragment } from "./chat-json.ts";
 
 /**
  * Puts tool calls together from their fragments. The format says: each fragment names its call by `index`, the first one has `id`

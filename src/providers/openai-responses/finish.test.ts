@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { replayBody, sseBody } from "../../../test/replay-stream.ts";
 import type { FinishReason } from "../../core/model/model.ts";
-import { openAiResponses } from "./provider.ts";
+import { openAiResponses } from "./responses-wire.ts";
 
 type Event = { readonly type: string; readonly [key: string]: unknown };
 

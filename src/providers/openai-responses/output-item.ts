@@ -2,8 +2,8 @@ import type { Json } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { parseToolInput } from "../../core/base/json.ts";
 import type { StreamPart } from "../../core/model/model.ts";
-import { wordOf } from "../tool-call-id.ts";
-import type { ResponsesContent, ResponsesItem } from "./wire.ts";
+import { wordOf } from "../tool-call-names.ts";
+import type { ResponsesContent, ResponsesItem } from "./responses-json.ts";
 
 /**
  * One item of the output while it is streamed. Whatever its deltas left out is made up for by the events that close a part or the

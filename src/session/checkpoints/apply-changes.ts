@@ -17,7 +17,7 @@ import type { FileChange, FileVersion } from "../../core/agent/file-change.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { systemCode, systemReason } from "../session-error.ts";
 import { type AnchoredFolder, anchorFolder } from "./anchored-folder.ts";
-import { DRAFT_PREFIX } from "./limits.ts";
+import { DRAFT_PREFIX } from "./checkpoint-limits.ts";
 import { bytesOfKey, type PathKey, parentKey, partsOf } from "./path-key.ts";
 
 /** What {@link applyChanges} works with. */

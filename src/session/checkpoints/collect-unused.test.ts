@@ -6,7 +6,6 @@ import { tempFolder } from "../../../test/temp-folder.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import type { JsonlJournal } from "../jsonl-journal.ts";
 import { SessionStore } from "../session-store.ts";
-import { usersOf } from "./collect-unused.ts";
 import { type RollbackReport, undo } from "./rollback.ts";
 import { openWorkspace, rollbackPlace, SessionCheckpoints } from "./session-checkpoints.ts";
 
@@ -61,7 +60,7 @@ test("the oldest sessions make room for the newest, which can still be undone", 
     await journal.close();
   }
   expect(workspace().store.bytes).toBeLessThan(LIMITS.maxStoreBytes);
-  const users = usersOf(workspace().folder);
+  const users = workspace().store.users();
   expect([users.some((path) => path.includes("s0")), users.some((path) => path.includes("s5"))]).toEqual([
     false,
     true,
@@ -81,9 +80,9 @@ test("nothing is removed while another session of the folder is at work", async 
   await other.work(() => writeFileSync(join(cwd, "b"), "b"));
   const { journal, checkpoints, work } = await begin("busy");
   for (let round = 0; round < 14; round++) await work(() => writeFileSync(join(cwd, "a.bin"), noise()));
-  const before = workspace().store.packs().length;
+  const before = workspace().store.sizes().size;
   await checkpoints.close();
-  expect(workspace().store.packs()).toHaveLength(before);
+  expect(workspace().store.sizes().size).toBe(before);
   await journal.close();
   await other.journal.close();
 });

@@ -1,11 +1,8 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync, statSync } from "node:fs";
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import { lockPath } from "../inspect-session.ts";
 import { readSession } from "../read-session.ts";
-import { systemCode } from "../session-error.ts";
 import { takeLock } from "../session-lock.ts";
-import { checkpointError } from "./checkpoint-error.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What {@link collectUnused} works with. */
@@ -17,35 +14,6 @@ export interface CollectOptions {
   readonly maxBytes?: number;
 }
 
-const USERS = "sessions";
-
-/** Remembers that a session keeps files in the folder of a workspace. */
-export function addUser(folder: string, journalPath: string): void {
-  if (usersOf(folder).includes(journalPath)) return;
-  try {
-    appendFileSync(join(folder, USERS), `${journalPath}\n`, { mode: 0o600 });
-  } catch (error) {
-    throw checkpointError(`${join(folder, USERS)} cannot be written`, error);
-  }
-}
-
-/** Journals that keep files in the folder of a workspace, those that were removed left out. */
-export function usersOf(folder: string): readonly string[] {
-  try {
-    const lines = readFileSync(join(folder, USERS), "utf8").split("\n");
-    return [...new Set(lines)].filter(
-      (path) => path !== "" && statSync(path, { throwIfNoEntry: false }) !== undefined,
-    );
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return [];
-  }
-}
-
-/** A pack of which more than this share is of no use is written anew without it. */
-const WASTE = 0.3;
-/** Packs beyond this number are joined. */
-const MANY_PACKS = 150;
 /** Share of the space that sessions may fill, so that the next run has some. */
 const FILL = 0.6;
 
@@ -54,67 +22,35 @@ const FILL = 0.6;
  * done, while another session of the workspace is at work. Throws `checkpoint` for what the system refuses.
  */
 export async function collectUnused({ workspace, own, maxBytes }: CollectOptions): Promise<boolean> {
-  const { folder, store } = workspace;
-  const users = usersOf(folder);
+  const { store } = workspace;
+  const users = store.users();
   for (const path of users) if (path !== own && (await isAtWork(path))) return false;
-  const lengths = new Map<string, number>();
-  for (const { objects } of store.contents()) for (const [name, length] of objects) lengths.set(name, length);
-  const total = sum(lengths.values());
-  const ratio = total === 0 ? 1 : store.bytes / total;
-  const room = maxBytes === undefined ? Number.POSITIVE_INFINITY : (maxBytes * FILL) / ratio;
+  const sizes = store.sizes();
+  const sizeOf = (names: Iterable<string>): number => sum([...names].map((name) => sizes.get(name) ?? 0));
+  const room = maxBytes === undefined ? Number.POSITIVE_INFINITY : maxBytes * FILL;
   const needed = new Set(workspace.hashes());
   const kept: string[] = [];
-  let used = sum([...needed].map((name) => lengths.get(name) ?? 0));
+  let used = sizeOf(needed);
   for (const path of newestFirst(users, own)) {
-    const more = [...new Set(hashesIn(entriesOfFile(path), workspace.root))].filter(
-      (name) => !needed.has(name),
-    );
-    const size = sum(more.map((name) => lengths.get(name) ?? 0));
+    const all = new Set(hashesIn(readSession(path).entries, workspace.root));
+    const more = [...all].filter((name) => !needed.has(name));
+    const size = sizeOf(more);
     if (path !== own && used + size > room) break;
     used += size;
     kept.push(path);
     for (const name of more) needed.add(name);
   }
-  sweep(workspace, needed);
-  removeDrafts(store.folder);
-  writeFileSync(join(folder, USERS), kept.map((path) => `${path}\n`).join(""), { mode: 0o600 });
-  workspace.forgetSaved();
-  workspace.save();
+  workspace.keepOnly(needed, kept);
   return true;
 }
 
 /** Removes the folder of a workspace that no session needs; else what no session needs of it. */
 export async function forgetSession(workspace: Workspace): Promise<void> {
-  if (usersOf(workspace.folder).length === 0) rmSync(workspace.folder, { recursive: true, force: true });
-  else await collectUnused({ workspace });
-}
-
-function sweep({ store }: Workspace, needed: ReadonlySet<string>): void {
-  const contents = [...store.contents()];
-  const areMany = contents.length > MANY_PACKS;
-  const going = contents.filter(({ objects }) => {
-    const waste = sum(objects.map(([name, length]) => (needed.has(name) ? 0 : length)));
-    const all = sum(objects.map(([, length]) => length));
-    return (
-      objects.every(([name]) => !needed.has(name)) || waste > all * WASTE || (areMany && all < SMALL_BYTES)
-    );
-  });
-  if (going.length === 0) return;
-  const move = going.flatMap(({ objects }) =>
-    objects.map(([name]) => name).filter((name) => needed.has(name)),
-  );
-  store.removePacks(
-    going.map(({ pack }) => pack),
-    move,
-  );
-}
-
-const SMALL_BYTES = 1024 * 1024;
-
-/** What processes that were killed left half written. Nobody else is at work here. */
-function removeDrafts(folder: string): void {
-  const names = statSync(folder, { throwIfNoEntry: false }) === undefined ? [] : readdirSync(folder);
-  for (const name of names) if (name.endsWith(".tmp")) rmSync(join(folder, name), { force: true });
+  const { store } = workspace;
+  const isNeeded = store.users().length > 0;
+  if (isNeeded) await collectUnused({ workspace });
+  store.close();
+  if (!isNeeded) rmSync(workspace.folder, { recursive: true, force: true });
 }
 
 function newestFirst(users: readonly string[], own: string | undefined): readonly string[] {
@@ -122,10 +58,6 @@ function newestFirst(users: readonly string[], own: string | undefined): readonl
     users.map((path) => [path, path === own ? Number.POSITIVE_INFINITY : statSync(path).mtimeMs]),
   );
   return [...users].sort((left, right) => (times.get(right) ?? 0) - (times.get(left) ?? 0));
-}
-
-function entriesOfFile(path: string): readonly JournalEntry[] {
-  return readSession(path).entries;
 }
 
 function* hashesIn(entries: Iterable<JournalEntry>, root: string): Iterable<string> {

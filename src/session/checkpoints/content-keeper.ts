@@ -1,15 +1,15 @@
 import { readlinkSync, type Stats } from "node:fs";
 import type { OmissionReason } from "../../core/agent/file-change.ts";
 import { systemCode } from "../session-error.ts";
-import { type FileState, fileState, permissionBits, unkept } from "./file-state.ts";
-import type { CheckpointLimits } from "./limits.ts";
-import { hashOf, type ObjectStore } from "./object-store.ts";
+import type { CheckpointLimits } from "./checkpoint-limits.ts";
+import { type CheckpointStore, hashOf } from "./checkpoint-store.ts";
 import { keyOfBytes } from "./path-key.ts";
+import { type FileState, fileState, permissionBits, unkept } from "./path-state.ts";
 import { readKeptFile } from "./read-kept-file.ts";
 
 /** Finds out what stands at paths and keeps the bytes of files, within the limits. */
 export class ContentKeeper {
-  readonly #store: ObjectStore;
+  readonly #store: CheckpointStore;
   readonly #limits: CheckpointLimits;
   /** Bytes that may still be added. */
   #room = 0;
@@ -17,7 +17,7 @@ export class ContentKeeper {
   #passed = 0;
   #isFull = false;
 
-  constructor(store: ObjectStore, limits: CheckpointLimits) {
+  constructor(store: CheckpointStore, limits: CheckpointLimits) {
     this.#store = store;
     this.#limits = limits;
   }

@@ -1,7 +1,7 @@
 import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
 import type { HistoryStep } from "./checkpoint-history.ts";
-import { isSameVersion } from "./file-state.ts";
 import { isSafeKey, isWithin, type PathKey } from "./path-key.ts";
+import { isSameVersion } from "./path-state.ts";
 
 /** What the journal says about a path from some point on. */
 export interface PathStory {

@@ -10,8 +10,8 @@ import {
   type TurnPlace,
 } from "./checkpoint-history.ts";
 import { entriesOf } from "./file-checkpointer.ts";
-import { isSameVersion } from "./file-state.ts";
-import { keyWithin, type PathKey } from "./path-key.ts";
+import { keyWithin, type PathKey, shownPath } from "./path-key.ts";
+import { isSameVersion } from "./path-state.ts";
 import {
   type Obstacle,
   omissionsIn,
@@ -20,7 +20,6 @@ import {
   pathStories,
   planPath,
 } from "./plan-rollback.ts";
-import { rollbackNote } from "./rollback-note.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What a rollback works on. */
@@ -31,6 +30,8 @@ export interface RollbackPlace {
   readonly cwd: string;
   /** Opens what is kept of a folder. */
   readonly openWorkspace: (root: string) => Workspace;
+  /** Closes what was opened, for `using`. */
+  readonly [Symbol.dispose]: () => void;
 }
 
 /** How a rollback is done. */
@@ -332,4 +333,29 @@ function note(text: string): NewEntry {
     message: { role: "user", content: [{ type: "text", text }] },
     source: "system",
   };
+}
+
+const MAX_NAMED = 30;
+
+/** What the model is told after files were put back or forth. */
+function rollbackNote(direction: "undo" | "redo", changes: readonly FileChange[]): string {
+  const files = changes.filter(({ before, after }) => after?.type !== "folder" && before?.type !== "folder");
+  const lines = files.slice(0, MAX_NAMED).map((change) => `- ${describeChange(change)}`);
+  if (files.length > MAX_NAMED) lines.push(`- and ${files.length - MAX_NAMED} more`);
+  const what =
+    direction === "undo"
+      ? "[The user took back changes to files with undo. On disk now:"
+      : "[The user brought changes to files back with redo. On disk now:";
+  return `${what}\n${lines.join("\n")}\nRead a file again before you change it, and do not repeat what was taken back unless you are asked to.]`;
+}
+
+/** What happened to a path, in a few words. */
+export function describeChange({ path, before, after }: FileChange): string {
+  const shown = shownPath(path);
+  const kind = (after ?? before)?.type === "folder" ? `${shown}/` : shown;
+  if (after === null) return `${kind}: removed`;
+  if (before === null) return `${kind}: back again`;
+  if (before.type === "file" && after.type === "file" && before.hash === after.hash)
+    return `${kind}: mode ${after.mode.toString(8)} again`;
+  return `${kind}: put back`;
 }

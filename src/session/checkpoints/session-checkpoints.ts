@@ -4,11 +4,11 @@ import type { NewEntry } from "../../core/agent/entry.ts";
 import type { Journal } from "../../core/agent/journal.ts";
 import { isFolder } from "../session-file.ts";
 import { workspaceSlug } from "../session-store.ts";
-import { addUser, collectUnused } from "./collect-unused.ts";
+import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-limits.ts";
+import { collectUnused } from "./collect-unused.ts";
 import { FileCheckpointer } from "./file-checkpointer.ts";
-import { type CheckpointLimits, DEFAULT_LIMITS } from "./limits.ts";
 import type { RollbackPlace } from "./rollback.ts";
-import { Workspace } from "./workspace.ts";
+import { Workspace, type WorkspaceOptions } from "./workspace.ts";
 
 /** What {@link SessionCheckpoints} works with. */
 export interface SessionCheckpointsOptions {
@@ -43,7 +43,7 @@ export class SessionCheckpoints implements Checkpointer {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#workspaces = outermost(roots).map((root) =>
-      openWorkspace(root, { folder, sessionId, limits: this.#limits }),
+      openWorkspace(root, { folder, sessionId, limits: this.#limits, onNotice }),
     );
     const isOwn = this.#workspaces.some(({ lastSeenBy }) => lastSeenBy === sessionId);
     this.#files = new FileCheckpointer({
@@ -54,8 +54,8 @@ export class SessionCheckpoints implements Checkpointer {
       ...(onNotice === undefined ? {} : { onNotice }),
       onFirstUse: () => {
         this.#isUser = true;
-        for (const each of this.#workspaces)
-          if (isFolder(each.folder)) addUser(each.folder, options.journalPath);
+        for (const { store } of this.#workspaces)
+          if (isFolder(store.folder)) store.addUser(options.journalPath);
       },
     });
   }
@@ -78,8 +78,9 @@ export class SessionCheckpoints implements Checkpointer {
     await this.#files.close();
     const { maxStoreBytes } = this.#limits;
     for (const workspace of this.#workspaces) {
-      if (!this.#isUser || workspace.store.bytes < maxStoreBytes * CLEAN_UP_FROM) continue;
-      await collectUnused({ workspace, own: this.#options.journalPath, maxBytes: maxStoreBytes });
+      if (this.#isUser && workspace.store.bytes >= maxStoreBytes * CLEAN_UP_FROM)
+        await collectUnused({ workspace, own: this.#options.journalPath, maxBytes: maxStoreBytes });
+      workspace.store.close();
     }
   }
 }
@@ -107,6 +108,9 @@ export function rollbackPlace({ folder, journal, cwd, limits }: RollbackPlaceOpt
       opened.set(root, workspace);
       return workspace;
     },
+    [Symbol.dispose]: () => {
+      for (const { store } of opened.values()) store.close();
+    },
   };
 }
 
@@ -117,13 +121,15 @@ export function openWorkspace(
     folder,
     sessionId,
     limits = DEFAULT_LIMITS,
-  }: { readonly folder: string; readonly sessionId: string; readonly limits?: CheckpointLimits },
+    onNotice,
+  }: Pick<WorkspaceOptions, "folder" | "sessionId" | "onNotice"> & { readonly limits?: CheckpointLimits },
 ): Workspace {
   return new Workspace({
     root,
     folder: join(folder, workspaceSlug(root)),
     sessionId,
     limits,
+    onNotice,
     exclude: [folder, dirname(folder)],
   });
 }

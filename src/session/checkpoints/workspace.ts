@@ -1,11 +1,12 @@
 import type { Stats } from "node:fs";
-import { join } from "node:path";
 import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
-import { systemCode } from "../session-error.ts";
-import { checkpointError } from "./checkpoint-error.ts";
+import { isNanoAgentError } from "../../core/base/errors.ts";
+import type { CheckpointLimits } from "./checkpoint-limits.ts";
+import { CheckpointStore, checkpointError, makePrivateFolder } from "./checkpoint-store.ts";
 import { ContentKeeper } from "./content-keeper.ts";
-import { emptyIndex, type FileIndex, IndexFile } from "./file-index.ts";
+import { foldersAbove, nativePath, type PathKey, parentKey } from "./path-key.ts";
 import {
+  type FileIndex,
   type FileState,
   fileState,
   hasFacts,
@@ -15,10 +16,7 @@ import {
   markOf,
   NOTHING,
   unkept,
-} from "./file-state.ts";
-import type { CheckpointLimits } from "./limits.ts";
-import { makePrivateFolder, ObjectStore } from "./object-store.ts";
-import { foldersAbove, nativePath, type PathKey, parentKey } from "./path-key.ts";
+} from "./path-state.ts";
 import { statsOf, walkFolder } from "./walk-folder.ts";
 
 /** How a workspace is opened. */
@@ -31,6 +29,8 @@ export interface WorkspaceOptions {
   readonly limits: CheckpointLimits;
   /** Folders that are no part of it. */
   readonly exclude?: readonly string[];
+  /** Takes what a person should know of the store. */
+  readonly onNotice?: ((message: string) => void) | undefined;
 }
 
 /** How much a look may do for the first time. */
@@ -57,10 +57,9 @@ export interface Observation {
 export class Workspace {
   readonly root: string;
   readonly folder: string;
-  readonly store: ObjectStore;
+  readonly store: CheckpointStore;
   readonly #options: WorkspaceOptions;
   readonly #keeper: ContentKeeper;
-  readonly #file: IndexFile;
   readonly #index: FileIndex;
   /** Session that looked last before this one opened the workspace; undefined when nobody did. */
   readonly lastSeenBy: string | undefined;
@@ -68,7 +67,8 @@ export class Workspace {
   /** What the look at work found: it counts when the bytes behind it are on the disk. */
   readonly #draft = new Map<PathKey, FileState | undefined>();
   readonly #marks = new Map<PathKey, number>();
-  #isSaved = true;
+  /** Whether the store holds the index as it was when {@link save} was called last. */
+  #hasStoredIndex: boolean;
   #unread: Workspace["unread"] | undefined;
 
   constructor(options: WorkspaceOptions) {
@@ -76,14 +76,12 @@ export class Workspace {
     this.root = root;
     this.folder = folder;
     this.#options = options;
-    this.store = new ObjectStore(join(folder, "packs"));
+    this.store = new CheckpointStore(folder, options.onNotice);
     this.#keeper = new ContentKeeper(this.store, options.limits);
-    this.#file = new IndexFile(folder);
-    const packs = new Set(this.store.packs());
-    const index = this.#file.load(root, (name) => packs.has(name));
+    const index = this.store.loadIndex(root);
     this.lastSeenBy = index?.sessionId;
-    this.#index = index ?? emptyIndex(sessionId);
-    this.#index.sessionId = sessionId;
+    this.#hasStoredIndex = index !== undefined;
+    this.#index = { ...(index ?? { states: new Map(), isComplete: false, omitted: [] }), sessionId };
   }
 
   /** What was not looked into when all was looked at last. */
@@ -138,7 +136,7 @@ export class Workspace {
       if (version !== null) changes.push({ path: key, before: version, after: null });
     }
     this.#commit();
-    if (!isComplete) this.#isSaved = false;
+    if (!isComplete) this.#hasStoredIndex = false;
     this.#index.isComplete = true;
     this.#index.omitted = omitted;
     this.#unread = undefined;
@@ -191,22 +189,23 @@ export class Workspace {
 
   /** Stores what is known of the workspace, so that the next run need not read it all again. */
   save(): void {
-    if (this.#isSaved && this.#touched.size === 0) return;
-    const packs = this.store.packs();
+    if (this.#hasStoredIndex && this.#touched.size === 0) return;
     try {
-      if (this.#isSaved) this.#file.save(this.root, this.#index, { changed: this.#touched, packs });
-      else this.#file.saveWhole(this.root, this.#index, packs);
-      this.#isSaved = true;
+      this.store.saveIndex(this.root, this.#index, this.#hasStoredIndex ? this.#touched : undefined);
+      this.#hasStoredIndex = true;
       this.#touched.clear();
     } catch (error) {
       // It only spares work: without it, the next run reads everything again.
-      if (systemCode(error) === undefined) throw error;
+      if (!isNanoAgentError(error)) throw error;
     }
   }
 
-  /** Makes the next {@link save} write everything, for packs came or went. */
-  forgetSaved(): void {
-    this.#isSaved = false;
+  /** Removes what no session but these needs; everything that stands in the workspace now stays. */
+  keepOnly(hashes: ReadonlySet<string>, users: readonly string[]): void {
+    this.store.keepOnly(hashes, users);
+    // Another session may have stored states of which nothing is kept any more.
+    this.#hasStoredIndex = false;
+    this.save();
   }
 
   #begin(): void {
@@ -238,15 +237,18 @@ export class Workspace {
 
   #note(key: PathKey, stats: Stats, { changes, isKnown, mayRead }: Noting): void {
     const state = this.#index.states.get(key);
-    if (state !== undefined && isUnchanged(state, stats) && !isUnread(state)) {
-      if (state.version?.type === "file") this.#keeper.pass(stats.size);
-      return;
-    }
+    if (state !== undefined && this.#isKept(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
-    if (isFirst && stats.isFile() && !mayRead()) {
-      if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
-      return;
-    }
+    if (isFirst && stats.isFile() && !mayRead()) this.#noteUnread(key, stats, state);
+    else this.#noteFound(key, stats, { state, isFirst, changes });
+  }
+
+  /** A file that there is no time to read: its facts tell whether it changes. */
+  #noteUnread(key: PathKey, stats: Stats, state: FileState | undefined): void {
+    if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
+  }
+
+  #noteFound(key: PathKey, stats: Stats, { state, isFirst, changes }: FoundNoting): void {
     const found = this.#keeper.stateAt(nativePath(this.root, key), stats, state);
     if (found === undefined) {
       this.#noteAbsence(key, changes);
@@ -259,6 +261,12 @@ export class Workspace {
     this.#draft.set(key, found);
     if (isSame || isFirst) return;
     changes.push({ path: key, before: state?.version ?? null, after: version });
+  }
+
+  #isKept(state: FileState, stats: Stats): boolean {
+    if (!isUnchanged(state, stats) || isUnread(state)) return false;
+    if (state.version?.type === "file") this.#keeper.pass(stats.size);
+    return true;
   }
 
   #noteAbsence(key: PathKey, changes: FileChange[]): void {
@@ -282,6 +290,12 @@ interface Noting {
   readonly isKnown: (key: PathKey) => boolean;
   /** Whether there is time to read a file for the first time. */
   readonly mayRead: () => boolean;
+}
+
+interface FoundNoting extends Pick<Noting, "changes"> {
+  readonly state: FileState | undefined;
+  /** Whether it is seen for the first time, so that nothing of it is a change. */
+  readonly isFirst: boolean;
 }
 
 /** Tells whether a path is one of those left out, or below one. */

@@ -1,7 +1,7 @@
 import type { ImageBlock, TextBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage } from "../../core/message/usage.ts";
-import { type Fields, fieldsOf, listOf, textField } from "./field-values.ts";
 import type { ForeignItem, KindCount } from "./foreign-session.ts";
+import { type Fields, fieldsOf, listOf, textField } from "./read-foreign-lines.ts";
 
 /** Kinds of images that every provider takes. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

@@ -1,6 +1,5 @@
 import type { AssistantBlock, UserBlock } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
-import { type Fields, fieldsOf, listOf, textField, timeField } from "./field-values.ts";
 import {
   callBlock,
   contentBlocks,
@@ -10,6 +9,7 @@ import {
   usageFrom,
 } from "./foreign-blocks.ts";
 import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
+import { type Fields, fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
 const ASIDE: ReadonlySet<string> = new Set([

@@ -1,9 +1,9 @@
 import { parseToolInput } from "../../core/base/json.ts";
 import type { AssistantBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage } from "../../core/message/usage.ts";
-import { type Fields, fieldsOf, listOf, textField, timeField } from "./field-values.ts";
 import { contentBlocks, resultContent, toolName } from "./foreign-blocks.ts";
 import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
+import { type Fields, fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /**
  * A session file of Codex (a rollout): lines `{ timestamp, type, payload }`, or in old files the payloads themselves. `response_item`

@@ -1,5 +1,4 @@
 import type { AssistantBlock } from "../../core/message/block.ts";
-import { type Fields, fieldsOf, listOf, textField, timeField } from "./field-values.ts";
 import {
   callBlock,
   contentBlocks,
@@ -9,6 +8,7 @@ import {
   usageFrom,
 } from "./foreign-blocks.ts";
 import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
+import { type Fields, fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
 const ASIDE: ReadonlySet<string> = new Set([

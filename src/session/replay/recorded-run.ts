@@ -11,7 +11,7 @@ import type {
 } from "../../core/agent/entry.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
-import { subagentEntries } from "../subagent-entries.ts";
+import { subagentEntries } from "../session-steps.ts";
 
 /** What a journal says of one tool call. */
 export interface RecordedCall {

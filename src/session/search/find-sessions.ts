@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
-import { isRecord } from "../../core/base/json.ts";
+import { isDamagedDatabase, loadWithoutWarning } from "../../core/base/sqlite.ts";
 import { isFolder } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
 import { SearchIndex, setIndexAside } from "./search-index.ts";
@@ -56,7 +56,7 @@ export async function findSessions(
     isComplete: options.cwd === undefined,
     limit: options.limit ?? 50,
   };
-  const found = isFolder(store.root) ? await byIndex(join(store.root, "search.sqlite"), search) : undefined;
+  const found = isFolder(store.root) ? byIndex(join(store.root, "search.sqlite"), search) : undefined;
   if (found !== undefined) return { sessions: found, by: "index", notices };
   return { sessions: byScan(search, options.maxScanBytes ?? 256 * 1024 * 1024), by: "scan", notices };
 }
@@ -70,20 +70,20 @@ interface Search {
   readonly limit: number;
 }
 
-/** Codes of SQLite for a file that is damaged or no database. */
-const DAMAGED: ReadonlySet<unknown> = new Set([11, 26]);
-
-async function byIndex(path: string, search: Search): Promise<readonly FoundSession[] | undefined> {
-  const open = await loadSqlite();
-  if (open === undefined) {
+function byIndex(path: string, search: Search): readonly FoundSession[] | undefined {
+  // Undefined in a runtime that was built without it, whatever its types say.
+  const sqlite: typeof import("node:sqlite") | undefined = loadWithoutWarning(process, () =>
+    process.getBuiltinModule("node:sqlite"),
+  );
+  if (sqlite === undefined) {
     search.notices.push("this Node has no SQLite; the session files themselves were searched");
     return undefined;
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      return withIndex(new SearchIndex(path, open), search);
+      return withIndex(new SearchIndex(path, sqlite.DatabaseSync), search);
     } catch (error) {
-      if (attempt === 1 && isRecord(error) && DAMAGED.has(Number(error["errcode"]) & 0xff)) {
+      if (attempt === 1 && isDamagedDatabase(error)) {
         search.notices.push(
           `the search index was damaged and is made anew; the old one is ${setIndexAside(path, Date.now())}`,
         );
@@ -94,25 +94,6 @@ async function byIndex(path: string, search: Search): Promise<readonly FoundSess
       );
       return undefined;
     }
-  }
-}
-
-/** Loads the database that comes with Node, without its warning that it is new. */
-async function loadSqlite(): Promise<typeof import("node:sqlite").DatabaseSync | undefined> {
-  const own = Object.getOwnPropertyDescriptor(process, "emitWarning");
-  Object.defineProperty(process, "emitWarning", {
-    configurable: true,
-    writable: true,
-    value: () => undefined,
-  });
-  try {
-    return (await import("node:sqlite")).DatabaseSync;
-  } catch {
-    // Built without it: there is another way to search.
-    return undefined;
-  } finally {
-    if (own !== undefined) Object.defineProperty(process, "emitWarning", own);
-    else Reflect.deleteProperty(process, "emitWarning");
   }
 }
 

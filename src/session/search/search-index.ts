@@ -1,5 +1,6 @@
 import { closeSync, lstatSync, renameSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { inTransaction } from "../../core/base/sqlite.ts";
 import { openSessionFile } from "../session-file.ts";
 import type { SessionFile } from "../session-store.ts";
 import { searchWords, wordSegmenter } from "./search-words.ts";
@@ -67,8 +68,8 @@ export class SearchIndex {
       add: database.prepare("INSERT INTO passages (words, path, step, text) VALUES (?, ?, ?, ?)"),
     };
     const segmenter = wordSegmenter();
-    for (const path of gone) this.#within(() => forget(statements, path));
-    for (const session of stale) this.#within(() => replace(statements, session, segmenter));
+    for (const path of gone) inTransaction(database, () => forget(statements, path));
+    for (const session of stale) inTransaction(database, () => replace(statements, session, segmenter));
   }
 
   /** Passages of the files that have all the words, those with most of them first. */
@@ -92,18 +93,6 @@ export class SearchIndex {
 
   close(): void {
     this.#database.close();
-  }
-
-  #within(change: () => void): void {
-    this.#database.exec("BEGIN IMMEDIATE");
-    try {
-      change();
-      this.#database.exec("COMMIT");
-    } catch (error) {
-      // A full disk ends the transaction by itself.
-      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      throw error;
-    }
   }
 }
 

@@ -5,7 +5,7 @@ import { inspectSession } from "../inspect-session.ts";
 import { readEntries } from "../read-entries.ts";
 import { recordPath } from "../record-path.ts";
 import { openSessionFile } from "../session-file.ts";
-import { StepCounter } from "../step-counter.ts";
+import { StepCounter } from "../session-steps.ts";
 
 /** A text of a session that can be found. */
 export interface SessionPassage {

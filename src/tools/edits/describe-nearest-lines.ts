@@ -1,6 +1,5 @@
 import { counted } from "../../core/base/text.ts";
-import { editDistance } from "./edit-distance.ts";
-import { substringDistance } from "./substring-distance.ts";
+import { editDistance, substringDistance } from "./edit-distance.ts";
 
 /**
  * Tells a model where a text that is not there probably was meant to be: the most similar lines of `text` with their numbers,

@@ -1,6 +1,5 @@
 import { describeNearestLines } from "./describe-nearest-lines.ts";
 import { type FoldedText, foldText, isBlank } from "./fold-text.ts";
-import { inLineEnding, type LineEnding, lineEndingAround, uniformLineEnding } from "./line-ending.ts";
 
 /** One replacement in a text. */
 export interface Edit {
@@ -29,7 +28,7 @@ export interface Replacement {
 }
 
 /** What a list of edits does to a text: sorted replacements that do not overlap, or the first error. */
-export type EditPlan = { readonly replacements: readonly Replacement[] } | { readonly error: EditError };
+type EditPlan = { readonly replacements: readonly Replacement[] } | { readonly error: EditError };
 
 /** Finds every place the edits change. Offsets are those of `before`, its byte order mark included. */
 export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
@@ -261,4 +260,34 @@ function overlapIn(text: EditedText, planned: readonly PlannedReplacement[]): Ed
 
 function atEdit(error: EditError, index: number, count: number): EditError {
   return count === 1 ? error : { kind: error.kind, message: `edits[${index}]: ${error.message}` };
+}
+
+/** How a line ends in a text. */
+type LineEnding = "\n" | "\r\n";
+
+/** The line ending of a text that has only one kind; `undefined` for a text with both or with none. */
+function uniformLineEnding(text: string): LineEnding | undefined {
+  const first = endingAt(text, text.indexOf("\n"));
+  if (first === undefined) return undefined;
+  const isOther = first === "\n" ? text.includes("\r\n") : /(?<!\r)\n/u.test(text);
+  return isOther ? undefined : first;
+}
+
+/** The line ending nearest to a range: the first one inside, else the next one after, else the last one before. */
+function lineEndingAround(
+  text: string,
+  range: { readonly start: number; readonly end: number },
+): LineEnding | undefined {
+  const after = text.indexOf("\n", range.start);
+  return endingAt(text, after === -1 ? text.lastIndexOf("\n", range.start) : after);
+}
+
+/** `text` with all its line ends written as `ending`. A CR on its own is no line end. */
+function inLineEnding(text: string, ending: LineEnding): string {
+  return text.replace(/\r?\n/gu, () => ending);
+}
+
+function endingAt(text: string, newline: number): LineEnding | undefined {
+  if (newline === -1) return undefined;
+  return newline > 0 && text[newline - 1] === "\r" ? "\r\n" : "\n";
 }

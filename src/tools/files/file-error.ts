@@ -1,4 +1,5 @@
 import { errorMessage } from "../../core/base/errors.ts";
+import { findRedactionMark } from "../../core/base/redaction-mark.ts";
 import { errorResult } from "../../core/tool/output.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 
@@ -26,7 +27,7 @@ export async function answerFileErrors(
 }
 
 /** One sentence for a failed file operation: what happened to `path`, and where it helps what to do. */
-export function describeFileError(error: unknown, path: string): string {
+function describeFileError(error: unknown, path: string): string {
   const code = errorCode(error);
   const reason = code === undefined ? undefined : REASONS.get(code);
   return reason === undefined ? `${path}: ${errorMessage(error)}` : `${path}: ${reason} (${code}).`;
@@ -58,3 +59,13 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["EIO", "the disk reported a read or write error"],
   ["ERR_INVALID_ARG_VALUE", "a path cannot hold a NUL character"],
 ]);
+
+/**
+ * What to tell a model that wrote a mark such as `«redacted:github-token»` where the real text is needed; `undefined` when it did not.
+ * Writing the mark would put it in the place of the secret.
+ */
+export function redactedInput(what: string, text: string): string | undefined {
+  const mark = findRedactionMark(text);
+  if (mark === undefined) return undefined;
+  return `${what} contains ${mark}, which stands for a secret that was not shown; nothing was changed. Leave that part of the text alone (an edit of the lines around it works), or refer to the variable or file that holds the secret.`;
+}

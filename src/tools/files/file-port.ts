@@ -1,3 +1,7 @@
+import { hash } from "node:crypto";
+import type { PermittedPlaces } from "./permitted-path.ts";
+import type { FileStamp, FileState } from "./read-files.ts";
+
 /**
  * What text files are read and written through instead of the system: the buffers of an editor. Containment, permission and the rule that a file
  * must have been read stay those of the tools; what is no text (images, folders) and undo go to the disk.
@@ -7,4 +11,52 @@ export interface FilePort {
   readText?(path: string, options: { readonly signal: AbortSignal }): Promise<string | undefined>;
   /** Replaces the text of a file, or creates it, on the disk too. */
   writeText?(path: string, text: string, options: { readonly signal: AbortSignal }): Promise<void>;
+}
+
+/** The bytes of a text that an editor has open, read from the beginning like a file. */
+export class PortText {
+  readonly content: Buffer;
+  #at = 0;
+
+  constructor(text: string) {
+    this.content = Buffer.from(text);
+  }
+
+  /** How it is now: its content, and nothing of a disk. */
+  get stamp(): FileStamp {
+    const { content } = this;
+    return { size: BigInt(content.length), mtimeNs: 0n, ino: 0n, sha256: hash("sha256", content) };
+  }
+
+  /** Copies what follows into `buffer` from `offset`. Resolves to the bytes copied, 0 at the end. */
+  async read(buffer: Buffer, offset: number, length: number): Promise<number> {
+    const count = this.content.copy(buffer, offset, this.#at, this.#at + length);
+    this.#at += count;
+    return count;
+  }
+}
+
+/** The text that a port has of a file; `undefined` where the disk is to be read. */
+export async function readPort(
+  port: FilePort | undefined,
+  path: string,
+  signal: AbortSignal,
+): Promise<PortText | undefined> {
+  const text = await port?.readText?.(path, { signal });
+  signal.throwIfAborted();
+  return text === undefined ? undefined : new PortText(text);
+}
+
+/** What the tools that touch files take. */
+export interface FileToolOptions {
+  /** Folder that relative paths refer to. Default: the working folder of the call. */
+  readonly cwd?: string;
+  /** What `~` stands for in paths. Default: the home folder of the user. */
+  readonly home?: string;
+  /** What was read in a session. Tools made with the same one know of each other; default: one of its own. */
+  readonly state?: FileState;
+  /** Where calls led when they were permitted: a call that leads elsewhere is refused. Default: calls are not compared with anything. */
+  readonly permitted?: PermittedPlaces;
+  /** What text files are read and written through. Default: the disk alone. */
+  readonly files?: FilePort | undefined;
 }

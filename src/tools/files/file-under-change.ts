@@ -2,10 +2,10 @@ import { type BigIntStats, constants, type Stats } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
 import { errorCode, FileRefusal } from "./file-error.ts";
 import type { FilePort } from "./file-port.ts";
-import { type FileStamp, type FileState, isUnchanged, stampOf } from "./file-state.ts";
+import { PortText, readPort } from "./file-port.ts";
 import type { OpenFile } from "./open-file.ts";
 import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
-import { PortText, readPort } from "./port-text.ts";
+import { type FileStamp, type FileState, isUnchanged, stampOf } from "./read-files.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
 /** Which file is to be changed, and by whom. */
@@ -22,7 +22,7 @@ export interface ChangeTarget {
 }
 
 /** A file as it is before a change that the session may make. */
-export interface FileUnderChange {
+interface FileUnderChange {
   /** Absent for a text that an editor has open and that is on no disk yet. */
   readonly stats?: Stats;
   readonly stamp: FileStamp;
@@ -174,3 +174,32 @@ function isSame(before: FileStamp, now: FileStamp): boolean {
   const { size, mtimeNs, ino } = before;
   return isUnchanged({ size, mtimeNs, ino }, now);
 }
+
+/** What changed between two versions of a file. */
+export interface FileDiff {
+  /** Unified diff with three lines of context; absent when it would be too large or take too long. */
+  readonly diff?: string;
+  readonly additions?: number;
+  readonly deletions?: number;
+}
+
+/** Compares two texts within bounds of size and time (2 MB together, 200 ms, 200 KB of diff). */
+export async function diffFile(path: string, before: string, after: string): Promise<FileDiff> {
+  if (before.length + after.length > MAX_COMPARED_CHARS) return {};
+  const { formatPatch, structuredPatch } = await import("diff");
+  const patch = structuredPatch(path, path, before, after, undefined, undefined, {
+    context: 3,
+    timeout: TIMEOUT_MS,
+  });
+  if (patch === undefined) return {};
+  const lines = patch.hunks.flatMap((hunk) => hunk.lines);
+  const additions = lines.filter((line) => line.startsWith("+")).length;
+  const deletions = lines.filter((line) => line.startsWith("-")).length;
+  const diff = formatPatch(patch);
+  if (diff.length > MAX_DIFF_CHARS) return { additions, deletions };
+  return { diff, additions, deletions };
+}
+
+const MAX_COMPARED_CHARS = 2_000_000;
+const MAX_DIFF_CHARS = 200_000;
+const TIMEOUT_MS = 200;

@@ -1,10 +1,9 @@
 import type { ToolContext } from "../../core/tool/tool.ts";
 import { resolvePath } from "../resolve-path.ts";
 import { FileRefusal } from "./file-error.ts";
-import type { PermittedPlaces } from "./permitted-places.ts";
 
 /** What finding the place of a call depends on. */
-export interface PermittedPathOptions {
+interface PermittedPathOptions {
   readonly cwd?: string;
   readonly home?: string;
   readonly permitted?: PermittedPlaces;
@@ -26,3 +25,14 @@ export function permittedPath(shown: string, options: PermittedPathOptions, cont
       : `${shown} leads elsewhere than when it was permitted: a link changed meanwhile. Try again.`,
   );
 }
+
+/** A call that a permission layer has judged. */
+export interface PermittedCall {
+  readonly callId: string;
+  readonly sessionId: string;
+  /** The path as the call has it. */
+  readonly path: string;
+}
+
+/** Where the path of a call led when the call was permitted: a canonical path, `undefined` for a call nobody judged. */
+export type PermittedPlaces = (call: PermittedCall) => string | undefined;

@@ -2,7 +2,7 @@
 export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "binary";
 
 /** Bytes from the start of a file that {@link detectEncoding} wants to see. */
-export const ENCODING_SAMPLE_BYTES = 8192;
+const ENCODING_SAMPLE_BYTES = 8192;
 
 /**
  * Judges a file by its first bytes: a byte order mark decides; else it is binary when it starts like a well-known binary format or
@@ -47,4 +47,13 @@ function withoutPadding(sample: Uint8Array): Uint8Array {
 function isControl(byte: number): boolean {
   if (byte === 0x7f) return true;
   return byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b;
+}
+
+/** The media type of an image that models accept (PNG, JPEG, GIF, WebP), told by its first bytes; 12 are enough. */
+export function imageTypeOf(head: Uint8Array): string | undefined {
+  const text = String.fromCharCode(...head.subarray(0, 12));
+  if (text.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (text.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return "image/gif";
+  return text.startsWith("RIFF") && text.slice(8, 12) === "WEBP" ? "image/webp" : undefined;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { expandBraces } from "./expand-braces.ts";
+import { expandBraces } from "./glob-braces.ts";
 import { lastNameOf, pathGlob } from "./path-glob.ts";
 
 test.each<readonly [string, string, boolean]>([

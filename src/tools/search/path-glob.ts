@@ -1,4 +1,4 @@
-import { expandBraces } from "./expand-braces.ts";
+import { expandBraces } from "./glob-braces.ts";
 
 /** How a glob without a slash is meant. */
 export interface PathGlobOptions {

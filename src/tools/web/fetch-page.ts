@@ -9,9 +9,7 @@ import { isIP } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { errorMessage } from "../../core/base/errors.ts";
-import { PageError } from "./page-error.ts";
-import { isPublicAddress } from "./public-address.ts";
-import { publicLookup, refusedHost } from "./public-lookup.ts";
+import { isPublicAddress, PageError, publicLookup, refusedHost } from "./public-address.ts";
 
 /** How pages are fetched. */
 export interface FetchPageOptions {
@@ -112,7 +110,7 @@ function redirectOf(answer: IncomingMessage, from: URL): URL | undefined {
   const { statusCode = 0, headers } = answer;
   if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
   const target = URL.parse(headers.location, from.href);
-  if (target === null) throw new PageError(`${from.href} redirects to something that is no address.`);
+  if (target === null) throw new PageError(`${from.href} redirects to something that is not an address.`);
   return target;
 }
 

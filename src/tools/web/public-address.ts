@@ -1,4 +1,5 @@
-import { BlockList, isIP } from "node:net";
+import { lookup as resolveHost } from "node:dns/promises";
+import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /**
  * Whether an IP address is one of the public internet: not this machine, a private network, link-local (cloud metadata among them),
@@ -52,4 +53,28 @@ function blockList(family: "ipv4" | "ipv6", subnets: readonly (readonly [string,
   const list = new BlockList();
   for (const [net, prefix] of subnets) list.addSubnet(net, prefix, family);
   return list;
+}
+
+/** A page that cannot be had, in words for a model. */
+export class PageError extends Error {}
+
+/** Resolves as usual and refuses the name as a whole when one of its addresses is not public. */
+export const publicLookup: LookupFunction = (host, options, callback) => {
+  resolveHost(host, { ...options, all: true }).then(
+    (found) => {
+      const [first] = found;
+      if (first === undefined || !found.every(({ address }) => isPublicAddress(address)))
+        callback(refusedHost(host), "", 0);
+      else if (options.all === true) callback(null, found);
+      else callback(null, first.address, first.family);
+    },
+    (error: NodeJS.ErrnoException) => callback(error, "", 0),
+  );
+};
+
+/** What is said of a host that is not public. */
+export function refusedHost(host: string): PageError {
+  return new PageError(
+    `${host} is an address of this machine or a private network, which are not fetched unless the user allows that host.`,
+  );
 }

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
-import { diffFile } from "../../../tools/files/file-diff.ts";
+import { diffFile } from "../../../tools/files/file-under-change.ts";
 
 /** Files by path, with forward slashes. */
 type Files = { readonly [path: string]: string };

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { UserBlock } from "../../../core/message/block.ts";
-import { imageTypeOf } from "../../../tools/files/image-type.ts";
+import { imageTypeOf } from "../../../tools/files/text-encoding.ts";
 
 /** A paste of more lines or characters than this stands in the input as a mark. */
 const MAX_LINES = 8;
@@ -35,6 +35,14 @@ export class Attachments {
     const mark = this.#freshMark("image");
     this.#images.set(mark, image);
     return mark;
+  }
+
+  /** Knows the images of a text again that was in an input before. */
+  takeBack(text: string, images: readonly ImageBlock[]): void {
+    if (images.length === 0) return;
+    const marks = [...text.matchAll(/\[image(?: #(\d+))?\]/g)];
+    const inOrder = marks.toSorted(([, a = "1"], [, b = "1"]) => Number(a) - Number(b));
+    for (const [index, image] of images.entries()) this.#images.set(inOrder[index]?.[0] ?? "[image]", image);
   }
 
   /** A text with its pastes in the place of their marks. */

@@ -1,0 +1,63 @@
+/** As much of a connection of `node:sqlite` as a transaction needs. */
+export interface TransactionHost {
+  readonly isTransaction: boolean;
+  exec(sql: string): void;
+}
+
+/** Does work as a whole or not at all. The write lock is taken first, so that nothing read in it can be out of date. */
+export function inTransaction<T>(database: TransactionHost, work: () => T): T {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    // Some faults, a full disk for one, end the transaction by themselves.
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** Whether an error of SQLite says that the file is damaged or no database. */
+export function isDamagedDatabase(error: unknown): boolean {
+  return hasCode(error, [SQLITE_CORRUPT, SQLITE_NOTADB]);
+}
+
+/** Whether an error of SQLite says that another connection is writing. */
+export function isBusyDatabase(error: unknown): boolean {
+  return hasCode(error, [SQLITE_BUSY, SQLITE_LOCKED]);
+}
+
+/** Whether an error of SQLite says that there is no room on the disk. */
+export function isFullDatabase(error: unknown): boolean {
+  return hasCode(error, [SQLITE_FULL]);
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_NOTADB = 26;
+
+function hasCode(error: unknown, codes: readonly number[]): boolean {
+  if (typeof error !== "object" || error === null || !("errcode" in error)) return false;
+  // The low byte is the kind, what stands above it the circumstances.
+  return typeof error.errcode === "number" && codes.includes(error.errcode & 0xff);
+}
+
+/**
+ * Loads the database of Node without the warning some versions print for it: a library prints nothing. `host` is the process, `load`
+ * must be synchronous, so that no other warning can be lost meanwhile.
+ */
+export function loadWithoutWarning<T>(host: { emitWarning: unknown }, load: () => T): T {
+  const emit = host.emitWarning;
+  host.emitWarning = (warning: string | Error, ...rest: readonly unknown[]): void => {
+    if (typeof emit === "function" && !String(warning).includes("SQLite"))
+      Reflect.apply(emit, host, [warning, ...rest]);
+  };
+  try {
+    return load();
+  } finally {
+    host.emitWarning = emit;
+  }
+}

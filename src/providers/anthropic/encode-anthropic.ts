@@ -1,0 +1,260 @@
+import type { Message } from "../../core/message/message.ts";
+import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { plainObjectSchema } from "../plain-object-schema.ts";
+import { createListSerialiser, type ListText, serialiseOnce } from "../serialise-once.ts";
+import type { WireRequest, WireTarget } from "../wire.ts";
+import { THINKING_BUDGETS, type ThinkingTraits, thinkingTraits } from "./anthropic-thinking.ts";
+import { type EncodedMessage, encodeMessage } from "./encode-anthropic-message.ts";
+
+const VERSION = "2023-06-01";
+/** Not all a model can write: older ones refuse a prompt that together with this exceeds their window. */
+const DEFAULT_MAX_TOKENS = 32_000;
+/** These think within it, too, and mind no window. */
+const ADAPTIVE_MAX_TOKENS = 64_000;
+/** Below this the API refuses to think. */
+const MIN_BUDGET = 1_024;
+/** The messages that may still change their text: the last ones carry the marks for caching. */
+const TAIL = 4;
+
+/**
+ * Encodes requests for the Messages API (https://platform.claude.com/docs/en/api/messages/create), streamed.
+ *
+ * Quirks: `auth: "bearer"` sends the key as `authorization` · `cache: false` marks nothing for prompt caching · `cache_ttl: "1h"`
+ * asks for the long cache · `thinking: "none" | "budget" | "adaptive"` overrides what is known about the model.
+ */
+export function createAnthropicEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
+  const encoder = new AnthropicEncoder(target);
+  return (request) => encoder.encode(request);
+}
+
+class AnthropicEncoder {
+  readonly #modelId: string;
+  readonly #maxTokens: number;
+  readonly #url: string;
+  readonly #headers: WireRequest["headers"];
+  readonly #interleaved: WireRequest["headers"];
+  readonly #traits: ThinkingTraits;
+  /** The mark for caching with its leading comma; empty when caching is off. */
+  readonly #mark: string;
+  readonly #tool: (tool: ToolSpec) => string = serialiseOnce(toolText);
+  readonly #messages: TranscriptText;
+
+  constructor(target: WireTarget) {
+    const { quirks = {} } = target;
+    this.#modelId = target.modelId;
+    this.#url = `${target.baseUrl}${target.baseUrl.endsWith("/v1") ? "" : "/v1"}/messages`;
+    const own = Object.entries(target.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+    this.#headers = { ...standardHeaders(target), ...Object.fromEntries(own) };
+    this.#interleaved = isOwnHost(target.baseUrl)
+      ? { "anthropic-beta": "interleaved-thinking-2025-05-14", ...this.#headers }
+      : this.#headers;
+    const traits = thinkingTraits(target.modelId);
+    const mode = quirks["thinking"];
+    this.#traits = mode === "none" || mode === "budget" || mode === "adaptive" ? { ...traits, mode } : traits;
+    const cap = this.#traits.mode === "adaptive" ? ADAPTIVE_MAX_TOKENS : DEFAULT_MAX_TOKENS;
+    this.#maxTokens = Math.min(target.maxOutputTokens ?? DEFAULT_MAX_TOKENS, cap);
+    const ttl = quirks["cache_ttl"] === "1h" ? ',"ttl":"1h"' : "";
+    this.#mark = quirks["cache"] === false ? "" : `,"cache_control":{"type":"ephemeral"${ttl}}`;
+    this.#messages = new TranscriptText(this.#mark);
+  }
+
+  encode(request: ModelRequest): WireRequest {
+    const { system = "", tools = [], stopSequences = [] } = request;
+    const extra = request.providerOptions?.["anthropic"] ?? {};
+    const { maxOutputTokens: maxTokens = this.#maxTokens } = request;
+    const messages = this.#messages.write(request.messages);
+    const thinking = this.#thinking(request, maxTokens, messages.startsWithThinking);
+    const head = {
+      model: this.#modelId,
+      max_tokens: maxTokens,
+      stream: true,
+      ...this.#sampling(request, thinking),
+      ...thinking.fields,
+      ...this.#toolChoice(request),
+      ...(stopSequences.length === 0 ? {} : { stop_sequences: stopSequences }),
+      ...extra,
+    };
+    const body = [JSON.stringify(head).slice(0, -1)];
+    if (tools.length > 0 && !("tools" in extra)) body.push(this.#tools(tools));
+    if (system.trim() !== "" && !("system" in extra)) body.push(this.#system(system));
+    if (!("messages" in extra)) body.push(`"messages":[${messages.text}]`);
+    const headers = thinking.budget && tools.length > 0 ? this.#interleaved : this.#headers;
+    return { url: this.#url, headers, body: `${body.join(",")}}` };
+  }
+
+  #tools(tools: readonly ToolSpec[]): string {
+    const texts = tools.map(this.#tool);
+    const last = texts.length - 1;
+    texts[last] = `${texts[last]?.slice(0, -1)}${this.#mark}}`;
+    return `"tools":[${texts.join(",")}]`;
+  }
+
+  #system(system: string): string {
+    return `"system":[{"type":"text","text":${JSON.stringify(system)}${this.#mark}}]`;
+  }
+
+  #toolChoice(request: ModelRequest): object {
+    const { tools, toolChoice, parallelToolCalls } = request;
+    if (tools === undefined || tools.length === 0) return {};
+    const alone = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+    if (toolChoice === "none") return { tool_choice: { type: "none" } };
+    const forced = toolChoice !== undefined && toolChoice !== "auto";
+    // A model that always thinks refuses to be forced; asking it is the most that can be done.
+    if (!forced || this.#traits.standard === "always") {
+      return toolChoice === undefined && parallelToolCalls !== false
+        ? {}
+        : { tool_choice: { type: "auto", ...alone } };
+    }
+    if (typeof toolChoice === "object")
+      return { tool_choice: { type: "tool", name: toolChoice.name, ...alone } };
+    return { tool_choice: { type: "any", ...alone } };
+  }
+
+  #thinking(request: ModelRequest, maxTokens: number, startsWithThinking: boolean): Thinking {
+    const { effort, toolChoice } = request;
+    const { mode, standard } = this.#traits;
+    if (effort === undefined || mode === "none") return OFF;
+    const forced = toolChoice === "required" || typeof toolChoice === "object";
+    if (mode === "adaptive") return this.#adaptive(effort, forced && standard !== "always");
+    // Forcing a tool and thinking exclude each other, and inside a tool loop only an answer that thought may go on thinking.
+    if (effort === "none" || forced || !startsWithThinking) return OFF;
+    const budget = Math.min(THINKING_BUDGETS[effort], Math.floor(maxTokens * 0.8));
+    if (budget < MIN_BUDGET) return OFF;
+    return { budget: true, on: true, fields: { thinking: { type: "enabled", budget_tokens: budget } } };
+  }
+
+  #adaptive(effort: NonNullable<ModelRequest["effort"]>, forced: boolean): Thinking {
+    const { standard, highest, sampling } = this.#traits;
+    if (effort === "none") {
+      if (standard === "off") return OFF;
+      if (standard === "on") return { ...OFF, fields: { thinking: { type: "disabled" } } };
+      return { ...OFF, on: true, fields: { output_config: { effort: "low" } } };
+    }
+    const word = effort === "minimal" ? "low" : effort === "xhigh" ? highest : effort;
+    const output_config = { effort: word };
+    if (forced) return { ...OFF, fields: { output_config } };
+    // From Claude 4.7 the text of the thinking is left out unless asked for; the same models refuse sampling parameters.
+    const display = sampling ? {} : { display: "summarized" };
+    return { budget: false, on: true, fields: { thinking: { type: "adaptive", ...display }, output_config } };
+  }
+
+  /** Thinking and the newer models leave no choice; Claude 4.5 takes only one of the two. */
+  #sampling({ temperature, topP }: ModelRequest, { on }: Thinking): object {
+    if (!this.#traits.sampling || on) return {};
+    if (temperature !== undefined) return { temperature };
+    return topP === undefined ? {} : { top_p: topP };
+  }
+}
+
+interface Thinking {
+  readonly budget: boolean;
+  readonly on: boolean;
+  readonly fields?: object;
+}
+
+const OFF: Thinking = { budget: false, on: false };
+
+/** The messages of a transcript as text; neighbours of one role become one message. */
+class TranscriptText {
+  readonly #mark: string;
+  /** Texts of the last messages only: older ones are part of the beginning that the list keeps. */
+  readonly #known = new WeakMap<Message, EncodedMessage>();
+  readonly #list: (messages: readonly Message[]) => ListText<Role> & { readonly written: number };
+
+  constructor(mark: string) {
+    this.#mark = mark;
+    this.#list = createListSerialiser<Message, Role>(
+      {
+        initial: "",
+        append: (text, message, role) => {
+          const encoded = this.#encode(message);
+          this.#known.delete(message);
+          return encoded.count === 0
+            ? { text, state: role }
+            : { text: joined(text, encoded, role), state: encoded.role };
+        },
+      },
+      TAIL,
+    );
+  }
+
+  write(messages: readonly Message[]): { readonly text: string; readonly startsWithThinking: boolean } {
+    const head = this.#list(messages);
+    const tail = messages.slice(head.written).map((message) => this.#encode(message));
+    const marked = this.#mark === "" ? NONE : markedOnes(tail);
+    let { text, state } = head;
+    for (const [index, encoded] of tail.entries()) {
+      if (encoded.count === 0) continue;
+      text = joined(
+        text,
+        marked.includes(index)
+          ? { ...encoded, blocks: `${encoded.blocks.slice(0, -1)}${this.#mark}}` }
+          : encoded,
+        state,
+      );
+      state = encoded.role;
+    }
+    return { text: state === "" ? "" : `${text}]}`, startsWithThinking: this.#mayThink(messages) };
+  }
+
+  /** Whether the open tool loop, if there is one, began with thinking. */
+  #mayThink(messages: readonly Message[]): boolean {
+    let results = false;
+    for (let index = messages.length - 1; index >= 0; index--) {
+      const message = messages[index] as Message;
+      if (message.role === "assistant") return !results || this.#encode(message).thinks;
+      results ||= message.content.some((block) => block.type === "tool_result");
+    }
+    return true;
+  }
+
+  #encode(message: Message): EncodedMessage {
+    const known = this.#known.get(message);
+    if (known !== undefined) return known;
+    const encoded = encodeMessage(message);
+    this.#known.set(message, encoded);
+    return encoded;
+  }
+}
+
+type Role = "" | "user" | "assistant";
+
+const NONE: readonly number[] = [];
+
+/** The last message is left open, so that one of the same role can join it. */
+function joined(text: string, { role, blocks }: EncodedMessage, before: Role): string {
+  if (role === before) return `${text},${blocks}`;
+  return `${text}${before === "" ? "" : "]},"}{"role":"${role}","content":[${blocks}`;
+}
+
+/** The newest message and the user message before it: should the newest mark be missed, the older one still hits. */
+function markedOnes(tail: readonly EncodedMessage[]): readonly number[] {
+  const marked: number[] = [];
+  for (let index = tail.length - 1; index >= 0 && marked.length < 2; index--) {
+    const encoded = tail[index];
+    if (encoded?.cacheable === true && (marked.length === 0 || encoded.role === "user")) marked.push(index);
+  }
+  return marked;
+}
+
+function toolText({ name, description, parameters }: ToolSpec): string {
+  return JSON.stringify({
+    name,
+    ...(description === "" ? {} : { description }),
+    input_schema: plainObjectSchema(parameters),
+  });
+}
+
+function standardHeaders({ apiKey, quirks }: WireTarget): WireRequest["headers"] {
+  const bearer = quirks?.["auth"] === "bearer";
+  return {
+    "content-type": "application/json",
+    accept: "text/event-stream",
+    "anthropic-version": VERSION,
+    ...(apiKey === undefined ? {} : bearer ? { authorization: `Bearer ${apiKey}` } : { "x-api-key": apiKey }),
+  };
+}
+
+function isOwnHost(baseUrl: string): boolean {
+  return URL.parse(baseUrl)?.hostname === "api.anthropic.com";
+}

@@ -1,0 +1,266 @@
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { newId } from "../../core/base/ids.ts";
+import { isRecord } from "../../core/base/json.ts";
+import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
+import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
+import type { FinishReason, StreamPart } from "../../core/model/model.ts";
+import { createDeltaTemplate } from "../delta-template.ts";
+import { parseEventObject } from "../sse.ts";
+import type { WireDecoder, WireTarget } from "../wire.ts";
+import { googleStreamError } from "./google-error.ts";
+import type {
+  GoogleCandidate,
+  GoogleChunk,
+  GoogleFunctionCall,
+  GooglePart,
+  GoogleUsage,
+} from "./google-json.ts";
+
+/**
+ * Turns the events of `streamGenerateContent?alt=sse` into parts.
+ *
+ * - Text and thought parts of consecutive events form one block. A part with a `thoughtSignature` is a block of its own, since
+ *   the signature has to return on exactly that part; a signature on an empty text part becomes an empty thinking block, which
+ *   no other wire sends.
+ * - A call without an `id`, or with one that this answer used already, gets a made-up one.
+ * - `MALFORMED_FUNCTION_CALL` and `UNEXPECTED_TOOL_CALL` become a tool call with `invalid_input`: it is answered with an error
+ *   result, so the model is told and can try again. `MALFORMED_RESPONSE` throws a retryable `invalid_response`.
+ * - Parts this package has no block for (generated media, code run by the provider) are skipped.
+ *
+ * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in every event.
+ */
+export function createGoogleDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
+  return new GoogleDecoder(emit, target);
+}
+
+class GoogleDecoder implements WireDecoder {
+  readonly #emit: (part: StreamPart) => void;
+  readonly #target: WireTarget;
+  readonly #templates = {
+    text: createDeltaTemplate({ ignore: COUNTERS }),
+    thinking: createDeltaTemplate({ ignore: COUNTERS }),
+  } as const;
+  readonly #callIds = new Set<string>();
+  #index = -1;
+  #open: "text" | "thinking" | undefined;
+  #last: GoogleCandidate | undefined;
+  #blockReason: string | undefined;
+  #usage: GoogleUsage | undefined;
+  /** The last event when only its text was read. Its token counts matter if no later event has any. */
+  #unparsed: string | undefined;
+  #model: string | undefined;
+  #responseId: string | undefined;
+  #ended = false;
+
+  constructor(emit: (part: StreamPart) => void, target: WireTarget) {
+    this.#emit = emit;
+    this.#target = target;
+  }
+
+  readonly event = (_event: string, data: string): void => {
+    const kind = this.#open === "thinking" ? "thinking" : "text";
+    const text = this.#templates[kind].match(data);
+    if (text !== undefined) {
+      this.#unparsed = data;
+      if (text !== "") this.#text(text, kind);
+      return;
+    }
+    if (data === "[DONE]") return;
+    const chunk: GoogleChunk = parseEventObject(data);
+    if (isRecord(chunk.error)) throw googleStreamError(chunk.error, this.#target);
+    this.#counts(chunk);
+    this.#model ??= chunk.modelVersion;
+    this.#responseId ??= chunk.responseId;
+    this.#blockReason ??= chunk.promptFeedback?.blockReason;
+    const candidate = chunk.candidates?.[0];
+    if (typeof candidate === "object" && candidate !== null) this.#candidate(candidate);
+    const plain = plainKind(chunk);
+    if (plain !== undefined) this.#templates[plain].learn(data, "text");
+  };
+
+  readonly end = (): void => {
+    const finishReason = this.#finishReason();
+    if (this.#unparsed !== undefined) this.#counts(parseEventObject(this.#unparsed));
+    this.#ended = true;
+    this.#emit({
+      type: "finish",
+      finishReason,
+      usage: googleUsage(this.#usage),
+      ...(typeof this.#model === "string" ? { model: this.#model } : {}),
+      ...(typeof this.#responseId === "string" ? { responseId: this.#responseId } : {}),
+    });
+  };
+
+  readonly done = (): boolean => this.#ended;
+
+  #counts({ usageMetadata }: GoogleChunk): void {
+    if (!isRecord(usageMetadata)) return;
+    this.#usage = usageMetadata;
+    this.#unparsed = undefined;
+  }
+
+  #candidate(candidate: GoogleCandidate): void {
+    const parts = candidate.content?.parts;
+    if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#part(part);
+    if (typeof candidate.finishReason === "string") this.#last = candidate;
+  }
+
+  #part({ text, thought, thoughtSignature, functionCall }: GooglePart): void {
+    const signature = typeof thoughtSignature === "string" ? thoughtSignature : undefined;
+    if (isRecord(functionCall)) this.#functionCall(functionCall, signature);
+    else if (typeof text !== "string") return;
+    else if (signature !== undefined) this.#signedText(text, thought === true, signature);
+    else if (text !== "") this.#text(text, thought === true ? "thinking" : "text");
+  }
+
+  #text(text: string, kind: "text" | "thinking"): void {
+    if (this.#open !== kind) {
+      this.#open = kind;
+      this.#index += 1;
+    }
+    this.#emit({ type: kind === "text" ? "text_delta" : "thinking_delta", index: this.#index, text });
+  }
+
+  #signedText(text: string, thought: boolean, thoughtSignature: string): void {
+    this.#open = undefined;
+    if (text !== "") this.#text(text, thought ? "thinking" : "text");
+    else this.#index += 1;
+    this.#open = undefined;
+    const provider_data: ProviderData = {
+      google: thought ? { thought, thoughtSignature } : { thoughtSignature },
+    };
+    const isText = text !== "" && !thought;
+    const block = isText
+      ? { type: "text" as const, text, provider_data }
+      : { type: "thinking" as const, thinking: text, provider_data };
+    this.#emit({ type: "block", index: this.#index, block });
+  }
+
+  #functionCall(call: GoogleFunctionCall, thoughtSignature: string | undefined): void {
+    const args = call.args ?? {};
+    this.#toolUse({
+      type: "tool_use",
+      id: this.#callId(call.id),
+      name: typeof call.name === "string" ? call.name : "",
+      ...(isRecord(args)
+        ? { input: args }
+        : { input: {}, invalid_input: { reason: "malformed", raw: JSON.stringify(args) } }),
+      ...(thoughtSignature === undefined ? {} : { provider_data: { google: { thoughtSignature } } }),
+    });
+  }
+
+  #toolUse(block: ToolUseBlock): void {
+    this.#open = undefined;
+    this.#index += 1;
+    this.#emit({ type: "tool_call_start", index: this.#index, id: block.id, name: block.name });
+    this.#emit({ type: "block", index: this.#index, block });
+  }
+
+  #callId(given: string | undefined): string {
+    const usable = typeof given === "string" && given !== "" && !this.#callIds.has(given);
+    const id = usable ? given : newId("call");
+    this.#callIds.add(id);
+    return id;
+  }
+
+  #finishReason(): FinishReason {
+    const { finishReason: raw, finishMessage } = this.#last ?? {};
+    if (raw === undefined) {
+      if (typeof this.#blockReason === "string") return { unified: "refusal", raw: this.#blockReason };
+      throw new NanoAgentError(
+        "invalid_response",
+        "The answer ended without a finish reason, so it was cut short. Try again.",
+        { retryable: true },
+      );
+    }
+    if (raw === "MALFORMED_RESPONSE") {
+      throw new NanoAgentError("invalid_response", `The model's answer was malformed (${raw}). Try again.`, {
+        retryable: true,
+      });
+    }
+    if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
+      this.#toolUse(
+        brokenCall(this.#callId(undefined), typeof finishMessage === "string" ? finishMessage : ""),
+      );
+      return { unified: "tool_use", raw };
+    }
+    if (raw === "CONTINUATION") return this.#continuation(raw);
+    const unified = UNIFIED[raw];
+    if (this.#callIds.size > 0 && (unified === undefined || unified === "stop"))
+      return { unified: "tool_use", raw };
+    return { unified: unified ?? "other", raw };
+  }
+
+  #continuation(raw: string): FinishReason {
+    const continuationToken = this.#last?.continuationToken;
+    if (typeof continuationToken !== "string") return { unified: "length", raw };
+    this.#index += 1;
+    const block = {
+      type: "thinking" as const,
+      thinking: "",
+      provider_data: { google: { continuationToken } },
+    };
+    this.#emit({ type: "block", index: this.#index, block });
+    return { unified: "pause", raw };
+  }
+}
+
+/** What grows from event to event beside the text. */
+const COUNTERS = ["candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"];
+
+/** The kind of an event that brings one piece of text and nothing else that is not in every event. */
+function plainKind({ candidates, promptFeedback }: GoogleChunk): "text" | "thinking" | undefined {
+  const candidate = candidates?.[0];
+  const parts = candidate?.content?.parts;
+  if (candidates?.length !== 1 || parts?.length !== 1 || promptFeedback !== undefined) return undefined;
+  const part = parts[0];
+  if (candidate?.finishReason !== undefined || typeof part?.text !== "string") return undefined;
+  const isPlain = Object.keys(part).every((key) => key === "text" || key === "thought");
+  if (!isPlain) return undefined;
+  return part.thought === true ? "thinking" : "text";
+}
+
+const UNIFIED: { readonly [raw: string]: FinishReason["unified"] } = {
+  STOP: "stop",
+  MAX_TOKENS: "length",
+  SAFETY: "refusal",
+  RECITATION: "refusal",
+  LANGUAGE: "refusal",
+  BLOCKLIST: "refusal",
+  PROHIBITED_CONTENT: "refusal",
+  SPII: "refusal",
+  IMAGE_SAFETY: "refusal",
+  IMAGE_PROHIBITED_CONTENT: "refusal",
+  IMAGE_RECITATION: "refusal",
+  OTHER: "other",
+  TOO_MANY_TOOL_CALLS: "error",
+  MISSING_THOUGHT_SIGNATURE: "error",
+};
+
+/** The call the API could not parse. Its message looks like `Malformed function call: print(default_api.read(path='a'))`. */
+function brokenCall(id: string, message: string): ToolUseBlock {
+  const name =
+    /\bdefault_api\.([\w.:-]+?)\s*\(/.exec(message)?.[1] ??
+    /\bcall:(?:default_api:)?([\w.-]+)/.exec(message)?.[1];
+  return {
+    type: "tool_use",
+    id,
+    name: name ?? "malformed_function_call",
+    input: {},
+    invalid_input: { reason: "malformed", raw: message },
+  };
+}
+
+/** `usageMetadata` in our words: prompts of server-side tools are input, thoughts are output. None at all counts as no tokens. */
+export function googleUsage(raw: GoogleUsage | undefined): Usage {
+  if (raw === undefined) return NO_USAGE;
+  return {
+    inputTokens: tokenCount(raw.promptTokenCount) + tokenCount(raw.toolUsePromptTokenCount),
+    outputTokens: tokenCount(raw.candidatesTokenCount) + tokenCount(raw.thoughtsTokenCount),
+    ...(raw.cachedContentTokenCount === undefined
+      ? {}
+      : { cacheReadTokens: tokenCount(raw.cachedContentTokenCount) }),
+    ...(raw.thoughtsTokenCount == null ? {} : { reasoningTokens: tokenCount(raw.thoughtsTokenCount) }),
+    raw,
+  };
+}

@@ -1,0 +1,166 @@
+import type { Json } from "../../core/base/errors.ts";
+import type {
+  AssistantBlock,
+  ImageBlock,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+  UserBlock,
+} from "../../core/message/block.ts";
+import { type AssistantMessage, type Message, textOf, type UserMessage } from "../../core/message/message.ts";
+import { sentToolName, toolCallId } from "../tool-call-names.ts";
+import type { ChatQuirks } from "./quirks.ts";
+
+/** The JSON text of one message of the transcript: any number of wire messages, separated by commas. Either part may be empty. */
+export interface WrittenMessage {
+  /** `role: "tool"` messages. They must follow the calls directly, before anything a user says. */
+  readonly toolResults: string;
+  readonly rest: string;
+}
+
+/** Serialises a message. Depends on nothing but its arguments, so that the text can be kept. */
+export function writeMessage(message: Message, quirks: ChatQuirks): WrittenMessage {
+  return message.role === "assistant" ? writeAssistant(message, quirks) : writeUser(message, quirks);
+}
+
+type Fields = Record<string, unknown>;
+type ThinkingData = { readonly [key: string]: Json | undefined };
+
+function writeAssistant(message: AssistantMessage, quirks: ChatQuirks): WrittenMessage {
+  const text = textOf(message.content);
+  const calls = message.content.filter((block) => block.type === "tool_use");
+  if (text === "" && calls.length === 0) return { toolResults: "", rest: "" };
+  const fields: Fields = { role: "assistant", content: text === "" ? null : text };
+  addReasoning(fields, message.content, quirks);
+  if (calls.length > 0) fields["tool_calls"] = calls.map((call) => wireCall(call, quirks));
+  return { toolResults: "", rest: JSON.stringify(fields) };
+}
+
+function wireCall(call: ToolUseBlock, quirks: ChatQuirks): Fields {
+  const extra = call.provider_data?.["openai_chat"]?.["extra_content"];
+  return {
+    id: wireId(call.id, quirks),
+    type: "function",
+    // Several servers parse the arguments again: what could not be parsed is answered by its error result alone.
+    function: { name: sentToolName(call.name), arguments: JSON.stringify(call.input) },
+    ...(extra === undefined ? {} : { extra_content: extra }),
+  };
+}
+
+/** OpenAI accepts 40 characters. */
+function wireId(id: string, quirks: ChatQuirks): string {
+  return toolCallId(id, quirks.tool_call_ids === "any" ? 40 : quirks.tool_call_ids);
+}
+
+/** Reasoning of other wires is left out: no vendor can make use of it. */
+function addReasoning(fields: Fields, blocks: readonly AssistantBlock[], quirks: ChatQuirks): void {
+  const own = blocks.filter(
+    (block): block is ThinkingBlock =>
+      block.type === "thinking" && block.provider_data?.["openai_chat"] !== undefined,
+  );
+  const text = own.map((block) => block.thinking).join("\n");
+  const data = own.map((block): ThinkingData => block.provider_data?.["openai_chat"] ?? {});
+  const field = text === "" ? undefined : replayField(quirks, data);
+  if (field !== undefined) fields[field] = text;
+  else if (quirks.reasoning_replay === "reasoning_details") addDetails(fields, data, text);
+  else if (quirks.reasoning_replay === "content" && text !== "") addThinkingParts(fields, text);
+  if (quirks.require_reasoning && field === undefined && blocks.some((block) => block.type === "tool_use")) {
+    // One blank: some of the models that insist on the field refuse an empty one.
+    fields["reasoning_content"] = " ";
+  }
+}
+
+function replayField(quirks: ChatQuirks, data: readonly ThinkingData[]): string | undefined {
+  const { reasoning_replay } = quirks;
+  if (reasoning_replay === "reasoning_content" || reasoning_replay === "reasoning") return reasoning_replay;
+  if (reasoning_replay !== "same") return undefined;
+  const field = data[0]?.["field"];
+  return typeof field === "string" ? field : undefined;
+}
+
+function addDetails(fields: Fields, data: readonly ThinkingData[], text: string): void {
+  const details = data.flatMap((entry) =>
+    Array.isArray(entry["details"]) ? (entry["details"] as Json[]) : [],
+  );
+  if (details.length > 0) fields["reasoning_details"] = details;
+  else if (text !== "") fields["reasoning"] = text;
+}
+
+function addThinkingParts(fields: Fields, text: string): void {
+  const parts: Fields[] = [{ type: "thinking", thinking: [{ type: "text", text }], closed: true }];
+  if (typeof fields["content"] === "string") parts.push({ type: "text", text: fields["content"] });
+  fields["content"] = parts;
+}
+
+function writeUser(message: UserMessage, quirks: ChatQuirks): WrittenMessage {
+  const results: string[] = [];
+  const images: Fields[] = [];
+  const said: (TextBlock | ImageBlock)[] = [];
+  for (const block of message.content) {
+    if (block.type !== "tool_result") {
+      said.push(block);
+      continue;
+    }
+    const before = images.length;
+    const content = resultText(block, images);
+    const id = wireId(block.tool_use_id, quirks);
+    if (images.length > before)
+      images.splice(before, 0, textPart(`Images from the result of tool call ${id}:`));
+    results.push(JSON.stringify({ role: "tool", tool_call_id: id, content }));
+  }
+  const rest =
+    images.length + said.length === 0 ? "" : JSON.stringify(userFields(message, { said, images, quirks }));
+  return { toolResults: results.join(","), rest };
+}
+
+/** The text of a result. Images have no place in it: they are moved to `images`, with a pointer left behind. */
+function resultText(result: ToolResultBlock, images: Fields[]): string {
+  const lines: string[] = [];
+  if (typeof result.content === "string") lines.push(result.content);
+  else {
+    for (const block of result.content) {
+      if (block.type === "text") lines.push(block.text);
+      else {
+        images.push(imagePart(block));
+        lines.push("[image: see the user message after the tool results]");
+      }
+    }
+  }
+  const text = lines.join("\n");
+  // The format has no field for failure, so the text says it.
+  if (result.is_error === true && !/^error\b/i.test(text)) return text === "" ? "Error" : `Error: ${text}`;
+  return text === "" ? "(no output)" : text;
+}
+
+function userFields(
+  message: UserMessage,
+  parts: {
+    readonly said: readonly UserBlock[];
+    readonly images: readonly Fields[];
+    readonly quirks: ChatQuirks;
+  },
+): Fields {
+  const { said, images, quirks } = parts;
+  const plain = images.length === 0 && said.every((block) => block.type === "text");
+  const named = quirks.message_names && message.name !== undefined && /^[\w-]{1,64}$/.test(message.name);
+  return {
+    role: "user",
+    ...(named ? { name: message.name } : {}),
+    content: plain
+      ? textOf(said, "\n")
+      : [
+          ...images,
+          ...said.map((block) => (block.type === "image" ? imagePart(block) : textPart(textOf([block])))),
+        ],
+  };
+}
+
+function textPart(text: string): Fields {
+  return { type: "text", text };
+}
+
+function imagePart({ source }: ImageBlock): Fields {
+  const url = source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
+  return { type: "image_url", image_url: { url } };
+}

@@ -1,0 +1,237 @@
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
+import type { FinishReason, StreamPart } from "../../core/model/model.ts";
+import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
+import { reportedError, wordsOf } from "../provider-errors.ts";
+import { parseEventObject } from "../sse.ts";
+import type { WireDecoder, WireTarget } from "../wire.ts";
+import { isCall, isRefusal, OutputItem } from "./output-item.ts";
+import type { ResponsesAnswer, ResponsesEvent, ResponsesItem, ResponsesUsage } from "./responses-json.ts";
+
+/**
+ * Decodes a streamed answer of the Responses API: one block per item of the output, at the item's position. Unknown events and
+ * items are skipped. The answer is complete with `response.completed` or `response.incomplete`.
+ */
+export function createResponsesDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
+  return new ResponsesDecoder(emit, target);
+}
+
+class ResponsesDecoder implements WireDecoder {
+  readonly #emit: (part: StreamPart) => void;
+  readonly #target: WireTarget;
+  readonly #template: DeltaTemplate = createDeltaTemplate({ ignore: ["sequence_number", "obfuscation"] });
+  readonly #items = new Map<number, OutputItem>();
+  #newest: OutputItem | undefined;
+  /** Where texts recognised by the template go. */
+  #templateItem: OutputItem | undefined;
+  #templatePart = "";
+  #refused = false;
+  #answer: ResponsesAnswer = {};
+  #final: "completed" | "incomplete" | undefined;
+
+  constructor(emit: (part: StreamPart) => void, target: WireTarget) {
+    this.#emit = emit;
+    this.#target = target;
+  }
+
+  readonly event = (name: string, data: string): void => {
+    const text = this.#template.match(data);
+    if (text !== undefined) {
+      this.#templateItem?.add(this.#templatePart, text);
+      return;
+    }
+    if (data.trim() === "[DONE]") return;
+    const event: ResponsesEvent = parseEventObject(data);
+    const type = event.type ?? name;
+    if (type === "response.output_text.delta") this.#text(event, data);
+    else if (type.endsWith(".delta")) this.#delta(type, event);
+    else if (type.startsWith("response.output_item.")) this.#item(type, event);
+    else if (type.endsWith(".done")) this.#partDone(type, event);
+    else this.#state(type, event);
+  };
+
+  readonly done = (): boolean => this.#final !== undefined;
+
+  readonly end = (): void => {
+    if (this.#final === undefined) {
+      throw new NanoAgentError(
+        "invalid_response",
+        `${this.#target.provider} ended its answer before it was complete. Try again.`,
+        { details: { provider: this.#target.provider, model: this.#target.modelId }, retryable: true },
+      );
+    }
+    const { id, model, usage, output } = this.#answer;
+    (output ?? []).forEach((item, position) => this.#closeListed(item, position));
+    const items = [...this.#items.values()].toSorted((left, right) => left.index - right.index);
+    for (const item of items) item.finish(this.#final === "incomplete");
+    this.#emit({
+      type: "finish",
+      finishReason: this.#finishReason(items),
+      usage: responsesUsage(usage),
+      ...(typeof model === "string" && model !== "" ? { model } : {}),
+      ...(typeof id === "string" && id !== "" ? { responseId: id } : {}),
+    });
+  };
+
+  #text(event: ResponsesEvent, data: string): void {
+    const item = this.#itemOf(event, "message");
+    const part = `content ${event.content_index ?? 0}`;
+    item.add(part, event.delta ?? "");
+    this.#templateItem = item;
+    this.#templatePart = part;
+    this.#template.learn(data, "delta");
+  }
+
+  #delta(type: string, event: ResponsesEvent): void {
+    const delta = typeof event.delta === "string" ? event.delta : "";
+    if (type === "response.function_call_arguments.delta") {
+      this.#itemOf(event, "function_call").addArguments(delta);
+      return;
+    }
+    const place = placeOf(type, event);
+    if (place === undefined) return;
+    if (place.isRefusal) this.#refused = true;
+    this.#itemOf(event, place.itemType).add(place.part, delta);
+  }
+
+  #partDone(type: string, event: ResponsesEvent): void {
+    if (type === "response.function_call_arguments.done") {
+      if (typeof event.arguments === "string")
+        this.#itemOf(event, "function_call").completeArguments(event.arguments);
+      return;
+    }
+    const place = placeOf(type, event);
+    const text = event.text ?? event.refusal;
+    if (place === undefined || typeof text !== "string") return;
+    if (place.isRefusal) this.#refused = true;
+    this.#itemOf(event, place.itemType).complete(place.part, text);
+  }
+
+  #item(type: string, event: ResponsesEvent): void {
+    const { item } = event;
+    if (typeof item !== "object" || item === null) return;
+    const isDone = type.endsWith(".done");
+    const index = this.#indexOf(item.id) ?? event.output_index ?? this.#freeIndex();
+    const known = this.#items.get(index);
+    // A number given twice means nothing: some servers give all items the same.
+    const isSame =
+      known !== undefined &&
+      (known.id === item.id || (isDone && !known.isClosed && known.type === item.type));
+    const open = this.#open(known === undefined || isSame ? index : this.#freeIndex(), item);
+    if (!isDone) return;
+    if (isRefusal(item)) this.#refused = true;
+    open.close(item);
+  }
+
+  /** An item of the list that ends an answer. It is news only where the events about it were left out. */
+  #closeListed(item: ResponsesItem, position: number): void {
+    const index = this.#indexOf(item.id) ?? position;
+    const known = this.#items.get(index);
+    if (known === undefined || known.type === item.type) this.#open(index, item).close(item);
+    if (isRefusal(item)) this.#refused = true;
+  }
+
+  #state(type: string, event: ResponsesEvent): void {
+    const { response } = event;
+    if (type === "error" || (type === "" && "error" in event)) {
+      throw reportedError(wordsOf({ ...event }), { target: this.#target });
+    }
+    if (typeof response !== "object" || response === null) return;
+    this.#answer = { ...this.#answer, ...response };
+    const status = type.startsWith("response.") ? type.slice("response.".length) : "";
+    const ended = [status, response.status].find((each) => each === "failed" || each === "cancelled");
+    if (ended !== undefined) throw this.#failure(response, ended);
+    if (status === "completed" || status === "incomplete") {
+      this.#final = response.status === "incomplete" ? "incomplete" : status;
+    }
+  }
+
+  #failure(answer: ResponsesAnswer, status: string): NanoAgentError {
+    const code = answer.error?.code ?? undefined;
+    const message = answer.error?.message ?? answer.incomplete_details?.reason ?? `the response is ${status}`;
+    return reportedError({ message, ...(code === undefined ? {} : { code }) }, { target: this.#target });
+  }
+
+  /** Items are known by their id and position; servers leave either out, change it, or give all the same: then it is the newest. */
+  #itemOf(event: ResponsesEvent, type: string): OutputItem {
+    const { output_index: position, item_id: id } = event;
+    const index = this.#indexOf(id) ?? position ?? -1;
+    const known = this.#items.get(index);
+    if (known?.type === type) return known;
+    const newest = this.#newest;
+    if (newest?.type === type && (index === -1 || known !== undefined)) return newest;
+    return this.#open(index === -1 || known !== undefined ? this.#freeIndex() : index, {
+      type,
+      id: id ?? null,
+    });
+  }
+
+  #indexOf(id: string | null | undefined): number | undefined {
+    if (typeof id !== "string" || id === "") return undefined;
+    for (const item of this.#items.values()) if (item.id === id) return item.index;
+    return undefined;
+  }
+
+  #freeIndex(): number {
+    return Math.max(-1, ...this.#items.keys()) + 1;
+  }
+
+  #open(index: number, item: ResponsesItem): OutputItem {
+    const known = this.#items.get(index);
+    if (known !== undefined) return known;
+    const opened = new OutputItem(index, item, this.#emit);
+    this.#items.set(index, opened);
+    this.#newest = opened;
+    return opened;
+  }
+
+  #finishReason(items: readonly OutputItem[]): FinishReason {
+    if (this.#final === "incomplete") {
+      const raw = this.#answer.incomplete_details?.reason ?? "incomplete";
+      return { unified: INCOMPLETE.get(raw) ?? "other", raw };
+    }
+    const hasCalls = items.some((item) => isCall(item.type));
+    return { unified: hasCalls ? "tool_use" : this.#refused ? "refusal" : "stop", raw: "completed" };
+  }
+}
+
+const INCOMPLETE: ReadonlyMap<string, FinishReason["unified"]> = new Map([
+  ["max_output_tokens", "length"],
+  ["max_tokens", "length"],
+  ["content_filter", "refusal"],
+]);
+
+/** Where the text of an event belongs, from the event's name without `.delta` or `.done`. */
+function placeOf(
+  type: string,
+  event: ResponsesEvent,
+): { readonly itemType: string; readonly part: string; readonly isRefusal: boolean } | undefined {
+  const content = `content ${event.content_index ?? 0}`;
+  const name = type.slice(0, type.lastIndexOf("."));
+  if (name === "response.output_text") return { itemType: "message", part: content, isRefusal: false };
+  if (name === "response.refusal") return { itemType: "message", part: content, isRefusal: true };
+  if (name === "response.reasoning_summary_text") {
+    return { itemType: "reasoning", part: `summary ${event.summary_index ?? 0}`, isRefusal: false };
+  }
+  // The second is the name some local servers use.
+  if (name === "response.reasoning_text" || name === "response.reasoning") {
+    return { itemType: "reasoning", part: content, isRefusal: false };
+  }
+  return undefined;
+}
+
+/** Usage of an answer; {@link NO_USAGE} where none was reported. */
+function responsesUsage(raw: ResponsesUsage | null | undefined): Usage {
+  if (raw === undefined || raw === null) return NO_USAGE;
+  const read = raw.input_tokens_details?.cached_tokens;
+  const write = raw.input_tokens_details?.cache_write_tokens;
+  const reasoning = raw.output_tokens_details?.reasoning_tokens;
+  return {
+    inputTokens: tokenCount(raw.input_tokens),
+    outputTokens: tokenCount(raw.output_tokens),
+    ...(typeof read === "number" ? { cacheReadTokens: tokenCount(read) } : {}),
+    ...(typeof write === "number" ? { cacheWriteTokens: tokenCount(write) } : {}),
+    ...(typeof reasoning === "number" ? { reasoningTokens: tokenCount(reasoning) } : {}),
+    raw,
+  };
+}

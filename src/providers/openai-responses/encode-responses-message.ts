@@ -1,0 +1,104 @@
+import { isRecord } from "../../core/base/json.ts";
+import type {
+  AssistantBlock,
+  ImageBlock,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+} from "../../core/message/block.ts";
+import type { AssistantMessage, Message, UserMessage } from "../../core/message/message.ts";
+import { sentToolName, toolCallId } from "../tool-call-names.ts";
+
+type Fields = Record<string, unknown>;
+
+/** The JSON text of one message of the transcript: any number of input items, separated by commas. */
+export function writeItems(message: Message): string {
+  const items = message.role === "assistant" ? assistantItems(message) : userItems(message);
+  return items.map((item) => JSON.stringify(item)).join(",");
+}
+
+/**
+ * Ids of messages and calls stay out: with `store: false` nothing can be looked up by them, and an id without the reasoning item
+ * that belonged to it is refused.
+ */
+function assistantItems({ content }: AssistantMessage): readonly Fields[] {
+  const items: Fields[] = [];
+  let reasoning: Fields[] = [];
+  for (const block of content) {
+    if (block.type === "thinking") {
+      const item = reasoningItem(block);
+      if (item !== undefined) reasoning.push(item);
+      continue;
+    }
+    const item = answerItem(block);
+    if (item === undefined) continue;
+    // Reasoning that nothing follows, as in an answer that was cut, is refused too.
+    items.push(...reasoning, item);
+    reasoning = [];
+  }
+  return items;
+}
+
+function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | undefined {
+  if (block.type === "tool_use") {
+    const { name, input } = block;
+    return {
+      type: "function_call",
+      call_id: callId(block.id),
+      name: sentToolName(name),
+      arguments: JSON.stringify(input),
+    };
+  }
+  if (block.text === "") return undefined;
+  const phase = block.provider_data?.["openai_responses"]?.["phase"];
+  return {
+    type: "message",
+    role: "assistant",
+    content: [{ type: "output_text", text: block.text }],
+    ...(typeof phase === "string" ? { phase } : {}),
+  };
+}
+
+/** A reasoning item goes back as it came, when it holds anything a server without memory can read. */
+function reasoningItem(block: ThinkingBlock): Fields | undefined {
+  const item = block.provider_data?.["openai_responses"]?.["item"];
+  if (!isRecord(item)) return undefined;
+  const isOpen = Array.isArray(item["content"]) && item["content"].length > 0;
+  return typeof item["encrypted_content"] === "string" || isOpen ? { ...item } : undefined;
+}
+
+function userItems({ content }: UserMessage): readonly Fields[] {
+  const items: Fields[] = [];
+  const said: Fields[] = [];
+  for (const block of content) {
+    if (block.type === "tool_result") items.push(outputItem(block));
+    else said.push(inputPart(block));
+  }
+  if (said.length > 0) items.push({ type: "message", role: "user", content: said });
+  return items;
+}
+
+function outputItem(result: ToolResultBlock): Fields {
+  const { content } = result;
+  const isPlain = typeof content === "string" || content.every((block) => block.type === "text");
+  const text =
+    typeof content === "string"
+      ? content
+      : content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+  const failed = result.is_error === true && !/^\s*error\b/i.test(text);
+  const base = { type: "function_call_output", call_id: callId(result.tool_use_id) };
+  if (isPlain) return { ...base, output: failed ? `Error: ${text}` : text };
+  const parts = content.map(inputPart);
+  return { ...base, output: failed ? [{ type: "input_text", text: "Error:" }, ...parts] : parts };
+}
+
+function inputPart(block: TextBlock | ImageBlock): Fields {
+  if (block.type === "text") return { type: "input_text", text: block.text };
+  const { source } = block;
+  const url = source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
+  return { type: "input_image", image_url: url, detail: "auto" };
+}
+
+function callId(id: string): string {
+  return toolCallId(id, 64);
+}

@@ -1,2 +1,0 @@
-/** A page that cannot be had, in words for a model. */
-export class PageError extends Error {}
