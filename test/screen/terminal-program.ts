@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as pty from "@lydell/node-pty";
-import { withVariables } from "../hermetic-command.ts";
+import { NO_LOCAL_SERVERS } from "../../scripts/hermetic-environment.ts";
 import { Emulator, type EmulatorSize } from "./emulator.ts";
 
 const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
@@ -67,7 +67,15 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     cols: columns,
     rows,
     cwd,
-    env: { ...withVariables({ HOME: home, TERM: "xterm-256color", LANG: "C.UTF-8", ...env }) },
+    // As a test's own commands get it; this is also used outside of tests.
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: home,
+      ...NO_LOCAL_SERVERS,
+      TERM: "xterm-256color",
+      LANG: "C.UTF-8",
+      ...env,
+    },
   });
   if (answers) {
     emulator.onReply((text) => child.write(text));
