@@ -45,7 +45,7 @@ export function createWireModel(options: WireModelOptions): Model {
   const pause = options.pause ?? new RatePause();
   const images = new RefusedImages(options.info?.images === false);
   const fitted = windowFitter(options);
-  const shared: Shared = { options, settings, pause, images, fitted, encode: undefined };
+  const shared: SharedState = { options, settings, pause, images, fitted, encode: undefined };
   return {
     provider: options.provider,
     id: options.id,
@@ -55,7 +55,7 @@ export function createWireModel(options: WireModelOptions): Model {
 }
 
 /** What all calls of one model share. The encoder keeps the text of messages it has serialised. */
-interface Shared {
+interface SharedState {
   readonly options: WireModelOptions;
   readonly settings: NetworkSettings;
   readonly pause: RatePause;
@@ -97,7 +97,7 @@ class WireCall {
     onLeave: () => this.#end(),
     onPressure: (high) => this.#attempt?.hold(high),
   });
-  readonly #shared: Shared;
+  readonly #shared: SharedState;
   readonly #request: ModelRequest;
   readonly #signal: AbortSignal | undefined;
   #attempt: Attempt | undefined;
@@ -110,7 +110,7 @@ class WireCall {
   #wait: AbortController | undefined;
   #ended = false;
 
-  constructor(shared: Shared, request: ModelRequest, options: ModelCallOptions) {
+  constructor(shared: SharedState, request: ModelRequest, options: ModelCallOptions) {
     this.#shared = shared;
     this.#request = request;
     this.#sent = request;

@@ -86,7 +86,7 @@ export class OutputBuffer {
     return this.#unwrittenBytes < FILE_BATCH ? { text } : { text, stored: this.#store() };
   }
 
-  /** What came since the last look. An unfinished last line is shown as it stands. */
+  /** Output since the last look. An unfinished last line is shown as it stands. */
   async look(): Promise<OutputText> {
     if (!this.#ended) this.#add(this.#certain(this.#cleaner.flush()));
     await this.#store();
