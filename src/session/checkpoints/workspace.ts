@@ -237,10 +237,7 @@ export class Workspace {
 
   #note(key: PathKey, stats: Stats, { changes, isKnown, mayRead }: Noting): void {
     const state = this.#index.states.get(key);
-    if (state !== undefined && isUnchanged(state, stats) && !isUnread(state)) {
-      if (state.version?.type === "file") this.#keeper.pass(stats.size);
-      return;
-    }
+    if (state !== undefined && this.#isStillKept(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
     if (isFirst && stats.isFile() && !mayRead()) {
       if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
@@ -251,13 +248,32 @@ export class Workspace {
       this.#noteAbsence(key, changes);
       return;
     }
+    const change = this.#take(key, { state, found, isFirst });
+    if (change !== undefined) changes.push(change);
+  }
+
+  /** Notes a new state, and returns what changed by it. */
+  #take(
+    key: PathKey,
+    {
+      state,
+      found,
+      isFirst,
+    }: { readonly state: FileState | undefined; readonly found: FileState; readonly isFirst: boolean },
+  ): FileChange | undefined {
     const { version } = found;
     const isSame = state !== undefined && isSameState(state, found);
     // The times of a folder change with its entries and say nothing about itself.
-    if (isSame && version?.type === "folder") return;
+    if (isSame && version?.type === "folder") return undefined;
     this.#draft.set(key, found);
-    if (isSame || isFirst) return;
-    changes.push({ path: key, before: state?.version ?? null, after: version });
+    return isSame || isFirst ? undefined : { path: key, before: state?.version ?? null, after: version };
+  }
+
+  /** True when nothing needs to be read; a file counts for the space all the same. */
+  #isStillKept(state: FileState, stats: Stats): boolean {
+    if (!isUnchanged(state, stats) || isUnread(state)) return false;
+    if (state.version?.type === "file") this.#keeper.pass(stats.size);
+    return true;
   }
 
   #noteAbsence(key: PathKey, changes: FileChange[]): void {
