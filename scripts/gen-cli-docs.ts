@@ -2,7 +2,7 @@ import { EXIT_MEANINGS } from "../src/app/coding-session/exit-code.ts";
 import { actionForm, optionForm } from "../src/faces/cli/command-spec.ts";
 import { COMMANDS } from "../src/faces/cli/commands.ts";
 import { FLAGS } from "../src/faces/cli/flags.ts";
-import { flagForm, groups } from "../src/faces/cli/help.ts";
+import { groups } from "../src/faces/cli/help.ts";
 
 /** Where the reference is kept. */
 export const CLI_REFERENCE = "docs/cli.md";
@@ -29,7 +29,7 @@ export function cliReference(): string {
   for (const group of groups()) {
     lines.push("", `## ${group}`, "", "| option | |", "|---|---|");
     for (const flag of FLAGS.filter((each) => each.group === group))
-      lines.push(`| \`${escaped(flagForm(flag))}\` | ${escaped(flag.help)} |`);
+      lines.push(`| \`${escaped(optionForm(flag))}\` | ${escaped(flag.help)} |`);
   }
   lines.push("", "## Commands");
   for (const command of COMMANDS) {
@@ -38,10 +38,8 @@ export function cliReference(): string {
       lines.push("", "```text", `nano-agent ${actionForm(command, action)}`, "```", "", action.help);
       if (action.options === undefined) continue;
       lines.push("", "| option | |", "|---|---|");
-      for (const option of action.options) {
-        const short = option.short === undefined ? "" : `${option.short}, `;
-        lines.push(`| \`${short}${escaped(optionForm(option))}\` | ${escaped(option.help)} |`);
-      }
+      for (const option of action.options)
+        lines.push(`| \`${escaped(optionForm(option))}\` | ${escaped(option.help)} |`);
     }
   }
   lines.push("", "## Exit codes", "", "| code | meaning |", "|---|---|");
@@ -68,7 +66,7 @@ export function manualPage(): string {
   for (const group of groups()) {
     lines.push(`.SH ${group.toUpperCase()}`);
     for (const flag of FLAGS.filter((each) => each.group === group))
-      lines.push(".TP", `.B ${roff(flagForm(flag))}`, roff(flag.help));
+      lines.push(".TP", `.B ${roff(optionForm(flag))}`, roff(flag.help));
   }
   lines.push(".SH COMMANDS");
   for (const command of COMMANDS) {

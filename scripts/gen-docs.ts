@@ -4,12 +4,14 @@ import { listFiles } from "./gates/source.ts";
 import { API_FOLDER, apiPages } from "./gen-api-docs.ts";
 import { CLI_REFERENCE, cliReference, MANUAL_PAGE, manualPage } from "./gen-cli-docs.ts";
 import { llmsText } from "./gen-llms.ts";
+import { SETTINGS_REFERENCE, settingsReference } from "./gen-settings-docs.ts";
 
 /** Writes every document that is made from sources; with `--check` it only says which of them are stale. */
 const root = process.cwd();
 const files: Readonly<Record<string, string>> = {
   [CLI_REFERENCE]: cliReference(),
   [MANUAL_PAGE]: manualPage(),
+  [SETTINGS_REFERENCE]: settingsReference(),
   ...apiPages(root),
   "llms.txt": llmsText(root),
 };

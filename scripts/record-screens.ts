@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DEMO_PROJECT } from "../src/faces/cli/demo/demo-project.ts";
 import { calls, says, thinks, waits } from "../src/testing/script.ts";
-import { startScriptedServer } from "../src/testing/scripted-server.ts";
-import { type ProgramInTerminal, startInTerminal } from "../test/screen/terminal-program.ts";
-import { screenPicture } from "./screen-picture.ts";
+import { nextSecond, startScreen } from "../test/screen/screen-program.ts";
+import type { ProgramInTerminal } from "../test/screen/terminal-program.ts";
+import { type RecordedFrame, screenPicture, screenRecording, snapshotOf } from "./screen-picture.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -23,11 +23,13 @@ interface Scene {
   readonly light?: boolean;
   /** Whether the text of the screen goes into the page, in place of a picture. */
   readonly asText?: boolean;
-  readonly steps: Parameters<typeof startScriptedServer>[0];
-  readonly play: (program: ProgramInTerminal) => Promise<void>;
+  readonly steps: Parameters<typeof startScreen>[0];
+  /** `film` adds what is shown now to a recording, for so many seconds; a scene that calls it becomes one. */
+  readonly play: (program: ProgramInTerminal, film: (seconds: number) => void) => Promise<void>;
 }
 
 const never = new Promise<never>(() => undefined);
+const steered = Promise.withResolvers<void>();
 
 const ANSWER = `## What was wrong
 
@@ -152,6 +154,18 @@ const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: "phone",
+    asText: true,
+    columns: 40,
+    rows: 24,
+    steps: [calls("bash", { command: "npm test && git push origin main" }), says("Done.")],
+    play: async (program) => {
+      program.type("test and push\r");
+      await program.shows("No, and stop");
+      await program.shows("1 s");
+    },
+  },
+  {
     name: "plain",
     asText: true,
     args: ["--plain"],
@@ -166,7 +180,71 @@ const SCENES: readonly Scene[] = [
       await program.end;
     },
   },
+  {
+    name: "recording",
+    rows: 30,
+    steps: [
+      [
+        thinks("250ms is read as minutes. Let me look at the parser and run the tests."),
+        calls("read", { path: "src/parse-duration.js" }),
+        calls("bash", { command: "node --test" }),
+      ],
+      EDIT,
+      [
+        says("The longer unit comes first now. "),
+        waits(steered.promise),
+        calls("bash", { command: "node --test" }),
+      ],
+      says(ANSWER),
+    ],
+    play: async (program, film) => {
+      film(1);
+      await typed(program, "a test fails: find out why and mend it", () => film(0.12));
+      program.type("\r");
+      await asked(program);
+      film(3);
+      program.type("\u001B[B\u001B[B");
+      await program.shows("❯ 2. Allow for this session");
+      film(1);
+      program.type("\r");
+      await program.shows("change a file");
+      await asked(program);
+      film(4);
+      program.type("1");
+      await program.shows("The longer unit comes first");
+      film(1);
+      await typed(program, "leave the test as it is", () => film(0.12));
+      program.type("\r");
+      await program.shows("next request");
+      film(2);
+      steered.resolve();
+      await program.shows("the runner");
+      await program.hides("esc stops");
+      film(5);
+      program.type("/diff\r");
+      await program.shows("Changes");
+      film(4);
+    },
+  },
 ];
+
+/** Resolves when a question takes an answer. */
+async function asked(program: ProgramInTerminal): Promise<void> {
+  await program.shows("5. No, and stop");
+  await nextSecond(program);
+  await nextSecond(program);
+}
+
+/** Types a text word by word. */
+async function typed(program: ProgramInTerminal, text: string, onWord: () => void): Promise<void> {
+  let so = "";
+  for (const word of text.split(/(?<= )/)) {
+    so += word;
+    program.type(word);
+    await program.shows(`❯ ${so.trimEnd()}`);
+    onWord();
+  }
+}
 
 const only = process.argv.slice(2);
 for (const scene of SCENES) if (only.length === 0 || only.includes(scene.name)) await record(scene);
@@ -179,29 +257,32 @@ async function record(scene: Scene): Promise<void> {
     mkdirSync(dirname(join(project, path)), { recursive: true });
     writeFileSync(join(project, path), text);
   }
-  const server = await startScriptedServer(steps, { chunkSize: 8 });
-  const program = startInTerminal({
+  const { program, close } = await startScreen(steps, {
+    chunkSize: 8,
     columns,
     rows,
-    args: ["-m", "openai/gpt-5", ...args],
+    args,
+    env,
     cwd: project,
     home: folder,
-    env: { OPENAI_API_KEY: "sk-recorded", OPENAI_BASE_URL: `${server.url}/v1`, ...env },
     background: light ? "#ffffff" : "#0d1521",
   });
+  const frames: RecordedFrame[] = [];
+  const film = (seconds: number): void => void frames.push({ ...snapshotOf(program.emulator), seconds });
   try {
     if (!args.includes("--plain")) await program.shows("What is to be done?");
-    await scene.play(program);
+    await scene.play(program, film);
     if (scene.asText === true) insert(name, program.emulator.rows.join("\n"));
     else
       writeFileSync(
         join(root, `docs/assets/screen-${name}.svg`),
-        screenPicture(program.emulator, { columns, light }),
+        frames.length > 0
+          ? screenRecording(frames, { columns, light })
+          : screenPicture(snapshotOf(program.emulator), { columns, light }),
       );
     console.log(name);
   } finally {
-    program.close();
-    await server.close();
+    await close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

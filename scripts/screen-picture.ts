@@ -10,34 +10,91 @@ export interface PictureOptions {
   readonly light: boolean;
 }
 
-/** The visible rows of a terminal as an SVG picture. */
-export function screenPicture(emulator: Emulator, { columns, light }: PictureOptions): string {
-  const rows = [...emulator.looks];
+/** What a terminal shows at one moment. */
+export interface Snapshot {
+  readonly rows: readonly (readonly CellRun[])[];
+  readonly cursor: { readonly row: number; readonly column: number };
+}
+
+/** A picture of a recording. */
+export interface RecordedFrame extends Snapshot {
+  /** How long it stays. */
+  readonly seconds: number;
+}
+
+/** What a terminal shows now, without the empty rows at its end. */
+export function snapshotOf({ looks, cursor }: Emulator): Snapshot {
+  const rows = [...looks];
   while (rows.at(-1)?.every(({ text }) => text.trim() === "") === true) rows.pop();
+  return { rows, cursor };
+}
+
+/** The visible rows of a terminal as an SVG picture. */
+export function screenPicture({ rows, cursor }: Snapshot, options: PictureOptions): string {
+  const markup = rows.map((runs, index) => at(index, rowMarkup(runs, options.light)));
+  return picture([...markup, caret(cursor, options.light)], { ...options, rows: rows.length });
+}
+
+/** Pictures one after the other, again and again, as one SVG file. A row that several of them have is in it once. */
+export function screenRecording(frames: readonly RecordedFrame[], options: PictureOptions): string {
+  const names = new Map<string, string>();
+  const nameOf = (row: string): string => {
+    const name = names.get(row) ?? `r${names.size}`;
+    names.set(row, name);
+    return name;
+  };
+  const total = frames.reduce((sum, { seconds }) => sum + seconds, 0);
+  let from = 0;
+  const shown = frames.map(({ rows, cursor, seconds }, frame) => {
+    const times = [0, from / total, (from + seconds) / total].map((time) => time.toFixed(4)).join(";");
+    from += seconds;
+    const uses = rows.flatMap((runs, index) => {
+      const row = rowMarkup(runs, options.light);
+      return row === "" ? [] : [`<use href="#${nameOf(row)}" y="${index * LINE_HEIGHT}"/>`];
+    });
+    const animation = `<animate attributeName="visibility" values="hidden;visible;hidden" keyTimes="${times}" dur="${total}s" calcMode="discrete" repeatCount="indefinite"/>`;
+    // Where nothing moves, the last picture stays.
+    const visibility = frame === frames.length - 1 ? "visible" : "hidden";
+    return `<g visibility="${visibility}">${animation}${uses.join("")}${caret(cursor, options.light)}</g>`;
+  });
+  const defined = [...names].map(([row, name]) => `<g id="${name}">${row}</g>`);
+  const rows = Math.max(...frames.map((frame) => frame.rows.length));
+  return picture(["<defs>", ...defined, "</defs>", ...shown], { ...options, rows });
+}
+
+function picture(
+  content: readonly string[],
+  { columns, light, rows }: PictureOptions & { readonly rows: number },
+): string {
   const width = Math.ceil(columns * CHAR_WIDTH + 2 * PADDING);
-  const height = Math.ceil(rows.length * LINE_HEIGHT + 2 * PADDING);
-  const { row, column } = emulator.cursor;
-  const caret = `<rect x="${PADDING + column * CHAR_WIDTH}" y="${PADDING + row * LINE_HEIGHT}" width="${CHAR_WIDTH}" height="${LINE_HEIGHT}" fill="${light ? "#57606a" : "#d6deeb"}" opacity="0.6"/>`;
+  const height = Math.ceil(rows * LINE_HEIGHT + 2 * PADDING);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="A terminal">`,
     `<rect width="100%" height="100%" rx="8" fill="${light ? "#ffffff" : "#0d1521"}"/>`,
     `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" xml:space="preserve">`,
-    ...rows.map((runs, index) => rowMarkup(runs, index, light)),
-    caret,
+    ...content,
     "</g></svg>\n",
   ].join("\n");
 }
 
-function rowMarkup(runs: readonly CellRun[], index: number, light: boolean): string {
+function caret({ row, column }: Snapshot["cursor"], light: boolean): string {
+  return `<rect x="${number(PADDING + column * CHAR_WIDTH)}" y="${PADDING + row * LINE_HEIGHT}" width="${CHAR_WIDTH}" height="${LINE_HEIGHT}" fill="${light ? "#57606a" : "#d6deeb"}" opacity="0.6"/>`;
+}
+
+function at(index: number, row: string): string {
+  return row === "" ? "" : `<g transform="translate(0 ${index * LINE_HEIGHT})">${row}</g>`;
+}
+
+/** A row, drawn at the top. */
+function rowMarkup(runs: readonly CellRun[], light: boolean): string {
   let column = 0;
   let markup = "";
   for (const run of runs) {
-    const x = PADDING + column * CHAR_WIDTH;
-    const y = PADDING + index * LINE_HEIGHT;
-    const width = run.columns * CHAR_WIDTH;
+    const x = number(PADDING + column * CHAR_WIDTH);
+    const width = number(run.columns * CHAR_WIDTH);
     column += run.columns;
     if (run.background !== undefined)
-      markup += `<rect x="${x}" y="${y}" width="${width}" height="${LINE_HEIGHT}" fill="${paletteColor(run.background)}"/>`;
+      markup += `<rect x="${x}" y="${PADDING}" width="${width}" height="${LINE_HEIGHT}" fill="${paletteColor(run.background)}"/>`;
     if (run.text.trim() === "") continue;
     const color = run.color === undefined ? (light ? "#1f2328" : "#d6deeb") : paletteColor(run.color);
     const style = [
@@ -46,9 +103,13 @@ function rowMarkup(runs: readonly CellRun[], index: number, light: boolean): str
       run.dim ? ' opacity="0.6"' : "",
       run.underline ? ' text-decoration="underline"' : run.strike ? ' text-decoration="line-through"' : "",
     ].join("");
-    markup += `<text x="${x}" y="${y + LINE_HEIGHT * 0.75}" textLength="${width}" fill="${color}"${style}>${escaped(run.text)}</text>`;
+    markup += `<text x="${x}" y="${PADDING + LINE_HEIGHT * 0.75}" textLength="${width}" fill="${color}"${style}>${escaped(run.text)}</text>`;
   }
   return markup;
+}
+
+function number(value: number): string {
+  return String(Math.round(value * 100) / 100);
 }
 
 /** A colour of the palette of 256. */

@@ -1,10 +1,10 @@
 export { Agent } from "./agent/agent.ts";
 export { agentLoop } from "./agent/agent-loop.ts";
-export type { AgentState } from "./core/agent/agent-session.ts";
-export type { AgentStream } from "./core/agent/agent-stream.ts";
+export type { AgentState } from "./agent/agent-session.ts";
+export type { AgentStream } from "./agent/agent-stream.ts";
+export type { AgentOptions, RunOptions } from "./agent/options.ts";
 export type { JournalEntry } from "./core/agent/entry.ts";
 export type { AgentEvent } from "./core/agent/event.ts";
-export { finishPrintHook } from "./core/agent/finish-print.ts";
 export type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -13,13 +13,9 @@ export type {
   GateDecision,
   GateRequest,
 } from "./core/agent/gate.ts";
-export { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./core/agent/hook.ts";
-export { HookRegistry } from "./core/agent/hook-registry.ts";
-export { InMemoryMemory } from "./core/agent/in-memory-memory.ts";
 export type { Journal } from "./core/agent/journal.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";
-export type { AgentOptions, Budget, RunOptions } from "./core/agent/options.ts";
-export type { PendingCall } from "./core/agent/pending-call.ts";
+export type { PendingCall } from "./core/agent/result.ts";
 export { MaxIterationsError, RunError, type RunResult } from "./core/agent/result.ts";
 export { type ErrorCode, isNanoAgentError, type Json, NanoAgentError } from "./core/base/errors.ts";
 export type { JsonSchema } from "./core/base/schema.ts";
@@ -47,12 +43,17 @@ export { repairTranscript, transcriptViolations } from "./core/message/transcrip
 export { addUsage, NO_USAGE, type Usage } from "./core/message/usage.ts";
 export { collect } from "./core/model/collect.ts";
 export { fallbackModel, isFallbackError } from "./core/model/fallback.ts";
+export type { Budget } from "./core/model/ledger.ts";
 export type { Effort, Model, ModelRequest, StreamPart, ToolChoice } from "./core/model/model.ts";
 export { defineTool } from "./core/tool/define-tool.ts";
 export { ToolRegistry } from "./core/tool/registry.ts";
 export type { Tool, ToolContext, ToolDefinition, ToolOutput, ToolResult } from "./core/tool/tool.ts";
+export { InMemoryMemory } from "./memory/in-memory-memory.ts";
 export { PlanAndSolveAgent } from "./patterns/plan-and-solve-agent.ts";
 export { ReActAgent } from "./patterns/react-agent.ts";
 export { ReflectionAgent } from "./patterns/reflection-agent.ts";
 export { SimpleAgent } from "./patterns/simple-agent.ts";
 export { UserAgent } from "./patterns/user-agent.ts";
+export { finishPrintHook } from "./plugins/finish-print.ts";
+export { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./plugins/hook.ts";
+export { HookRegistry } from "./plugins/hook-registry.ts";

@@ -48,7 +48,7 @@ test.skipIf(process.getuid?.() === 0)(
   },
 );
 
-test("files that come and go while the workspace is looked at are no fault", async () => {
+test("files that come and go while the workspace is looked at are not a fault", async () => {
   const room = undoRoom({ "a.txt": "one\n" });
   const churn = spawn("bash", ["-c", "while :; do mkdir d; echo > d/x; echo > y; rm -r d y; done"], {
     cwd: room.root,
@@ -63,7 +63,7 @@ test("files that come and go while the workspace is looked at are no fault", asy
   expect(room.tree()["a.txt"]).toBe("file 644 one\n");
 });
 
-test("names that are no UTF-8, and names with line ends, come back", async () => {
+test("names that are not UTF-8, and names with line ends, come back", async () => {
   const room = undoRoom();
   await room.run([["mkdir $'d\\xff'; echo 1 > $'d\\xff/\\xfe'; ln -s $'\\xfd' $'l\\n'; echo u > ü"]]);
   const before = room.tree();

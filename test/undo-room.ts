@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { Agent } from "../src/core/agent/agent.ts";
+import { Agent } from "../src/agent/agent.ts";
 import { MemoryJournal } from "../src/core/agent/memory-journal.ts";
 import type { Json } from "../src/core/base/errors.ts";
 import { defineTool } from "../src/core/tool/define-tool.ts";

@@ -203,8 +203,12 @@ const BUNDLER = "\0rolldown/";
 const LAZY_BUILTINS: Plugin = {
   name: "lazy-builtins",
   // What the bundler itself brings along is needed before any stand-in could be there.
-  resolveId: (id, importer) =>
-    id.startsWith("node:") && isBuiltin(id) && importer?.startsWith(BUNDLER) !== true
+  // What is imported dynamically waits by itself, and would have its classes and objects looked up at every start.
+  resolveId: (id, importer, { kind }) =>
+    kind !== "dynamic-import" &&
+    id.startsWith("node:") &&
+    isBuiltin(id) &&
+    importer?.startsWith(BUNDLER) !== true
       ? { id: `${STAND_IN}${id}`, moduleSideEffects: false }
       : undefined,
   load: (id) =>

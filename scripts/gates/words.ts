@@ -12,7 +12,21 @@ interface Ban {
 const isCode = (path: string): boolean => path.endsWith(".ts");
 const isSource = (path: string): boolean => path.startsWith("src/") && !isTestFile(path);
 
+const isPage = (path: string): boolean => /^(?:docs\/(?!decisions\/|api\/)[^/]+|[A-Z]+)\.md$/.test(path);
+
 const BANS: readonly Ban[] = [
+  {
+    pattern:
+      /^(?!\s*(?:\*|\/[/*])).*["'`].*?(?<!\bthere )\b(?:is|are|was|were) no (?!longer|more\b|such\b|tokens\b)/i,
+    advice: 'write "is not a …" in what people read',
+    applies: isSource,
+  },
+  {
+    pattern: /(?<!\bthere )\b(?:is|are|was|were) no (?!longer|more\b|such\b)/i,
+    advice: 'write "is not a …"',
+    applies: isPage,
+  },
+  { pattern: /\bMend (?:it|that|them)\b/, advice: 'write "Fix it", or better what to do', applies: isSource },
   { pattern: /@ts-(ignore|nocheck)/, advice: "make the types say it", applies: isCode },
   {
     pattern: /@ts-expect-error/,

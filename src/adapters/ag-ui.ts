@@ -1,7 +1,6 @@
 import type { AgentEvent, PhaseEvent, SubagentEvent } from "../core/agent/event.ts";
 import { OpenSubagents } from "../core/agent/open-subagents.ts";
-import type { PendingCall } from "../core/agent/pending-call.ts";
-import type { RunResult } from "../core/agent/result.ts";
+import type { PendingCall, RunResult } from "../core/agent/result.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import type { AgUiEvent, AgUiInterrupt, AgUiOutcome } from "./ag-ui-event.ts";

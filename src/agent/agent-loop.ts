@@ -6,7 +6,10 @@ import { Agent } from "./agent.ts";
 
 /** What {@link agentLoop} may be told. */
 export interface AgentLoopOptions {
-  /** Default: the model of `OPENAI_MODEL` with `OPENAI_API_KEY` and `OPENAI_BASE_URL`, else what the terminal agent would choose. */
+  /**
+   * Default: the model of `OPENAI_MODEL` with `OPENAI_API_KEY` and `OPENAI_BASE_URL`, else what the terminal
+   * agent would choose.
+   */
   readonly model?: string | Model;
   /** Default: none. */
   readonly tools?: readonly Tool[];
@@ -19,8 +22,9 @@ export interface AgentLoopOptions {
 const PROMPT = "You are a helpful assistant. Use the tools you have where they help, and be concise.";
 
 /**
- * The agent loop in one call: sends `input`, runs the tools the model calls, and returns the whole conversation when the model has
- * answered or `maxIterations` (default 20) requests were made. Throws what made the run fail.
+ * The agent loop in one call: sends `input`, runs the tools the model calls, and returns the whole
+ * conversation when the model has answered or `maxIterations` (default 20) requests were made. Throws what
+ * made the run fail.
  */
 export async function agentLoop(
   input: string,

@@ -1,29 +1,137 @@
-import { Agent as Kernel } from "../core/agent/agent.ts";
-import type { HookRegistry } from "../core/agent/hook-registry.ts";
-import type { OutputOf, RunOptions } from "../core/agent/options.ts";
+import type { CompactionEntry, NoteEntry } from "../core/agent/entry.ts";
 import { isAnswered, RunError, type RunResult, type StructuredResult } from "../core/agent/result.ts";
-import type { SchemaInput } from "../core/base/schema.ts";
+import { runLoop } from "../core/agent/run.ts";
+import { type ModelChoice, type RunContext, record } from "../core/agent/run-context.ts";
+import { linkController } from "../core/base/abort.ts";
+import type { Json } from "../core/base/errors.ts";
+import type { CompiledSchema, SchemaInput } from "../core/base/schema.ts";
+import type { ToolInput, UserBlock } from "../core/message/block.ts";
 import type { Input } from "../core/message/given-message.ts";
-import type { Model } from "../core/model/model.ts";
+import { inputMessages, runMessages } from "../core/message/input-messages.ts";
+import type { Effort, Model } from "../core/model/model.ts";
+import { ToolRegistry } from "../core/tool/registry.ts";
+import type { Tool, ToolResult } from "../core/tool/tool.ts";
+import { undoNewestCompaction } from "../memory/context/compaction.ts";
+import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
+import { InMemoryMemory } from "../memory/in-memory-memory.ts";
+import { finishTool } from "../plugins/finish-tool.ts";
+import { ClassHooks, HookRegistry } from "../plugins/hook-registry.ts";
+import { agentPlugins } from "./agent-plugins.ts";
+import { AgentRuns } from "./agent-runs.ts";
+import { AgentSession, type AgentState } from "./agent-session.ts";
+import { type AgentStream, streamRun } from "./agent-stream.ts";
+import { type Callbacks, callbackOptions } from "./callbacks.ts";
+import { assertOptions, assertRunOptions } from "./check-options.ts";
+import { chosenBy, modelChange, rechosen } from "./make-run.ts";
 import { namedModel } from "./named-model.ts";
+import type { AgentOptions, CallToolOptions, OutputOf, ResolvedOptions, RunOptions } from "./options.ts";
+import { type SteeringMessage, SteeringQueue } from "./steering.ts";
 
 /**
- * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer; they are the same loop.
- * One run at a time; any number of agents side by side. The model may be given by its name, `provider/id[:effort]`: a name is checked when the
- * agent is made (`invalid_argument`, `unknown_provider`) and takes its key from the environment, at the first request.
+ * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer;
+ * they are the same loop. One run at a time; any number of agents side by side. The model may be given by its
+ * name, `provider/id[:effort]`: a name is checked when the agent is made (`invalid_argument`,
+ * `unknown_provider`) and takes its key from the environment, at the first request.
  */
-export class Agent extends Kernel {
-  /** Hooks of every agent of this class and the classes that extend it; those of `Agent` itself are for agents of every kind. */
-  static override get classHooks(): HookRegistry {
-    return this === Agent ? Kernel.classHooks : super.classHooks;
+export class Agent {
+  #options: ResolvedOptions;
+  readonly #tools: ToolRegistry;
+  readonly #hooks: HookRegistry;
+  readonly #session: AgentSession;
+  readonly #steering: SteeringQueue;
+  readonly #runs: AgentRuns;
+  /** The models that are asked, each wrapped once. */
+  #choice: ModelChoice;
+  #conversation: InMemoryMemory | undefined;
+
+  /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
+  constructor(given: AgentOptions) {
+    const options = { ...given, model: modelOf(given?.model) };
+    assertOptions(options);
+    this.#options = options;
+    const plugins = agentPlugins(options);
+    this.#tools = new ToolRegistry([
+      ...(options.tools ?? []),
+      ...plugins.flatMap(({ tools }) => tools ?? []),
+    ]);
+    this.#hooks = new HookRegistry(options.hooks);
+    this.#steering = new SteeringQueue(options.newId);
+    this.#choice = chosenBy(options);
+    this.#session = new AgentSession(options, plugins);
+    this.#runs = new AgentRuns({
+      agent: this,
+      options: () => this.#options,
+      choice: () => this.#choice,
+      session: this.#session,
+      steering: this.#steering,
+      plugins,
+      hooks: this.#hooks,
+      classHooks: () => Agent.#classHooks.chainOf(this.constructor),
+      finishToolFor: (schema) => this.finishToolFor(schema),
+      conduct: (run) => this.conduct(run),
+    });
   }
 
-  protected static override modelOf(model: string | Model): Model {
-    return typeof model === "string" ? namedModel(model) : model;
+  static readonly #classHooks = new ClassHooks();
+
+  /** Hooks of every agent of this class and the classes that extend it, those of live agents included. They run before an agent's own. */
+  static get classHooks(): HookRegistry {
+    return Agent.#classHooks.of(this);
+  }
+
+  /** Hooks of this agent alone. They run after those of its class. */
+  get hooks(): HookRegistry {
+    return this.#hooks;
+  }
+
+  /** Name of the conversation. */
+  get sessionId(): string {
+    return this.#session.journal.sessionId;
+  }
+
+  /** The agent's tools; what is added or removed counts from the next model request on. */
+  get tools(): ToolRegistry {
+    return this.#tools;
+  }
+
+  /** The messages of the conversation, to look at, and between runs to edit. */
+  get conversation(): InMemoryMemory {
+    return (this.#conversation ??= new InMemoryMemory({
+      host: {
+        recorder: () => this.#runs.recorder,
+        beforeChange: async () => {
+          this.#runs.assertIdle("Editing the conversation");
+          await this.#session.begin();
+        },
+      },
+    }));
+  }
+
+  /** True while a run is at work. */
+  get isRunning(): boolean {
+    return this.#runs.current !== undefined;
   }
 
   /**
-   * The same as {@link Agent.run} for code that wants exceptions: rejects with {@link RunError} for every run without an answer, and with a
+   * Runs until an answer or a stop reason; see {@link RunResult}. `input` may be left out to go on with a conversation that waits
+   * for the model. Rejects for misuse, a journal that cannot be written, and `onMaxIterations: "throw"`.
+   */
+  async run<const S extends SchemaInput = SchemaInput<unknown>>(
+    input?: Input,
+    options: RunOptions<S> = {},
+  ): Promise<RunResult<OutputOf<S>>> {
+    assertRunOptions(options);
+    const messages = runMessages(input);
+    const result = this.#runs.perform(messages, options, {
+      linked: linkController(options.signal),
+      push: NOBODY,
+    });
+    return result as Promise<RunResult<OutputOf<S>>>;
+  }
+
+  /**
+   * The same as {@link Agent.run} for code that wants exceptions: rejects with {@link RunError} for every run
+   * without an answer, and with a
    * `schema` for every run without the value.
    */
   runOrThrow<const S extends SchemaInput>(
@@ -38,4 +146,175 @@ export class Agent extends Kernel {
     if (!isThere) throw new RunError(result);
     return result;
   }
+
+  /** The same as {@link Agent.run}, event by event. Nothing happens before the first event is asked for. */
+  stream<const S extends SchemaInput = SchemaInput<unknown>>(
+    input?: Input,
+    options: RunOptions<S> = {},
+  ): AgentStream<OutputOf<S>> {
+    assertRunOptions(options);
+    const messages = runMessages(input);
+    return streamRun(options.signal, (linked, push) =>
+      this.#runs.perform(messages, options, { linked, push }),
+    );
+  }
+
+  /**
+   * A message that reaches the model at its next request, while a run is at work; between runs, with the next run. Text that
+   * arrives when the model is about to end makes it go on. Returns an id, which the entry bears that is written when the message is
+   * taken in.
+   */
+  steer(message: string | readonly UserBlock[]): string {
+    return this.#steering.add(
+      inputMessages(message).flatMap(({ content }) => content as readonly UserBlock[]),
+    );
+  }
+
+  /** Messages of {@link Agent.steer} that no run has taken in yet, in order. */
+  get pendingSteering(): readonly SteeringMessage[] {
+    return this.#steering.messages;
+  }
+
+  /** Takes a message of {@link Agent.steer} back. False when a run has taken it in, or there was none of that id. */
+  unsteer(id: string): boolean {
+    return this.#steering.remove(id);
+  }
+
+  /** The model that is asked. */
+  get model(): Model {
+    return this.#options.model;
+  }
+
+  /** How much reasoning it is asked for; `undefined` for the provider's default. */
+  get effort(): Effort | undefined {
+    return this.#options.effort;
+  }
+
+  /**
+   * Another model, effort or both, from the next model request on: also while a run is at work. Without `effort` it is the provider's
+   * default; `setModel(agent.model, { effort })` changes the effort alone. A run records what it begins with; a change after the first run
+   * began is an entry, stored when the promise resolves. Rejects with `invalid_argument` for what is no model or effort and for a model
+   * of unknown price under a budget in money, and for the journal.
+   */
+  async setModel(
+    model: string | Model,
+    { effort }: { readonly effort?: Effort | undefined } = {},
+  ): Promise<void> {
+    this.#options = rechosen(this.#options, modelOf(model), effort);
+    this.#choice = chosenBy(this.#options);
+    if (this.#session.state.isTouched) await record(this.#runs.recorder, modelChange(this.#options));
+  }
+
+  /** What the newest `mode_change` of the conversation says. */
+  get mode(): string | undefined {
+    return this.#session.state.mode;
+  }
+
+  /** Records that the host works in another mode. The loop does not depend on it. Rejects for the journal. */
+  async setMode(mode: string): Promise<void> {
+    await record(this.#runs.recorder, { type: "mode_change", mode });
+  }
+
+  /**
+   * Keeps something of the host's own in the journal, at any time: `kind` names what `data` is. Resolves to the entry once it is stored; a
+   * run at work publishes it. Rejects for the journal.
+   */
+  async note(kind: string, data: Json): Promise<NoteEntry> {
+    return (await record(this.#runs.recorder, { type: "note", kind, data })) as NoteEntry;
+  }
+
+  /**
+   * Makes one call of a tool without a model, as a server of tools does: known?, valid?, hooks, permission, checkpoints and journal are those of
+   * any call; the conversation does not change. Calls that are made side by side overlap unless they conflict. What goes wrong in the call is
+   * an error result. Rejects with `invalid_argument` while a run is at work, and for the journal.
+   */
+  async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
+    return this.#runs.callTool(name, input, options);
+  }
+
+  /**
+   * Adds what others said to the conversation without asking the model; it is there when the next run begins. While a run is at work
+   * it waits for the end of that run. Rejects for a message of the assistant, an empty one, a hook that throws or is aborted with `signal`,
+   * and a journal that cannot be written.
+   */
+  async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
+    return this.#runs.observe(inputMessages(message), signal ?? new AbortController().signal);
+  }
+
+  /** Stops the run at work: model request and tools are aborted, the run ends with `aborted`. Nothing to do between runs. */
+  stop(reason = "The run was stopped."): void {
+    this.#runs.current?.stop(reason);
+  }
+
+  /**
+   * Lets go of the run at work without an ending: request and tools are aborted, nothing more is recorded, and the run rejects with
+   * `aborted`. Its journal is that of a run that was cut: `run()` without an input goes on with it, here or elsewhere.
+   */
+  release(): void {
+    this.#runs.current?.release();
+  }
+
+  /**
+   * Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. A run that failed, or was stopped without
+   * a text, rejects with {@link RunError}, which says how to go on.
+   */
+  async sendMessage(content: string, callbacks: Callbacks = {}): Promise<string> {
+    const result = await this.run(content, callbackOptions(callbacks));
+    if (result.error !== undefined || (result.text === "" && !isAnswered(result))) throw new RunError(result);
+    return result.text;
+  }
+
+  /** The conversation and what it has used up so far. */
+  getState(): AgentState {
+    return this.#session.summary;
+  }
+
+  /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
+  async previewCompaction(): Promise<CompactionPreview> {
+    return this.#runs.previewCompaction();
+  }
+
+  /**
+   * Makes the conversation fit now, whatever its size. Resolves to the record of it; `undefined` when the conversation stays as it is,
+   * a `warning` event saying why. Rejects while a run is at work, when the agent has no `compaction`, and for the journal.
+   */
+  async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
+    return this.#runs.compact(options);
+  }
+
+  /**
+   * Takes the newest compaction back: the conversation is what it was, with what came after. From then on one is made only on request
+   * or when the provider refuses a request as too long. Rejects when there is none to take back, while a run is at work, and for the journal.
+   */
+  async undoCompaction(): Promise<void> {
+    this.#runs.assertIdle("undoCompaction()");
+    await undoNewestCompaction(this.#runs.recorder);
+  }
+
+  /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
+  reset(): void {
+    this.#runs.assertIdle("reset()");
+    this.#session.reset();
+    this.#steering.take();
+  }
+
+  /**
+   * What a run does between the record of its input and its `done` event: the loop. A pattern overrides it with several nested runs and
+   * ends with `endRun`; events, journal, limits, permission and abort are in `run` and stay as they are. {@link Agent.run} calls it.
+   */
+  conduct(run: RunContext): Promise<RunResult> {
+    return runLoop(run);
+  }
+
+  /** The tool a run must end with, given the schema of the value wanted; `undefined` when a text ends it. */
+  protected finishToolFor(schema: CompiledSchema | undefined): Tool | undefined {
+    return schema === undefined ? undefined : finishTool(schema);
+  }
+}
+
+const NOBODY = (): void => undefined;
+
+/** A model as it is, and the one a name stands for. The check of the options says what is wrong with anything else. */
+function modelOf(model: string | Model): Model {
+  return typeof model === "string" ? namedModel(model) : model;
 }

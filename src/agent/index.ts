@@ -1,4 +1,3 @@
-export type { CallbackEvent, Callbacks } from "../core/agent/callbacks.ts";
 export type {
   CompactionStartEvent,
   DoneEvent,
@@ -8,7 +7,9 @@ export type {
   TurnStartEvent,
   WarningEvent,
 } from "../core/agent/event.ts";
-export type { FinishPrintOptions } from "../core/agent/finish-print.ts";
+export type { MaxIterationsContext, OnMaxIterations } from "../core/agent/run-context.ts";
+export type { NanoAgentErrorOptions } from "../core/base/errors.ts";
+export type { FinishPrintOptions } from "../plugins/finish-print.ts";
 export type {
   ActingArguments,
   HookArguments,
@@ -17,10 +18,10 @@ export type {
   HookOutputs,
   PostHook,
   PreHook,
-} from "../core/agent/hook.ts";
-export type { HookSettings } from "../core/agent/hook-registry.ts";
-export type { LoopGuardOptions } from "../core/agent/loop-guard.ts";
-export type { MaxIterationsContext, OnMaxIterations, OutputOf } from "../core/agent/options.ts";
-export type { SteeringMessage } from "../core/agent/steering.ts";
-export type { NanoAgentErrorOptions } from "../core/base/errors.ts";
+} from "../plugins/hook.ts";
+export type { HookSettings } from "../plugins/hook-registry.ts";
+export type { LoopGuardOptions } from "../plugins/loop-guard.ts";
 export type { AgentLoopOptions } from "./agent-loop.ts";
+export type { CallbackEvent, Callbacks } from "./callbacks.ts";
+export type { OutputOf } from "./options.ts";
+export type { SteeringMessage } from "./steering.ts";

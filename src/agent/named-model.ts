@@ -4,9 +4,10 @@ import { knownModelInfo } from "../providers/model-info.ts";
 import { parseModelName } from "../providers/model-name.ts";
 
 /**
- * The model of a name such as `anthropic/claude-sonnet-5`, with credentials and network settings from the environment. The name is checked now
- * (`invalid_argument`, `unknown_provider`); the code that speaks to the provider is loaded, and the environment read, with the first
- * request, which fails with `missing_credentials` where there is no key.
+ * The model of a name such as `anthropic/claude-sonnet-5`, with credentials and network settings from the
+ * environment. The name is checked now (`invalid_argument`, `unknown_provider`); the code that speaks to the
+ * provider is loaded, and the environment read, with the first request, which fails with
+ * `missing_credentials` where there is no key.
  */
 export function namedModel(name: string): Model {
   return new NamedModel(name);

@@ -6,7 +6,7 @@ import type { FilePort } from "../tools/files/file-port.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import { createTodoTool } from "../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
-import type { ExtraTool } from "./config/extra-tool.ts";
+import type { ExtraTool } from "./config/config-schema.ts";
 import { FileGuard } from "./file-guard.ts";
 import type { Settings } from "./settings.ts";
 import { webFetchOptions } from "./web-fetch-options.ts";

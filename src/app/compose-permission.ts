@@ -3,7 +3,8 @@ import { FIND_TOOLS } from "../extensions/mcp/tool-name.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { createApprover } from "../permission/approver.ts";
 import { SessionRules } from "../permission/session-rules.ts";
-import { EXTRA_TOOLS } from "./config/extra-tool.ts";
+import { EXTRA_TOOLS } from "./config/config-schema.ts";
+import { variable } from "./config/env.ts";
 import { MEMORY_TOOLS } from "./open-memory.ts";
 import { createPermissionGate, type PermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { SessionHooks } from "./plugins/session-hooks.ts";
@@ -57,6 +58,7 @@ export function composePermission(
     permissions: config.values.permissions,
     cwd,
     home: paths.home,
+    commandPath: () => config.values.environment?.set?.["PATH"] ?? variable(settings.environment, "PATH"),
     machinery: [paths.configFolder, paths.stateFolder],
   });
   const gate = hooks === undefined ? plain : hooks.gate(plain);

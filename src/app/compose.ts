@@ -1,8 +1,9 @@
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
 import type { Approver } from "../core/agent/gate.ts";
 import type { Journal } from "../core/agent/journal.ts";
-import type { AgentOptions, Budget } from "../core/agent/options.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import type { Budget } from "../core/model/ledger.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { isOffered } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
@@ -10,6 +11,7 @@ import type { Elicit } from "../extensions/mcp/connection.ts";
 import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
+import type { PermissionMode } from "../permission/permission-mode.ts";
 import { parseModelName } from "../providers/model-name.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
@@ -20,10 +22,8 @@ import { about, type OnNotice } from "./coding-session/notice.ts";
 import { commandsOf, type SessionCommand } from "./coding-session/session-command.ts";
 import { composeExtensions } from "./compose-extensions.ts";
 import { type ComposedPermission, composePermission } from "./compose-permission.ts";
-import type { ConfigFile } from "./config/config-schema.ts";
+import type { ConfigFile, PatternName } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
-import type { PatternName } from "./config/pattern-name.ts";
-import type { PermissionMode } from "./config/permission-mode.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { readInstructions } from "./instructions.ts";
 import { markedJournal } from "./left-running.ts";
@@ -337,7 +337,7 @@ function boundsOf(config: ConfigFile, hooks: SessionHooks | undefined): Partial<
 function budgetOf({ maxBudgetUsd, maxWallTime }: ConfigFile): Budget {
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   if (maxWallTime !== undefined && wallTimeMs === undefined)
-    throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is no time.`);
+    throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is not a time.`);
   return {
     ...(maxBudgetUsd === undefined ? {} : { usd: maxBudgetUsd }),
     ...(wallTimeMs === undefined ? {} : { wallTimeMs }),

@@ -1,7 +1,7 @@
 import type { ToolInput } from "../core/message/block.ts";
 
 /** What was decided about a command. */
-interface Judged {
+interface CallAndVerdict {
   /** Rules alone allow it: nobody saw it. */
   readonly isCovered: boolean;
   /** Whether it would be allowed in the same form now. */
@@ -13,10 +13,10 @@ interface Judged {
  * command is known by its arguments as an object, never by the id of its call, which a model or its server may give twice.
  */
 export class CoveredCalls {
-  readonly #judged = new WeakMap<object, Judged>();
+  readonly #judged = new WeakMap<object, CallAndVerdict>();
 
   /** Notes what was decided about a command. The first decision counts: what a person was asked about runs as it was shown. */
-  note(input: ToolInput, judged: Judged): void {
+  note(input: ToolInput, judged: CallAndVerdict): void {
     if (!this.#judged.has(input)) this.#judged.set(input, judged);
   }
 

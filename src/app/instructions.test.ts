@@ -56,17 +56,17 @@ test("links within the project are followed, each file is read once, and links o
   ]);
 });
 
-test("what is no UTF-8 is left out and told; control characters do no harm", () => {
+test("what is not UTF-8 is left out and told; control characters do no harm", () => {
   const root = tempFolder({ "CLAUDE.md": "a\u001b[2Jb" });
   writeFileSync(join(root, "AGENTS.md"), Buffer.from([0xff, 0xfe, 0x41, 0x00]));
   const notices: string[] = [];
   expect(readInstructions([root], (message) => notices.push(message)).map(({ text }) => text)).toEqual([
     "a\ufffd[2Jb",
   ]);
-  expect(notices).toEqual([`${join(root, "AGENTS.md")} is left out: it is no UTF-8 text.`]);
+  expect(notices).toEqual([`${join(root, "AGENTS.md")} is left out: it is not UTF-8 text.`]);
 });
 
-test("what is no readable file is passed over", () => {
+test("what is not a readable file is passed over", () => {
   const root = tempFolder({ "CLAUDE.md": "used" });
   mkdirSync(join(root, "AGENTS.md"));
   expect(readInstructions([root]).map(({ text }) => text)).toEqual(["used"]);

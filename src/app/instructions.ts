@@ -83,7 +83,7 @@ function readBounded(path: string, real: string): InstructionsFile | { readonly 
     const length = readSync(file, buffer);
     const cut = length > MAX_FILE_BYTES;
     const text = decoded(buffer.subarray(0, Math.min(length, MAX_FILE_BYTES)), cut)?.trim();
-    if (text === undefined) return { fault: "it is no UTF-8 text" };
+    if (text === undefined) return { fault: "it is not UTF-8 text" };
     if (text === "") return undefined;
     return {
       path,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { findLocalServers, firstLocalModel, localModelFacts, onlyModelOf } from "./local-servers.ts";
+import { readFacts } from "./read-facts.ts";
 
 const json = (body: unknown, status = 200): Response => Response.json(body, { status });
 const LOADING = { error: { code: 503, message: "Loading model", type: "unavailable_error" } };
@@ -70,7 +71,6 @@ test("the facts of a local model come from its own server; other models are aske
   });
   const options = { environment: { LLAMACPP_BASE_URL: "http://box:1/v1/" }, config: {}, fetch };
   expect(await localModelFacts("llamacpp/a", options)).toEqual({ contextWindow: 4_096, images: false });
-  expect(await localModelFacts("openai/gpt-5", options)).toEqual({});
   expect(await localModelFacts("vllm/a", options)).toEqual({});
   expect(asked.filter((url) => url.includes("8000"))).toHaveLength(2);
 });
@@ -92,4 +92,31 @@ test.each([
 test("the only model of a server needs no name", async () => {
   const { fetch } = machine({ "http://127.0.0.1:8080/v1/models": list("a") });
   expect(await onlyModelOf("llamacpp", { environment: {}, config: {}, fetch })).toBe("llamacpp/a");
+});
+
+test("facts are asked for of local presets, and of one's own providers on this machine; of nobody else", async () => {
+  const facts = { data: [{ id: "a", max_model_len: 8_192 }, { id: "b" }] };
+  const { fetch, asked } = machine({
+    "http://127.0.0.1:8000/v1/models": () => json(facts),
+    "http://127.0.0.1:7/v1/models": () => json(facts),
+    "http://localhost:8/v1/models": () => json(facts),
+  });
+  const providers = {
+    mine: { baseUrl: "http://localhost:8/v1" },
+    far: { baseUrl: "https://example.test/v1" },
+    openai: { baseUrl: "http://127.0.0.1:7/v1" },
+  };
+  const environment = { CUSTOM_BASE_URL: "http://127.0.0.1:7/v1" };
+  const options = { environment, config: { providers }, fetch };
+  const names = ["vllm/a", "custom/a", "mine/a", "far/a", "openai/a", "unknown/a", "a"];
+  expect(await Promise.all(names.map((name) => readFacts(name, options)))).toEqual([
+    { contextWindow: 8_192 },
+    { contextWindow: 8_192 },
+    { contextWindow: 8_192 },
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(asked.some((url) => url.includes("example.test"))).toBe(false);
 });

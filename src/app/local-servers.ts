@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { ModelInfo } from "../core/model/model.ts";
-import { findPreset, PRESETS } from "../providers/catalog.ts";
+import { findPreset, PRESETS, standardVariables } from "../providers/catalog.ts";
 import { LOCAL_BASE_URLS, type LocalServer, probeLocalServers } from "../providers/local/probe-local.ts";
 import {
   askServer,
@@ -72,17 +72,18 @@ export async function onlyModelOf(provider: string, options: LocalServerOptions)
   throw new NanoAgentError("invalid_argument", `${what}.`);
 }
 
-/** What the server of a local model says about it; nothing for other models, and where no server answers. Waits while it loads its model. */
+/** What the server of a local model says about it; nothing where no server answers. Waits while it loads its model. */
 export async function localModelFacts(name: string, options: LocalServerOptions): Promise<ModelInfo> {
   const { provider, id } = parseModelName(name);
-  const preset = PRESETS.find((each) => each.name === provider.toLowerCase() && each.name in LOCAL_BASE_URLS);
-  if (preset === undefined) return {};
-  const baseUrl = baseUrlOf(preset.name, options) ?? preset.baseUrl;
-  const apiKey = preset.keyVariables.map((each) => variable(options.environment, each)).find(Boolean);
+  const preset = PRESETS.find((each) => each.name === provider.toLowerCase());
+  const own = options.config.providers?.[provider];
+  const baseUrl = baseUrlOf(preset?.name ?? provider, options) ?? preset?.baseUrl ?? "";
+  const keyVariables = preset?.keyVariables ?? [own?.apiKeyEnv ?? standardVariables(provider).key];
+  const apiKey = keyVariables.map((each) => variable(options.environment, each)).find(Boolean);
   const { fetch = globalThis.fetch } = options;
   const facts = await untilLoaded(options, async () => {
     const ask = askServer({ root: serverRoot(baseUrl), fetch, timeoutMs: FACTS_MS, apiKey });
-    const read = await readModelFacts(preset.name, id, ask);
+    const read = await readModelFacts(preset?.name ?? provider, id, ask);
     return read === LOADING ? { loadingAt: baseUrl } : { found: read };
   });
   return facts ?? {};

@@ -1,5 +1,4 @@
 import { expect, test, vi } from "vitest";
-import { Agent as Kernel } from "../core/agent/agent.ts";
 import {
   Agent,
   HookRegistry,
@@ -36,7 +35,6 @@ test("every pattern takes a model by its name, when it is made and later", async
 });
 
 test("hooks of the class are for agents of every kind", async () => {
-  expect(Agent.classHooks).toBe(Kernel.classHooks);
   expect(SimpleAgent.classHooks).toBeInstanceOf(HookRegistry);
   const seen: string[] = [];
   Agent.classHooks.register("pre_reply", "test", (_agent, { messages }) => {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { AgentOptions } from "../core/agent/options.ts";
+import type { AgentOptions } from "../agent/options.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import type { UserPaths } from "./config/paths.ts";
 

@@ -1,10 +1,10 @@
-import type { Agent } from "../core/agent/agent.ts";
-import type { AgentOptions } from "../core/agent/options.ts";
+import type { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
 import { PlanAndSolveAgent } from "../patterns/plan-and-solve-agent.ts";
 import { ReActAgent } from "../patterns/react-agent.ts";
 import { ReflectionAgent } from "../patterns/reflection-agent.ts";
 import { SimpleAgent } from "../patterns/simple-agent.ts";
-import type { PatternName } from "./config/pattern-name.ts";
+import type { PatternName } from "./config/config-schema.ts";
 
 /** The agent of the pattern, set up for work that nobody tunes. */
 export function createPatternAgent(pattern: PatternName, options: AgentOptions): Agent {

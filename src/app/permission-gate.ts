@@ -1,11 +1,12 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
+import type { PermissionMode } from "../permission/permission-mode.ts";
 import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
 import type { Rule, RuleAction } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
+import { findShell, isBash } from "../tools/shell/shell.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
-import type { PermissionMode } from "./config/permission-mode.ts";
 import type { FileGuard } from "./file-guard.ts";
 import { parseToolNames } from "./tool-names.ts";
 
@@ -35,6 +36,8 @@ export interface PermissionGateOptions {
   readonly home: string;
   /** Folders outside the workspace whose files may be read. */
   readonly readable?: readonly string[];
+  /** The folders that commands find programs in, as in `PATH`. Asked for with the first call. */
+  readonly commandPath?: () => string | undefined;
   /** Folders of nano-agent itself: writing below them is always asked about. */
   readonly machinery?: readonly string[];
 }
@@ -71,8 +74,11 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       ...denied.names.map((tool): Rule => ({ tool, action: "deny" })),
       ...readableRules(options.readable ?? []),
     ];
+    const searchPath = options.commandPath?.();
     const gate = new Loaded({
       rules,
+      ...(searchPath === undefined ? {} : { searchPath }),
+      isPosixShell: !isBash(findShell({ PATH: searchPath })),
       trusted: allowed.names,
       mode,
       workspace,

@@ -62,7 +62,7 @@ test("a link stays a link, and its target is written", async () => {
   expect(readFileSync(join(target, "dotfiles.json"), "utf8")).toContain("todo");
 });
 
-test("a file that is no config is left as it is", async () => {
+test("a file that is not a config is left as it is", async () => {
   for (const text of ["{ nonsense", '{ "folders": [] }', '{ "__proto__": {} }']) {
     const configFolder = tempFolder({ "config.json": text });
     await expect(saveRule("todo", { configFolder, cwd: CWD })).rejects.toMatchObject({

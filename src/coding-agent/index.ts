@@ -53,8 +53,8 @@ export {
 } from "../app/coding-session/view.ts";
 export type { ConfigFile } from "../app/config/config-schema.ts";
 export type { Environment } from "../app/config/env.ts";
-export type { PermissionMode } from "../app/config/permission-mode.ts";
 export type { FoundModel } from "../app/model-choice.ts";
 export { CODING_PROMPT } from "../app/system-prompt.ts";
+export type { PermissionMode } from "../permission/permission-mode.ts";
 export type { FilePort } from "../tools/files/file-port.ts";
 export type { PortCommand, PortCommandEnd, ShellPort } from "../tools/shell/shell-port.ts";

@@ -1,3 +1,5 @@
+import { utf8Length } from "../core/base/text.ts";
+import { similarity } from "./embedder.ts";
 import type {
   LongTermMemory,
   Recollection,
@@ -5,9 +7,7 @@ import type {
   RecordContext,
   RecordOutcome,
   RetrieveOptions,
-} from "../core/agent/long-term-memory.ts";
-import { utf8Length } from "../core/base/text.ts";
-import { similarity } from "./embedder.ts";
+} from "./long-term-memory.ts";
 import { type Candidate, rank } from "./ranking.ts";
 import { type KeptText, searchFor, textsToKeep } from "./record-text.ts";
 import { type LongTermStoreOptions, type StoreSettings, storeSettings } from "./store-options.ts";

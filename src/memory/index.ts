@@ -1,13 +1,20 @@
 /// <reference types="node" preserve="true" />
+
+export type { CompactionReason } from "../core/agent/entry.ts";
+export type { ConversationMemory } from "../core/agent/run-context.ts";
 export type {
   Compaction,
   CompactionPreview,
   CompactionTask,
+  CompactOptions,
   Compactor,
   ContextView,
-} from "../core/agent/compactor.ts";
-export type { CompactionReason } from "../core/agent/entry.ts";
-export type { MemoryChoice, MemoryFilter, MemoryHost, MemoryItem } from "../core/agent/in-memory-memory.ts";
+} from "./context/compactor.ts";
+export { type FirstAndLastOptions, firstAndLast } from "./context/first-and-last.ts";
+export { type SummaryCompactionOptions, summaryCompaction } from "./context/summary-compaction.ts";
+export type { Embedder } from "./embedder.ts";
+export { InMemoryLongTermMemory } from "./in-memory-long-term-memory.ts";
+export type { MemoryChoice, MemoryFilter, MemoryHost, MemoryItem } from "./in-memory-memory.ts";
 export {
   type LongTermMemory,
   type LongTermMemoryMode,
@@ -18,12 +25,7 @@ export {
   type RecordOutcome,
   type RetrieveOptions,
   textsToRecord,
-} from "../core/agent/long-term-memory.ts";
-export type { CompactOptions, ConversationMemory } from "../core/agent/options.ts";
-export { type FirstAndLastOptions, firstAndLast } from "./context/first-and-last.ts";
-export { type SummaryCompactionOptions, summaryCompaction } from "./context/summary-compaction.ts";
-export type { Embedder } from "./embedder.ts";
-export { InMemoryLongTermMemory } from "./in-memory-long-term-memory.ts";
+} from "./long-term-memory.ts";
 export { SimpleLongTermMemory, type SimpleLongTermMemoryOptions } from "./simple-long-term-memory.ts";
 export {
   SqliteLongTermMemory,

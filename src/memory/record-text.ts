@@ -1,7 +1,7 @@
-import { type Recordable, type RetrieveOptions, textsToRecord } from "../core/agent/long-term-memory.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { toCleanText, truncateMiddle } from "../core/base/text.ts";
 import { vectorsOf } from "./embedder.ts";
+import { type Recordable, type RetrieveOptions, textsToRecord } from "./long-term-memory.ts";
 import { type StoreSettings, wantedRecords } from "./store-options.ts";
 
 /** A text as it is kept. */

@@ -1,3 +1,5 @@
+import { abortError } from "../core/base/abort.ts";
+import type { Clock } from "../core/base/clock.ts";
 import type {
   LongTermMemory,
   Recollection,
@@ -5,9 +7,7 @@ import type {
   RecordContext,
   RecordOutcome,
   RetrieveOptions,
-} from "../core/agent/long-term-memory.ts";
-import { abortError } from "../core/base/abort.ts";
-import type { Clock } from "../core/base/clock.ts";
+} from "./long-term-memory.ts";
 import { assertQuery, recordTexts } from "./record-text.ts";
 import { type StoreSettings, storeSettings, wantedRecords } from "./store-options.ts";
 import { TermReader, telling } from "./term-reader.ts";

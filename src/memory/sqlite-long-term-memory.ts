@@ -1,5 +1,8 @@
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { abortError } from "../core/base/abort.ts";
+import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
+import { inTransaction, isBusyDatabase } from "../core/base/sqlite.ts";
 import type {
   LongTermMemory,
   Recollection,
@@ -7,10 +10,7 @@ import type {
   RecordContext,
   RecordOutcome,
   RetrieveOptions,
-} from "../core/agent/long-term-memory.ts";
-import { abortError } from "../core/base/abort.ts";
-import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
-import { inTransaction, isBusyDatabase } from "../core/base/sqlite.ts";
+} from "./long-term-memory.ts";
 import { fileAt, isDamage, type OpenDatabase, openDatabase, setAside } from "./memory-database.ts";
 import { addRecord, candidatesFor, removeRecord, shrink, touch } from "./memory-tables.ts";
 import { rank } from "./ranking.ts";

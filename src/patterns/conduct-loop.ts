@@ -1,6 +1,6 @@
-import { converse } from "../core/agent/converse.ts";
 import { endRun } from "../core/agent/end-run.ts";
 import type { RunResult } from "../core/agent/result.ts";
+import { converse } from "../core/agent/run.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 
 /** What {@link SimpleAgent} and {@link ReActAgent} share. */

@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from "vitest";
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { createHandoffTool } from "./handoff-tool.ts";

@@ -66,7 +66,7 @@ export function verdictTool(): Tool {
       type: "object",
       properties: {
         needs_improvement: { type: "boolean", description: "False when the answer is good as it is." },
-        feedback: { type: "string", description: "What is wrong or missing, and how to mend it." },
+        feedback: { type: "string", description: "What is wrong or missing, and how to improve it." },
       },
       required: ["needs_improvement", "feedback"],
     },

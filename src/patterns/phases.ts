@@ -1,7 +1,7 @@
-import { type Ending, endRun } from "../core/agent/end-run.ts";
+import { endRun } from "../core/agent/end-run.ts";
 import type { PhaseEvent } from "../core/agent/event.ts";
 import { type NestedRun, runNested } from "../core/agent/nested-run.ts";
-import type { RunResult } from "../core/agent/result.ts";
+import type { Ending, RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";

@@ -1,4 +1,4 @@
-import type { Agent } from "../core/agent/agent.ts";
+import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { NanoAgentError } from "../core/base/errors.ts";

@@ -1,8 +1,7 @@
 import { Agent } from "../agent/agent.ts";
-import type { Ending } from "../core/agent/end-run.ts";
-import { makeRoom } from "../core/agent/make-room.ts";
 import { endingOf } from "../core/agent/nested-run.ts";
-import type { RunResult } from "../core/agent/result.ts";
+import { beforeTurn } from "../core/agent/plugins.ts";
+import type { Ending, RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
@@ -36,7 +35,7 @@ export class PlanAndSolveAgent extends Agent {
   }
 
   override async conduct(run: RunContext): Promise<RunResult> {
-    await makeRoom(run);
+    await beforeTurn(run);
     const phases = new Phases(run);
     const finished: FinishedStep[] = [];
     let failure: string | undefined;

@@ -1,5 +1,5 @@
-import { assertPatternOptions } from "../core/agent/check-options.ts";
-import type { AgentOptions } from "../core/agent/options.ts";
+import { assertPatternOptions } from "../agent/check-options.ts";
+import type { AgentOptions } from "../agent/options.ts";
 import { assertCount, assertType } from "../core/base/check-option.ts";
 import {
   type ExecutorContext,

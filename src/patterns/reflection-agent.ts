@@ -1,8 +1,8 @@
 import { Agent } from "../agent/agent.ts";
-import { assertPatternOptions } from "../core/agent/check-options.ts";
-import { makeRoom } from "../core/agent/make-room.ts";
+import { assertPatternOptions } from "../agent/check-options.ts";
+import type { AgentOptions } from "../agent/options.ts";
 import { endingOf } from "../core/agent/nested-run.ts";
-import type { AgentOptions } from "../core/agent/options.ts";
+import { beforeTurn } from "../core/agent/plugins.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 import { assertChoice, assertCount, assertKnown, assertType } from "../core/base/check-option.ts";
@@ -72,7 +72,7 @@ export class ReflectionAgent extends Agent {
 
   override async conduct(run: RunContext): Promise<RunResult> {
     this.#memory = [];
-    await makeRoom(run);
+    await beforeTurn(run);
     const phases = new Phases(run);
     const task = phases.question;
     const execution = { tools: run.tools, finishTool: run.finishTool, toolChoice: run.toolChoice };

@@ -1,6 +1,6 @@
 import { Agent } from "../agent/agent.ts";
-import { assertPatternOptions } from "../core/agent/check-options.ts";
-import type { AgentOptions } from "../core/agent/options.ts";
+import { assertPatternOptions } from "../agent/check-options.ts";
+import type { AgentOptions } from "../agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 import { assertType } from "../core/base/check-option.ts";

@@ -1,6 +1,6 @@
 import { Agent } from "../agent/agent.ts";
-import type { AgentStream } from "../core/agent/agent-stream.ts";
-import type { AgentOptions, OutputOf, RunOptions } from "../core/agent/options.ts";
+import type { AgentStream } from "../agent/agent-stream.ts";
+import type { AgentOptions, OutputOf, RunOptions } from "../agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { SchemaInput } from "../core/base/schema.ts";
 import type { Input } from "../core/message/given-message.ts";

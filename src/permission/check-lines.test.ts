@@ -34,7 +34,7 @@ const BAD: readonly (readonly [line: string, error: string])[] = [
   ['{"tool":"bash","input":{},"rules":"bash"}', 'rules is "bash": expected a list of rules'],
   ['{"tool":"bash","input":{},"rules":{"allow":["bash("]}}', 'The permission rule "bash(" is malformed'],
   ['{"tool":"bash","input":{},"defaults":"no"}', "defaults is malformed: expected true or false."],
-  ['{"tool":"bash","input":{},"mode":"yolo"}', "mode is malformed: expected one of default, acceptEdits"],
+  ['{"tool":"bash","input":{},"mode":"yolo"}', "mode is malformed: expected one of plan, dontAsk"],
   ['{"tool":"bash","input":{},"cwd":1}', "cwd is malformed: expected a folder."],
   ['{"tool":"bash","input":{},"workspace":[]}', "workspace is malformed: expected at least one folder."],
   [

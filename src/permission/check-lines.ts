@@ -2,7 +2,7 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { nearest } from "../core/base/text.ts";
 import { parseRules } from "./parse-rule.ts";
-import { POLICY_MODES, type PolicyMode } from "./permission-mode.ts";
+import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 import { createPolicy, type PolicyDecision } from "./policy.ts";
 
 /** Where {@link checkLine} starts from when a line does not say. */
@@ -68,10 +68,10 @@ function flag(value: unknown): boolean {
   return value;
 }
 
-function modeOf(value: unknown): PolicyMode {
+function modeOf(value: unknown): PermissionMode {
   if (value === undefined || value === null) return "default";
-  const mode = POLICY_MODES.find((each) => each === value);
-  if (mode === undefined) throw malformed("mode", `one of ${POLICY_MODES.join(", ")}`);
+  const mode = PERMISSION_MODES.find((each) => each === value);
+  if (mode === undefined) throw malformed("mode", `one of ${PERMISSION_MODES.join(", ")}`);
   return mode;
 }
 

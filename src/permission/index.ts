@@ -13,7 +13,7 @@ export {
   PermissionManager,
   type PermissionManagerOptions,
 } from "./permission-manager.ts";
-export { POLICY_MODES, type PolicyMode } from "./permission-mode.ts";
+export { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 export {
   createPolicy,
   type Policy,
@@ -22,7 +22,7 @@ export {
   type PolicyDecision,
   type PolicyOptions,
 } from "./policy.ts";
-export { PolicyGate, type PolicyGateOptions } from "./policy-gate.ts";
+export { type JudgedCommand, PolicyGate, type PolicyGateOptions } from "./policy-gate.ts";
 export { type Rule, type RuleAction, ruleText } from "./rule.ts";
 export { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule-sets.ts";
 export type { CommandToConfine, ConfinedStart } from "./sandbox/confined-start.ts";

@@ -1,5 +1,5 @@
 import type { JudgedPath, PathSpace } from "./paths/path-space.ts";
-import type { PolicyMode } from "./permission-mode.ts";
+import type { PermissionMode } from "./permission-mode.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { secretInWord, secretPattern } from "./secret-files.ts";
 import { isEditTool } from "./tool-names.ts";
@@ -11,7 +11,7 @@ export interface PathCall {
   readonly input: Readonly<Record<string, unknown>>;
   readonly rules: RuleSet;
   readonly space: PathSpace;
-  readonly mode: PolicyMode;
+  readonly mode: PermissionMode;
   readonly defaults: boolean;
 }
 

@@ -31,15 +31,16 @@ export interface ShellJudgement {
   readonly trusted: boolean;
   /** Whatever no rule speaks against is allowed. */
   readonly bypassed: boolean;
+  /** Another shell than Bash reads the line. */
+  readonly posix: boolean;
 }
 
 const TOOL = "bash";
-const MOVES = "cd (inside the workspace)";
 
 /** Judges a command line: every command in it, and every file the shell opens for it. */
 export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
-  const { rules } = judgement;
-  const plan = planShell(line, { guesses: judgement.defaults || rules.refuses });
+  const { rules, defaults, posix } = judgement;
+  const plan = planShell(line, { guesses: defaults || rules.refuses, posix });
   const judge = new ShellJudge(line, plan, judgement);
   const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
   if (!judgement.onlyReads || verdict.decision === "deny" || judge.onlyReads()) return verdict;
@@ -65,6 +66,7 @@ class ShellJudge {
   readonly #allow: CommandRules;
   readonly #whole: OriginRule | undefined;
   #last: Allowed | undefined;
+  #isMoved: boolean | undefined;
   #builtIn = false;
   #looked = 0;
 
@@ -123,7 +125,7 @@ class ShellJudge {
     const isTrusted = bypassed || trusted || this.#whole !== undefined;
     const verdict = bypassed ? BYPASSED : this.#covered();
     if (isTrusted && !rules.refuses) return { ...verdict, runs: this.#line };
-    const printed = printPlan(this.#plan);
+    const printed = printPlan(this.#plan, { plainDiffs: !isTrusted });
     if (printed.text !== undefined) return { ...verdict, runs: printed.text };
     const reason = `${shown(printed.part)}: ${printed.reason}, so the line cannot run in the form that was judged.`;
     return { ...ask(this.#line, ""), reason, parts: [this.#line], by: "form" };
@@ -191,8 +193,8 @@ class ShellJudge {
     const verdict = ask(source, redirectReason(redirect));
     if (isMachinery(target.text)) return { ...verdict, obstacle: "protected" };
     if (!writes) return verdict;
-    const isKnown = target.literal && this.#plan.units.every(({ folders }) => folders === START);
-    if (!isKnown) return { ...verdict, obstacle: "unreadable" };
+    this.#isMoved ??= this.#plan.units.some(({ folders }) => folders !== START);
+    if (!target.literal || this.#isMoved) return { ...verdict, obstacle: "unreadable" };
     return space.isMachinery(space.path(target.text)) ? { ...verdict, obstacle: "protected" } : verdict;
   }
 
@@ -224,10 +226,9 @@ class ShellJudge {
   #reads(unit: ShellUnit, places: readonly PathSpace[]): string | undefined {
     const target = unit.name === "cd" || unit.name === "pushd" ? targetOf(unit.words) : undefined;
     if (target !== undefined && unit.guards.length === 1)
-      return places.every((space) => this.#isInside(target, space)) ? MOVES : undefined;
-    const { variables } = this.#plan;
-    const { edits } = this.#judgement;
-    const found = places.map((space) => readOnlyRule(unit, { space, variables, edits }));
+      return places.every((space) => this.#isInside(target, space)) ? "cd (inside the workspace)" : undefined;
+    const about = { variables: this.#plan.variables, edits: this.#judgement.edits };
+    const found = places.map((space) => readOnlyRule(unit, { space, ...about }));
     if (unit.name === "git" && !places.every((space) => this.#isOwnRepository(space))) return undefined;
     return found.includes(undefined) ? undefined : found[0];
   }

@@ -12,14 +12,16 @@ export function machineryOf(unit: ShellUnit, space: PathSpace): string | undefin
 }
 
 /** Programs that look or write, as their operands say. */
-const WRITES_OPERANDS: ReadonlySet<string> = new Set(["git", "tar", "uniq", "xxd"]);
-/** A quick look. */
+const WRITES_OPERANDS: ReadonlySet<string> = new Set(["uniq", "xxd"]);
+/** A quick look, at words that stay as they are and at those that expand. */
+const NAMED = /\.[gn]|git~|nano-agent/i;
 const HINT = /\.[gn*?[{]|[{\]}]|git~|nano-agent/i;
 /** What such an option names is left out, not written to. */
 const LEAVES_OUT = /^--?(?:exclude|ignore|skip|prune|not)/;
 
 function namesMachinery({ text, resolved, glob, braces }: ShellWord, space: PathSpace): boolean {
-  if (!HINT.test(text) && !HINT.test(resolved)) return false;
+  const hint = glob || braces ? HINT : NAMED;
+  if (!hint.test(text) && !hint.test(resolved)) return false;
   if (LEAVES_OUT.test(text)) return false;
   const pieces = text === resolved ? piecesOf(text) : [...piecesOf(text), ...piecesOf(resolved)];
   return pieces.some(

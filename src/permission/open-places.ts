@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { machineryOf } from "./machinery-words.ts";
 import type { PathSpace } from "./paths/path-space.ts";
+import { isReadOnlyProgram } from "./read-only.ts";
 import { type OptionTable, readOptions } from "./shell/option-reader.ts";
 import { literalWord, type ShellWord } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
@@ -11,26 +12,68 @@ export function openPlace(unit: ShellUnit, space: PathSpace): string | undefined
   const machinery = machineryOf(unit, space);
   if (machinery !== undefined)
     return `it may write to ${shown(machinery)}, which is part of a repository's or nano-agent's own machinery`;
-  const pushed = pushTarget(unit);
-  if (pushed !== undefined && isOnThisMachine(pushed, space))
-    return `it pushes to ${shown(pushed.text)}, a repository on this machine whose hooks would run`;
-  const folder = folderOf(unit);
-  if (folder === undefined || isInside(folder, space)) return undefined;
-  return `it works in ${shown(folder.text)}, which is not known to be in the workspace`;
+  const other = otherRepository(unit);
+  if (other !== undefined && isOnThisMachine(other, space))
+    return `it has to do with ${shown(other.text)}, a repository on this machine whose own hooks and settings would count`;
+  const outside = placesOf(unit).find((place) => !isInside(place, space));
+  if (outside !== undefined)
+    return `it works in ${shown(outside.text)}, which is not known to be in the workspace`;
+  const name = optionInFolder(unit, space);
+  return name === undefined
+    ? undefined
+    : `a file is called ${shown(name)}, which ${unit.name} would take for an option where a glob finds it`;
 }
 
-const PUSH: OptionTable = {
-  short: "46nqvfdu",
-  valued: "o",
-  long: "repo= push-option= receive-pack= exec= recurse-submodules=",
-};
+/** Sub-commands of git that name another repository: their options, and which operand it is. */
+const NAMING: ReadonlyMap<string, OptionTable & { readonly at: number }> = new Map([
+  [
+    "push",
+    {
+      at: 0,
+      short: "46nqvfdu",
+      valued: "o",
+      long: "repo= push-option= receive-pack= exec= recurse-submodules=",
+    },
+  ],
+  [
+    "fetch",
+    {
+      at: 0,
+      short: "46aqvfkptnjm",
+      long: "depth= deepen= shallow-since= refmap= jobs= filter= negotiation-tip=",
+    },
+  ],
+  [
+    "pull",
+    {
+      at: 0,
+      short: "46aqvfkptnr",
+      valued: "sX",
+      long: "depth= rebase rebase= strategy= strategy-option= jobs= filter= cleanup=",
+    },
+  ],
+  [
+    "clone",
+    {
+      at: 0,
+      short: "46lnqvs",
+      valued: "bojuc",
+      long: "branch= depth= origin= reference= reference-if-able= config= filter= jobs= shallow-since= shallow-exclude= bundle-uri=",
+    },
+  ],
+  ["ls-remote", { at: 0, short: "46hqt", valued: "o", long: "sort= server-option=" }],
+  ["remote", { at: 2, valued: "tm" }],
+]);
 
-/** The repository that `git push` names. */
-function pushTarget({ name, words }: ShellUnit): ShellWord | undefined {
-  const from = name === "git" ? words.findIndex(({ text }) => text === "push") : -1;
-  if (from === -1) return undefined;
-  const { options, operands } = readOptions(words, PUSH, { from: from + 1 });
-  return words[operands[0] ?? words.length] ?? options.find((option) => option.name === "--repo")?.value;
+/** The repository that a command of git names. */
+function otherRepository({ name, words }: ShellUnit): ShellWord | undefined {
+  const from = name === "git" ? words.findIndex(({ text }) => NAMING.has(text)) : -1;
+  const table = NAMING.get(words[from]?.text ?? "");
+  if (table === undefined) return undefined;
+  const { options, operands } = readOptions(words, table, { from: from + 1 });
+  return (
+    words[operands[table.at] ?? words.length] ?? options.find((option) => option.name === "--repo")?.value
+  );
 }
 
 /** Whether git could take a word for the path of a repository, whose hooks no setting of ours would reach. */
@@ -40,31 +83,46 @@ function isOnThisMachine({ text, literal }: ShellWord, space: PathSpace): boolea
   return [text, `${text}.git`].some((path) => existsSync(space.path(path).resolved));
 }
 
-/** Options that name the folder to work in, by program: as a word of their own, and with the folder behind them. */
-const FOLDER_OPTIONS: ReadonlyMap<string, readonly [alone: RegExp, attached: RegExp]> = new Map(
+/** Options that name the folder to work in, or the file that says what to do, by program: as a word of their own, and with it behind them. */
+const PLACE_OPTIONS: ReadonlyMap<string, readonly [alone: RegExp, attached: RegExp]> = new Map(
   Object.entries({
-    "make gmake": [/^(?:-C|--directory)$/, /^(?:-C|--directory=)(?=.)/],
-    "npm pnpm yarn bun": [/^(?:-C|--pref[ix]*|--dir|--cwd)$/, /^(?:-C|--(?:pref[ix]*|dir|cwd)=)(?=.)/],
-    cargo: [/^(?:-C|--manifest-path)$/, /^(?:-C|--manifest-path=)(?=.)/],
-  } as const).flatMap(([names, options]) => names.split(" ").map((name) => [name, options] as const)),
+    "make gmake": placeOptions("[bdehikmnpqrRsStvw]*[CfI]", "dir[a-z]*|file|mak[a-z]*|inc[a-z-]*"),
+    "npm pnpm yarn bun": placeOptions("C", "pref[ix]*|dir|cwd"),
+    cargo: placeOptions("[vq]*C", "manifest-path"),
+    go: [/^--?C$/, /^--?C=(?=.)/] as const,
+    "ninja meson": placeOptions("C", "working-dir"),
+    "uv poetry": placeOptions("C", "directory|project"),
+    composer: placeOptions("d", "working-dir"),
+    "just task": placeOptions("[dft]", "dir|working-directory|justfile|taskfile"),
+    "gradle gradlew": placeOptions("[pb]", "project-dir|build-file"),
+    mvn: placeOptions("f", "file"),
+    docker: placeOptions("(?!)", "project-directory"),
+    terraform: [/^(?!)/, /^--?chdir=(?=.)/] as const,
+  }).flatMap(([names, options]) => names.split(" ").map((name) => [name, options] as const)),
 );
 
-/** Where `git -C`, `make -C` or `npm --prefix` go; of several folders of git, all in one path. */
-function folderOf({ name, words }: ShellUnit): ShellWord | undefined {
-  if (name === "git") return gitFolderOf(words);
-  const [alone, attached] = FOLDER_OPTIONS.get(name) ?? [];
-  if (alone === undefined || attached === undefined) return undefined;
-  let folder: ShellWord | undefined;
-  for (let index = 1; index < words.length; index++) {
-    const word = words[index] ?? literalWord("");
-    if (word.text === "--") return folder;
-    if (alone.test(word.text)) folder = words[++index] ?? literalWord("");
-    else if (attached.test(word.text)) folder = { ...word, text: word.text.replace(attached, "") };
-  }
-  return folder;
+function placeOptions(short: string, long: string): readonly [alone: RegExp, attached: RegExp] {
+  return [new RegExp(`^(?:-${short}|--(?:${long}))$`), new RegExp(`^(?:-${short}|--(?:${long})=)(?=.)`)];
 }
 
-function gitFolderOf(words: readonly ShellWord[]): ShellWord | undefined {
+/** Where `git -C`, `make -C` or `npm --prefix` go; of several folders of git, all in one path. */
+function placesOf({ name, words }: ShellUnit): readonly ShellWord[] {
+  if (name === "git") return gitFolderOf(words);
+  const [alone, attached] = PLACE_OPTIONS.get(name) ?? [];
+  if (alone === undefined || attached === undefined) return NOWHERE;
+  const places: ShellWord[] = [];
+  for (let index = 1; index < words.length; index++) {
+    const word = words[index] ?? literalWord("");
+    if (word.text === "--") break;
+    if (alone.test(word.text)) places.push(words[++index] ?? literalWord(""));
+    else if (attached.test(word.text)) places.push({ ...word, text: word.text.replace(attached, "") });
+  }
+  return places;
+}
+
+const NOWHERE: readonly ShellWord[] = [];
+
+function gitFolderOf(words: readonly ShellWord[]): readonly ShellWord[] {
   let folder: ShellWord | undefined;
   for (let index = 1; index < words.length; index++) {
     const word = words[index] ?? literalWord("");
@@ -73,9 +131,9 @@ function gitFolderOf(words: readonly ShellWord[]): ShellWord | undefined {
       folder = folder === undefined ? next : joined(folder, next);
     }
     // Behind the sub-command `-C` means something else.
-    else if (!word.text.startsWith("-")) return folder;
+    else if (!word.text.startsWith("-")) break;
   }
-  return folder;
+  return folder === undefined ? NOWHERE : [folder];
 }
 
 function joined(one: ShellWord, other: ShellWord): ShellWord {
@@ -86,4 +144,22 @@ function joined(one: ShellWord, other: ShellWord): ShellWord {
 function isInside({ text, literal, tilde }: ShellWord, space: PathSpace): boolean {
   if (!literal && !tilde) return false;
   return space.isInside(space.path(text.startsWith("~") && !tilde ? `./${text}` : text).resolved);
+}
+
+/**
+ * The name of a file that a glob turns into an option. Programs that only look have tables that keep such words out where they matter.
+ */
+function optionInFolder({ name, words }: ShellUnit, space: PathSpace): string | undefined {
+  if (isReadOnlyProgram(name)) return undefined;
+  const end = words.findIndex(({ text }) => text === "--");
+  const open = words.slice(1, end === -1 ? undefined : end);
+  // A variable may hold what a loop over a glob put into it.
+  const mayFind = ({ glob, text, names }: ShellWord): boolean =>
+    (glob && /^[*?[+@!]/.test(text)) || (names.length > 0 && text.startsWith("$"));
+  if (!open.some(mayFind)) return undefined;
+  try {
+    return readdirSync(space.path(".").resolved).find((file) => file.startsWith("-"));
+  } catch {
+    return "-";
+  }
 }

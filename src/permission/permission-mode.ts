@@ -1,14 +1,25 @@
-/**
- * How much runs without a question. `default`: reads inside the workspace · `acceptEdits`: edits there too · `plan`: nothing but reads, the rest
- * is denied · `dontAsk`: as `default`, and what would be asked is denied · `bypassPermissions`: everything that no rule denies.
- */
-export type PolicyMode = "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions";
+import { NanoAgentError } from "../core/base/errors.ts";
 
-/** Every {@link PolicyMode}. */
-export const POLICY_MODES: readonly PolicyMode[] = [
-  "default",
-  "acceptEdits",
-  "plan",
-  "dontAsk",
-  "bypassPermissions",
-];
+/** How freely tools may act, from the narrowest to the widest. */
+export const PERMISSION_MODES = ["plan", "dontAsk", "default", "acceptEdits", "bypassPermissions"] as const;
+
+/**
+ * `plan`: nothing but reads inside the workspace, the rest is denied · `dontAsk`: as `default`, and what would
+ * be asked is denied · `default`: reads inside the workspace · `acceptEdits`: edits there too ·
+ * `bypassPermissions`: everything that no rule denies.
+ */
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+/** Throws `invalid_argument` for what is not a mode. */
+export function assertPermissionMode(mode: string): asserts mode is PermissionMode {
+  if ((PERMISSION_MODES as readonly string[]).includes(mode)) return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `${JSON.stringify(mode)} is not a permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
+  );
+}
+
+/** Whether `mode` allows something that `than` does not. */
+export function isWiderMode(mode: PermissionMode, than: PermissionMode): boolean {
+  return PERMISSION_MODES.indexOf(mode) > PERMISSION_MODES.indexOf(than);
+}

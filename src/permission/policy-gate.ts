@@ -1,6 +1,6 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import type { ToolInput } from "../core/message/block.ts";
-import type { PolicyMode } from "./permission-mode.ts";
+import type { PermissionMode } from "./permission-mode.ts";
 import { createPolicy, type Policy, type PolicyDecision, type PolicyOptions } from "./policy.ts";
 
 /** What a {@link PolicyGate} decides by, and tells. */
@@ -33,7 +33,7 @@ export class PolicyGate implements Gate {
   }
 
   /** Judges by another mode from the next call on. Throws `invalid_argument` for one there is not. */
-  setMode(mode: PolicyMode): void {
+  setMode(mode: PermissionMode): void {
     createPolicy({ ...this.#options, mode });
     this.#options = { ...this.#options, mode };
     this.#policies.clear();

@@ -6,7 +6,7 @@ import { judgeShell } from "./judge-shell.ts";
 import { judgeUrl } from "./judge-url.ts";
 import { matchesText } from "./match-text.ts";
 import { PathSpace, type PathSpaceOptions } from "./paths/path-space.ts";
-import { POLICY_MODES, type PolicyMode } from "./permission-mode.ts";
+import { assertPermissionMode, type PermissionMode } from "./permission-mode.ts";
 import { type OriginRule, type Rule, ruleText } from "./rule.ts";
 import { RuleSet } from "./rule-set.ts";
 import { secretPattern } from "./secret-files.ts";
@@ -20,11 +20,13 @@ export interface PolicyOptions extends PathSpaceOptions {
   /** Rules of the user. Default none. */
   readonly rules?: readonly Rule[];
   /** Default `default`. */
-  readonly mode?: PolicyMode;
+  readonly mode?: PermissionMode;
   /** Whether the built-in rules take part. Default true. */
   readonly defaults?: boolean;
   /** Tools a person trusts as a whole for this run: for `bash`, redirections and commands that cannot be read included. Deny and ask rules stand. */
   readonly trusted?: readonly string[];
+  /** Whether commands run in another shell than Bash: then only what every POSIX shell reads alike is covered. Default false. */
+  readonly isPosixShell?: boolean;
   /** Rules from answers of this session. */
   readonly session?: SessionRules;
   /** True when the calls of a batch come here one by one besides: then the batch itself passes. Default false: it is judged by its calls. */
@@ -74,11 +76,7 @@ export interface Policy {
 /** A policy over rules, a mode and a workspace. Throws `invalid_argument` for an unknown mode or a workspace without folders. */
 export function createPolicy(options: PolicyOptions): Policy {
   const mode = options.mode ?? "default";
-  if (!POLICY_MODES.includes(mode))
-    throw new NanoAgentError(
-      "invalid_argument",
-      `${JSON.stringify(mode)} is not a permission mode. Use one of ${POLICY_MODES.join(", ")}.`,
-    );
+  assertPermissionMode(mode);
   if (options.workspace.length === 0)
     throw new NanoAgentError("invalid_argument", "A policy needs at least one workspace folder.");
   return new RulePolicy(options, mode);
@@ -90,7 +88,7 @@ const MODE_CANNOT_ALLOW: ReadonlySet<Verdict["by"]> = new Set(["user", "session"
 
 class RulePolicy implements Policy {
   readonly #options: PolicyOptions;
-  readonly #mode: PolicyMode;
+  readonly #mode: PermissionMode;
   readonly #space: PathSpace;
   readonly #fixed: readonly OriginRule[];
   readonly #defaults: boolean;
@@ -98,7 +96,7 @@ class RulePolicy implements Policy {
   #shellRules: ShellRules | undefined;
   #sessionCount = 0;
 
-  constructor(options: PolicyOptions, mode: PolicyMode) {
+  constructor(options: PolicyOptions, mode: PermissionMode) {
     this.#options = options;
     this.#mode = mode;
     this.#space = new PathSpace(options);
@@ -201,6 +199,7 @@ class RulePolicy implements Policy {
       bypassed,
       onlyReads,
       edits: this.#mode === "acceptEdits",
+      posix: this.#options.isPosixShell === true,
     });
   }
 

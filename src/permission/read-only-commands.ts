@@ -14,6 +14,8 @@ export interface ReadOnlyCommand extends OptionTable {
   readonly max?: number;
   /** How every operand has to begin. */
   readonly begins?: string;
+  /** Whether the first operand ends the options, everywhere or on some systems: what follows may be the file it writes. */
+  readonly ordered?: true;
   /** What its other options do at worst: `true`: run programs, write files or read folders that they name · `reads`: read files. */
   readonly sharp?: true | "reads";
 }
@@ -118,6 +120,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
     long: "count repeated unique ignore-case skip-fields= skip-chars= check-chars=",
     operands: "paths",
     max: 1,
+    ordered: true,
   },
   {
     name: "cut",
@@ -205,18 +208,15 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   { name: "free", short: "bkmghtwl", operands: "none" },
   { name: "seq", short: "w", valued: "fs", operands: "texts" },
   { name: "sleep", operands: "texts", max: 1 },
-  { name: "md5sum", short: "btwz", operands: "paths" },
-  { name: "sha1sum", short: "btwz", operands: "paths" },
-  { name: "xxd", short: "bCeEipruz", valued: "lscgo", apart: true, operands: "paths", max: 1 },
+  ...["md5sum", "sha1sum", "sha256sum"].map(
+    (name): ReadOnlyCommand => ({ name, short: "btwz", operands: "paths" }),
+  ),
+  { name: "xxd", short: "bCeEipruz", valued: "lscgo", apart: true, operands: "paths", max: 1, ordered: true },
   { name: "pgrep", short: "afilnovwx", valued: "u", operands: "texts" },
   ...["-tf", "-tzf", "-tvf", "-tzvf", "-tvzf", "tf", "tzf", "tvf", "tzvf", "tvzf"].map(
     (list): ReadOnlyCommand => ({ name: `tar ${list}`, sharp: true, operands: "paths" }),
   ),
-  { name: "ps aux", operands: "none" },
-  { name: "ps -ef", operands: "none" },
-  { name: "ps -e", operands: "none" },
-  { name: "ps", operands: "none" },
-  { name: "sha256sum", short: "btwz", operands: "paths" },
+  ...["ps aux", "ps -ef", "ps -e", "ps"].map((name): ReadOnlyCommand => ({ name, operands: "none" })),
   { name: "cksum", operands: "paths" },
   { name: "od", short: "abcdfiloxsv", valued: "AjNt", optional: "w", operands: "paths" },
   { name: "hexdump", sharp: "reads", short: "bcCdovx", valued: "ns", operands: "paths" },
@@ -230,7 +230,7 @@ export const READ_ONLY_COMMANDS: readonly ReadOnlyCommand[] = [
   },
   {
     name: "git status",
-    short: "bsvz",
+    short: "bsz",
     optional: "u",
     long: "short branch porcelain porcelain= long ignored untracked-files untracked-files= show-stash ahead-behind column",
     operands: "names",

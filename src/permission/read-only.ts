@@ -36,6 +36,7 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
     return undefined;
   if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
   const program = unit.words[0]?.text ?? "";
+  if (isOfWorkspace(program, context)) return undefined;
   const known = coveringName(program, unit.words, context);
   if (known !== undefined) return known;
   const edit = context.edits ? editRule(unit.words, context.space) : undefined;
@@ -43,6 +44,15 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
   return PLAIN_WRAPPERS.has(program) && !unit.words.some(({ text }) => /^(?:-a|--arg-file)/.test(text))
     ? `${program} (as a wrapper)`
     : undefined;
+}
+
+/** What the shell does itself. */
+const OF_THE_SHELL: ReadonlySet<string> = new Set(
+  "[ : break builtin cd command continue echo exit false printf pushd pwd test true type".split(" "),
+);
+
+function isOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
+  return !OF_THE_SHELL.has(program) && space.hasProgram(program);
 }
 
 function coveringName(
@@ -56,9 +66,13 @@ function coveringName(
   return program === "sed" ? "sed (printing)" : "awk (printing)";
 }
 
-/** Whether a program is one of those that only look, whatever its options. */
+/** Whether a program is one of those that only look, options known to be worse aside; not where only some of its sub-commands do. */
 export function isReadOnlyProgram(name: string): boolean {
-  return name === "sed" || name === "awk" || READ_ONLY_BY_PROGRAM.has(name);
+  return (
+    name === "sed" ||
+    name === "awk" ||
+    READ_ONLY_BY_PROGRAM.get(name)?.some((each) => each.name === name) === true
+  );
 }
 
 function coveringCommand(words: readonly ShellWord[], context: ReadOnlyContext): ReadOnlyCommand | undefined {
@@ -94,6 +108,8 @@ function withoutGlobals(
 
 function isNamed({ name }: ReadOnlyCommand, words: readonly ShellWord[]): boolean {
   if (!name.includes(" ")) return words[0]?.literal === true;
+  // A quick look: git has dozens of them.
+  if (!name.startsWith(words[1]?.text ?? "", name.indexOf(" ") + 1)) return false;
   return name.split(" ").every((part, index) => words[index]?.text === part && words[index].literal);
 }
 
@@ -102,7 +118,16 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
   // These take whatever is no option of theirs for a text.
   if (command.operands === "texts" && command.short === undefined && command.words === undefined)
     return areTexts(command, words.slice(from), context);
-  const { options, operands: places, unknown, open, shifts } = readOptions(words, command, { from });
+  const {
+    options,
+    operands: places,
+    unknown,
+    open,
+    shifts,
+  } = readOptions(words, command, {
+    from,
+    ordered: command.ordered === true,
+  });
   const operands = places.flatMap((index) => words[index] ?? []);
   if (unknown.length > 0 || !options.every((option) => isHarmlessOption(command, option, context)))
     return false;

@@ -1,6 +1,7 @@
 import type { Clock } from "../core/base/clock.ts";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { StreamPart } from "../core/model/model.ts";
+import { boundedParts } from "./answer-bound.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { AnswerHead, AnswerSink, Exchange, HttpTimeouts, Transport } from "./http.ts";
 import { excerpt, providerWords, redact } from "./provider-errors.ts";
@@ -159,7 +160,9 @@ class StreamReader implements BodyReader {
   constructor(options: AttemptOptions, report: Report) {
     this.#options = options;
     this.#report = report;
-    const decoder = options.wire.createDecoder(boundedBy(options), options.target);
+    const { maxAnswerChars, target, onPart } = options;
+    const bounded = boundedParts(onPart, { maxAnswerChars, provider: target.provider });
+    const decoder = options.wire.createDecoder(bounded, target);
     this.#decoder = decoder;
     this.#parser = createSseParser(
       (event, data) => {
@@ -203,30 +206,6 @@ class StreamReader implements BodyReader {
   }
 }
 
-/** Passes parts on as long as they hold no more than the answer may. */
-function boundedBy({ onPart, maxAnswerChars, target }: AttemptOptions): (part: StreamPart) => void {
-  let chars = 0;
-  return (part) => {
-    chars += lengthOf(part);
-    if (chars > maxAnswerChars) throw tooLong(target, maxAnswerChars);
-    onPart(part);
-  };
-}
-
-/** What a part adds to an answer. Blocks repeat what their deltas said, or are bounded as an event. */
-function lengthOf(part: StreamPart): number {
-  if (part.type === "text_delta" || part.type === "thinking_delta") return part.text.length;
-  return part.type === "tool_call_delta" ? part.json.length : 0;
-}
-
-function tooLong({ provider }: WireTarget, maxAnswerChars: number): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_response",
-    `The answer of ${provider} is longer than ${maxAnswerChars} characters, so the request was ended. Set maxOutputTokens, or raise network.maxAnswerChars if it is to be that long.`,
-    { details: { provider, maxAnswerChars } },
-  );
-}
-
 /** Reads a page, for its first words say who answered. */
 function pageReader(options: AttemptOptions, report: Report): BodyReader {
   return wholeBody((body) => report.fail(notTheProtocol(options, `an HTML page${quoted(body)}`)));
@@ -265,7 +244,7 @@ function documentError(head: AnswerHead, body: string, options: AttemptOptions):
 const MAX_QUOTED = 16 * 1024;
 
 function bodyWithoutEvents(body: string): string {
-  return body.trim() === "" ? "an empty body" : `something that is no event stream${quoted(body)}`;
+  return body.trim() === "" ? "an empty body" : `something that is not an event stream${quoted(body)}`;
 }
 
 function quoted(body: string): string {

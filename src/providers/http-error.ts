@@ -61,7 +61,7 @@ export function redirectTarget(
   const source = new URL(from);
   const target = location === undefined ? null : URL.parse(location, source.href);
   if (target === null || status === 303) {
-    return refusedRedirect(source, status, location, "that is no address a request can be sent to again");
+    return refusedRedirect(source, status, location, "that is not an address a request can be sent to again");
   }
   const upgraded =
     source.protocol === "http:" &&

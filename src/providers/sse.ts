@@ -64,7 +64,7 @@ export function parseEventData(data: string): unknown {
     return JSON.parse(data);
   } catch (cause) {
     const shown = data.length > 200 ? `${data.slice(0, 200)}…` : data;
-    throw new NanoAgentError("invalid_response", `The provider sent an event that is no JSON: ${shown}`, {
+    throw new NanoAgentError("invalid_response", `The provider sent an event that is not JSON: ${shown}`, {
       cause,
       retryable: true,
     });
@@ -77,7 +77,7 @@ export function parseEventObject(data: string): { readonly [key: string]: unknow
   if (isRecord(value)) return value;
   throw new NanoAgentError(
     "invalid_response",
-    `The provider sent an event that is no object: ${data.slice(0, 200)}`,
+    `The provider sent an event that is not an object: ${data.slice(0, 200)}`,
     {
       retryable: true,
     },

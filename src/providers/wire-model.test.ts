@@ -261,7 +261,7 @@ describe("a model over a wire", () => {
         message: expect.stringMatching(/an HTML page \("Sign in"\)\. Check that the base URL http:\/\/127/),
       },
     ],
-    ["a JSON document that is no error", refuses(200, '{"ok":true}'), { code: "invalid_response" }],
+    ["a JSON document that is not an error", refuses(200, '{"ok":true}'), { code: "invalid_response" }],
     [
       "a redirect to another host",
       (response) => response.writeHead(307, { location: "http://elsewhere.example/v1/messages" }).end(),

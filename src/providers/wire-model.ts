@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
-import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
-import { backoffDelayMs } from "../core/base/retry.ts";
+import { type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { InputEstimates } from "../core/model/estimate.ts";
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { Attempt } from "./attempt.ts";
@@ -9,7 +8,7 @@ import { abortedError } from "./http-error.ts";
 import { type NetworkOptions, type NetworkSettings, networkSettings } from "./network.ts";
 import { PartStream } from "./part-stream.ts";
 import { RatePause } from "./rate-pause.ts";
-import { RefusedImages } from "./refused-images.ts";
+import { Recovery, type RequestRecovery } from "./recovery.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
 /** Options of {@link createWireModel}. */
@@ -43,9 +42,10 @@ export interface WireModelOptions {
 export function createWireModel(options: WireModelOptions): Model {
   const settings = networkSettings(options.network, options.target.baseUrl);
   const pause = options.pause ?? new RatePause();
-  const images = new RefusedImages(options.info?.images === false);
+  const { info, clock = systemClock, random = Math.random } = options;
+  const recovery = new Recovery({ limits: settings, info, clock, random });
   const fitted = windowFitter(options);
-  const shared: SharedState = { options, settings, pause, images, fitted, encode: undefined };
+  const shared: SharedState = { options, settings, pause, recovery, fitted, encode: undefined };
   return {
     provider: options.provider,
     id: options.id,
@@ -59,7 +59,7 @@ interface SharedState {
   readonly options: WireModelOptions;
   readonly settings: NetworkSettings;
   readonly pause: RatePause;
-  readonly images: RefusedImages;
+  readonly recovery: Recovery;
   /** The request with a limit for its answer. */
   readonly fitted: (request: ModelRequest) => ModelRequest;
   encode: { readonly wire: Wire; readonly encode: (request: ModelRequest) => WireRequest } | undefined;
@@ -79,12 +79,6 @@ function windowFitter({ fillsWindow, info }: WireModelOptions): (request: ModelR
   };
 }
 
-/** Milliseconds between two looks at a server that loads its model. */
-const LOADING_STEP_MS = 2_000;
-
-/** Times a server may fail at what its model wrote: the next attempt most often ends the same way. */
-const MAX_UNREADABLE = 2;
-
 /** Milliseconds over which requests that waited for one limit are spread. */
 const MAX_SPREAD_MS = 1_000;
 
@@ -98,22 +92,15 @@ class WireCall {
     onPressure: (high) => this.#attempt?.hold(high),
   });
   readonly #shared: SharedState;
-  readonly #request: ModelRequest;
+  readonly #recovery: RequestRecovery;
   readonly #signal: AbortSignal | undefined;
   #attempt: Attempt | undefined;
-  #attempts = 0;
-  #unreadable = 0;
-  /** When the server first said that it loads its model. */
-  #loadingSince: number | undefined;
-  /** The request without what the model does not take. */
-  #sent: ModelRequest;
   #wait: AbortController | undefined;
   #ended = false;
 
   constructor(shared: SharedState, request: ModelRequest, options: ModelCallOptions) {
     this.#shared = shared;
-    this.#request = request;
-    this.#sent = request;
+    this.#recovery = shared.recovery.begin(request);
     this.#signal = options.signal;
   }
 
@@ -144,8 +131,7 @@ class WireCall {
     if (this.#ended) return;
     let request: WireRequest;
     try {
-      this.#sent = this.#shared.fitted(this.#shared.images.without(this.#request));
-      request = encode(this.#sent);
+      request = encode(this.#shared.fitted(this.#recovery.request));
     } catch (error) {
       this.#fail(toNanoAgentError(error));
       return;
@@ -177,7 +163,6 @@ class WireCall {
   #try(wire: Wire, request: WireRequest): void {
     if (this.#ended) return;
     const { options, settings } = this.#shared;
-    this.#attempts++;
     this.#attempt = new Attempt({
       wire,
       request,
@@ -196,57 +181,20 @@ class WireCall {
   }
 
   #onError(error: NanoAgentError, wire: Wire, request: WireRequest): void {
-    const { options, settings, images, encode } = this.#shared;
-    if (images.learn(this.#sent, error) && encode !== undefined) {
-      this.#announce(withoutImages(error), 0);
-      this.#send(wire, encode.encode);
+    const { options, encode, pause } = this.#shared;
+    const next = this.#recovery.after(error);
+    if (next.type === "fail") {
+      this.#fail(next.error);
       return;
     }
-    if (error.details["reason"] === "model_loading") {
-      this.#awaitModel(error, () => this.#tryInTurn(wire, request));
-      return;
+    const { delayMs, retry, isChanged } = next;
+    if (retry !== undefined) {
+      this.parts.discard();
+      this.parts.push(retry);
+      if (error.code === "rate_limit") pause.holdUntil((options.clock ?? systemClock).elapsed() + delayMs);
     }
-    if (error.details["reason"] === "unreadable_output" && ++this.#unreadable >= MAX_UNREADABLE) {
-      this.#fail(final(error));
-      return;
-    }
-    if (!error.retryable) {
-      this.#fail(error);
-      return;
-    }
-    const asked = error.details["retryAfterMs"];
-    if (typeof asked === "number" && asked > settings.maxRetryAfterMs) {
-      this.#fail(tooLong(error, asked, settings.maxRetryAfterMs));
-      return;
-    }
-    if (this.#attempts > settings.maxRetries) {
-      this.#fail(givenUp(error, this.#attempts));
-      return;
-    }
-    const delayMs = typeof asked === "number" && asked > 0 ? asked : backoffDelayMs(this.#attempts, options);
-    this.#announce(error, delayMs);
-    if (error.code === "rate_limit")
-      this.#shared.pause.holdUntil((options.clock ?? systemClock).elapsed() + delayMs);
-    this.#sleep(delayMs, () => this.#tryInTurn(wire, request));
-  }
-
-  /** Loading takes what it takes, and counts as no attempt. It is said once. */
-  #awaitModel(error: NanoAgentError, then: () => void): void {
-    const { options, settings } = this.#shared;
-    const now = (options.clock ?? systemClock).elapsed();
-    this.#attempts--;
-    if (this.#loadingSince === undefined) {
-      this.#loadingSince = now;
-      this.#announce(error, LOADING_STEP_MS);
-    }
-    const limitMs = settings.firstEventTimeoutMs;
-    if (limitMs > 0 && now - this.#loadingSince >= limitMs) this.#fail(neverLoaded(error, limitMs));
-    else this.#sleep(LOADING_STEP_MS, then);
-  }
-
-  #announce(error: NanoAgentError, delayMs: number): void {
-    this.parts.discard();
-    this.parts.push({ type: "retry", attempt: Math.max(this.#attempts, 1) + 1, delayMs, error });
+    if (isChanged && encode !== undefined) this.#send(wire, encode.encode);
+    else this.#sleep(delayMs, () => this.#tryInTurn(wire, request));
   }
 
   readonly #onAbort = (): void => {
@@ -265,43 +213,4 @@ class WireCall {
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#attempt?.cancel();
   }
-}
-
-function tooLong(error: NanoAgentError, askedMs: number, maxMs: number): NanoAgentError {
-  const seconds = Math.ceil(askedMs / 1_000);
-  return new NanoAgentError(
-    error.code,
-    `${error.message} The provider asks to wait ${seconds} s, longer than network.maxRetryAfterMs (${maxMs} ms) allows. Try again later, or raise it.`,
-    { cause: error.cause, details: error.details, retryable: true },
-  );
-}
-
-function neverLoaded(error: NanoAgentError, limitMs: number): NanoAgentError {
-  return new NanoAgentError(
-    error.code,
-    `${error.message} It did so for ${limitMs} ms. Raise network.firstEventTimeoutMs if the model needs longer.`,
-    { cause: error.cause, details: error.details, retryable: true },
-  );
-}
-
-function withoutImages(error: NanoAgentError): NanoAgentError {
-  return new NanoAgentError(error.code, `${error.message} The request goes on without the image.`, {
-    cause: error.cause,
-    details: error.details,
-    retryable: true,
-  });
-}
-
-/** The same failure, which another attempt would not change. */
-function final({ code, message, cause, details }: NanoAgentError): NanoAgentError {
-  return new NanoAgentError(code, message, { cause, details });
-}
-
-function givenUp(error: NanoAgentError, attempts: number): NanoAgentError {
-  if (attempts === 1) return error;
-  return new NanoAgentError(error.code, `${error.message} Gave up after ${attempts} attempts.`, {
-    cause: error.cause,
-    details: { ...error.details, attempts },
-    retryable: true,
-  });
 }

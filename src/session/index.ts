@@ -4,7 +4,6 @@ export type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.
 export type {
   ApprovalRequestEntry,
   AssistantEntry,
-  BudgetLimit,
   CheckpointEntry,
   CompactionEntry,
   CompactionUndoneEntry,
@@ -32,6 +31,7 @@ export type {
 } from "../core/agent/entry.ts";
 export type { FileChange, FileVersion, Omission, OmissionReason } from "../core/agent/file-change.ts";
 export type { RecordedError } from "../core/base/errors.ts";
+export type { BudgetLimit } from "../core/model/ledger.ts";
 export {
   type CheckpointHistory,
   checkpointHistory,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { messageText } from "../core/message/message.ts";
 import { says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";

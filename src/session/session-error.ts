@@ -30,7 +30,7 @@ const REASONS: { readonly [code: string]: string } = {
   EPERM: "not permitted",
   EIO: "the device failed",
   ELOOP: "it is a symbolic link",
-  ENOTDIR: "a part of the path is no folder",
+  ENOTDIR: "a part of the path is not a folder",
   EISDIR: "it is a folder",
   ENOENT: "it does not exist",
 };

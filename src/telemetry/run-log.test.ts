@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";

@@ -52,7 +52,7 @@ export class Cassette {
 /** Reads what was saved: the JSON text, or the value it holds. Throws `invalid_argument` for anything else. */
 export function parseCassette(saved: unknown): Cassette {
   const parsed = typeof saved === "string" ? safeParse(saved) : ({ ok: true, value: saved } as const);
-  if (!parsed.ok) throw new NanoAgentError("invalid_argument", `The cassette is no JSON: ${parsed.error}.`);
+  if (!parsed.ok) throw new NanoAgentError("invalid_argument", `The cassette is not JSON: ${parsed.error}.`);
   const checked = checkCassette()(parsed.value);
   if (!checked.ok) {
     const [issue] = checked.issues;

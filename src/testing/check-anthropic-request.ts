@@ -132,7 +132,7 @@ function checkBlock(where: string, block: Fields, found: Violations): void {
       if (typeof block["id"] === "string" && !/^[a-zA-Z0-9_-]+$/.test(block["id"]))
         found.add(`${where}.id`, "has other characters than a-z A-Z 0-9 _ -");
       found.toolName(`${where}.name`, block["name"]);
-      if (!isRecord(block["input"])) found.add(`${where}.input`, "is no object");
+      if (!isRecord(block["input"])) found.add(`${where}.input`, "is not an object");
       return;
     case "tool_result":
       checkResult(where, block, found);
@@ -148,7 +148,7 @@ function checkResult(where: string, block: Fields, found: Violations): void {
   for (const [place, part] of found.objects(`${where}.content`, content)) {
     checkBlock(place, part, found);
     if (block["is_error"] === true && part["type"] !== "text")
-      found.add(place, "is no text, and the result is an error");
+      found.add(place, "is not a text, and the result is an error");
   }
 }
 
@@ -158,7 +158,7 @@ function checkImage(where: string, source: unknown, found: Violations): void {
   else if (fields["type"] === "base64") {
     found.nonEmpty(`${where}.source.data`, fields["data"]);
     if (!/^image\/(?:jpeg|png|gif|webp)$/.test(String(fields["media_type"])))
-      found.add(`${where}.source.media_type`, "is no image type that is taken");
+      found.add(`${where}.source.media_type`, "is not an image type that is taken");
   } else found.add(`${where}.source`, "is neither base64 nor url");
 }
 

@@ -38,7 +38,7 @@ const KEYWORDS: ReadonlySet<string> = new Set(
 
 function checkSchema(where: string, schema: unknown, found: Violations): void {
   if (!isRecord(schema)) {
-    found.add(where, "is no object");
+    found.add(where, "is not an object");
     return;
   }
   for (const key of Object.keys(schema))
@@ -124,7 +124,7 @@ function checkPart(where: string, part: Fields, found: Violations): void {
   if (functionResponse !== undefined) {
     const fields = isRecord(functionResponse) ? functionResponse : {};
     found.toolName(`${where}.functionResponse.name`, fields["name"]);
-    if (!isRecord(fields["response"])) found.add(`${where}.functionResponse.response`, "is no object");
+    if (!isRecord(fields["response"])) found.add(`${where}.functionResponse.response`, "is not an object");
   }
   if (inlineData !== undefined) {
     const fields = isRecord(inlineData) ? inlineData : {};
@@ -136,6 +136,7 @@ function checkPart(where: string, part: Fields, found: Violations): void {
 function checkCall(where: string, call: unknown, found: Violations): void {
   const fields = isRecord(call) ? call : {};
   found.toolName(`${where}.name`, fields["name"]);
-  if (fields["args"] !== undefined && !isRecord(fields["args"])) found.add(`${where}.args`, "is no object");
+  if (fields["args"] !== undefined && !isRecord(fields["args"]))
+    found.add(`${where}.args`, "is not an object");
   if (fields["id"] !== undefined) found.callId(`${where}.id`, fields["id"]);
 }

@@ -19,7 +19,7 @@ export function checkOpenAiChatRequest(body: Fields, found: Violations): void {
 
 function checkTool(where: string, tool: Fields, found: Violations): void {
   const inner = tool["function"];
-  if (tool["type"] !== "function" || !isRecord(inner)) found.add(where, "is no function");
+  if (tool["type"] !== "function" || !isRecord(inner)) found.add(where, "is not a function");
   else
     found.tool(`${where}.function`, {
       name: inner["name"],
@@ -59,7 +59,7 @@ function checkCalls(where: string, value: unknown, found: Violations): readonly 
   return calls.flatMap(([place, call]) => {
     found.callId(`${place}.id`, call["id"]);
     const inner = call["function"];
-    if (call["type"] !== "function" || !isRecord(inner)) found.add(place, "is no function call");
+    if (call["type"] !== "function" || !isRecord(inner)) found.add(place, "is not a function call");
     else {
       found.toolName(`${place}.function.name`, inner["name"]);
       found.argumentsText(`${place}.function.arguments`, inner["arguments"]);

@@ -109,7 +109,7 @@ function checkReasoning(
   item: Fields,
   { next, found }: { readonly next: Fields | undefined; readonly found: Violations },
 ): void {
-  if (!Array.isArray(item["summary"])) found.add(`${where}.summary`, "is no array");
+  if (!Array.isArray(item["summary"])) found.add(`${where}.summary`, "is not an array");
   const follows =
     next?.["type"] === "reasoning" || next?.["type"] === "function_call" || next?.["role"] === "assistant";
   if (!follows) found.add(where, "is reasoning without the item that followed it");

@@ -14,7 +14,7 @@ import { Violations } from "./request-violations.ts";
 export function checkRequest(wire: WireName, body: unknown): readonly string[] {
   const found = new Violations();
   if (!isRecord(body)) {
-    found.add("body", "is no JSON object");
+    found.add("body", "is not a JSON object");
     return found.list;
   }
   found.text("body", body);

@@ -36,13 +36,13 @@ export class Violations {
   /** The value as a list of objects; anything else is noted and left out. */
   objects(where: string, value: unknown): readonly (readonly [where: string, item: Fields])[] {
     if (!Array.isArray(value)) {
-      this.add(where, "is no array");
+      this.add(where, "is not an array");
       return [];
     }
     const items: (readonly [string, Fields])[] = [];
     for (const [at, item] of value.entries()) {
       if (isRecord(item)) items.push([`${where}[${at}]`, item]);
-      else this.add(`${where}[${at}]`, "is no object");
+      else this.add(`${where}[${at}]`, "is not an object");
     }
     return items;
   }
@@ -50,7 +50,7 @@ export class Violations {
   /** The value must be a text that is not empty. */
   nonEmpty(where: string, value: unknown): value is string {
     if (typeof value === "string" && value !== "") return true;
-    this.add(where, value === "" ? "is empty" : "is no text");
+    this.add(where, value === "" ? "is empty" : "is not text");
     return false;
   }
 
@@ -101,7 +101,7 @@ export class Violations {
   /** JSON text of an object, as calls carry their arguments. */
   argumentsText(where: string, value: unknown): void {
     const parsed = typeof value === "string" ? safeParse(value) : undefined;
-    if (parsed?.ok !== true || !isRecord(parsed.value)) this.add(where, "is no JSON text of an object");
+    if (parsed?.ok !== true || !isRecord(parsed.value)) this.add(where, "is not JSON text of an object");
   }
 
   /** The answers must be one for each call, no more and no less. */

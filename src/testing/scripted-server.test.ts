@@ -246,9 +246,9 @@ describe("ScriptedServer: requests", () => {
     expect(() => server.assertFinished()).toThrow("A request was refused: messages are empty.");
   });
 
-  it("refuses a body that is no JSON", async () => {
+  it("refuses a body that is not JSON", async () => {
     const server = await start();
-    expect((await ask(server, "openai_chat", "{")).body).toContain("body is no JSON object");
+    expect((await ask(server, "openai_chat", "{")).body).toContain("body is not a JSON object");
   });
 
   it("refuses a request too many and reports it, and steps left over too", async () => {

@@ -65,7 +65,7 @@ describe("line ends and byte order marks", () => {
     ],
     ["a text without line ends takes them as written", "a", edit("a", "1\r\n2"), "1\r\n2"],
     ["a mark stays in front", "\uFEFFa\nb", edit("a", "x"), "\uFEFFx\nb"],
-    ["a mark in the quoted text is no difference", "\uFEFFa\nb", edit("\uFEFFa", "\uFEFFx"), "\uFEFFx\nb"],
+    ["a mark in the quoted text is not a difference", "\uFEFFa\nb", edit("\uFEFFa", "\uFEFFx"), "\uFEFFx\nb"],
     ["a mark is not lost", "\uFEFFa\nb", edit("\uFEFFa", "x"), "\uFEFFx\nb"],
     ["a mark is not added", "a\nb", edit("\uFEFFa", "\uFEFFx"), "x\nb"],
     ["a mark and CR LF together", "\uFEFFa\r\nb\r\n", edit("a\nb", "x\ny"), "\uFEFFx\r\ny\r\n"],

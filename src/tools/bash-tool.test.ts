@@ -152,7 +152,7 @@ describe("bash says clearly what it cannot do", () => {
   test.each([
     ["no command", {}, "Error: command is undefined; pass the shell command as a string."],
     [
-      "a command that is no text",
+      "a command that is not text",
       { command: 7 },
       "Error: command is number; pass the shell command as a string.",
     ],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { tool } from "../../test/scenarios/conversation.ts";
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { textOf } from "../core/message/message.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolAccess, ToolContext, ToolResult } from "../core/tool/tool.ts";
@@ -71,7 +71,7 @@ describe("batch", () => {
     expect([result.content, result.isError]).toEqual([message, true]);
   });
 
-  test("refuses a batch inside, and input that is no object, without touching the others", async () => {
+  test("refuses a batch inside, and input that is not an object, without touching the others", async () => {
     const inner = [call("batch", { calls: [] }), { tool: "a", input: "x" }, call("a")];
     expect(withoutTimes(await batch({ calls: inner }, () => ({ content: "ok" })))).toBe(
       "1 of 3 calls succeeded.\n\n[1. batch: failed, T]\nError: A batch cannot hold a batch; put its calls into this one.\n\n" +

@@ -104,7 +104,7 @@ describe.each<readonly [string, Engine]>([
     expect(await find(root, { pattern: "**/*.js" }, engine)).toEqual(["dist/x.js"]);
   });
 
-  test("links are not followed, and FIFOs are no files", async () => {
+  test("links are not followed, and FIFOs are not files", async () => {
     const root = tempFolder({ "real/a.ts": "" });
     symlinkSync("real", join(root, "link"));
     symlinkSync("real/a.ts", join(root, "b.ts"));
@@ -165,7 +165,7 @@ describe("what cannot be searched", () => {
   });
 });
 
-test("a program that is no ripgrep is passed over", async () => {
+test("a program that is not ripgrep is passed over", async () => {
   const root = tempFolder({ "a.ts": "" });
   expect(await find(root, { pattern: "*" }, { ripgrep: join(root, "none") })).toEqual(["a.ts"]);
 });

@@ -86,7 +86,7 @@ describe.each<readonly [string, SearchToolOptions]>([
     );
   });
 
-  test("a pattern that begins with a dash is no option", async () => {
+  test("a pattern that begins with a dash is not an option", async () => {
     const root = tempFolder({ a: "--files -e x\n", "-v": "--files\n" });
     expect([
       await grep(root, { pattern: "--files -e", mode: "content" }, options),

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
-import { Agent } from "../core/agent/agent.ts";
+import { Agent } from "../agent/agent.ts";
 import { textOf } from "../core/message/message.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
@@ -54,7 +54,7 @@ test("a page comes as Markdown with address and title, without cookies or names 
   ]);
 });
 
-test("other text comes as it is, in the encoding it is in; what is no text is refused", async () => {
+test("other text comes as it is, in the encoding it is in; what is not text is refused", async () => {
   const url = await serve(
     html('{"a":1}', "application/ld+json"),
     (response) =>
@@ -114,7 +114,7 @@ test("redirects are followed on the host and reported to another; loops end", as
   ]);
 });
 
-test("a status that is no success is an error with what the server said", async () => {
+test("a status that is not a success is an error with what the server said", async () => {
   const url = await serve((response) =>
     response.writeHead(404, { "content-type": "text/html" }).end("<h1>Gone"),
   );

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type McpServer, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { type RecordedRequest, replies } from "../../src/testing/server-step.ts";
 import { modelServer } from "../e2e/command.ts";
+import { startFaultyHttp } from "../mcp/faulty-server.ts";
 import { stdioCommand } from "../mcp/server-room.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { type Editor, startEditor } from "./editor.ts";
@@ -213,6 +214,26 @@ test.each([
   });
 });
 
+test("sessions of no valid name, folders that are none and prompts with sound are refused with a sentence", async () => {
+  const editor = await startEditor({ server: await modelServer([]) });
+  const { agent, cwd } = editor;
+  const place = { cwd, mcpServers: [] };
+  const sessionId = await newSession(editor);
+  const sound = { type: "audio", mimeType: "audio/wav", data: "AAAA" } as const;
+  const attempts = await Promise.allSettled([
+    ...["../../etc/passwd", "a/b", "", "x\0y", "-rf"].map((id) =>
+      agent.request(session.load, { sessionId: id, ...place }),
+    ),
+    agent.request(session.resume, { sessionId: "../x", ...place }),
+    agent.request(session.new, { cwd: `${cwd}\0`, mcpServers: [] }),
+    agent.request(session.prompt, { sessionId, prompt: [sound] }),
+  ]);
+  expect([
+    attempts.map((each) => each.status === "rejected" && (each.reason as { readonly code: number }).code),
+    editor.problems,
+  ]).toEqual([Array.from({ length: 8 }, () => -32602), []]);
+});
+
 test("a second prompt while one is at work is refused, and an unknown session is", async () => {
   const server = await modelServer([replies({ answer: says("never"), stall: "before_headers" })]);
   const editor = await startEditor({ server });
@@ -244,7 +265,7 @@ test("an editor that goes away in the middle ends the run and the program", asyn
   expect((await editor.end).code).toBe(0);
 });
 
-test("what is no message does not end the agent, and an unknown method gets an answer", async () => {
+test("what is not a message does not end the agent, and an unknown method gets an answer", async () => {
   const server = await modelServer([says("Still here.")]);
   const editor = await startEditor({ server });
   await expect(editor.agent.request("session/dance", {})).rejects.toMatchObject({ code: -32601 });
@@ -252,6 +273,20 @@ test("what is no message does not end the agent, and an unknown method gets an a
     code: -32602,
   });
   expect(await prompt(editor, await newSession(editor), "Hi")).toEqual({ stopReason: "end_turn" });
+});
+
+test("what an editor says of an MCP server is taken as it stands: no variable of the agent is put in", async () => {
+  const http = await startFaultyHttp({});
+  onTestFinished(() => http.stop());
+  const server = await modelServer([calls("find_tools", { query: "echo" }), says("done")]);
+  const editor = await startEditor({ server });
+  const headers = [{ name: "X-Key", value: "${OPENAI_API_KEY}" }];
+  const mcpServers: McpServer[] = [{ type: "http", name: "own", url: http.url, headers }];
+  const { sessionId } = await editor.agent.request(session.new, { cwd: editor.cwd, mcpServers });
+  await prompt(editor, sessionId, "Look for it");
+  await editor.agent.request(session.close, { sessionId });
+  expect(new Set(http.requests.map((each) => each.headers["x-key"]))).toEqual(new Set(["${OPENAI_API_KEY}"]));
+  await expect(prompt(editor, sessionId, "Again")).rejects.toMatchObject({ code: expect.any(Number) });
 });
 
 test("an MCP server of the editor brings its tools, judged like any other", async () => {

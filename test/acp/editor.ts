@@ -57,7 +57,7 @@ export interface Editor {
 
 /** Starts the agent and the editor, initialised. */
 export async function startEditor(options: EditorOptions): Promise<Editor> {
-  const { server, cwd = tempFolder(), state = tempFolder(), capabilities = {}, files } = options;
+  const { server, cwd = tempFolder(), state = tempFolder(), capabilities = {} } = options;
   const command = startCommand(["acp", ...(options.args ?? [])], {
     cwd,
     env: { XDG_STATE_HOME: state, ...serverEnv(server) },
@@ -65,41 +65,9 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   });
   const { child } = command;
   if (child.stdin === null || child.stdout === null) throw new Error("The command has no pipes.");
-  const updates: SessionUpdate[] = [];
-  const questions: RequestPermissionRequest[] = [];
   const problems: string[] = [];
   watchLines(child.stdout, problems, options.onMessage);
-  const terminals = new EditorTerminals(options.failTerminals);
-  onTestFinished(() => terminals.close());
-  const app = terminals.serve(
-    client({ name: "test" })
-      .onNotification(
-        methods.client.session.update,
-        ({ params }: { readonly params: SessionNotification }) => {
-          updates.push(params.update);
-        },
-      )
-      .onRequest(
-        methods.client.session.requestPermission,
-        async ({ params }): Promise<RequestPermissionResponse> => {
-          questions.push(params);
-          const rejecting = params.options.find(({ kind }) => kind.startsWith("reject"))?.optionId ?? "";
-          const optionId = await (options.answer?.(params) ?? rejecting);
-          return {
-            outcome: optionId === "cancelled" ? { outcome: "cancelled" } : { outcome: "selected", optionId },
-          };
-        },
-      )
-      .onRequest(methods.client.fs.readTextFile, ({ params }) => {
-        const content = files?.get(params.path);
-        if (content === undefined) throw new Error(`The editor does not know ${params.path}.`);
-        return { content };
-      })
-      .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
-        files?.set(params.path, params.content);
-        return {};
-      }),
-  );
+  const { app, ...heard } = editorApp(options);
   const stream = ndJsonStream(
     Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
     Readable.toWeb(Readable.from(requested(child.stdout))) as ReadableStream<Uint8Array>,
@@ -115,15 +83,51 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
     agent: connection.agent,
     cwd,
     state,
-    updates,
-    questions,
-    terminals,
+    ...heard,
     write: (line) => void child.stdin?.write(`${line}\n`),
     problems,
     end: command.end,
     leave: () => child.stdin?.end(),
     kill: () => void child.kill("SIGKILL"),
   };
+}
+
+/** What an editor answers and hears. */
+function editorApp({ answer, files, failTerminals }: EditorOptions) {
+  const updates: SessionUpdate[] = [];
+  const questions: RequestPermissionRequest[] = [];
+  const terminals = new EditorTerminals(failTerminals);
+  onTestFinished(() => terminals.close());
+  const app = terminals.serve(
+    client({ name: "test" })
+      .onNotification(
+        methods.client.session.update,
+        ({ params }: { readonly params: SessionNotification }) => {
+          updates.push(params.update);
+        },
+      )
+      .onRequest(
+        methods.client.session.requestPermission,
+        async ({ params }): Promise<RequestPermissionResponse> => {
+          questions.push(params);
+          const rejecting = params.options.find(({ kind }) => kind.startsWith("reject"))?.optionId ?? "";
+          const optionId = await (answer?.(params) ?? rejecting);
+          return {
+            outcome: optionId === "cancelled" ? { outcome: "cancelled" } : { outcome: "selected", optionId },
+          };
+        },
+      )
+      .onRequest(methods.client.fs.readTextFile, ({ params }) => {
+        const content = files?.get(params.path);
+        if (content === undefined) throw new Error(`The editor does not know ${params.path}.`);
+        return { content };
+      })
+      .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
+        files?.set(params.path, params.content);
+        return {};
+      }),
+  );
+  return { app, updates, questions, terminals };
 }
 
 /** Without the answers to what no client of ours asked, which it would only print. */

@@ -80,7 +80,7 @@ export class EditorTerminals {
       env: variables,
       pid: child.pid,
       child,
-      limit: Number(outputByteLimit ?? 1_000_000),
+      limit: outputByteLimit ?? 1_000_000,
       output: "",
       isTruncated: false,
       isReleased: false,

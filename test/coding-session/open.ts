@@ -1,6 +1,7 @@
 import type { CodingSession, CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
 import { createCodingSession } from "../../src/app/coding-session/create-coding-session.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 /** A user with a working folder and a home of their own. */
@@ -25,7 +26,7 @@ export function place(files: Readonly<Record<string, string>> = {}): Place {
       const model = new ScriptedModel(steps, { info: { contextWindow: 100_000 } });
       const session = await createCodingSession({
         cwd,
-        environment: { HOME: home, PATH: process.env["PATH"] },
+        environment: withVariables({ HOME: home }),
         model,
         ...options,
       });

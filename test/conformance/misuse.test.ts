@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { Agent as Kernel } from "../../src/core/agent/agent.ts";
 import { createTaskTool } from "../../src/extensions/index.ts";
 import {
   Agent,
@@ -38,16 +37,15 @@ test.each([
   [Agent, { onAsk: "wait" }, 'onAsk is "wait"; it must be "deny" or "pause".'],
   [Agent, { maxParallelToolCalls: 0 }, "maxParallelToolCalls is 0; it must be a whole number from 1."],
   [Agent, { approve: true }, "approve is true; it must be a function."],
-  [Agent, { permission: {} }, "permission is no Gate: pass an object with check(request)."],
+  [Agent, { permission: {} }, "permission is not a Gate: pass an object with check(request)."],
   [Agent, { budget: { dollars: 5 } }, 'Unknown limit of a budget "dollars".'],
   [Agent, { messages: [{ role: "system", content: "x" }] }, 'messages[0] has the role "system"'],
   [Agent, { instructions: "x" }, 'Unknown option "instructions". Did you mean systemPrompt?'],
-  [Agent, { tools: { look: {} } }, "tools is no list: pass [defineTool({ … }), …]."],
+  [Agent, { tools: { look: {} } }, "tools is not a list: pass [defineTool({ … }), …]."],
   [Agent, { tools: [() => "x"] }, "A tool is a function: pass defineTool({ … })."],
   [Agent, { journal: {} }, "journal is none: pass what SessionStore.start()"],
   [Agent, { toolChoice: "any" }, 'toolChoice is "any"; it must be "auto", "none" or "required".'],
   [Agent, { model: { doStream: () => null } }, "model is one of the AI SDK: pass fromAiSdk(model)"],
-  [Kernel, { model: "openai/x" }, 'model is the name "openai/x", which the classes of nano-agent take'],
   [SimpleAgent, { enableToolCalling: "no" }, 'enableToolCalling is "no"; it must be a boolean.'],
   [ReActAgent, { finish: "call" }, 'finish is "call"; it must be "text" or "tool".'],
   [ReActAgent, { finishToolName: "the end" }, 'Tool name "the end" is not usable'],

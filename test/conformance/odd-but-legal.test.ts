@@ -25,7 +25,7 @@ test("messages as JSON lines of which there are none: wrong use, with the one re
 });
 
 test.each(["--cwd=", "--add-dir=", "--output-last-message=", "--json-schema="])(
-  "%s with an empty value is no default: a variable that is not set was meant",
+  "%s with an empty value is not a default: a variable that is not set was meant",
   async (flag) => {
     const server = await modelServer([]);
     const end = await runCommand(["-p", flag, "go"], { env: serverEnv(server) });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { JournalEntry, NewEntry } from "../../src/core/agent/entry.ts";
 import type { Journal } from "../../src/core/agent/journal.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";

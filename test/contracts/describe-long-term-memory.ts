@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LongTermMemory } from "../../src/core/agent/long-term-memory.ts";
 import { isNanoAgentError } from "../../src/core/base/errors.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
+import type { LongTermMemory } from "../../src/memory/long-term-memory.ts";
 import { STOP_WORDS } from "../../src/memory/term-reader.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 

@@ -19,8 +19,8 @@ function withoutComment(path: string, name: string): readonly string[] {
 }
 
 test.each([
-  ["src/core/agent/options.ts", "AgentOptions"],
-  ["src/core/agent/options.ts", "RunOptions"],
+  ["src/agent/options.ts", "AgentOptions"],
+  ["src/agent/options.ts", "RunOptions"],
   ["src/core/tool/tool.ts", "Tool "],
   ["src/core/tool/tool.ts", "ToolDefinition"],
   ["src/agent/agent-loop.ts", "AgentLoopOptions"],

@@ -12,7 +12,7 @@ test.each([
   [["-p", "--permission-mode", "acceptedits", "go"], "Did you mean acceptEdits?"],
   [["-p", "--max-turns", "0", "go"], "write a whole number from 1"],
   [["-p", "--max-turns", "1e3", "go"], "write a whole number from 1"],
-  [["-p", "--max-budget-usd", "free", "go"], "write an amount above 0"],
+  [["-p", "--max-budget-usd", "free", "go"], "write a number above 0"],
   [["-p", "--max-wall-time", "10", "go"], 'write a time such as "90s", "10m" or "1h"'],
   [["-p", "--model"], "--model needs a value"],
   [["-p", "--model", "--yolo", "go"], "--model needs a value"],
@@ -34,16 +34,16 @@ test.each([
   [["-p", "--mcp-config", "x", "go"], "there is no such file. Name a JSON file, or pass JSON itself"],
   [["-p", "--pattern", "plam", "go"], "plan"],
   [["sessions", "lst"], "Did you mean list?"],
-  [["sessions", "list", "--jsn"], "sessions list does not know --jsn. Did you mean --json?"],
-  [["sessions", "verify"], "sessions verify needs FILE."],
+  [["sessions", "list", "--jsn"], "sessions list: Unknown option --jsn. Did you mean --json?"],
+  [["sessions", "verify"], "sessions verify: It needs FILE."],
   [["sessions", "verify", "/nowhere/at/all"], "/nowhere/at/all cannot be read"],
-  [["sessions", "rm"], "sessions rm needs ID."],
+  [["sessions", "rm"], "sessions rm: It needs ID."],
   [["sessions", "show", "a/b"], "is not a session id"],
-  [["sessions", "export", "--format", "htm"], 'does not know --format "htm". Did you mean html?'],
+  [["sessions", "export", "--format", "htm"], '--format "htm": unknown. Did you mean html?'],
   [["version"], "Did you mean nano-agent --version? To send it as a prompt: nano-agent -p -- version"],
   [["session", "list"], "Did you mean nano-agent sessions list?"],
   [["-p", "modles"], "Did you mean nano-agent models?"],
-  [["permissions", "check", "npm", "test"], 'got "test", which is one word too many'],
+  [["permissions", "check", "npm", "test"], '"test" is one word too many'],
   [["-p", "--json-schema", "{nope", "go"], "--json-schema is not JSON"],
   [["-p", "--json-schema", "missing.json", "go"], "cannot be read"],
   [["-p", "--json-schema", '{"type":"nonsense"}', "go"], "--json-schema cannot be used"],
@@ -107,7 +107,7 @@ test("a model the provider does not have is refused with the known ones, nearest
   expect(end.stderr).toContain("Known: gpt-5-mini,");
 });
 
-test("a base URL that is no address is a matter of configuration", async () => {
+test("a base URL that is not an address is a matter of configuration", async () => {
   const end = await runCommand(["-p", "-m", "openai/gpt-5", "go"], {
     env: { OPENAI_API_KEY: TEST_KEY, OPENAI_BASE_URL: "localhost:8080" },
   });

@@ -163,7 +163,7 @@ test.each([
   expect(end.stdout).toMatch(pattern);
 });
 
-test("help is no prompt: it asks no model, and tells of one command where one is named", async () => {
+test("help is not a prompt: it asks no model, and tells of one command where one is named", async () => {
   const [all, long, one, same] = await Promise.all(
     [["help"], ["--help"], ["help", "undo"], ["undo", "--help"]].map((args) => runCommand(args)),
   );

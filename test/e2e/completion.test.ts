@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { COMMANDS } from "../../src/faces/cli/commands.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { runCommand } from "./command.ts";
 
 test("bash completes commands, their actions and their options", async () => {
@@ -16,7 +17,7 @@ test("bash completes commands, their actions and their options", async () => {
         "nano-agent",
         ...words,
       ],
-      { encoding: "utf8", env: { PATH: process.env["PATH"] ?? "" } },
+      { encoding: "utf8", env: withVariables({}) },
     )
       .trim()
       .split(" ");

@@ -144,8 +144,8 @@ test("a call outside of the scratch folder is refused, as in any run", async () 
 });
 
 test.each([
-  [["--kep"], 2, "demo does not know --kep. Did you mean --keep?"],
-  [["now"], 2, 'demo got "now", which is one word too many'],
+  [["--kep"], 2, "demo: Unknown option --kep. Did you mean --keep?"],
+  [["now"], 2, 'demo: "now" is one word too many'],
   [["--model", "nope/x"], 2, 'There is no provider "nope"'],
   [["--model", "openai/gpt-5"], 41, "OPENAI_API_KEY"],
 ])("%j ends with code %i, one line, and nothing left behind", async (args, code, message) => {

@@ -44,7 +44,7 @@ test("a definition that cannot be used is told, and the run goes on without it",
   expect([code, stdout]).toEqual([0, "done\n"]);
   expect(stderr.split("\n")).toEqual([
     expect.stringMatching(/bad\/SKILL\.md: names no skill: add name: to its front matter$/),
-    expect.stringMatching(/bad\.md: the front matter is no YAML, line /),
+    expect.stringMatching(/bad\.md: the front matter is not YAML, line /),
     "",
   ]);
 });

@@ -30,7 +30,7 @@ test("the todo list is there when it is asked for, by flag or configuration, and
   }
 });
 
-test("a name that is no extra tool is refused with those there are", async () => {
+test("a name that is not an extra tool is refused with those there are", async () => {
   const cwd = tempFolder({ "nano-agent.json": '{ "extraTools": ["tod"] }' });
   const flag = await runCommand(["-p", "--extra-tools", "tod", "go"], { cwd: tempFolder({}) });
   const file = await runCommand(["-p", "go"], { cwd });

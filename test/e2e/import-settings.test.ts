@@ -66,8 +66,8 @@ test("settings of Claude Code: what can be taken over is, what cannot is named, 
     '"prompt"',
     "Elicitation",
     "MCP server bad",
-    "defaultMode",
-    "model: choose one",
+    "permissionMode: plan",
+    'model: "opus": choose one',
     "~/.claude/commands are used where they are",
   ])
     expect(text).toContain(part);
@@ -75,6 +75,7 @@ test("settings of Claude Code: what can be taken over is, what cannot is named, 
   expect([done.code, done.stdout.includes("there is an MCP server mine already")]).toEqual([0, true]);
   expect(read(CONFIG)).toContain("// mine");
   expect(await settings()).toEqual({
+    permissionMode: "plan",
     permissions: { allow: ["bash(ls)", "Bash(git status:*)"], deny: ["Read(./.env)"] },
     mcpServers: { mine: { command: "own" }, db: { command: "npx", args: ["db"], env: { A: "${B}" } } },
     hooks: {
@@ -88,15 +89,19 @@ test("settings of Claude Code: what can be taken over is, what cannot is named, 
 
 test("settings of Codex, in TOML", async () => {
   const { run, read, settings } = place({
-    ".codex/config.toml": `model = "gpt-5"\n[mcp_servers.docs]\ncommand = "npx"\nargs = ["docs"]\n[mcp_servers.web]\nurl = "https://x.example/mcp"\nbearer_token_env_var = "WEB_TOKEN"\n[mcp_servers.off]\ncommand = "x"\nenabled = false\n`,
+    ".codex/config.toml": `model = "gpt-5.2-codex"\nmodel_reasoning_effort = "high"\n[mcp_servers.docs]\ncommand = "npx"\nargs = ["docs"]\n[mcp_servers.web]\nurl = "https://x.example/mcp"\nbearer_token_env_var = "WEB_TOKEN"\n[mcp_servers.off]\ncommand = "x"\nenabled = false\n`,
     ".codex/prompts/fix.md": "Fix $1",
     ".codex/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: d\n---\nx",
-    ".codex/rules/default.rules": "allow()",
+    ".codex/rules/default.rules":
+      'prefix_rule(pattern = ["git", ["push", "fetch"]], decision = "prompt")\nprefix_rule(pattern = ["ls"])\nallow()\n',
   });
   const { code, stdout } = await run("codex", "--yes");
   expect(code).toBe(0);
   expect(stdout).toMatch(/off: it is switched off there/);
+  expect(stdout).toContain("line 3: it is not a prefix_rule of plain words");
   expect(await settings()).toEqual({
+    model: "openai/gpt-5.2-codex:high",
+    permissions: { ask: ["Bash(git push:*)", "Bash(git fetch:*)"], allow: ["Bash(ls:*)"] },
     mcpServers: {
       docs: { command: "npx", args: ["docs"] },
       web: { type: "http", url: "https://x.example/mcp", headers: { Authorization: "Bearer ${WEB_TOKEN}" } },
@@ -110,6 +115,20 @@ test("settings of gemini: names of tools and commands in TOML", async () => {
   const { run, read, home, settings } = place({
     ".gemini/settings.json": JSON.stringify({
       tools: { allowed: ["run_shell_command(git status)", "google_web_search"], exclude: ["write_file"] },
+      model: { name: "gemini-2.5-pro" },
+      hooks: {
+        BeforeTool: [
+          {
+            matcher: "write_file|replace",
+            hooks: [
+              { name: "check", type: "command", command: "check.sh", timeout: 5_000 },
+              { name: "old", type: "command", command: "old.sh" },
+            ],
+          },
+        ],
+        BeforeModel: [{ hooks: [{ type: "command", command: "model.sh" }] }],
+      },
+      hooksConfig: { disabled: ["old"] },
       mcpServers: {
         a: { httpUrl: "https://a.example" },
         b: { url: "https://b.example", headers: { X: "1" } },
@@ -121,8 +140,17 @@ test("settings of gemini: names of tools and commands in TOML", async () => {
   });
   const { code, stdout } = await run("gemini", "--yes", "--json");
   const { left } = JSON.parse(stdout) as { readonly left: readonly { readonly what: string }[] };
-  expect([code, left.map(({ what }) => what)]).toEqual([0, ["allow: google_web_search", "/bad"]]);
+  expect([code, left.map(({ what }) => what)]).toEqual([
+    0,
+    ["allow: google_web_search", "hooks.BeforeModel", "/bad"],
+  ]);
   expect(await settings()).toEqual({
+    model: "google/gemini-2.5-pro",
+    hooks: {
+      PreToolUse: [
+        { matcher: "write_file|replace", hooks: [{ type: "command", command: "check.sh", timeout: 5 }] },
+      ],
+    },
     permissions: { allow: ["Bash(git status:*)"], deny: ["write"] },
     mcpServers: {
       a: { type: "http", url: "https://a.example" },
@@ -138,6 +166,7 @@ test("settings of gemini: names of tools and commands in TOML", async () => {
 test("settings of opencode: permissions, servers, commands and agents", async () => {
   const { run, read, settings } = place({
     ".config/opencode/opencode.jsonc": `{ // mine
+      "model": "anthropic/claude-sonnet-4-5",
       "permission": { "edit": "ask", "bash": { "git *": "allow", "*": "ask" }, "webfetch": "deny", "odd": "maybe" },
       "mcp": { "a": { "type": "local", "command": ["npx", "a"], "environment": { "K": "v" } }, "b": { "type": "remote", "url": "https://b.example" } },
       "command": { "test": { "template": "Test $ARGUMENTS", "description": "Runs tests" } },
@@ -148,6 +177,7 @@ test("settings of opencode: permissions, servers, commands and agents", async ()
   const { code, stdout } = await run("opencode", "--yes");
   expect([code, /plugin: plugins of other agents/.test(stdout)]).toEqual([0, true]);
   expect(await settings()).toEqual({
+    model: "anthropic/claude-sonnet-4-5",
     permissions: { ask: ["edit", "bash"], allow: ["bash(git *)"], deny: ["web_fetch"] },
     mcpServers: {
       a: { command: "npx", args: ["a"], env: { K: "v" } },

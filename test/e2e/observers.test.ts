@@ -24,7 +24,8 @@ test("--verbose says on standard error what happens, without secrets, and the an
   expect(stderr).not.toContain("ghp_a1B2");
 });
 
-test("runs are told to the OpenTelemetry providers of the process when the user's configuration says so", async () => {
+/** A module that registers a provider of traces, which says at its flush what spans there were. */
+function tracing(): string {
   const setup = join(tempFolder({}), "otel.mjs");
   const { resolve } = createRequire(import.meta.url);
   writeFileSync(
@@ -37,20 +38,36 @@ test("runs are told to the OpenTelemetry providers of the process when the user'
        async forceFlush() { process.stderr.write("spans: " + held.join(", ") + "\\n"); },
      }] }));`,
   );
-  const server = await modelServer([says("done")]);
-  const { code, stderr } = await runCommand(["-p", "go"], {
-    env: {
-      ...serverEnv(server),
-      XDG_CONFIG_HOME: tempFolder({ "nano-agent/config.json": '{ "openTelemetry": {} }' }),
-      NODE_OPTIONS: `--import ${setup}`,
-    },
-    cwd: tempFolder({}),
-  });
-  expect([code, stderr]).toEqual([
-    0,
-    expect.stringMatching(/^spans: chat \S+, invoke_agent nano-agent\n$/) as unknown,
-  ]);
-});
+  return setup;
+}
+
+test.each([
+  ["a run without a screen", []],
+  ["a run of a program that opened a session", [process.execPath, "--input-type=module", "-e"]],
+])(
+  "%s is told to the OpenTelemetry providers of the process when the user's configuration says so",
+  async (_, node) => {
+    const server = await modelServer([says("done")]);
+    const library = JSON.stringify(join(import.meta.dirname, "../../dist/lib/coding-agent/index.js"));
+    const program = `import { createCodingSession } from ${library};
+    await using session = await createCodingSession({ keep: false });
+    await session.send("go");`;
+    const { code, stderr } = await runCommand(["-p", "go"], {
+      env: {
+        ...serverEnv(server),
+        XDG_CONFIG_HOME: tempFolder({ "nano-agent/config.json": '{ "openTelemetry": {} }' }),
+        NODE_OPTIONS: `--import ${tracing()}`,
+        PROGRAM: program,
+      },
+      cwd: tempFolder({}),
+      ...(node.length === 0 ? {} : { shell: `exec ${node.join(" ")} "$PROGRAM"` }),
+    });
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^spans: chat \S+, invoke_agent nano-agent\n$/) as unknown,
+    ]);
+  },
+);
 
 test("a project cannot have its runs told to anybody", async () => {
   const server = await modelServer([says("done")]);

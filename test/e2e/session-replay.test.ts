@@ -176,7 +176,7 @@ test("--from N without a fork sets aside what came later, and -c goes on from th
   expect(await place.run(["sessions", "replay", "s"])).toMatchObject({ code: 0 });
 });
 
-test("2: a step that is no number or not there, before anything is asked or written", async () => {
+test("2: a step that is not a number or not there, before anything is asked or written", async () => {
   const place = await workedPlace();
   const before = snapshot(place);
   const server = await modelServer([]);
@@ -257,7 +257,7 @@ test("sessions find and list --search find sessions of the folder by text", asyn
   expect((await place.run(["sessions", "find"])).code).toBe(2);
 });
 
-test("sessions import makes a session that goes on; what is no session is refused", async () => {
+test("sessions import makes a session that goes on; what is not a session is refused", async () => {
   const place = sessionPlace({
     "pi.jsonl":
       '{"type":"session","id":"x","timestamp":"2026-01-01T00:00:00Z"}\n{"type":"message","message":{"role":"user","content":"Hello"}}\n{torn\n',

@@ -143,7 +143,7 @@ test("a broken command costs itself, and the others work", async () => {
   expect(code).toBe(0);
   const text = stderr.replaceAll(/\s+/g, " ");
   for (const part of [
-    "bad.md: the front matter is no YAML",
+    "bad.md: the front matter is not YAML",
     "has no text",
     "is named",
     "allowed-tools of /good",

@@ -191,7 +191,7 @@ test.each([
   [["undo", "7"], "There is no turn 7"],
   [["undo", "1", "a.txt"], "one word too many"],
   [["undo", "--forse"], "Did you mean --force"],
-  [["redo", "1"], 'redo got "1", which is one word too many'],
+  [["redo", "1"], 'redo: "1" is one word too many'],
 ])("2: %j", async (args, message) => {
   const place = sessionPlace({ "a.txt": "one\n" });
   const server = await modelServer([says("hello")]);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import { type Message, messageText } from "../../src/core/message/message.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";

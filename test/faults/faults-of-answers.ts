@@ -225,7 +225,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
     requests: 1,
   },
   {
-    scenario: "an error status with a body that is no JSON, of 10 MB",
+    scenario: "an error status with a body that is not JSON, of 10 MB",
     outcome: "1, with the beginning of the words",
     steps: () => [replies({ status: 400, body: "nonsense ".repeat(1_200_000) })],
     wires: CHAT,
@@ -254,7 +254,7 @@ export const FAULTS_OF_ANSWERS: readonly Fault[] = [
   },
   {
     scenario: "a JSON document with status 200 instead of events",
-    outcome: "1, says that it is no stream of events",
+    outcome: "1, says that it is not a stream of events",
     steps: () => [replies({ headers: { "content-type": "application/json" }, body: '{"hello":"there"}' })],
     code: 1,
     stderr: ["JSON document"],

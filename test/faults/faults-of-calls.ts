@@ -12,7 +12,7 @@ export const FAULTS_OF_CALLS: readonly Fault[] = [
       ["that break off", '{"command": "echo ran >> eff'],
       ["that are a list", '["echo ran >> effects"]'],
       ["that are a number", "5"],
-      ["that are no JSON at all", "echo ran >> effects"],
+      ["that are not JSON at all", "echo ran >> effects"],
       ["with the wrong field", '{"comand": "echo ran >> effects"}'],
       ["of the wrong type", '{"command": {"echo": "ran"}}'],
     ] as const

@@ -50,7 +50,7 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
     told: ["/dev/tty"],
   }),
   child(
-    "output with NUL and bytes that are no UTF-8",
+    "output with NUL and bytes that are not UTF-8",
     "replaced; the next request is valid",
     "printf 'a\\0b\\377\\376c\\355\\240\\275d'",
     {

@@ -166,7 +166,7 @@ export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "gzip that is no gzip",
+    scenario: "gzip that is not gzip",
     outcome: "1, bounded",
     steps: (wire) => [streams(spoken(wire, OK), { "content-encoding": "gzip" })],
     wires: CHAT,

@@ -72,7 +72,7 @@ export const FAULTS_OF_DISKS: readonly Fault[] = [
     ...remembering("both"),
     stderr: [/the run goes on without: .*full/],
   }),
-  disk("a long-term memory that is no database", "it is put aside, saying so; the run goes on", {
+  disk("a long-term memory that is not a database", "it is put aside, saying so; the run goes on", {
     ...remembering("static"),
     stderr: ["It was set aside as"],
     prepare: ({ state }) => {

@@ -1,5 +1,5 @@
-import type { Hook, HookPoint } from "../../src/core/agent/hook.ts";
-import type { AgentOptions } from "../../src/core/agent/options.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
+import type { Hook, HookPoint } from "../../src/plugins/hook.ts";
 import { hangs, type LibraryFault, odd, throws, throwsText } from "./library-fault.ts";
 
 /** Points a run passes; those of `observe` are tried in a test of their own. */

@@ -130,7 +130,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
   },
   {
     scenario: "plain text with status 200",
-    outcome: "bounded: 1, says that it is no event stream",
+    outcome: "bounded: 1, says that it is not an event stream",
     steps: () => [replies({ body: "hello there" })],
     code: 1,
     stderr: ["no event stream"],
@@ -182,7 +182,7 @@ export const FAULTS_OF_STREAMS: readonly Fault[] = [
     sampled: true,
   },
   {
-    scenario: "bytes that are no UTF-8",
+    scenario: "bytes that are not UTF-8",
     outcome: "replaced; the session can be gone on with",
     steps: (wire) => {
       const bytes = Buffer.from(spoken(wire, says("ab#cd")), "utf8");

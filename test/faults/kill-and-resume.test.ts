@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import { JsonlJournal } from "../../src/session/jsonl-journal.ts";

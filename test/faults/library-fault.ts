@@ -1,4 +1,4 @@
-import type { AgentOptions } from "../../src/core/agent/options.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
 import type { StopReason } from "../../src/core/base/stop-reason.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import type { Tool, ToolContext } from "../../src/core/tool/tool.ts";

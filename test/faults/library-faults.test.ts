@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import { JsonlJournal } from "../../src/session/jsonl-journal.ts";
 import { calls, says } from "../../src/testing/script.ts";

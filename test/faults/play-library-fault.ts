@@ -1,4 +1,4 @@
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";
 import { JsonlJournal } from "../../src/session/jsonl-journal.ts";

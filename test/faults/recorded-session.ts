@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { JsonlJournal } from "../../src/session/jsonl-journal.ts";

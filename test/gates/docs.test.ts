@@ -12,7 +12,7 @@ test("every exported declaration has a doc comment directly above it", () => {
       "",
       "/** Another comment */ const own = 1;",
       "export const bare = own;",
-      "// a line comment is no doc comment",
+      "// a line comment is not a doc comment",
       "export class Bare {}",
       "export interface Shape {}",
       "export { own };",

@@ -14,6 +14,9 @@ test.each([
   ["test/a.test.ts", 'vi.mock("./b.ts");'],
   ["docs/a.md", "cd /srv/checkout && npm test"],
   ["README.md", "See issue #12."],
+  ["src/a.ts", 'throw new Error(`"${name}" is no model name`);'],
+  ["src/a.ts", 'throw new Error("The file is broken. Mend it.");'],
+  ["docs/a.md", "A colon is no part of a name."],
 ])("%s must not say: %s", (path, text) => {
   expect(checkWords(tempFolder({ [path]: text })).findings).toEqual([expect.stringContaining(`${path}:1  `)]);
 });
@@ -21,7 +24,9 @@ test.each([
 test.each([
   ["src/a.ts", "export const todo = { name: 'todo' };"],
   ["src/a.ts", "// answers 501 Not Implemented"],
-  ["src/a.test.ts", "// @ts-expect-error a number is no name"],
+  ["src/a.test.ts", "// @ts-expect-error a number is not a name"],
+  ["src/a.ts", 'throw new Error("There is no such model, and it is no longer sold.");'],
+  ["src/a.ts", "// What is no model."],
   ["docs/a.md", "The todo tool keeps TODO lists."],
 ])("%s may say: %s", (path, text) => {
   expect(checkWords(tempFolder({ [path]: text }))).toEqual({ looked: 1, findings: [] });

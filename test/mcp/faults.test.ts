@@ -56,7 +56,7 @@ const START_ENDS: { readonly [fault in StartFault]: { readonly stdio: RegExp; re
     http: /version is not supported: 1999-01-01/,
   },
   refuses: { stdio: /not today/, http: /not today/ },
-  floods: { stdio: /10000 lines that are no messages/, http: /did not start within 30 s/ },
+  floods: { stdio: /10000 lines that are not messages/, http: /did not start within 30 s/ },
 };
 
 const STARTS = Object.keys(START_ENDS) as StartFault[];

@@ -9,14 +9,14 @@ export type StartFault = "hangs" | "dies" | "garbage" | "version" | "refuses" | 
 export const CALL_FAULTS = {
   hangs: "never answers",
   dies: "dies",
-  garbage: "prints something that is no message",
+  garbage: "prints something that is not a message",
   wrong_id: "answers calls that nobody made",
   answers_twice: "answers twice",
   huge: "sends 50 MB",
   floods: "sends 5,000 notifications",
   refuses: "answers with an error",
   unknown_block: "sends content nobody knows",
-  no_object: "answers with something that is no result",
+  no_object: "answers with something that is not a result",
   no_content: "sends structured content alone",
 } as const;
 
@@ -112,11 +112,8 @@ export function scriptedAnswers(plan: FaultPlan): Answers {
     } else if (method === "tools/list") {
       const extra = hasNewTool ? [{ ...TOOLS[0], name: "brand_new" }] : [];
       answer({ tools: [...TOOLS, ...(plan.tools ?? []), ...extra] });
-    } else if (method === "prompts/list") answer({ prompts: plan.prompts });
-    else if (method === "prompts/get") {
-      const text = `${params?.name} with ${JSON.stringify(params?.arguments)}`;
-      answer({ messages: [{ role: "user", content: { type: "text", text } }] });
-    } else if (method === "tools/call") {
+    } else if (method.startsWith("prompts/")) answer(promptAnswer(method, params, plan));
+    else if (method === "tools/call") {
       const name = params?.name as ToolName;
       if (name === "new_tool") {
         hasNewTool = true;
@@ -128,6 +125,12 @@ export function scriptedAnswers(plan: FaultPlan): Answers {
       } else play(name, { id, voice, params });
     } else voice.send({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown method" } });
   };
+}
+
+function promptAnswer(method: string, params: Message["params"], { prompts }: FaultPlan): object {
+  if (method === "prompts/list") return { prompts };
+  const text = `${params?.name} with ${JSON.stringify(params?.arguments)}`;
+  return { messages: [{ role: "user", content: { type: "text", text } }] };
 }
 
 function faultOfStart({ start, until }: FaultPlan): StartFault | undefined {

@@ -13,6 +13,7 @@ import { toMcpResult } from "../../src/extensions/mcp/tool-result.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { startCommand } from "../e2e/command.ts";
+import { onLoopback } from "../on-loopback.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { type Answers, startFaultyHttp, type Voice } from "./faulty-server.ts";
 import { definitionOf } from "./server-room.ts";
@@ -218,15 +219,7 @@ async function withToken(target: URL, token: string): Promise<string> {
     passed.on("error", () => response.destroy());
     incoming.pipe(passed);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return `${await onLoopback(server)}/mcp`;
 }
 
 test("the inspector lists and calls the tools of the server", async () => {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { modelServer, runCommand, serverEnv } from "../e2e/command.ts";
+import { onLoopback } from "../on-loopback.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { startFaultyHttp } from "./faulty-server.ts";
 
@@ -28,15 +28,8 @@ async function startProxy(target: URL): Promise<{ readonly url: string; readonly
     note(incoming);
     socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return { url: `http://us:pa@127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  const origin = await onLoopback(server);
+  return { url: origin.replace("http://", "http://us:pa@"), asked };
 }
 
 /** Runs a call of a server at an address of a name that nobody knows but the proxy. */

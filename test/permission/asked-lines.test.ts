@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { PolicyMode } from "../../src/permission/permission-mode.ts";
+import type { PermissionMode } from "../../src/permission/permission-mode.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { EVERYDAY_LINES, EVERYDAY_RULES, LINES_WITH_CD } from "./asked-lines.ts";
 import { policyIn, shellRules } from "./shell-rules.ts";
@@ -17,7 +17,7 @@ function workspace(): string {
 }
 
 /** The share of everyday lines that ask, in percent. */
-function asking(rules: string, mode: PolicyMode, lines: readonly string[] = EVERYDAY_LINES): number {
+function asking(rules: string, mode: PermissionMode, lines: readonly string[] = EVERYDAY_LINES): number {
   const policy = policyIn(workspace(), { rules: shellRules(rules), mode });
   const asked = lines.filter(
     (command) => policy.check({ tool: "bash", input: { command } }).decision !== "allow",
@@ -40,7 +40,7 @@ test("a rule for cd is enough for lines that go into a folder first", () => {
 test("where edits are accepted, folders are made and files copied inside the workspace", () => {
   const folder = workspace();
   const decide =
-    (mode: PolicyMode) =>
+    (mode: PermissionMode) =>
     (command: string): string =>
       policyIn(folder, { mode }).check({ tool: "bash", input: { command } }).decision;
   const fine = ["mkdir -p src/new/deep", "mkdir a b", "cp src/a.ts src/c.ts", "cp -p src/a.ts ."];

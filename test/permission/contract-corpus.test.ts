@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseRule } from "../../src/permission/parse-rule.ts";
-import { POLICY_MODES } from "../../src/permission/permission-mode.ts";
+import { PERMISSION_MODES } from "../../src/permission/permission-mode.ts";
 import { createPolicy } from "../../src/permission/policy.ts";
 import type { Rule } from "../../src/permission/rule.ts";
 import { tempFolder } from "../temp-folder.ts";
@@ -65,7 +65,7 @@ describe("the corpus written from the rules alone", () => {
         platform: "linux",
         rules: wholeRules(rules),
         defaults: false,
-        mode: POLICY_MODES.find((each) => each === mode) ?? "default",
+        mode: PERMISSION_MODES.find((each) => each === mode) ?? "default",
       });
       const filled = Object.fromEntries(
         Object.entries(input).map(([key, value]) => [

@@ -13,6 +13,7 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { modelServer, serverEnv } from "../e2e/command.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { MALICIOUS_REPOSITORIES, type MaliciousRepository } from "./malicious-repositories.ts";
 
@@ -95,7 +96,13 @@ test.skipIf(!STRACE).each(MALICIOUS_REPOSITORIES.map((repository) => [repository
       ],
       {
         cwd,
-        env: { HOME: home, EVIL: evil.url, ...serverEnv(server), ...repository.env, PATH: path },
+        env: withVariables({
+          HOME: home,
+          EVIL: evil.url,
+          ...serverEnv(server),
+          ...repository.env,
+          PATH: path,
+        }),
         stdio: "ignore",
       },
     );

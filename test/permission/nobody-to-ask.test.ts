@@ -2,9 +2,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
 import type { Approver, Gate } from "../../src/core/agent/gate.ts";
-import type { AgentOptions } from "../../src/core/agent/options.ts";
 import { createApprover } from "../../src/permission/approver.ts";
 import { PolicyGate } from "../../src/permission/policy-gate.ts";
 import { SessionRules } from "../../src/permission/session-rules.ts";
@@ -164,7 +164,7 @@ test.skipIf(!SCRIPT)(
   },
 );
 
-test.skipIf(!SCRIPT)("what was typed before the question is no answer (needs script)", async () => {
+test.skipIf(!SCRIPT)("what was typed before the question is not an answer (needs script)", async () => {
   const refuse = onceAsked(({ type }) => type("n"));
   const { code, made } = await onTerminal("-p go", refuse, "yyyyyyyy\ny\n");
   expect({ code, made: made() }).toEqual({ code: 3, made: false });

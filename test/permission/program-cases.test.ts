@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../temp-folder.ts";
+import { OPTION_CASES } from "./option-cases.ts";
 import { COVERED, NOT_COVERED, PROGRAM_CASES } from "./program-cases.ts";
 import { policyIn, shellRules } from "./shell-rules.ts";
 
@@ -17,7 +18,7 @@ function workspace(): string {
 
 test("every case under rules of the user is decided as the rules say", () => {
   const folder = workspace();
-  const wrong = PROGRAM_CASES.flatMap(([line, command, expected]) => {
+  const wrong = [...PROGRAM_CASES, ...OPTION_CASES].flatMap(([line, command, expected]) => {
     const policy = policyIn(folder, { rules: shellRules(line), defaults: false });
     const { decision, reason } = policy.check({ tool: "bash", input: { command } });
     return decision === expected

@@ -253,6 +253,8 @@ export const COVERED: readonly string[] = [
   'for f in *; do cat "$f"; done',
   'for f in *; do sort -- "$f"; done',
   "wc -l *",
+  "xxd -b package.json",
+  "uniq -c package.json",
   "grep x *",
   "jq . src/*",
 ];
@@ -350,6 +352,10 @@ export const NOT_COVERED: readonly string[] = [
   "diff */* package.json",
   "jq . *",
   "tar tf 'a b:c'",
+  // Behind its first operand xxd takes whatever follows for the file it writes, and so does uniq on some systems.
+  "xxd package.json --",
+  "xxd package.json -b",
+  "uniq package.json -c",
   // What follows links leads out of the workspace.
   "rg -L x",
   "tree -l",

@@ -179,6 +179,57 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
       }).toEqual({ pwned: false, placeholders: false });
     });
 
+    /** What makes the folder itself a repository, beside `config`. */
+    const BARE = `mkdir -p objects refs; echo "ref: refs/heads/main" > HEAD`;
+    const CONFIG = `printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = "touch %s/pwned; false"\n' "$PWD" > config`;
+
+    test.each([
+      ["that it makes of the workspace itself", () => undefined, `${BARE}; ${CONFIG}`],
+      [
+        "that the workspace itself is",
+        (workspace: string) =>
+          void spawnSync("bash", ["-c", `${BARE}; echo "[core]" > config`], { cwd: workspace }),
+        CONFIG,
+      ],
+    ] as const)("in a bare repository %s", async (_name, prepare, command) => {
+      const room = await openSandboxRoom({}, prepare);
+      await room.bash({ command });
+      runStatus(room.cwd);
+      expect({
+        pwned: existsSync(join(room.cwd, "pwned")),
+        isBare: existsSync(join(room.cwd, "objects")),
+      }).toEqual({
+        pwned: false,
+        isBare: true,
+      });
+    });
+
+    test("when a command that was started before it ends and takes its placeholders along", async () => {
+      const room = await openSandboxRoom({}, repository);
+      await room.bash({ command: "until test -e go; do sleep 0.05; done", background: true });
+      const attack = `${EVIL}; touch go; until test -e on; do sleep 0.05; done; printf '../evil\n' > .git/commondir; echo $?`;
+      await room.bash({ command: attack, background: true });
+      await until(async () =>
+        /exited|exit code/.test(textOf((await room.job({ action: "output", id: "job_1" })).content)),
+      );
+      writeFileSync(join(room.cwd, "on"), "");
+      await until(async () =>
+        /exited|exit code/.test(textOf((await room.job({ action: "output", id: "job_2" })).content)),
+      );
+      runStatus(room.cwd);
+      expect({
+        pwned: existsSync(join(room.cwd, "pwned")),
+        placeholders: existsSync(join(room.cwd, ".git", "commondir")),
+      }).toEqual({ pwned: false, placeholders: false });
+    });
+
+    test("the attack with a bare repository works where nothing confines it", () => {
+      const cwd = tempFolder();
+      spawnSync("bash", ["-c", `${BARE}; ${CONFIG}`], { cwd, stdio: "ignore" });
+      runStatus(cwd);
+      expect(existsSync(join(cwd, "pwned"))).toBe(true);
+    });
+
     test("the attack works where nothing confines it", () => {
       const cwd = tempFolder();
       repository(cwd);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
-import type { Compactor } from "../../src/core/agent/compactor.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import type { ModelRequest } from "../../src/core/model/model.ts";
+import type { Compactor } from "../../src/memory/context/compactor.ts";
 import { firstAndLast } from "../../src/memory/context/first-and-last.ts";
 import { summaryCompaction } from "../../src/memory/context/summary-compaction.ts";
 import { finishes, says } from "../../src/testing/script.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { Agent } from "../../src/core/agent/agent.ts";
-import type { AgentOptions } from "../../src/core/agent/options.ts";
+import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
 import { textOf } from "../../src/core/message/message.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { calls, finishes, type ScriptPiece, says } from "../../src/testing/script.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { toAgUiEvents } from "../../src/adapters/ag-ui.ts";
 import type { AgUiEvent } from "../../src/adapters/ag-ui-event.ts";
 import { type StepEvent, toStepEvents } from "../../src/adapters/step-events.ts";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
 import { messageText, userMessage } from "../../src/core/message/message.ts";
 import { firstAndLast } from "../../src/memory/context/first-and-last.ts";

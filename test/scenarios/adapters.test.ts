@@ -3,7 +3,7 @@ import { toAgUiEvents } from "../../src/adapters/ag-ui.ts";
 import type { AgUiEvent } from "../../src/adapters/ag-ui-event.ts";
 import { toJsonLines, toServerSentEvents } from "../../src/adapters/frames.ts";
 import { type StepEvent, toStepEvents } from "../../src/adapters/step-events.ts";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
 import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
 import { ReActAgent } from "../../src/patterns/react-agent.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { SessionState } from "../../src/core/agent/session-state.ts";
@@ -119,7 +119,7 @@ test("a model that is none, an effort nobody knows and a price nobody knows unde
   const model = new ScriptedModel([], { info: { price: { input: 1, output: 1 } } });
   const agent = new Agent({ model, budget: { usd: 1 } });
 
-  await expect(agent.setModel("openai/gpt-5.5")).rejects.toThrow("model is the name");
+  await expect(agent.setModel("nowhere/gpt-5.5")).rejects.toThrow('There is no provider "nowhere"');
   await expect(agent.setModel(model, { effort: "huge" as never })).rejects.toThrow("effort");
   await expect(agent.setModel(new ScriptedModel([]))).rejects.toThrow("budget.usd needs a price");
 
@@ -235,7 +235,7 @@ test("a cut answer is marked also where the conversation keeps answers only, and
 });
 
 test("a run that is stopped before the model said anything leaves nothing to mark", async () => {
-  const model = parts([], [{ type: "text_delta", index: 0, text: "hi" }, FINISH]);
+  const model = parts([{ type: "text_delta", index: 0, text: "hi" }, FINISH]);
   const agent = new Agent({ model });
 
   const running = agent.run("tell", { onEvent: ({ type }) => type === "turn_start" && agent.stop() });

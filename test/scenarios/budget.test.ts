@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { runNested } from "../../src/core/agent/nested-run.ts";
-import type { AgentOptions } from "../../src/core/agent/options.ts";
 import type { RunContext } from "../../src/core/agent/run-context.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { userMessage } from "../../src/core/message/message.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
-import type { Compaction, CompactionTask, Compactor } from "../../src/core/agent/compactor.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { userMessage } from "../../src/core/message/message.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
+import type { Compaction, CompactionTask, Compactor } from "../../src/memory/context/compactor.ts";
 import { calls, fails, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, eventTypes, lines, tool } from "./conversation.ts";
@@ -57,7 +57,7 @@ test("before a request that would not fit the conversation is replaced by a summ
   model.assertFinished();
 });
 
-test("the request for a summary costs and counts, but is no turn and no message", async () => {
+test("the request for a summary costs and counts, but is neither a turn nor a message", async () => {
   const info = { price: { input: 1000, output: 1000 } };
   const model = new ScriptedModel([calls("read"), calls("read"), says("S"), says("end")], { info });
   const result = await new Agent({ model, tools, compaction: summaryOver(4) }).run("go");

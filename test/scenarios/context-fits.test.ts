@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import { endRun } from "../../src/core/agent/end-run.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { runNested } from "../../src/core/agent/nested-run.ts";

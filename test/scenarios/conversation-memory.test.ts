@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { NewEntry } from "../../src/core/agent/entry.ts";
-import { InMemoryMemory } from "../../src/core/agent/in-memory-memory.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import { firstAndLast } from "../../src/memory/context/first-and-last.ts";
+import { InMemoryMemory } from "../../src/memory/in-memory-memory.ts";
 import { SessionStore } from "../../src/session/session-store.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
 import { textOf } from "../../src/core/message/message.ts";
 import { createTaskTool } from "../../src/extensions/subagents/task-tool.ts";

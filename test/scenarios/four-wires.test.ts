@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import type { WireName } from "../../src/core/message/block.ts";

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
-import { finishPrintHook } from "../../src/core/agent/finish-print.ts";
-import { HOOK_POINTS, type HookOptions, type HookPoint } from "../../src/core/agent/hook.ts";
-import type { AgentOptions } from "../../src/core/agent/options.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import { ReActAgent } from "../../src/patterns/react-agent.ts";
+import { finishPrintHook } from "../../src/plugins/finish-print.ts";
+import { HOOK_POINTS, type HookOptions, type HookPoint } from "../../src/plugins/hook.ts";
 import { calls, type ScriptStep, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { createBatchTool } from "../../src/tools/batch-tool.ts";
@@ -313,7 +313,7 @@ test("an answer whose calls a hook gave ids in use is refused", async () => {
   ]);
 });
 
-test("a wrong point, a hook that is no function and a name nobody knows are misuse", () => {
+test("a wrong point, a hook that is not a function and a name nobody knows are misuse", () => {
   const { agent } = agentWith([]);
   const thrown = (act: () => unknown): unknown => {
     try {

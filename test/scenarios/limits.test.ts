@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import { MaxIterationsError } from "../../src/core/agent/result.ts";
 import { calls, fails, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -67,7 +67,7 @@ test.each([
   [{ maxSteps: 3 }, 'Unknown option "maxSteps"'],
   [{ tools: [tool("read"), tool("read")] }, 'Tool "read" is defined twice'],
   [{ tools: [{ name: "read" }] }, "was not made by defineTool()"],
-  [{ model: "anthropic/x" }, 'model is the name "anthropic/x"'],
+  [{ model: "nowhere/x" }, 'There is no provider "nowhere"'],
 ])("misuse throws before any request: %j", (options, message) => {
   const model = new ScriptedModel([]);
   expect(() => new Agent({ model, ...options } as never)).toThrow(message);

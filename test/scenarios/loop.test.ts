@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import { UNREADABLE } from "../../src/core/agent/loop.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { calls, fails, finishes, says, thinks } from "../../src/testing/script.ts";

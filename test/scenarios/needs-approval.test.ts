@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
 import type { ApprovalAnswer, ApprovalRequest } from "../../src/core/agent/gate.ts";
-import type { AgentOptions } from "../../src/core/agent/options.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import type { ToolDefinition } from "../../src/core/tool/tool.ts";
 import { calls, says } from "../../src/testing/script.ts";

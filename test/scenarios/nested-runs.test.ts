@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
 import { endRun } from "../../src/core/agent/end-run.ts";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { runNested } from "../../src/core/agent/nested-run.ts";
-import type { AgentOptions } from "../../src/core/agent/options.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";
 import type { RunContext } from "../../src/core/agent/run-context.ts";
 import { userMessage } from "../../src/core/message/message.ts";

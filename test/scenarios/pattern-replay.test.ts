@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PatternName } from "../../src/app/config/pattern-name.ts";
+import type { PatternName } from "../../src/app/config/config-schema.ts";
 import { createPatternAgent } from "../../src/app/pattern-agent.ts";
 import { patternConductor } from "../../src/app/replay/pattern-conductor.ts";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { Agent as CoreAgent } from "../../src/core/agent/agent.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import {
   Agent,
@@ -112,7 +111,7 @@ test.each(kinds)(
 );
 
 test.each(kinds)("%s takes the name of a model", async (_name, make) => {
-  expect(make({ model: "anthropic/claude-sonnet-4-5" })).toBeInstanceOf(CoreAgent);
+  expect(make({ model: "anthropic/claude-sonnet-4-5" })).toBeInstanceOf(Agent);
   expect(() => make({ model: "nowhere/x" })).toThrow("nowhere");
   expect(() => make({} as never)).toThrow("model is missing");
 });

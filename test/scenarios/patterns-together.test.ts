@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import { MessageHub } from "../../src/patterns/message-hub.ts";
 import { fanoutPipeline, sequentialPipeline } from "../../src/patterns/pipelines.ts";
 import { ReflectionAgent } from "../../src/patterns/reflection-agent.ts";

@@ -133,7 +133,7 @@ test("a value whose fields fit but which is refused as a whole is asked for agai
   expect([result.output, asked[2]?.includes("from must be before to")]).toEqual([{ from: 1, to: 2 }, true]);
 });
 
-test("a schema that is no object is one question", async () => {
+test("a schema that is not an object is one question", async () => {
   const { input } = person("7");
   expect((await new UserAgent({ input }).run("How many?", { schema: { type: "integer" } })).output).toBe(7);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
 import type { ApprovalAnswer, Gate } from "../../src/core/agent/gate.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import type { AgentOptions } from "../../src/core/agent/options.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { SimpleAgent } from "../../src/patterns/simple-agent.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";

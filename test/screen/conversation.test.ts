@@ -42,7 +42,7 @@ test("a prompt on the command line is sent first", async () => {
   expect(await leave(program)).toBe(0);
 });
 
-test("a command asks, a key that comes too early is no answer, and a yes runs what was shown", async () => {
+test("a command asks, a key that comes too early is not an answer, and a yes runs what was shown", async () => {
   const { program } = await openScreen([
     calls("bash", { command: "touch made; echo made it" }),
     says("It is there."),

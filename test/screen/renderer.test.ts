@@ -148,3 +148,58 @@ test("whatever is drawn and however the window changes, each final line is there
     { numRuns: 300 },
   );
 });
+
+const SURE = fc
+  .array(fc.constantFrom("word ", "字符", "longlonglong", "x", "a-b "), { minLength: 1, maxLength: 30 })
+  .map((parts) => parts.join(""));
+
+test("a frame that reaches a window when it has another size already overwrites no line", async () => {
+  const step = fc.record({
+    final: fc.array(SURE, { maxLength: 3 }),
+    live: fc.array(SURE, { maxLength: 3 }),
+    size: fc.option(
+      fc.record({ columns: fc.integer({ min: 20, max: 70 }), rows: fc.integer({ min: 20, max: 30 }) }),
+    ),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+      const { emulator, renderer, flush } = room(60, 24);
+      await emulator.write("$ before 1\r\n$ before 2\r\n");
+      let columns = 60;
+      const wanted: string[] = [];
+      for (const { final, live, size } of steps) {
+        const fit = (text: string): readonly Line[] => wrapLine([span(text)], { width: columns });
+        const lines = final.map((text, index) => `#${wanted.length + index}#${text}`);
+        wanted.push(...final.map((text) => text.replaceAll(" ", "")));
+        const below = live.flatMap((text) => fit(text).slice(0, 1));
+        renderer.draw({
+          final: lines.flatMap(fit),
+          live: [...below, [span(">")]],
+          caret: { row: below.length, column: 1 },
+        });
+        // The window changes, the frame comes, and only then is the change known here.
+        if (size !== null) emulator.resize(size);
+        await flush();
+        if (size === null) continue;
+        renderer.resize(size);
+        columns = size.columns;
+        await flush();
+      }
+      const text = emulator.rows.join("").replaceAll(" ", "");
+      const [before, ...printed] = text.split(/#\d+#/);
+      expect(before?.slice(0, 16)).toBe("$before1$before2");
+      // What was drawn in place may have been left behind between and in them.
+      expect(wanted.filter((each, index) => !isPartOf(each, printed[index] ?? ""))).toEqual([]);
+      expect(printed).toHaveLength(wanted.length);
+      emulator.dispose();
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** Whether the letters of a text stand in another one in their order. */
+function isPartOf(text: string, whole: string): boolean {
+  let at = 0;
+  for (const letter of whole) if (letter === text[at]) at++;
+  return at === text.length;
+}

@@ -1,19 +1,15 @@
 import { onTestFinished } from "vitest";
-import { modelServer, serverEnv } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
+import { type ScreenProgram, type ScreenProgramOptions, startScreen } from "./screen-program.ts";
 import { type ProgramInTerminal, startInTerminal, type TerminalProgramOptions } from "./terminal-program.ts";
 
 /** How a program is started in a terminal; its folders are temporary ones where none are named. */
-export type TerminalOptions = Omit<TerminalProgramOptions, "cwd" | "home"> &
-  Partial<Pick<TerminalProgramOptions, "cwd" | "home">>;
+type WithFolders<T extends TerminalProgramOptions> = Omit<T, "cwd" | "home"> &
+  Partial<Pick<T, "cwd" | "home">>;
 
 /** Starts a program in a terminal of its own; it is killed with the test. */
-export function openTerminal(options: TerminalOptions = {}): ProgramInTerminal {
-  const program = startInTerminal({
-    ...options,
-    cwd: options.cwd ?? tempFolder(),
-    home: options.home ?? tempFolder(),
-  });
+export function openTerminal(options: WithFolders<TerminalProgramOptions> = {}): ProgramInTerminal {
+  const program = startInTerminal(withFolders(options));
   onTestFinished(program.close);
   return program;
 }
@@ -21,19 +17,21 @@ export function openTerminal(options: TerminalOptions = {}): ProgramInTerminal {
 /** What the screen says when it waits for the first message. */
 export const READY = "What is to be done?";
 
-/** Runs the built command in a terminal with a model that follows a script, and waits for its input. */
+/** Runs the built command in a terminal with a model that follows a script, and waits for its input, or another text. */
 export async function openScreen(
-  steps: Parameters<typeof modelServer>[0],
-  options: TerminalOptions & { readonly chunkSize?: number } = {},
-): Promise<{
-  readonly program: ProgramInTerminal;
-  readonly server: Awaited<ReturnType<typeof modelServer>>;
-}> {
-  const { chunkSize, ...rest } = options;
-  const server = await modelServer(steps, chunkSize === undefined ? {} : { chunkSize });
-  const program = openTerminal({ ...rest, env: { ...serverEnv(server), ...rest.env } });
-  await program.shows(READY);
-  return { program, server };
+  steps: Parameters<typeof startScreen>[0],
+  { ready = READY, ...options }: WithFolders<ScreenProgramOptions> & { readonly ready?: string } = {},
+): Promise<ScreenProgram> {
+  const screen = await startScreen(steps, withFolders(options));
+  onTestFinished(screen.close);
+  await screen.program.shows(ready);
+  return screen;
+}
+
+function withFolders<T extends WithFolders<TerminalProgramOptions>>(
+  options: T,
+): T & Pick<TerminalProgramOptions, "cwd" | "home"> {
+  return { ...options, cwd: options.cwd ?? tempFolder(), home: options.home ?? tempFolder() };
 }
 
 /** What of the rows is not blank. */

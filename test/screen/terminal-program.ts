@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as pty from "@lydell/node-pty";
+import { withVariables } from "../hermetic-command.ts";
 import { Emulator, type EmulatorSize } from "./emulator.ts";
 
 const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
@@ -33,6 +34,8 @@ export interface ProgramInTerminal {
   readonly hides: (text: string) => Promise<void>;
   readonly resize: (size: EmulatorSize) => Promise<void>;
   readonly signal: (name: string) => void;
+  /** Closes the window: the terminal is gone. */
+  readonly hangUp: () => void;
   /** Ends it, and the terminal with it. */
   readonly close: () => void;
   /** How it ended. */
@@ -64,7 +67,7 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     cols: columns,
     rows,
     cwd,
-    env: { PATH: process.env["PATH"] ?? "", HOME: home, TERM: "xterm-256color", LANG: "C.UTF-8", ...env },
+    env: { ...withVariables({ HOME: home, TERM: "xterm-256color", LANG: "C.UTF-8", ...env }) },
   });
   if (answers) {
     emulator.onReply((text) => child.write(text));
@@ -105,6 +108,7 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
       child.resize(size.columns, size.rows);
     },
     signal: (name) => void process.kill(child.pid, name),
+    hangUp: () => (child as unknown as { destroy: () => void }).destroy(),
     end,
     close,
   };

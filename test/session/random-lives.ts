@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";
 import type { Approvals } from "../../src/core/agent/gate.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import type { AgentOptions } from "../../src/core/agent/options.ts";
 import { SessionState } from "../../src/core/agent/session-state.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import type { Message } from "../../src/core/message/message.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../src/core/agent/agent.ts";
+import { Agent } from "../../src/agent/agent.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { BUILT_IN_SUBAGENTS } from "../../src/extensions/subagents/built-in-subagents.ts";
 import { createTaskTool } from "../../src/extensions/subagents/task-tool.ts";

@@ -9,12 +9,13 @@ import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { Elicit } from "../../extensions/mcp/connection.ts";
 import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
+import type { CompactionPreview } from "../../memory/context/compactor.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { RollbackReport } from "../../session/checkpoints/rollback.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import type { ShellPort } from "../../tools/shell/shell-port.ts";
 import type { ConfigFile } from "../config/config-schema.ts";
 import type { Environment } from "../config/env.ts";
-import type { PermissionMode } from "../config/permission-mode.ts";
 import type { McpSources } from "../mcp/mcp-sources.ts";
 import type { FoundModel } from "../model-choice.ts";
 import type { MessageQueue } from "./message-queue.ts";
@@ -248,6 +249,8 @@ export interface CodingSession extends AsyncDisposable {
   /** Takes a steering message back that the model has not got yet, and returns its text; `undefined`: too late. */
   unsteer(id: string): string | undefined;
   readonly queue: MessageQueue;
+  /** How the newest run ended, whoever began it: `send`, `steer` or the queue. */
+  readonly lastOutcome: Outcome | undefined;
   /** Ends the run at work and holds the queue; the answer is kept as far as it has come. Resolves when the run has ended. */
   stop(reason?: string): Promise<void>;
 
@@ -276,6 +279,8 @@ export interface CodingSession extends AsyncDisposable {
 
   /** Makes room in the conversation now. These, down to `fork`, throw `invalid_argument` while a run is at work. */
   compact(instructions?: string): Promise<CompactionResult>;
+  /** What {@link compact} would do now; asks no model. */
+  previewCompaction(): Promise<CompactionPreview>;
   /** Puts files back to how they were before a run, or forth again. */
   undo(options?: UndoOptions): Promise<UndoReport>;
   redo(options?: { readonly force?: boolean }): Promise<UndoReport>;

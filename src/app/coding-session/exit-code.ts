@@ -1,6 +1,6 @@
-import type { BudgetLimit } from "../../core/agent/entry.ts";
 import type { ErrorCode } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
+import type { BudgetLimit } from "../../core/model/ledger.ts";
 
 /** What the program's exit code says. */
 export const EXIT = {

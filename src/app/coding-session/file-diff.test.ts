@@ -34,7 +34,7 @@ test("the hunks of a diff are those it was written from", async () => {
   );
 });
 
-test("whatever is no diff gives no hunks or some, and never throws", () => {
+test("whatever is not a diff gives no hunks or some, and never throws", () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 20 }), (lines) => {
       const parsed = parseUnifiedDiff("a", lines.join("\n"), true);

@@ -7,6 +7,7 @@ import type {
   UserEntry,
 } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
+import { GrowingText } from "../../core/base/growing-text.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { textOf } from "../../core/message/message.ts";
 import { briefResult, callTitle } from "./call-text.ts";
@@ -20,6 +21,7 @@ interface WrittenBlock {
   readonly index: number;
   readonly type: "answer" | "thinking" | "tool";
   readonly place: number;
+  readonly text: GrowingText;
 }
 
 /**
@@ -112,20 +114,20 @@ export class ItemFold {
       this.#open(type, index, text);
       return;
     }
-    const item = this.list.at(block.place, type);
-    if (item !== undefined) this.list.change(block.place, { text: item.text + text });
+    this.list.change(block.place, { text: block.text.grow(text) });
   }
 
-  #open(type: "answer" | "thinking", index: number, text: string): number {
+  #open(type: "answer" | "thinking", index: number, piece: string): number {
     const again = this.#takeVoided(type);
-    const fields = { time: this.#now, text, state: "streaming" as const };
+    const text = new GrowingText();
+    const fields = { time: this.#now, text: text.grow(piece), state: "streaming" as const };
     let place: number;
     if (again === undefined) place = this.list.add({ id: this.#newId(type), type, ...fields });
     else {
       place = again;
       this.list.change(place, { ...fields, isVoid: false });
     }
-    this.#writing.push({ index, type, place });
+    this.#writing.push({ index, type, place, text });
     return place;
   }
 
@@ -137,7 +139,7 @@ export class ItemFold {
     if (place === undefined) place = this.list.add({ type: "tool", ...fields });
     else this.list.change<ToolItem>(place, { ...fields, isVoid: false });
     this.#calls.set(call.callId, place);
-    this.#writing.push({ index, type: "tool", place });
+    this.#writing.push({ index, type: "tool", place, text: new GrowingText() });
   }
 
   /** What was written so far does not count: the next attempt writes it anew, into the same places. */

@@ -1,5 +1,5 @@
+import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { entryBefore } from "../../session/session-steps.ts";
-import type { PermissionMode } from "../config/permission-mode.ts";
 import type { CodingSession } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
 

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Agent } from "../../core/agent/agent.ts";
+import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import { nearest } from "../../core/base/text.ts";

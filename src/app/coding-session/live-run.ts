@@ -18,6 +18,7 @@ export class LiveRun {
   readonly #onAbort = (): void => this.abort(this.#given?.reason);
   #stream: EventStream<AgentEvent> | undefined;
   #isOver = false;
+  #hasEnd = false;
   /** What its user gets. */
   readonly handle: SessionRun;
 
@@ -42,6 +43,11 @@ export class LiveRun {
     return this.#isOver;
   }
 
+  /** Whether one of its events says that it ended. */
+  get hasEnd(): boolean {
+    return this.#hasEnd;
+  }
+
   /** What its events and its clock say by now. */
   facts(rest: Pick<OutcomeFacts, "goOn" | "wantsOutput">): OutcomeFacts {
     return {
@@ -58,6 +64,7 @@ export class LiveRun {
 
   add(event: AgentEvent): void {
     if (this.#isOver) return;
+    if (event.type === "run_end" && event.scope === undefined) this.#hasEnd = true;
     this.#tally.add(event);
     this.#stream?.push(event);
   }

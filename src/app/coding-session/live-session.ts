@@ -1,4 +1,4 @@
-import type { Agent } from "../../core/agent/agent.ts";
+import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
@@ -6,7 +6,8 @@ import type { Input } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../config/permission-mode.ts";
+import type { CompactionPreview } from "../../memory/context/compactor.ts";
+import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import type {
   CodingSession,
   CompactionResult,
@@ -29,6 +30,7 @@ import { ModelControl } from "./model-control.ts";
 import type { Notice, OnNotice } from "./notice.ts";
 import { fault } from "./notice-board.ts";
 import { openQuestions } from "./open-questions.ts";
+import type { Outcome } from "./outcome.ts";
 import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
 import { rewindPoints } from "./rewind-points.ts";
 import { RunControl } from "./run-control.ts";
@@ -39,8 +41,11 @@ import { runUserCommand } from "./user-command.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 import type { HostView } from "./view-fold.ts";
 
+type Abortable = { readonly signal?: AbortSignal };
+
 /** The {@link CodingSession} over a composed agent. */
 export class LiveSession implements CodingSession {
+  readonly queue: MessageQueue;
   readonly #parts: SessionParts;
   readonly #models: ModelControl;
   readonly #onFault = (error: unknown): void => this.#parts.notices.add(fault(error));
@@ -68,10 +73,12 @@ export class LiveSession implements CodingSession {
       beforeRun: () => this.#recordMode(),
       onEvent: (event) => this.#onEvent(event),
       onChange: () => this.changed(),
+      onFailure: (outcome) => this.#view.failed(outcome),
       isBlocked: () => this.#aside !== undefined || this.#closing !== undefined,
       lendModel: (name) => this.#models.lend(name),
       isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
     });
+    this.queue = this.#runs.queue;
     this.#view = new LiveView({
       entries: () => parts.session.journal.entries(),
       host: () => this.#hostView(),
@@ -79,6 +86,7 @@ export class LiveSession implements CodingSession {
       onFault: this.#onFault,
     });
     parts.notices.listen((notice) => this.#view.notice(notice));
+    if (parts.telemetry !== undefined) this.#events.add(parts.telemetry.observe);
   }
 
   /** Takes up what the session was left with: its model, and questions that nobody has answered. */
@@ -135,8 +143,8 @@ export class LiveSession implements CodingSession {
     return this.#runs.unsteer(id);
   }
 
-  get queue(): MessageQueue {
-    return this.#runs.queue;
+  get lastOutcome(): Outcome | undefined {
+    return this.#runs.lastOutcome;
   }
 
   stop(reason = "The run was stopped."): Promise<void> {
@@ -173,11 +181,7 @@ export class LiveSession implements CodingSession {
 
   async setMode(mode: PermissionMode): Promise<void> {
     this.#assertOpen();
-    if (!PERMISSION_MODES.includes(mode))
-      throw new NanoAgentError(
-        "invalid_argument",
-        `${JSON.stringify(mode)} is not a permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
-      );
+    assertPermissionMode(mode);
     this.#parts.composed.permission.setMode(mode);
     this.#mode = mode;
     if (this.#agent.getState().messages.length > 0) await this.#agent.setMode(mode);
@@ -209,6 +213,10 @@ export class LiveSession implements CodingSession {
     );
   }
 
+  previewCompaction(): Promise<CompactionPreview> {
+    return this.#beside("previewCompaction()", () => this.#agent.previewCompaction());
+  }
+
   undo(options: UndoOptions = {}): Promise<UndoReport> {
     return this.#changing("undo()", async () =>
       (await import("./undo-files.ts")).undoFiles(this.#parts, options),
@@ -238,11 +246,7 @@ export class LiveSession implements CodingSession {
     );
   }
 
-  async callTool(
-    name: string,
-    input: ToolInput,
-    options: { readonly signal?: AbortSignal } = {},
-  ): Promise<ToolResult> {
+  async callTool(name: string, input: ToolInput, options: Abortable = {}): Promise<ToolResult> {
     this.#assertOpen();
     return this.#agent.callTool(name, input, {
       ...options,
@@ -253,7 +257,7 @@ export class LiveSession implements CodingSession {
 
   async shell(
     command: string,
-    { shared, signal }: { readonly shared: boolean; readonly signal?: AbortSignal },
+    { shared, signal }: Abortable & { readonly shared: boolean },
   ): Promise<ShellOutcome> {
     this.#assertOpen();
     return runUserCommand(this.#parts, command, {
@@ -270,34 +274,25 @@ export class LiveSession implements CodingSession {
   }
 
   stats(): SessionStats {
-    const { session, composed } = this.#parts;
-    return sessionStats(session.journal.entries(), {
-      system: composed.systemPrompt,
-      tools: this.#agent.tools.specs(),
-      messages: this.#agent.getState().messages,
-      windowTokens: this.#models.view.windowTokens,
-    });
+    return sessionStats(this.#parts, this.#agent, this.#models.view.windowTokens);
   }
 
   killNow(): void {
-    const { composed, session } = this.#parts;
-    composed.killNow();
+    this.#parts.composed.killNow();
     this.#runs.giveUp();
     this.#closing ??= Promise.resolve();
-    session.release();
+    this.#parts.session.release();
     this.changed();
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    return (this.#closing ??= this.#close());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** Tells that something beside events changed. */
   changed(): void {
     this.#view.changed();
   }
@@ -389,11 +384,12 @@ export class LiveSession implements CodingSession {
   }
 
   async #close(): Promise<void> {
-    const { composed, session, desk } = this.#parts;
+    const { composed, session, desk, telemetry } = this.#parts;
     await this.#runs.stop("The session was closed.");
     desk.clear();
     await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#tidied]);
+    await telemetry?.flush();
     await session.close();
     this.changed();
   }

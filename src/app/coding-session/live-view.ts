@@ -2,6 +2,7 @@ import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { Listeners } from "./listeners.ts";
 import type { Notice } from "./notice.ts";
+import type { Outcome } from "./outcome.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 import { type HostView, ViewFold } from "./view-fold.ts";
 
@@ -17,6 +18,8 @@ export interface ViewSource {
 export class LiveView {
   readonly #source: ViewSource;
   readonly #listeners: Listeners<[change: ViewChange]>;
+  /** Background commands that were started before ended with the process that started them. */
+  readonly #since = Date.now();
   #fold: ViewFold | undefined;
 
   constructor(source: ViewSource) {
@@ -54,6 +57,12 @@ export class LiveView {
     this.#tell(this.#fold);
   }
 
+  /** A run ended, and no event will say so. */
+  failed(outcome: Outcome): void {
+    this.#fold?.fail(outcome);
+    if (this.#fold !== undefined) this.#tell(this.#fold);
+  }
+
   /** The conversation is another one from here on. */
   reset(): void {
     if (this.#fold === undefined) return;
@@ -69,6 +78,7 @@ export class LiveView {
     const { entries, host } = this.#source;
     const fold = new ViewFold(host());
     for (const entry of entries()) fold.apply(entry);
+    fold.endJobs(this.#since);
     for (const notice of notices) fold.notice(notice);
     fold.take();
     return fold;

@@ -1,7 +1,11 @@
+import type { ImageBlock } from "../../core/message/block.ts";
+
 /** A message that waits. */
 export interface QueuedMessage {
   readonly id: string;
   readonly text: string;
+  /** What goes with the text; absent where nothing does. */
+  readonly images?: readonly ImageBlock[];
 }
 
 /**
@@ -13,8 +17,8 @@ export interface MessageQueue {
   /** True: nothing goes out by itself, until {@link release}. Stopping a run holds the queue. */
   readonly held: boolean;
   /** Adds a message at the end and returns its id. While no run is at work and nothing is held, it goes out at once. */
-  add(text: string): string;
-  /** Throws `invalid_argument` for an id that does not wait, here and below. */
+  add(text: string, images?: readonly ImageBlock[]): string;
+  /** Throws `invalid_argument` for an id that does not wait, here and below. The images stay. */
   edit(id: string, text: string): void;
   /** Moves a message to a place, from 0. */
   move(id: string, index: number): void;

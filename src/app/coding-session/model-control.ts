@@ -1,4 +1,4 @@
-import type { Agent } from "../../core/agent/agent.ts";
+import type { Agent } from "../../agent/agent.ts";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import { EFFORTS, parseModelName } from "../../providers/model-name.ts";

@@ -1,9 +1,9 @@
-import type { BudgetLimit } from "../../core/agent/entry.ts";
 import type { Spending } from "../../core/agent/spending.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
+import type { BudgetLimit } from "../../core/model/ledger.ts";
 
 /** A call that was refused. */
 export interface Denial {

@@ -7,12 +7,14 @@ import { composeAgent } from "../compose.ts";
 import { readEnvironment } from "../config/env.ts";
 import { currentFolder, existingFolder } from "../config/paths.ts";
 import { findSession, type OpenSession, type SessionChoice } from "../open-session.ts";
+import type { Telemetry } from "../open-telemetry.ts";
 import type { SessionHooks } from "../plugins/session-hooks.ts";
 import { redactionFor } from "../secrets.ts";
 import { loadSettings, type Settings } from "../settings.ts";
 import type { CodingSession } from "./coding-session.ts";
 import { elicitAt } from "./elicit.ts";
 import { LiveSession } from "./live-session.ts";
+import { about } from "./notice.ts";
 import { NoticeBoard } from "./notice-board.ts";
 import { QuestionDesk } from "./question-desk.ts";
 import { recordQuestion } from "./record-question.ts";
@@ -124,6 +126,7 @@ class Preparation implements PreparedSession {
         session,
         desk,
         notices: this.#notices,
+        telemetry: await this.#telemetry(),
         reopen,
       });
       opened.live = live;
@@ -141,6 +144,16 @@ class Preparation implements PreparedSession {
     if (live === undefined) session?.release();
     else live.killNow();
   };
+
+  async #telemetry(): Promise<Telemetry | undefined> {
+    const { openTelemetry: config } = this.settings.config.values;
+    if (config === undefined) return undefined;
+    const { loadTelemetry } = await import("../open-telemetry.ts");
+    return loadTelemetry(
+      config,
+      about("setting", (notice) => this.#notices.add(notice)),
+    );
+  }
 
   #tellFindings({ repairs, path }: OpenSession): void {
     const { folder, leftOut } = this.settings.trust;

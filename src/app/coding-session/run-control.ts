@@ -1,7 +1,7 @@
-import type { Agent } from "../../core/agent/agent.ts";
+import type { Agent } from "../../agent/agent.ts";
+import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
-import type { RunOptions } from "../../core/agent/options.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
@@ -25,6 +25,8 @@ export interface RunControlOptions {
   readonly beforeRun: () => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
   readonly onChange: () => void;
+  /** A run ended and could not record that. */
+  readonly onFailure: (outcome: Outcome) => void;
   /** Whether nothing may begin now: the session is closed, or something is at work that no run may overlap with. */
   readonly isBlocked: () => boolean;
   /** Whether a text begins with the name of a command. */
@@ -58,6 +60,7 @@ export class RunControl {
   readonly queue: WaitingMessages;
   readonly #options: RunControlOptions;
   #run: LiveRun | undefined;
+  #lastOutcome: Outcome | undefined;
   #isStopping = false;
   #approvals: { [callId: string]: ApprovalAnswer } = {};
 
@@ -68,10 +71,14 @@ export class RunControl {
       onChange,
       isCommand,
       onReady: () => this.sendWaiting(),
-      sendNow: (text) => {
-        this.steer(text);
+      sendNow: (input) => {
+        this.steer(input);
       },
     });
+  }
+
+  get lastOutcome(): Outcome | undefined {
+    return this.#lastOutcome;
   }
 
   get isRunning(): boolean {
@@ -92,13 +99,17 @@ export class RunControl {
   start(begun: RunStart): LiveRun {
     const run = new LiveRun(begun.options?.signal);
     this.#run = run;
+    void run.outcome.then((outcome) => {
+      this.#lastOutcome = outcome;
+      if (!run.hasEnd) this.#options.onFailure(outcome);
+    });
     void this.#perform(run, begun);
     return run;
   }
 
   steer(input: Input): string {
     const { agent, isBlocked, onChange } = this.#options;
-    if (this.#run === undefined && isBlocked()) return this.queue.add(textOfInput(input));
+    if (this.#run === undefined && isBlocked()) return this.#wait(steeringOf(input));
     const id = agent().steer(steeringOf(input));
     if (this.#run === undefined) this.start({});
     onChange();
@@ -131,8 +142,8 @@ export class RunControl {
       this.start({});
       return;
     }
-    const text = this.queue.next();
-    if (text !== undefined) this.start({ input: text });
+    const input = this.queue.next();
+    if (input !== undefined) this.start({ input });
   }
 
   /** Takes an answer to a question of an earlier process. The run goes on when the last one is answered. */
@@ -230,11 +241,18 @@ export class RunControl {
     const agent = this.#options.agent();
     const messages = agent.pendingSteering;
     if (messages.length > 0 || this.queue.items.length > 0) this.queue.hold();
-    for (const { id, content } of messages) {
-      const text = textOf(content);
-      // What is no text cannot be queued: it goes with the next message.
-      if (text !== "" && agent.unsteer(id)) this.queue.add(text);
-    }
+    // It was meant to go before what was queued.
+    let place = 0;
+    for (const { id, content } of messages)
+      if (agent.unsteer(id)) this.queue.move(this.#wait(content), place++);
+  }
+
+  #wait(content: string | readonly UserBlock[]): string {
+    if (typeof content === "string") return this.queue.add(content);
+    return this.queue.add(
+      textOf(content),
+      content.filter((block) => block.type === "image"),
+    );
   }
 
   #outcomeFacts(wantsOutput: boolean): { readonly wantsOutput: boolean; readonly goOn: string | undefined } {
@@ -261,9 +279,4 @@ function steeringOf(input: Input): string | readonly UserBlock[] {
   if (messages.some(({ role }) => role === "assistant"))
     throw new NanoAgentError("invalid_argument", "steer() takes messages of the user: set role to user.");
   return messages.flatMap(({ content }) => content as readonly UserBlock[]);
-}
-
-function textOfInput(input: Input): string {
-  const steering = steeringOf(input);
-  return typeof steering === "string" ? steering : textOf(steering);
 }

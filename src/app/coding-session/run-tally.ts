@@ -26,14 +26,18 @@ export class ModelTally {
   }
 }
 
+/** Characters of an answer from which on no more of it is kept here. */
+const MAX_PARTIAL_CHARS = 200_000;
+
 /** What a run has come to so far; a fold over its events, good at any moment. */
 export class RunTally {
   readonly #denials: Denial[] = [];
   readonly #spent = new ModelTally();
   #partialText = new GrowingText();
+  #partialChars = 0;
   #turns = 0;
 
-  /** Text of the newest answer, as far as it has come. */
+  /** Text of the newest answer, as far as it has come, or the beginning of it: who reads it has an answer that was cut. */
   get partialText(): string {
     return this.#partialText.toString();
   }
@@ -50,9 +54,11 @@ export class RunTally {
       case "turn_start":
       case "retry":
         this.#partialText = new GrowingText();
+        this.#partialChars = 0;
         return;
       case "text_delta":
-        this.#partialText.add(event.text);
+        if (this.#partialChars < MAX_PARTIAL_CHARS) this.#partialText.add(event.text);
+        this.#partialChars += event.text.length;
         return;
       case "assistant_message":
         this.#turns++;

@@ -1,5 +1,5 @@
 import type { Effort } from "../../core/model/model.ts";
-import type { PermissionMode } from "../config/permission-mode.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { CommandView, ModelView, SessionInfo } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
 

@@ -1,6 +1,7 @@
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { ComposedAgent } from "../compose.ts";
 import type { OpenSession } from "../open-session.ts";
+import type { Telemetry } from "../open-telemetry.ts";
 import type { Settings } from "../settings.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import type { NoticeBoard } from "./notice-board.ts";
@@ -14,6 +15,8 @@ export interface SessionParts {
   readonly session: OpenSession;
   readonly desk: QuestionDesk;
   readonly notices: NoticeBoard;
+  /** Who is told what runs do beside those who listen, by configuration. */
+  readonly telemetry: Telemetry | undefined;
   /** Opens another session. */
   readonly reopen: (options: CopyOptions) => Promise<CodingSession>;
 }

@@ -1,21 +1,16 @@
-import type { JournalEntry } from "../../core/agent/entry.ts";
-import type { Message } from "../../core/message/message.ts";
+import type { Agent } from "../../agent/agent.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
-import type { ToolSpec } from "../../core/model/model.ts";
 import { sessionUsage } from "../session-page/session-usage.ts";
-import type { ContextStats, SessionStats } from "./coding-session.ts";
+import type { SessionStats } from "./coding-session.ts";
+import type { SessionParts } from "./session-parts.ts";
 
-/** What the next request would be made of. */
-export interface ContextParts {
-  readonly system: string;
-  readonly tools: readonly ToolSpec[];
-  readonly messages: readonly Message[];
-  readonly windowTokens: number | undefined;
-}
-
-/** What a session has come to, from its entries. */
-export function sessionStats(journal: Iterable<JournalEntry>, context: ContextParts): SessionStats {
-  const entries = [...journal];
+/** What a session has come to, from its entries, and what the next request of its agent would be made of. */
+export function sessionStats(
+  { session, composed }: Pick<SessionParts, "session" | "composed">,
+  agent: Agent,
+  windowTokens: number | undefined,
+): SessionStats {
+  const entries = [...session.journal.entries()];
   const { runs, models, tools, total } = sessionUsage(entries);
   let turns = 0;
   let measured: number | undefined;
@@ -26,6 +21,12 @@ export function sessionStats(journal: Iterable<JournalEntry>, context: ContextPa
     const { inputTokens, outputTokens } = entry.usage;
     if (inputTokens > 0) measured = inputTokens + outputTokens;
   }
+  const estimates = new InputEstimates();
+  const parts = {
+    system: estimateTokens(composed.systemPrompt),
+    tools: estimates.ofRequest({ tools: agent.tools.specs(), messages: [] }),
+    messages: estimates.ofRequest({ messages: agent.getState().messages }),
+  };
   return {
     usage: total.usage,
     cost: total.costUsd,
@@ -33,20 +34,10 @@ export function sessionStats(journal: Iterable<JournalEntry>, context: ContextPa
     runs,
     turns,
     toolCalls: Object.values(tools).reduce((sum, { calls }) => sum + calls, 0),
-    context: contextStats(context, measured),
+    context: {
+      usedTokens: measured ?? parts.system + parts.tools + parts.messages,
+      ...(windowTokens === undefined ? {} : { windowTokens }),
+      parts,
+    },
   };
-}
-
-function contextStats(
-  { system, tools, messages, windowTokens }: ContextParts,
-  measured: number | undefined,
-): ContextStats {
-  const estimates = new InputEstimates();
-  const parts = {
-    system: estimateTokens(system),
-    tools: estimates.ofRequest({ tools, messages: [] }),
-    messages: estimates.ofRequest({ messages }),
-  };
-  const usedTokens = measured ?? parts.system + parts.tools + parts.messages;
-  return { usedTokens, ...(windowTokens === undefined ? {} : { windowTokens }), parts };
 }

@@ -1,4 +1,4 @@
-import type { Agent } from "../../core/agent/agent.ts";
+import type { Agent } from "../../agent/agent.ts";
 import type { NoteEntry } from "../../core/agent/entry.ts";
 import type { ShellOutcome } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Agent } from "../../core/agent/agent.ts";
+import { Agent } from "../../agent/agent.ts";
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { MemoryJournal } from "../../core/agent/memory-journal.ts";

@@ -13,9 +13,14 @@ import { estimateTokens } from "../../core/model/estimate.ts";
 import type { TodoItem } from "../../tools/todo-tool.ts";
 import { ItemFold } from "./fold-items.ts";
 import type { Notice } from "./notice.ts";
+import type { Outcome } from "./outcome.ts";
 import { parseShellNote, sharedText } from "./shell-note.ts";
 import { innermost, SubagentFolds } from "./subagent-folds.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
+
+type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason"> & {
+  readonly error?: { readonly code: string; readonly message: string };
+};
 
 /** The part of a view that no entry says. */
 export type HostView = Pick<
@@ -36,6 +41,8 @@ export class ViewFold {
   #answeredTokens = 0;
   #todo: readonly TodoItem[] = [];
   #jobs: readonly JobView[] = [];
+  /** When something was last said of each job. */
+  readonly #heardOf = new Map<string, number>();
   #context: SessionView["context"];
   #spent = NO_SPENDING;
   #spentBefore = NO_SPENDING;
@@ -148,7 +155,15 @@ export class ViewFold {
     this.#changed();
   }
 
-  #end({ id, time, scope, stopReason, error }: RunEndEntry): void {
+  /** The run at work ended without an entry that says so. */
+  fail({ stopReason, error }: Pick<Outcome, "stopReason" | "error">): void {
+    // Nothing was to be done: a command, or a message that was refused.
+    if (error === undefined && this.#run === undefined) return;
+    const id = `failed_${this.#main.list.items.length}`;
+    this.#end({ id, time: Date.now(), stopReason, ...(error === undefined ? {} : { error }) });
+  }
+
+  #end({ id, time, scope, stopReason, error }: RunFacts): void {
     if (scope !== undefined) return;
     if (stopReason !== "awaiting_approval" && stopReason !== "awaiting_external") this.#main.close();
     const { costUsd } = this.#spent;
@@ -240,13 +255,25 @@ export class ViewFold {
   }
 
   /** What a result says beside its text. */
-  #facts({ name, metadata = {}, callId }: ToolResultEntry): void {
+  #facts({ name, metadata = {}, callId, time }: ToolResultEntry): void {
     const { todos, jobId } = metadata;
     if (name === "todo" && Array.isArray(todos)) {
       this.#todo = todos;
       this.#changed();
     }
-    if (typeof jobId === "string") this.#job(jobId, metadata, callId);
+    if (typeof jobId !== "string") return;
+    this.#heardOf.set(jobId, time);
+    this.#job(jobId, metadata, callId);
+  }
+
+  /** Takes jobs as ended that were last heard of before a moment. */
+  endJobs(before: number): void {
+    this.#jobs = this.#jobs.map((job) =>
+      job.state === "running" && (this.#heardOf.get(job.id) ?? 0) < before
+        ? { ...job, state: "ended", exitCode: null }
+        : job,
+    );
+    this.#changed();
   }
 
   #job(id: string, { processes, exitCode }: NonNullable<ToolResultEntry["metadata"]>, callId: string): void {
@@ -254,7 +281,7 @@ export class ViewFold {
     const isEnded = exitCode !== undefined && Array.isArray(processes) && processes.length === 0;
     const job: JobView = {
       id,
-      command: known?.command ?? this.#commandOf(callId),
+      command: this.#commandOf(callId) || (known?.command ?? ""),
       state: isEnded ? "ended" : "running",
       ...(isEnded ? { exitCode: typeof exitCode === "number" ? exitCode : null } : {}),
     };

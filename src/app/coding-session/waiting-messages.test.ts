@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { ImageBlock } from "../../core/message/block.ts";
+import type { Input } from "../../core/message/given-message.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
 
 function queue() {
-  const sent: string[] = [];
+  const sent: Input[] = [];
   const messages = new WaitingMessages({
     onChange: () => undefined,
     onReady: () => undefined,
@@ -58,7 +60,7 @@ test("whatever is done with the queue, every message goes out once, in the order
       const { messages, sent } = queue();
       let model: { id: string; text: string }[] = [];
       let held = false;
-      const out: string[] = [];
+      const out: Input[] = [];
       const expected: string[] = [];
       steps.forEach(({ act, at, to }, number) => {
         const item = model[at % Math.max(1, model.length)];
@@ -102,4 +104,24 @@ test("whatever is done with the queue, every message goes out once, in the order
       expect([out, messages.items, messages.held]).toEqual([expected, model, held]);
     }),
   );
+});
+
+test("images wait with their text and go out with it, after the texts of all that go together", () => {
+  const { messages, sent } = queue();
+  const image = (data: string): ImageBlock => ({
+    type: "image",
+    source: { type: "base64", media_type: "image/png", data },
+  });
+  messages.add("a", [image("AA==")]);
+  const edited = messages.add("b");
+  messages.add("c", [image("BB==")]);
+  messages.edit(edited, "b, changed");
+  const together = messages.next();
+  const alone = messages.add("", [image("CC==")]);
+  messages.edit(alone, "with words");
+  messages.sendNow(alone);
+  expect([together, sent]).toEqual([
+    [{ type: "text", text: "a\n\nb, changed\n\nc" }, image("AA=="), image("BB==")],
+    [[{ type: "text", text: "with words" }, image("CC==")]],
+  ]);
 });

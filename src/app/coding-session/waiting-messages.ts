@@ -1,5 +1,7 @@
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
+import type { ImageBlock } from "../../core/message/block.ts";
+import type { Input } from "../../core/message/given-message.ts";
 import type { MessageQueue, QueuedMessage } from "./message-queue.ts";
 
 /** What {@link WaitingMessages} works with. */
@@ -7,7 +9,7 @@ export interface WaitingMessagesOptions {
   readonly onChange: () => void;
   /** Called when a message may go out by now. */
   readonly onReady: () => void;
-  readonly sendNow: (text: string) => void;
+  readonly sendNow: (input: Input) => void;
   /** Whether a text begins with the name of a command. */
   readonly isCommand: (text: string) => boolean;
 }
@@ -31,10 +33,10 @@ export class WaitingMessages implements MessageQueue {
     return this.#held;
   }
 
-  add(text: string): string {
-    assertText(text);
+  add(text: string, images: readonly ImageBlock[] = []): string {
+    if (images.length === 0) assertText(text);
     const id = this.#ids("message");
-    this.#set([...this.#items, { id, text }]);
+    this.#set([...this.#items, { id, text, ...(images.length === 0 ? {} : { images }) }]);
     this.#options.onReady();
     return id;
   }
@@ -42,7 +44,7 @@ export class WaitingMessages implements MessageQueue {
   edit(id: string, text: string): void {
     assertText(text);
     const at = this.#at(id);
-    this.#set(this.#items.with(at, { id, text }));
+    this.#set(this.#items.with(at, { ...this.#items[at], id, text }));
   }
 
   move(id: string, index: number): void {
@@ -72,11 +74,13 @@ export class WaitingMessages implements MessageQueue {
   }
 
   sendNow(id: string): void {
-    this.#options.sendNow(this.remove(id));
+    const [item] = this.#items.slice(this.#at(id));
+    this.remove(id);
+    if (item !== undefined) this.#options.sendNow(joined([item]));
   }
 
   /** Takes out what goes next: the messages up to the first command as one, or that command. `undefined`: nothing does. */
-  next(): string | undefined {
+  next(): Input | undefined {
     const { isCommand } = this.#options;
     const [first] = this.#items;
     if (this.#held || first === undefined) return undefined;
@@ -84,7 +88,7 @@ export class WaitingMessages implements MessageQueue {
     const count = command === 0 ? 1 : command === -1 ? this.#items.length : command;
     const taken = this.#items.slice(0, count);
     this.#set(this.#items.slice(count));
-    return taken.map(({ text }) => text).join("\n\n");
+    return joined(taken);
   }
 
   #at(id: string): number {
@@ -100,6 +104,14 @@ export class WaitingMessages implements MessageQueue {
     this.#items = items;
     this.#options.onChange();
   }
+}
+
+function joined(messages: readonly QueuedMessage[]): Input {
+  const text = messages.map((each) => each.text).join("\n\n");
+  const images = messages.flatMap((each) => each.images ?? []);
+  return images.length === 0
+    ? text
+    : [...(text.trim() === "" ? [] : [{ type: "text", text } as const]), ...images];
 }
 
 function assertText(text: string): void {

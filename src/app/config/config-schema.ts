@@ -1,23 +1,36 @@
-import type { LongTermMemoryMode } from "../../core/agent/long-term-memory.ts";
 import type { WireName } from "../../core/message/block.ts";
-import { EXTRA_TOOLS, type ExtraTool } from "./extra-tool.ts";
-import { PATTERN_NAMES, type PatternName } from "./pattern-name.ts";
-import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
-import { QUIRKS_SHAPE } from "./quirks-shape.ts";
-import { SANDBOX_MODES, type SandboxMode } from "./sandbox-mode.ts";
-import type { Shape } from "./shape.ts";
+import type { SummaryCompactionOptions } from "../../memory/context/summary-compaction.ts";
+import type { LongTermMemoryMode } from "../../memory/long-term-memory.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
+import type { NetworkOptions } from "../../providers/network.ts";
 
-/** Settings of the network, as config files hold them. Milliseconds, 0 switches a timeout off. */
-export interface NetworkConfig {
-  readonly headerTimeoutMs?: number;
-  readonly idleTimeoutMs?: number;
-  readonly firstEventTimeoutMs?: number;
-  readonly requestTimeoutMs?: number;
-  readonly maxRetries?: number;
-  readonly maxRetryAfterMs?: number;
-  readonly maxAnswerChars?: number;
-  readonly proxy?: { readonly http?: string; readonly https?: string; readonly noProxy?: string };
-}
+/** The ways an agent can work, by the names people write. */
+export const PATTERN_NAMES = ["simple", "react", "plan", "reflection"] as const;
+
+/**
+ * `simple`: the loop with an answer for every case · `react`: with written thoughts and a finish tool ·
+ * `plan`: a plan, its steps one after the other, an answer from all of them · `reflection`: examines and
+ * improves its own answer.
+ */
+export type PatternName = (typeof PATTERN_NAMES)[number];
+
+/** Every {@link ExtraTool}. */
+export const EXTRA_TOOLS = ["todo", "web_fetch"] as const;
+
+/** Tools of the terminal agent that are there when asked for: each costs tokens with every request. */
+export type ExtraTool = (typeof EXTRA_TOOLS)[number];
+
+/** Whether commands are confined: always, where the system can do it, or never. */
+export const SANDBOX_MODES = ["on", "auto", "off"] as const;
+
+/**
+ * `on`: no command runs without the sandbox, and a run refuses to start where it does not work · `auto`:
+ * where it works · `off`: never.
+ */
+export type SandboxMode = (typeof SANDBOX_MODES)[number];
+
+/** Settings of the network, as config files hold them. */
+export type NetworkConfig = Omit<NetworkOptions, "ca">;
 
 /** A model of a custom provider. Prices are USD per million tokens. */
 export interface ModelConfig {
@@ -50,14 +63,11 @@ export interface PermissionConfig {
   readonly deny?: readonly string[];
 }
 
-/** When and how a conversation that outgrows its model is compacted; see `summaryCompaction`. */
-export interface CompactionConfig {
-  readonly at?: number;
-  readonly keep?: number;
-  readonly keepTurns?: number;
-  readonly window?: number;
-  readonly reserve?: number;
-}
+/** When and how a conversation that outgrows its model is compacted. */
+export type CompactionConfig = Pick<
+  SummaryCompactionOptions,
+  "at" | "keep" | "keepTurns" | "window" | "reserve"
+>;
 
 /** How much is kept for undo. Megabytes are 1,048,576 bytes. */
 export interface UndoLimits {
@@ -73,7 +83,10 @@ export interface EnvironmentConfig {
   readonly set?: { readonly [name: string]: string };
 }
 
-/** What commands may reach beside the workspace and the temporary folder, and whether they are confined at all. */
+/**
+ * What commands may reach beside the workspace and the temporary folder, and whether they are confined at
+ * all.
+ */
 export interface SandboxConfig {
   readonly mode?: SandboxMode;
   /** Hosts commands may talk to: `example.com`, `*.example.com`. */
@@ -98,7 +111,10 @@ export interface OpenTelemetryConfig {
 
 /** What is remembered across sessions. */
 export interface MemoryConfig {
-  /** `static`: runs retrieve and record. `agent`: the model does, with tools. `both`. Default: nothing is remembered. */
+  /**
+   * `static`: runs retrieve and record. `agent`: the model does, with tools. `both`. Default: nothing is
+   * remembered.
+   */
   readonly longTerm?: LongTermMemoryMode;
 }
 
@@ -150,7 +166,10 @@ export interface ConfigFile {
   /** False leaves secrets in results, errors and exports. Default true. */
   readonly redact?: boolean;
   readonly sandbox?: SandboxConfig;
-  /** Commands that run at events, by event; see docs/command-hooks.md. What is in it is checked where it is used. */
+  /**
+   * Commands that run at events, by event; see docs/command-hooks.md. What is in it is checked where it is
+   * used.
+   */
   readonly hooks?: { readonly [event: string]: unknown };
   /** Packages (or paths of files) that hold extensions. Counts in the user's own file alone. */
   readonly extensions?: readonly string[];
@@ -173,138 +192,3 @@ export type ScreenTheme = (typeof SCREEN_THEMES)[number];
 export interface FolderConfig {
   readonly permissions?: PermissionConfig;
 }
-
-const WIRE_NAMES: readonly WireName[] = ["anthropic", "openai_chat", "openai_responses", "google"];
-const MILLISECONDS: Shape = { type: "number", minimum: 0 };
-const PRICE: Shape = { type: "number", minimum: 0 };
-const TOKENS: Shape = { type: "number", minimum: 1, integer: true };
-
-const MODEL: Shape = {
-  type: "object",
-  fields: {
-    contextWindow: TOKENS,
-    maxOutputTokens: TOKENS,
-    price: {
-      type: "object",
-      fields: { input: PRICE, output: PRICE, cacheRead: PRICE, cacheWrite: PRICE },
-      required: ["input", "output"],
-    },
-  },
-};
-
-const PROVIDER: Shape = {
-  type: "object",
-  fields: {
-    wire: { type: "string", oneOf: WIRE_NAMES },
-    baseUrl: { type: "string", pattern: /^https?:\/\/[^\s/]/, form: "an http:// or https:// address" },
-    apiKeyEnv: {
-      type: "string",
-      pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
-      form: "the name of an environment variable",
-    },
-    headers: {
-      type: "map",
-      of: { type: "string", pattern: /^[^\r\n\0]*$/, form: "one line of text" },
-      key: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
-    },
-    quirks: QUIRKS_SHAPE,
-    models: { type: "map", of: MODEL },
-  },
-};
-
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const TEXT: Shape = { type: "string" };
-const TEXTS: Shape = { type: "strings" };
-
-const PERMISSIONS: Shape = { type: "object", fields: { allow: TEXTS, ask: TEXTS, deny: TEXTS } };
-
-const FIELDS: { readonly [K in keyof Required<ConfigFile>]: Shape } = {
-  $schema: TEXT,
-  model: { type: "string", pattern: /\S/, form: 'a name such as "anthropic/claude-sonnet-4-5"' },
-  fallbackModels: TEXTS,
-  pattern: { type: "string", oneOf: PATTERN_NAMES },
-  extraTools: { type: "strings", oneOf: EXTRA_TOOLS },
-  openTelemetry: { type: "object", fields: { captureContent: { type: "boolean" } } },
-  webFetch: { type: "object", fields: { privateHosts: TEXTS } },
-  memory: { type: "object", fields: { longTerm: { type: "string", oneOf: ["static", "agent", "both"] } } },
-  mcpServers: { type: "map", of: { type: "any" } },
-  mcp: { type: "object", fields: { defer: { type: "boolean" } } },
-  permissionMode: { type: "string", oneOf: PERMISSION_MODES },
-  allowedTools: TEXTS,
-  disallowedTools: TEXTS,
-  permissions: PERMISSIONS,
-  maxTurns: { type: "number", minimum: 1, integer: true },
-  maxBudgetUsd: { type: "number", above: 0 },
-  maxCallsPerAnswer: { type: "number", minimum: 1, integer: true },
-  toolCalls: { type: "string", oneOf: ["native", "text"] },
-  maxWallTime: { type: "duration" },
-  loopGuard: {
-    type: "object",
-    fields: {
-      stopAt: { type: "number", minimum: 3, integer: true },
-      window: { type: "number", minimum: 0, integer: true },
-    },
-  },
-  systemPrompt: TEXT,
-  appendSystemPrompt: TEXT,
-  compaction: {
-    type: "object",
-    orFalse: true,
-    fields: {
-      at: { type: "number", above: 0, maximum: 1 },
-      keep: { type: "number", above: 0, maximum: 0.9 },
-      keepTurns: { type: "number", minimum: 0, integer: true },
-      window: TOKENS,
-      reserve: { type: "number", minimum: 0, integer: true },
-    },
-  },
-  undo: { type: "boolean" },
-  undoLimits: {
-    type: "object",
-    fields: {
-      maxFileMb: { type: "number", above: 0 },
-      maxStoreMb: { type: "number", above: 0 },
-      maxFiles: { type: "number", minimum: 1, integer: true },
-    },
-  },
-  network: {
-    type: "object",
-    fields: {
-      headerTimeoutMs: MILLISECONDS,
-      idleTimeoutMs: MILLISECONDS,
-      firstEventTimeoutMs: MILLISECONDS,
-      requestTimeoutMs: MILLISECONDS,
-      maxRetries: { type: "number", minimum: 0, integer: true },
-      maxRetryAfterMs: MILLISECONDS,
-      maxAnswerChars: TOKENS,
-      proxy: { type: "object", fields: { http: TEXT, https: TEXT, noProxy: TEXT } },
-    },
-  },
-  providers: { type: "map", of: PROVIDER, key: /^[a-z0-9][a-z0-9._-]*$/ },
-  folders: { type: "map", of: { type: "object", fields: { permissions: PERMISSIONS } } },
-  environment: {
-    type: "object",
-    fields: {
-      pass: TEXTS,
-      set: { type: "map", of: { type: "string", pattern: /^[^\0]*$/, form: "a text" }, key: VARIABLE },
-    },
-  },
-  redact: { type: "boolean" },
-  hooks: { type: "map", of: { type: "any" } },
-  extensions: TEXTS,
-  theme: { type: "string", oneOf: SCREEN_THEMES },
-  notifications: { type: "boolean" },
-  keys: { type: "map", of: TEXTS, key: /^[a-z]+(?:-[a-z]+)*$/ },
-  sandbox: {
-    type: "object",
-    fields: {
-      mode: { type: "string", oneOf: SANDBOX_MODES },
-      allowDomains: TEXTS,
-      allowWrite: TEXTS,
-      denyRead: TEXTS,
-    },
-  },
-};
-
-/** The shape of a config file. */
-export const CONFIG_SHAPE: Shape = { type: "object", fields: FIELDS };

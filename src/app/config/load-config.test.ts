@@ -91,7 +91,7 @@ test("a secret in the wrong place is not repeated", async () => {
   expect(await faultOf('{ "maxTurns": "sk-1234567890abcdefghijklmnop" }')).toContain("not a string.");
 });
 
-test("folders in the place of a file are refused, and a broken link is no file", async () => {
+test("folders in the place of a file are refused, and a broken link is not a file", async () => {
   const folder = tempFolder();
   mkdirSync(join(folder, "folder.json"));
   symlinkSync("nowhere", join(folder, "link.json"));

@@ -2,7 +2,8 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 import { join } from "node:path";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import { parseRule } from "../../permission/parse-rule.ts";
-import { CONFIG_SHAPE, type ConfigFile, type PermissionConfig } from "./config-schema.ts";
+import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
+import { CONFIG_SHAPE } from "./setting-table.ts";
 import { findMisfit } from "./shape.ts";
 
 /** Largest config file that is read. */
@@ -23,8 +24,8 @@ export const PROJECT_CONFIG_FILES: readonly string[] = [
 ];
 
 /**
- * Reads the config files of a project: those of the nearest of `folders` (root first) that has one, in the order they override
- * each other. Throws as {@link loadConfigFile} does.
+ * Reads the config files of a project: those of the nearest of `folders` (root first) that has one, in the
+ * order they override each other. Throws as {@link loadConfigFile} does.
  */
 export async function loadProjectConfig(folders: readonly string[]): Promise<readonly LoadedConfig[]> {
   for (const folder of folders.toReversed()) {
@@ -39,15 +40,18 @@ export async function loadProjectConfig(folders: readonly string[]): Promise<rea
 }
 
 /**
- * Reads one config file: JSON with comments and trailing commas. `undefined` when there is none. Throws `invalid_config`, naming
- * file and line, for one that cannot be read or does not have the documented shape.
+ * Reads one config file: JSON with comments and trailing commas. `undefined` when there is none. Throws
+ * `invalid_config`, naming file and line, for one that cannot be read or does not have the documented shape.
  */
 export async function loadConfigFile(path: string): Promise<LoadedConfig | undefined> {
   const text = readText(path);
   return text === undefined ? undefined : { path, config: await checkConfigText(text, path) };
 }
 
-/** The config a text holds; `path` names it in messages. Throws `invalid_config` with file and line for any other text. */
+/**
+ * The config a text holds; `path` names it in messages. Throws `invalid_config` with file and line for any
+ * other text.
+ */
 export async function checkConfigText(text: string, path: string): Promise<ConfigFile> {
   const depth = nestingOf(text);
   if (depth > MAX_DEPTH)
@@ -123,7 +127,9 @@ function isAbsent(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** Deepest nesting of brackets, those in texts and comments counted too: an upper bound that needs no parser. */
+/**
+ * Deepest nesting of brackets, those in texts and comments counted too: an upper bound that needs no parser.
+ */
 function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;

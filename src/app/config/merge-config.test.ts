@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { isWiderMode, PERMISSION_MODES } from "../../permission/permission-mode.ts";
 import { itemKey } from "../../permission/trust/trust-item.ts";
 import { TrustedProject } from "../../permission/trust/trusted-project.ts";
 import type { ConfigFile } from "./config-schema.ts";
 import { mergeConfig } from "./merge-config.ts";
-import { isWiderMode, PERMISSION_MODES } from "./permission-mode.ts";
 import { splitProjectConfig } from "./project-config.ts";
 
 interface Layers {
@@ -102,15 +102,15 @@ test("what of a project can act is left out until it is trusted, and what no pro
   expect({ values, notices, leftOut: trust.leftOut.map(({ path }) => path) }).toEqual({
     values: { permissions: { deny: ["read(x)"] }, ...USER },
     notices: [
-      "/p/nano-agent.json: left out maxTurns, maxBudgetUsd, maxWallTime, providers.anthropic, network.proxy, redact, sandbox, folders. No project may set them; put them in your own config file or on the command line.",
+      "/p/nano-agent.json: left out redact, sandbox, maxTurns, maxBudgetUsd, maxWallTime, providers.anthropic, network.proxy, folders. No project may set them; put them in your own config file or on the command line.",
     ],
     leftOut: [
-      "permissionMode",
-      "permissions.allow",
       "model",
+      "permissionMode",
+      "allowedTools",
+      "permissions.allow",
       "providers.acme",
       "network",
-      "allowedTools",
     ].map((key) => `nano-agent.json#${key}`),
   });
 });
@@ -183,7 +183,7 @@ test("whatever modes are set, a project never gets a wider one than its user", (
   );
 });
 
-test("a network variable that is no whole number is refused by name", () => {
+test("a network variable that is not a whole number is refused by name", () => {
   expect(() => merge({ environment: { NANO_AGENT_MAX_RETRIES: "many" } })).toThrow(
     'NANO_AGENT_MAX_RETRIES is "many". It must be a whole number from 0.',
   );
@@ -228,7 +228,10 @@ test("permission rules add up over the layers, and a project can forbid but not 
   });
 });
 
-/** A value for each setting that steers where the conversation goes, what the model is told, what it has or what it costs. */
+/**
+ * A value for each setting that steers where the conversation goes, what the model is told, what it has or
+ * what it costs.
+ */
 const STEERING: readonly (readonly [key: string, config: ConfigFile, does: string])[] = [
   ["model", { model: "evil/m" }, "sends the conversation to evil/m"],
   [

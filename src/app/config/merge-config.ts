@@ -1,12 +1,11 @@
 import { relative, sep } from "node:path";
-import { NanoAgentError } from "../../core/base/errors.ts";
 import { TrustedProject } from "../../permission/trust/trusted-project.ts";
-import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
+import type { ConfigFile } from "./config-schema.ts";
 import type { Environment } from "./env.ts";
-import { variable } from "./env.ts";
 import type { LoadedConfig } from "./load-config.ts";
-import { networkVariables } from "./network-variables.ts";
 import { splitProjectConfig } from "./project-config.ts";
+import { readVariables, withSetting } from "./setting.ts";
+import { PLACED_SETTINGS, SETTINGS } from "./setting-table.ts";
 
 /** Everything a configuration is merged from; what comes first wins. */
 export interface ConfigLayers {
@@ -24,23 +23,29 @@ export interface ConfigLayers {
 /** The settings in force. */
 export interface EffectiveConfig {
   readonly values: ConfigFile;
-  /** Where each value comes from, by dotted key: a flag, a variable or a file. Keys that nobody set are absent. */
+  /**
+   * Where each value comes from, by dotted key: a flag, a variable or a file. Keys that nobody set are
+   * absent.
+   */
   readonly sources: ReadonlyMap<string, string>;
   /** What was left out of project files, one sentence a file. */
   readonly notices: readonly string[];
 }
 
 /**
- * Merges flags, environment, project files and the user's file, in this order of precedence. `disallowedTools` and
- * `permissions` add up, so that no layer takes back what another one denies; `network`, `providers` and `mcpServers` merge by entry.
+ * Merges flags, environment, project files and the user's file, in this order of precedence.
+ * `disallowedTools` and
+ * `permissions` add up, so that no layer takes back what another one denies; `network`, `providers` and
+ * `mcpServers` merge by entry.
  *
- * A project's file is somebody else's text: what in it can act ({@link splitProjectConfig}) counts only where `projectTrust` admits it, and
- * is noted there otherwise. What no project may set is left out and named in `notices`.
+ * A project's file is somebody else's text: what in it can act ({@link splitProjectConfig}) counts only where
+ * `projectTrust` admits it, and is noted there otherwise. What no project may set is left out and named in
+ * `notices`.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
   const notices: string[] = [];
-  const merged = new Merged();
+  const merged = new ConfigMerge();
   if (user !== undefined) {
     const { folders = {}, ...config } = user.config;
     merged.add(config, user.path);
@@ -60,89 +65,44 @@ export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   return { values: merged.values, sources: merged.sources, notices };
 }
 
-type Mutable = { -readonly [K in keyof ConfigFile]: ConfigFile[K] };
-
-class Merged {
-  readonly values: Mutable = {};
+class ConfigMerge {
+  readonly values: { [key: string]: unknown } & ConfigFile = {};
   readonly sources = new Map<string, string>();
 
   add(config: ConfigFile, source: string): void {
-    const { $schema: _schema, network, providers, disallowedTools, permissions, ...others } = config;
-    const { environment, sandbox, hooks, mcpServers, ...plain } = others;
-    this.#addLists("environment", environment, source);
-    this.#addLists("sandbox", sandbox, source);
-    this.#addLists("hooks", hooks, source);
-    for (const key of Object.keys(plain)) this.sources.set(key, source);
-    Object.assign(this.values, plain);
-    if (disallowedTools !== undefined) {
-      this.values.disallowedTools = [...(this.values.disallowedTools ?? []), ...disallowedTools];
-      const before = this.sources.get("disallowedTools");
-      this.sources.set("disallowedTools", before === undefined ? source : `${before} + ${source}`);
+    for (const [key, value] of Object.entries(config)) {
+      const { layers } = SETTINGS[key as keyof ConfigFile];
+      if (key === "$schema" || value === undefined) continue;
+      if (layers === "by entry") this.values[key] = this.#joined(key, value, source);
+      else this.values[key] = this.#put(key, [this.values[key], value], { source, adds: layers === "adds" });
     }
-    for (const action of ["allow", "ask", "deny"] as const)
-      this.#addRules(action, permissions?.[action], source);
-    this.#addEntries("network", network, source);
-    this.#addEntries("providers", providers, source);
-    this.#addEntries("mcpServers", mcpServers, source);
   }
 
-  #addEntries<K extends "network" | "providers" | "mcpServers">(
-    key: K,
-    added: ConfigFile[K],
-    source: string,
-  ): void {
-    if (added === undefined) return;
-    for (const name of Object.keys(added)) this.sources.set(`${key}.${name}`, source);
-    this.values[key] = { ...this.values[key], ...added };
+  /** An object over the one before: entries replace entries, and lists in them are put together. */
+  #joined(key: string, added: object, source: string): object {
+    const before: { readonly [name: string]: unknown } = { ...(this.values[key] as object | undefined) };
+    const entries = Object.entries(added).map(([name, value]: [string, unknown]) => [
+      name,
+      this.#put(`${key}.${name}`, [before[name], value], { source, adds: true }),
+    ]);
+    return { ...before, ...Object.fromEntries(entries) };
   }
 
-  /** Lists add up, everything else is replaced by entry. */
-  #addLists<K extends "environment" | "sandbox" | "hooks">(
-    key: K,
-    added: ConfigFile[K],
-    source: string,
-  ): void {
-    if (added === undefined) return;
-    const before: { readonly [name: string]: unknown } = { ...this.values[key] };
-    const merged = Object.entries(added).map(([name, value]: [string, unknown]) => {
-      const path = `${key}.${name}`;
-      const known = this.sources.get(path);
-      const old = before[name];
-      const joins = Array.isArray(old) && Array.isArray(value);
-      this.sources.set(path, joins && known !== undefined ? `${known} + ${source}` : source);
-      return [name, joins ? [...old, ...value] : value];
-    });
-    this.values[key] = { ...before, ...Object.fromEntries(merged) };
-  }
-
-  #addRules(action: keyof PermissionConfig, rules: readonly string[] | undefined, source: string): void {
-    if (rules === undefined) return;
-    const before = this.values.permissions?.[action] ?? [];
-    this.values.permissions = { ...this.values.permissions, [action]: [...before, ...rules] };
-    const key = `permissions.${action}`;
-    const known = this.sources.get(key);
-    this.sources.set(key, known === undefined ? source : `${known} + ${source}`);
+  /** The newer of two values, or both lists where they are to be put together; keeps where it comes from. */
+  #put(
+    path: string,
+    [old, value]: readonly [unknown, unknown],
+    { source, adds }: { readonly source: string; readonly adds: boolean },
+  ): unknown {
+    const known = this.sources.get(path);
+    const joins = adds && Array.isArray(old) && Array.isArray(value);
+    this.sources.set(path, joins && known !== undefined ? `${known} + ${source}` : source);
+    return joins ? [...old, ...value] : value;
   }
 
   addEnvironment(environment: Environment): void {
-    const model = variable(environment, "NANO_AGENT_MODEL");
-    if (model !== undefined) {
-      this.values.model = model;
-      this.sources.set("model", "NANO_AGENT_MODEL");
-    }
-    const toolCalls = variable(environment, "NANO_AGENT_TOOL_CALLS");
-    if (toolCalls !== undefined) {
-      if (toolCalls !== "text" && toolCalls !== "native")
-        throw new NanoAgentError(
-          "invalid_config",
-          `NANO_AGENT_TOOL_CALLS is ${JSON.stringify(toolCalls)}. It must be native or text.`,
-        );
-      this.values.toolCalls = toolCalls;
-      this.sources.set("toolCalls", "NANO_AGENT_TOOL_CALLS");
-    }
-    const network = networkVariables(environment);
-    for (const { key, name } of network.set) this.sources.set(`network.${key}`, name);
-    if (network.set.length > 0) this.values.network = { ...this.values.network, ...network.values };
+    for (const { path, value, name } of readVariables(PLACED_SETTINGS, environment))
+      this.add(withSetting({}, path, value), name);
   }
 }
 

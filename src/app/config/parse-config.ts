@@ -7,14 +7,17 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 
-/** A config text as data; `lineOf` finds the line of a key or list item, counting from 1. Or what is wrong with it, and where. */
+/**
+ * A config text as data; `lineOf` finds the line of a key or list item, counting from 1. Or what is wrong
+ * with it, and where.
+ */
 export type ParsedConfig =
   | { readonly value: unknown; readonly lineOf: (path: readonly (string | number)[]) => number }
   | { readonly fault: string; readonly line: number };
 
 /**
- * Parses JSON with comments and trailing commas. A key that stands twice in one object is a fault, for readers disagree on which one
- * counts, and so is `__proto__`. An empty text is an empty object.
+ * Parses JSON with comments and trailing commas. A key that stands twice in one object is a fault, for
+ * readers disagree on which one counts, and so is `__proto__`. An empty text is an empty object.
  */
 export function parseConfigText(text: string): ParsedConfig {
   const errors: ParseError[] = [];

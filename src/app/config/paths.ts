@@ -13,7 +13,9 @@ export interface UserPaths {
   readonly stateFolder: string;
 }
 
-/** The user's folders. `XDG_*` variables that hold a relative path are ignored, as the specification demands. */
+/**
+ * The user's folders. `XDG_*` variables that hold a relative path are ignored, as the specification demands.
+ */
 export function userPaths(environment: Environment): UserPaths {
   const home = variable(environment, "HOME") ?? homedir();
   const folder = (name: string, fallback: string): string => {
@@ -37,7 +39,10 @@ export function currentFolder(): string {
   }
 }
 
-/** Says what an error means that Node throws wherever it looks for a working folder that was removed; any other error stays as it is. */
+/**
+ * Says what an error means that Node throws wherever it looks for a working folder that was removed; any
+ * other error stays as it is.
+ */
 export function withGoneFolder(error: unknown): unknown {
   const isGone = error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
   return isGone ? goneFolder(error) : error;
@@ -51,7 +56,10 @@ function goneFolder(cause: unknown): NanoAgentError {
   );
 }
 
-/** The folder `path` names, links resolved. Throws `invalid_argument` when it is no folder that can be entered. */
+/**
+ * The folder `path` names, links resolved. Throws `invalid_argument` when it is no folder that can be
+ * entered.
+ */
 export function existingFolder(path: string, option: string, base?: string): string {
   const absolute = isAbsolute(path) ? resolve(path) : resolve(base ?? currentFolder(), path);
   try {
@@ -68,8 +76,8 @@ export function existingFolder(path: string, option: string, base?: string): str
 }
 
 /**
- * The folders whose files speak for a project: from the root of the repository (the nearest folder with a `.git`) down to `cwd`.
- * Only `cwd` where there is no repository.
+ * The folders whose files speak for a project: from the root of the repository (the nearest folder with a
+ * `.git`) down to `cwd`. Only `cwd` where there is no repository.
  */
 export function projectFolders(cwd: string): readonly string[] {
   const folders: string[] = [];

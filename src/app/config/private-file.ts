@@ -22,9 +22,11 @@ const MAX_BYTES = 10_000_000;
 const PATIENCE_MS = 5_000;
 
 /**
- * Changes one of the user's own files: what `change` makes of its text (`undefined` when there is none) takes its place in one step,
- * readable by the user alone. Changes by several processes come one after the other. A link is followed and stays. Throws
- * `invalid_config`, naming the file, when it cannot be read or written, and what `change` throws; the file is then as it was.
+ * Changes one of the user's own files: what `change` makes of its text (`undefined` when there is none) takes
+ * its place in one step, readable by the user alone. Changes by several processes come one after the other. A
+ * link is followed and stays. Throws
+ * `invalid_config`, naming the file, when it cannot be read or written, and what `change` throws; the file is
+ * then as it was.
  */
 export async function changePrivateFile(
   path: string,
@@ -41,7 +43,10 @@ export async function changePrivateFile(
   }
 }
 
-/** The text of one of the user's own files; `undefined` when there is none. Throws `invalid_config` for what is no file of a sane size. */
+/**
+ * The text of one of the user's own files; `undefined` when there is none. Throws `invalid_config` for what
+ * is no file of a sane size.
+ */
 export function readPrivateFile(path: string): string | undefined {
   let file: number;
   try {

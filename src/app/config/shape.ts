@@ -32,7 +32,10 @@ export type Shape =
     }
   | { readonly type: "map"; readonly of: Shape; readonly key?: RegExp };
 
-/** A value that does not fit, and where. `path` leads from the root to it, or to the key that must not be there. */
+/**
+ * A value that does not fit, and where. `path` leads from the root to it, or to the key that must not be
+ * there.
+ */
 export interface Misfit {
   readonly path: readonly string[];
   readonly message: string;
@@ -40,31 +43,75 @@ export interface Misfit {
 
 /** The first thing about `value` that does not fit; `undefined` when all of it does. */
 export function findMisfit(value: unknown, shape: Shape, path: readonly string[] = []): Misfit | undefined {
+  const misfit = (): Misfit => ({
+    path,
+    message: `${name(path)} must be ${formOf(shape)}, not ${describe(value)}`,
+  });
   switch (shape.type) {
     case "object":
-      return isRecord(value) ? objectMisfit(value, shape, path) : noObjectMisfit(value, shape, path);
+      if (isRecord(value)) return objectMisfit(value, shape, path);
+      return shape.orFalse === true && value === false ? undefined : misfit();
     case "map":
-      return isRecord(value) ? mapMisfit(value, shape, path) : wrong(value, "an object", path);
+      return isRecord(value) ? mapMisfit(value, shape, path) : misfit();
     case "strings":
-      return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : wrong(value, "a list of texts", path);
-    case "any":
-      return undefined;
-    case "boolean":
-      return unless(typeof value === "boolean", { value, expected: "true or false", path });
-    case "duration":
-      return unless(isDuration(value), { value, expected: DURATION_FORM, path });
-    case "number":
-      return fitsNumber(value, shape) ? undefined : wrong(value, numberForm(shape), path);
-    case "string":
-      return fitsText(value, shape) ? undefined : wrong(value, textForm(shape), path);
+      return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : misfit();
+    default:
+      return fits(value, shape) ? undefined : misfit();
   }
 }
 
-function unless(
-  fits: boolean,
-  fault: { readonly value: unknown; readonly expected: string; readonly path: readonly string[] },
-): Misfit | undefined {
-  return fits ? undefined : wrong(fault.value, fault.expected, fault.path);
+type Scalar = Exclude<Shape, { type: "object" | "map" | "strings" }>;
+
+function fits(value: unknown, shape: Scalar): boolean {
+  switch (shape.type) {
+    case "any":
+      return true;
+    case "boolean":
+      return typeof value === "boolean";
+    case "duration":
+      return isDuration(value);
+    case "number":
+      return fitsNumber(value, shape);
+    case "string":
+      return fitsText(value, shape);
+  }
+}
+
+/** The value a text of the command line or of a variable stands for; or what was expected, in words. */
+export function readText(
+  text: string,
+  shape: Shape,
+): { readonly value: unknown } | { readonly expected: string } {
+  const value = shape.type === "number" ? numberOf(text) : text;
+  return findMisfit(value, shape) === undefined ? { value } : { expected: formOf(shape) };
+}
+
+/** What a shape takes, in words: `a whole number from 1`. */
+export function formOf(shape: Shape): string {
+  switch (shape.type) {
+    case "string":
+      return textForm(shape);
+    case "number":
+      return numberForm(shape);
+    case "duration":
+      return DURATION_FORM;
+    case "boolean":
+      return "true or false";
+    case "strings":
+      return shape.oneOf === undefined
+        ? "a list of texts"
+        : `a list, each ${textForm({ type: "string", oneOf: shape.oneOf })}`;
+    case "object":
+      return shape.orFalse === true ? "an object or false" : "an object";
+    case "map":
+    case "any":
+      return "an object";
+  }
+}
+
+/** No exponents and no signs: what people type as a number. */
+function numberOf(text: string): number {
+  return /^(?:\d{1,12}(?:\.\d{1,6})?|\.\d{1,6})$/.test(text) ? Number(text) : Number.NaN;
 }
 
 function textsMisfit(
@@ -75,7 +122,7 @@ function textsMisfit(
   const at = oneOf === undefined ? -1 : values.findIndex((text) => !oneOf.includes(text));
   return at < 0
     ? undefined
-    : wrong(values[at], textForm({ type: "string", oneOf: oneOf ?? [] }), [...path, String(at)]);
+    : findMisfit(values[at], { type: "string", oneOf: oneOf ?? [] }, [...path, String(at)]);
 }
 
 function objectMisfit(
@@ -92,15 +139,6 @@ function objectMisfit(
   }
   const missing = shape.required?.find((key) => !Object.hasOwn(value, key));
   return missing === undefined ? undefined : { path, message: `${name(path)} needs "${missing}"` };
-}
-
-function noObjectMisfit(
-  value: unknown,
-  { orFalse = false }: Extract<Shape, { type: "object" }>,
-  path: readonly string[],
-): Misfit | undefined {
-  if (orFalse && value === false) return undefined;
-  return wrong(value, orFalse ? "an object or false" : "an object", path);
 }
 
 function mapMisfit(
@@ -149,10 +187,6 @@ function fitsText(value: unknown, { oneOf, pattern }: Extract<Shape, { type: "st
 function textForm({ oneOf, form }: Extract<Shape, { type: "string" }>): string {
   if (oneOf !== undefined) return `one of ${oneOf.map((word) => `"${word}"`).join(", ")}`;
   return form ?? "a text";
-}
-
-function wrong(value: unknown, expected: string, path: readonly string[]): Misfit {
-  return { path, message: `${name(path)} must be ${expected}, not ${describe(value)}` };
 }
 
 function name(path: readonly string[]): string {

@@ -13,7 +13,7 @@ export interface ImportReport {
   readonly skipped: readonly { readonly item: ImportItem; readonly why: string }[];
 }
 
-type Setting = Extract<ImportItem, { readonly kind: "rule" | "hook" | "mcp_server" }>;
+type Setting = Extract<ImportItem, { readonly kind: "setting" | "rule" | "hook" | "mcp_server" }>;
 type FileItem = Exclude<ImportItem, Setting>;
 
 /** A place in the settings, and what is put there: at the end of a list, or under a key that was free. */
@@ -59,6 +59,10 @@ export async function applyImport(
 }
 
 function editFor(item: Setting, config: ConfigFile): Edit | string {
+  if (item.kind === "setting")
+    return config[item.key] === undefined
+      ? { path: [item.key], value: item.value, isListItem: false }
+      : `${item.key} is ${config[item.key]} already`;
   if (item.kind === "mcp_server")
     return Object.hasOwn(config.mcpServers ?? {}, item.name)
       ? `there is an MCP server ${item.name} already`

@@ -6,7 +6,9 @@ import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { readTextFile } from "../../extensions/markdown/read-text-file.ts";
 import { parseServer } from "../../extensions/mcp/server-definition.ts";
 import { parseRule } from "../../permission/parse-rule.ts";
+import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
 import { isPeerName, toToolName } from "../../permission/tool-names.ts";
+import { PRESETS } from "../../providers/catalog.ts";
 import { parseConfigText } from "../config/parse-config.ts";
 import type { PlanBuilder } from "./import-plan.ts";
 
@@ -47,6 +49,39 @@ export async function tomlFile(path: string, plan: PlanBuilder): Promise<Fields 
     plan.leave(path, "the whole file", `it is not TOML: ${errorMessage(error).split("\n", 1)[0] ?? ""}`);
     return undefined;
   }
+}
+
+/** Adds a model that is named here too; `provider` is whose it is where its name does not say so. */
+export function addModel(
+  name: unknown,
+  { provider, from, plan }: { readonly provider?: string; readonly from: string; readonly plan: PlanBuilder },
+): void {
+  if (name === undefined) return;
+  const value = provider === undefined ? name : `${provider}/${String(name)}`;
+  // Short names (`opus`), and those of providers nobody here knows, name nothing.
+  if (typeof value === "string" && typeof name === "string" && isModelName(value))
+    plan.add({ kind: "setting", key: "model", value, from, does: `model: ${value}` });
+  else plan.leave(from, `model: ${JSON.stringify(name)}`, OTHER_MODEL);
+}
+
+/** What to do about a model that cannot be taken over. */
+export const OTHER_MODEL = 'choose one with --model or "model" in your settings: names are provider/id here';
+
+function isModelName(value: string): boolean {
+  const [provider = "", id = ""] = value.split(/\/(.*)/s);
+  return PRESETS.some(({ name }) => name === provider) && /^[a-z][\w.:/-]*\d[\w.:/-]*$/i.test(id);
+}
+
+/** Adds the permission mode to begin with, where it is one of ours and takes nothing away. */
+export function addMode(
+  mode: unknown,
+  { from, plan }: { readonly from: string; readonly plan: PlanBuilder },
+): void {
+  if (mode === undefined) return;
+  const own = PERMISSION_MODES.find((each) => each === mode);
+  if (own === undefined || own === "bypassPermissions")
+    plan.leave(from, `defaultMode: ${JSON.stringify(mode)}`, "say it for each run with --permission-mode");
+  else plan.add({ kind: "setting", key: "permissionMode", value: own, from, does: `permissionMode: ${own}` });
 }
 
 /** Adds permission rules. One that could not be read, or speaks of a tool that is not here, is left. */

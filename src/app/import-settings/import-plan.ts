@@ -14,6 +14,11 @@ export type ImportItem = {
   readonly does: string;
 } & (
   | { readonly kind: "rule"; readonly action: "allow" | "ask" | "deny"; readonly rule: string }
+  | {
+      readonly kind: "setting";
+      readonly key: "model" | "permissionMode";
+      readonly value: string;
+    }
   | { readonly kind: "hook"; readonly event: string; readonly group: Json }
   | {
       readonly kind: "mcp_server";

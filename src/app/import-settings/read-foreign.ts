@@ -2,10 +2,15 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
+import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
+import { EFFORTS } from "../../providers/model-name.ts";
 import { type Environment, variable } from "../config/env.ts";
+import { commandsOf, readCodexRules } from "./codex-rules.ts";
 import {
   addHooks,
   addMarkdown,
+  addMode,
+  addModel,
   addRules,
   addServer,
   addServers,
@@ -14,7 +19,9 @@ import {
   filesOf,
   jsonFile,
   leaveSettings,
+  OTHER_MODEL,
   recordsIn,
+  textOfFile,
   tomlFile,
 } from "./foreign-parts.ts";
 import { type ImportPlan, type ImportSource, PlanBuilder } from "./import-plan.ts";
@@ -24,8 +31,6 @@ export interface ForeignPlace {
   readonly home: string;
   readonly environment: Environment;
 }
-
-const MODEL = 'choose one with --model or "model" in your settings: names are provider/id here';
 
 /** What can be taken over of another agent's settings, and what cannot. Reads only. */
 export async function readForeign(source: ImportSource, place: ForeignPlace): Promise<ImportPlan> {
@@ -57,19 +62,15 @@ function readClaude(place: ForeignPlace, plan: PlanBuilder): void {
   if (isRecord(permissions)) {
     for (const action of ["allow", "ask", "deny"] as const)
       addRules(permissions[action], { action, from, plan });
-    const why = "say it for each run with --permission-mode, or set permissionMode";
-    leaveSettings(
-      permissions,
-      { defaultMode: why, additionalDirectories: "name them with --add-dir" },
-      { from, plan },
-    );
+    addMode(permissions["defaultMode"], { from, plan });
+    leaveSettings(permissions, { additionalDirectories: "name them with --add-dir" }, { from, plan });
   }
   if (hooks !== undefined) addHooks(hooks, { from, plan });
+  addModel(settings["model"], { provider: "anthropic", from, plan });
   leaveSettings(
     settings,
     {
       env: 'put what commands need into "environment": { "set": … }; keys are read from your own environment',
-      model: MODEL,
       apiKeyHelper: "set the variable of the provider's key",
       statusLine: "an extension can show a text there: agent.status()",
       enabledPlugins: "plugins of other agents are not loaded",
@@ -114,13 +115,11 @@ async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> 
   const hookFile = join(folder, "hooks.json");
   const hooks = jsonFile(hookFile, plan)?.["hooks"];
   if (hooks !== undefined) addHooks(hooks, { from: hookFile, plan });
+  addCodexModel(config, from, plan);
   leaveSettings(
     config,
     {
-      model: MODEL,
-      model_provider: MODEL,
       model_providers: 'name them under "providers"',
-      model_reasoning_effort: "write it behind the name of the model: provider/id:high",
       approval_policy: "say it for each run with --permission-mode, or set permissionMode",
       sandbox_mode: 'set "sandbox": { "mode": "on" }',
       notify: "write a hook for Stop or Notification",
@@ -128,14 +127,39 @@ async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> 
     },
     { from, plan },
   );
-  for (const rules of filesOf(join(folder, "rules")))
-    plan.leave(
-      join(folder, "rules", rules),
-      "rules",
-      "they are a program; write them as bash(…) under permissions",
-    );
+  for (const name of filesOf(join(folder, "rules"))) addCodexRules(join(folder, "rules", name), plan);
   addMarkdown(join(folder, "prompts"), { kind: "command", plan });
   addSkills(join(folder, "skills"), plan);
+}
+
+/** Its effort belongs to the name of the model here. */
+function addCodexModel(config: Fields, from: string, plan: PlanBuilder): void {
+  const { model, model_provider: provider = "openai", model_reasoning_effort: effort } = config;
+  const end = EFFORTS.some((each) => each === effort) ? `:${String(effort)}` : "";
+  if (provider !== "openai") leaveSettings(config, { model: OTHER_MODEL }, { from, plan });
+  else addModel(typeof model === "string" ? `${model}${end}` : model, { provider, from, plan });
+}
+
+function addCodexRules(from: string, plan: PlanBuilder): void {
+  const text = textOfFile(from, plan);
+  if (text === undefined) return;
+  const { rules, unread } = readCodexRules(text);
+  for (const rule of rules) {
+    const commands = commandsOf(rule);
+    if (commands === undefined)
+      plan.leave(from, `${rule.action}: ${rule.words.join(" ")}`, "it stands for too many commands");
+    else
+      addRules(
+        commands.map((words) => `Bash(${words}:*)`),
+        { action: rule.action, from, plan },
+      );
+  }
+  for (const line of unread)
+    plan.leave(
+      from,
+      `line ${line}`,
+      "it is not a prefix_rule of plain words; write it as bash(…) under permissions",
+    );
 }
 
 async function readGemini(place: ForeignPlace, plan: PlanBuilder): Promise<void> {
@@ -150,18 +174,59 @@ async function readGemini(place: ForeignPlace, plan: PlanBuilder): Promise<void>
     const definition = isRemote ? { ...remote, headers } : { command, args, env, cwd };
     addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
   }
-  leaveSettings(
-    settings,
-    {
-      hooks: "its scripts expect the names of other events and tools; move them by hand",
-      model: MODEL,
-      approvalMode: "say it for each run with --permission-mode, or set permissionMode",
-    },
-    { from, plan },
-  );
+  addGeminiHooks(settings, from, plan);
+  const { model } = settings;
+  addModel(isRecord(model) ? model["name"] : model, { provider: "google", from, plan });
+  const why = "say it for each run with --permission-mode, or set permissionMode";
+  leaveSettings(settings, { approvalMode: why }, { from, plan });
   for (const path of filesOf(join(folder, "commands")).filter((name) => name.endsWith(".toml")))
     await addGeminiCommand(join(folder, "commands"), path, plan);
   addSkills(join(folder, "skills"), plan);
+}
+
+/** Events of the same meaning. */
+const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
+  SessionStart: "SessionStart",
+  SessionEnd: "SessionEnd",
+  BeforeAgent: "UserPromptSubmit",
+  AfterAgent: "Stop",
+  BeforeTool: "PreToolUse",
+  AfterTool: "PostToolUse",
+  Notification: "Notification",
+  PreCompress: "PreCompact",
+};
+
+/** Its groups have the form of ours, with a time in milliseconds. Matchers stay: their names of tools are known here. */
+function addGeminiHooks({ hooks, hooksConfig }: Fields, from: string, plan: PlanBuilder): void {
+  if (!isRecord(hooks)) return;
+  const { enabled, disabled } = isRecord(hooksConfig) ? hooksConfig : hooks;
+  if (enabled === false) {
+    plan.leave(from, "hooks", "they are switched off there");
+    return;
+  }
+  const off: ReadonlySet<unknown> = new Set(Array.isArray(disabled) ? disabled : []);
+  const before = plan.items.length;
+  for (const [name, groups] of Object.entries(hooks)) {
+    const event = GEMINI_EVENTS[name];
+    if (!Array.isArray(groups) || name === "disabled") continue;
+    if (event === undefined) plan.leave(from, `hooks.${name}`, "there is no such event here");
+    else addHooks({ [event]: groups.map((group: unknown) => ownGroup(group, off)) }, { from, plan });
+  }
+  if (plan.items.length > before)
+    plan.notes.push(
+      "Hooks of gemini are told the events of this agent (PreToolUse for BeforeTool, …), and its names of tools where their matcher names one: look whether their scripts ask for more.",
+    );
+}
+
+function ownGroup(group: unknown, off: ReadonlySet<unknown>): unknown {
+  if (!isRecord(group) || !Array.isArray(group["hooks"])) return group;
+  const hooks = (group["hooks"] as readonly unknown[]).flatMap((hook) => {
+    if (!isRecord(hook)) return [hook];
+    if (off.has(hook["name"]) || off.has(hook["command"])) return [];
+    const { timeout } = hook;
+    return [{ ...hook, ...(typeof timeout === "number" ? { timeout: timeout / 1_000 } : {}) }];
+  });
+  return { ...group, hooks };
 }
 
 function addGeminiRules(settings: Fields, from: string, plan: PlanBuilder): void {
@@ -259,17 +324,19 @@ function readOpenCodeConfig(config: Fields, from: string, plan: PlanBuilder): vo
     else addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
   }
   for (const [name, value] of recordsIn(command))
-    if (typeof value["template"] === "string") {
+    if (!/^[\p{L}\p{N}_][\p{L}\p{N}_:/-]*$/u.test(name))
+      plan.leave(from, `command ${JSON.stringify(name)}`, "use letters, digits, - and _ for a command");
+    else if (typeof value["template"] === "string") {
       const fields = ["description", "agent", "model"].flatMap((key) =>
         typeof value[key] === "string" ? [`${key}: ${JSON.stringify(value[key])}\n`] : [],
       );
       const text = `---\n${fields.join("")}---\n${value["template"].trim()}\n`;
       plan.add({ kind: "command", name, from, to: join("commands", `${name}.md`), text, does: `/${name}` });
     }
+  addModel(config["model"], { from, plan });
   leaveSettings(
     config,
     {
-      model: MODEL,
       provider: 'name them under "providers"',
       plugin: "plugins of other agents are not loaded; see docs/extensions.md",
       agent: "write each as a file in ~/.config/nano-agent/agents/",

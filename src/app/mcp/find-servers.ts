@@ -23,6 +23,7 @@ export interface FoundServers {
 interface Definition {
   readonly source: string;
   readonly value: unknown;
+  readonly isLiteral?: boolean;
 }
 
 /**
@@ -40,10 +41,12 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
     addProject(settings, { definitions, faults });
   }
   for (const text of mcp?.configs ?? [])
-    for (const [name, definition] of await given(text, settings.cwd)) definitions.set(name, definition);
+    for (const [name, definition] of await given(text, settings.cwd))
+      definitions.set(name, { ...definition, isLiteral: mcp?.isLiteral === true });
   const servers: McpServerDefinition[] = [];
-  for (const [name, { source, value }] of definitions) {
-    const parsed = parseServer(name, value, { source, variables: environment });
+  for (const [name, { source, value, isLiteral }] of definitions) {
+    const variables = isLiteral === true ? undefined : environment;
+    const parsed = parseServer(name, value, { source, variables });
     if (parsed.ok) servers.push(parsed.server);
     else faults.push({ name, source, fault: parsed.fault });
   }

@@ -6,7 +6,7 @@ import { sourceFolders } from "../../extensions/markdown/source-folders.ts";
 import type { LoadedExtension } from "../../extensions/modules/load-extensions.ts";
 import { about, type OnNotice } from "../coding-session/notice.ts";
 import type { CommandSource } from "../coding-session/session-command.ts";
-import { EXTRA_TOOLS } from "../config/extra-tool.ts";
+import { EXTRA_TOOLS } from "../config/config-schema.ts";
 import { MEMORY_TOOLS } from "../open-memory.ts";
 import type { Settings } from "../settings.ts";
 import { extensionTrust } from "../trust/extension-trust.ts";

@@ -46,7 +46,7 @@ export function extensionCommand(
       );
       if (prompt === undefined || prompt === null || prompt === "") return undefined;
       if (typeof prompt === "string") return prompt;
-      throw failed(`returned ${typeof prompt}, which is no prompt`);
+      throw failed(`returned ${typeof prompt}, which is not a prompt`);
     },
   };
 

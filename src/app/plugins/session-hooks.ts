@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
-import type { Compactor } from "../../core/agent/compactor.ts";
 import type { Approver, GateDecision, GateRequest } from "../../core/agent/gate.ts";
-import type { ActingArguments, HookedAgent, HookOptions } from "../../core/agent/hook.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import type { EventHooks, HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
 import type { HookEvent, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
-import type { PermissionMode } from "../config/permission-mode.ts";
+import type { Compactor } from "../../memory/context/compactor.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
+import type { ActingArguments, HookedAgent, HookOptions } from "../../plugins/hook.ts";
 import type { PermissionGate } from "../permission-gate.ts";
 
 /** What {@link SessionHooks} works with. */

@@ -1,15 +1,15 @@
 import type { Gate } from "../../core/agent/gate.ts";
-import { redactJson } from "../../core/agent/redact-call.ts";
 import { errorMessage, type Json } from "../../core/base/errors.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { errorResult, toToolResult } from "../../core/tool/output.ts";
+import { redactJson } from "../../core/tool/redact-call.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { ToolRunner } from "../../session/replay/replay-run.ts";
 import { createBuiltinTools } from "../builtin-tools.ts";
 import type { OnNotice } from "../coding-session/notice.ts";
 import { variable } from "../config/env.ts";
-import type { PermissionMode } from "../config/permission-mode.ts";
 import { type Confinement, confine } from "../confine.ts";
 import { FileGuard } from "../file-guard.ts";
 import { createPermissionGate } from "../permission-gate.ts";
@@ -75,6 +75,7 @@ function liveTools(
     guard,
     cwd: scratch.folder,
     home: paths.home,
+    commandPath: () => variable(settings.environment, "PATH"),
   });
   const kept = new Map<string, number>();
   const keep = (reason: string): undefined => {

@@ -1,7 +1,7 @@
 import type { RunContext } from "../../core/agent/run-context.ts";
 import type { RecordedRun } from "../../session/replay/recorded-run.ts";
 import type { Conductor } from "../../session/replay/replay-run.ts";
-import type { PatternName } from "../config/pattern-name.ts";
+import type { PatternName } from "../config/config-schema.ts";
 import { createPatternAgent } from "../pattern-agent.ts";
 
 /** What conducts a run that was worked out in the phases of a pattern; undefined for a plain loop and for phases nobody here knows. */

@@ -32,9 +32,9 @@ export function findActingFiles(root: string, folders: readonly string[]): reado
   ]);
 }
 
-type Shown = (path: string) => string;
+type ShowPath = (path: string) => string;
 
-function mcpItems(path: string, shown: Shown): readonly TrustItem[] {
+function mcpItems(path: string, shown: ShowPath): readonly TrustItem[] {
   return serversOf(path, shown).flatMap((found) => ("item" in found ? [found.item] : []));
 }
 
@@ -49,7 +49,7 @@ export function findProjectServers(root: string, folders: readonly string[]): re
   return folders.flatMap((folder) => serversOf(join(folder, ".mcp.json"), shown));
 }
 
-function serversOf(file: string, shown: Shown): readonly ProjectServer[] {
+function serversOf(file: string, shown: ShowPath): readonly ProjectServer[] {
   const path = shown(file);
   const text = readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8");
   if (text === undefined) return [];
@@ -95,7 +95,7 @@ function pairs(value: unknown, words: (name: string, text: string) => string): r
   return isRecord(value) ? Object.entries(value).map(([name, text]) => words(name, String(text))) : [];
 }
 
-function skillItems(folder: string, shown: Shown): readonly TrustItem[] {
+function skillItems(folder: string, shown: ShowPath): readonly TrustItem[] {
   return namesIn(folder, MAX_ENTRIES).flatMap((name) => {
     const item = skillItem(join(folder, name), shown(join(folder, name)));
     return item === undefined ? [] : [item];
@@ -155,7 +155,7 @@ export function extensionItems(folder: string, path: string): readonly TrustItem
 
 function textItems(
   folder: string,
-  { kind, shown }: { readonly kind: "agent" | "command"; readonly shown: Shown },
+  { kind, shown }: { readonly kind: "agent" | "command"; readonly shown: ShowPath },
 ): readonly TrustItem[] {
   // Commands may lie in folders.
   const names =

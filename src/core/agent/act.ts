@@ -1,19 +1,21 @@
 import { orAborted } from "../base/abort.ts";
+import { defined } from "../base/defined.ts";
 import { errorMessage } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
+import { redactResult, redactUpdates, type Updates } from "../tool/redact-call.ts";
+import { Scheduler } from "../tool/schedule.ts";
 import type { ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
-import { hookedResult } from "./acting-hooks.ts";
-import { type Admission, admit } from "./admit.ts";
+import { type Admission, admit, madeCall } from "./admit.ts";
 import { CallAbort } from "./call-abort.ts";
 import type { CheckpointedCall } from "./checkpointer.ts";
 import type { SettledCall } from "./permit.ts";
-import { redactResult, redactUpdates, type Updates } from "./redact-call.ts";
+import type { MadeCall } from "./plugin.ts";
+import { pluginFailure, throughPlugins } from "./plugins.ts";
 import { type RunContext, record } from "./run-context.ts";
-import { Scheduler } from "./schedule.ts";
 import { withCheckpoint } from "./with-checkpoint.ts";
 
 const DEFAULT_ABORT_GRACE_MS = 500;
@@ -42,7 +44,7 @@ export async function act(run: RunContext, admissions: readonly Admission[]): Pr
 async function settleAll(run: RunContext, admissions: readonly Admission[]): Promise<readonly SettledCall[]> {
   const settled: SettledCall[] = [];
   const failures: unknown[] = [];
-  const scheduler = new Scheduler(run.maxParallel);
+  const scheduler = new Scheduler(run.maxParallelToolCalls);
   await Promise.all(
     admissions.map(async (admission) => {
       try {
@@ -58,7 +60,7 @@ async function settleAll(run: RunContext, admissions: readonly Admission[]): Pro
 
 function accessOf(run: RunContext, admission: Admission): ToolAccess {
   if (admission.type !== "ready") return "none";
-  return run.parallel ? accessOfCall(run, admission.tool.name, admission.input) : "exclusive";
+  return run.parallelToolCalls ? accessOfCall(run, admission.tool.name, admission.input) : "exclusive";
 }
 
 /** What a call touches; `none` for a tool that does not exist, whose call will be refused. */
@@ -82,17 +84,16 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
   const startedAt = run.clock.elapsed();
   const settled = await end(run, admission, parentCallId);
   const { result } = settled;
+  const { title, metadata, essence } = result;
+  const fingerprint = essence === undefined ? undefined : hashText(essence).toString(36);
   await record(run, {
     type: "tool_result",
     callId: call.id,
     name: call.name,
     status: settled.status,
     result: toBlock(call.id, result, run.maxToolResultChars),
-    ...(result.title === undefined ? {} : { title: result.title }),
-    ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
-    ...(result.essence === undefined ? {} : { fingerprint: hashText(result.essence).toString(36) }),
     durationMs: Math.round(run.clock.elapsed() - startedAt),
-    ...(parentCallId === undefined ? {} : { parentCallId }),
+    ...defined({ title, metadata, fingerprint, parentCallId }),
   });
   return settled;
 }
@@ -104,8 +105,8 @@ async function end(
   parentCallId: string | undefined,
 ): Promise<SettledCall> {
   const { call, type } = admission;
-  const input = type === "ready" ? admission.input : call.input;
-  const made = { call, input, parentCallId };
+  const asMade = madeCall(run, call, parentCallId);
+  const made = type === "ready" ? { ...asMade, input: admission.input } : asMade;
   if (type === "external" || type === "waiting") {
     const result = errorResult(`${call.name} is answered by the caller and cannot be nested.`);
     return finished(run, { status: "error", result }, made);
@@ -128,19 +129,25 @@ function checkpointed(run: RunContext, { call, tool, input }: ReadyCall): Checkp
 }
 
 /**
- * What a call ended with, without its secrets, and after its hooks; what those add is looked at for secrets too. They may turn a failure
- * into a success and the other way round; what was refused or stopped stays so.
+ * What a call ended with, without its secrets, and after its plugins; what those add is looked at for secrets too. They may turn a failure
+ * into a success and the other way round; what was refused or stopped stays so. Where one throws, the result is withheld: what it was to take
+ * out must not get through.
  */
 async function finished(
   run: RunContext,
   { status, result }: SettledCall,
-  made: Parameters<typeof hookedResult>[2],
+  made: MadeCall,
 ): Promise<SettledCall> {
   const shown = redactResult(run.redact, result);
-  if (!run.hooks.has("post_acting")) return { status, result: shown };
-  const changed = await hookedResult(run, shown, made);
-  const hooked = changed === shown ? shown : redactResult(run.redact, changed);
-  if (hooked === shown || status === "denied" || status === "aborted") return { status, result: hooked };
+  let changed: ToolResult;
+  try {
+    changed = await throughPlugins(run, shown, (plugin, current) => plugin.afterCall?.(run, current, made));
+  } catch (error) {
+    changed = errorResult(`The result of the call is withheld. ${pluginFailure(run, error).message}`);
+  }
+  if (changed === shown) return { status, result: shown };
+  const hooked = redactResult(run.redact, changed);
+  if (status === "denied" || status === "aborted") return { status, result: hooked };
   return { status: hooked.isError === true ? "error" : "ok", result: hooked };
 }
 
@@ -150,17 +157,14 @@ async function execute(
   { call, tool, input, judged }: ReadyCall,
   parentCallId: string | undefined,
 ): Promise<SettledCall> {
-  const more = {
-    ...(judged === undefined ? {} : { judged }),
-    ...(parentCallId === undefined ? {} : { parentCallId }),
-  };
-  await record(run, { type: "tool_intent", callId: call.id, name: call.name, input, ...more });
+  const { id: callId, name } = call;
+  await record(run, { type: "tool_intent", callId, name, input, ...defined({ judged, parentCallId }) });
   // A tool that starts under an aborted signal would never hear of it.
   if (run.signal.aborted) return { status: "aborted", result: errorResult(NEVER_RAN) };
   const timeoutMs = tool.timeoutMs ?? run.toolTimeoutMs;
   const abort = new CallAbort(run.signal, timeoutMs);
   const updates = redactUpdates(run.redact, (update) =>
-    run.emit({ type: "tool_update", callId: call.id, name: call.name, ...update }),
+    run.emit({ type: "tool_update", callId, name, ...update }),
   );
   const context = toolContext(run, call, { abort, updates });
   try {
@@ -205,7 +209,7 @@ function toolContext(
       if (!abort.hasEnded) updates.push(typeof update === "string" ? { text: update } : update);
     },
     callTool: (name, input) => {
-      callNested ??= nestedCaller({ ...run, signal: abort.inner }, call);
+      callNested ??= callMaker({ ...run, signal: abort.inner }, call.id);
       return callNested(name, input);
     },
     listTools: () => run.tools.list(),
@@ -213,38 +217,33 @@ function toolContext(
   };
 }
 
-/** Admits one call and runs it as soon as nothing is at work that it conflicts with. Throws only for the journal. */
-export async function runCall(
+/**
+ * Makes what runs calls made by a call: they are admitted in the order in which they are made, and conflict with one another as any calls do.
+ * Throws only for the journal.
+ */
+export function callMaker(
   run: RunContext,
-  call: ToolUseBlock,
-  { parentCallId, scheduler }: { readonly parentCallId: string; readonly scheduler: Scheduler },
-): Promise<ToolResult> {
-  const admission = await admit(run, call, parentCallId);
-  const settled = await scheduler.run(accessOf(run, admission), () => settle(run, admission, parentCallId));
-  return settled.result;
-}
-
-/** Runs calls made by a call: each ends with that call, is admitted in order, and conflicts with its siblings as any call does. */
-function nestedCaller(run: RunContext, parent: ToolUseBlock): ToolContext["callTool"] {
+  parentCallId: string,
+  scheduler: Scheduler = new Scheduler(run.maxParallelToolCalls),
+): (name: string, input: ToolInput) => Promise<ToolResult> {
   let count = 0;
-  let scheduler: Scheduler | undefined;
   let admitted: Promise<unknown> = Promise.resolve();
   const { callIds } = run.state.transcript;
   const nextId = (): string => {
     // A model may have given a call of its own such an id.
     do count++;
-    while (callIds.has(`${parent.id}/${count}`));
-    const id = `${parent.id}/${count}`;
+    while (callIds.has(`${parentCallId}/${count}`));
+    const id = `${parentCallId}/${count}`;
     callIds.add(id);
     return id;
   };
   return async (name, input) => {
     const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input };
-    scheduler ??= new Scheduler(run.maxParallel);
-    const own = admitted.then(() => admit(run, call, parent.id));
+    const own = admitted.then(() => admit(run, call, parentCallId));
     admitted = own.catch(() => undefined);
     const admission = await own;
-    return (await scheduler.run(accessOf(run, admission), () => settle(run, admission, parent.id))).result;
+    const settled = await scheduler.run(accessOf(run, admission), () => settle(run, admission, parentCallId));
+    return settled.result;
   };
 }
 

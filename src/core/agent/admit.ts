@@ -1,4 +1,5 @@
 import { orAborted } from "../base/abort.ts";
+import { defined } from "../base/defined.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { SchemaIssue } from "../base/schema.ts";
 import { nearest } from "../base/text.ts";
@@ -6,9 +7,10 @@ import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { Tool } from "../tool/tool.ts";
-import { type HookedCall, hookedCall } from "./acting-hooks.ts";
 import type { GateRequest } from "./gate.ts";
 import { permit, refuse, type SettledCall } from "./permit.ts";
+import type { CallVerdict, MadeCall } from "./plugin.ts";
+import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
 
 /**
@@ -52,17 +54,15 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
   let call = made;
   const refused = (settled: SettledCall): Admission => ({ type: "refused", call, settled });
   if (run.signal.aborted) return refused(neverRan());
-  if (run.hooks.has("pre_acting")) {
-    const hooked = await hookedCall(run, made, parentCallId);
-    if ("refused" in hooked) return refused(await refusedByHook(run, hooked, { call: made, parentCallId }));
-    call = hooked.call;
-  }
+  const verdict = await beforeCall(run, made, parentCallId);
+  if ("status" in verdict) return refused(verdict);
+  call = verdict;
   const prepared = await prepare(run, call);
   if (run.signal.aborted) return refused(neverRan());
   if ("error" in prepared) return refused({ status: "error", result: errorResult(prepared.error) });
   const { tool, input } = prepared;
   let judged: ToolInput | undefined;
-  if (run.gate !== undefined || tool.needsApproval !== undefined) {
+  if (run.permission !== undefined || tool.needsApproval !== undefined) {
     const answer = await permit(run, {
       callId: call.id,
       tool,
@@ -89,23 +89,45 @@ function neverRan(): SettledCall {
 
 /** Who makes a call that is not one of the conversation's own. */
 function callerOf(run: RunContext, parentCallId?: string): Pick<GateRequest, "parentCallId" | "agent"> {
-  const parent = parentCallId ?? run.subagent?.callId;
-  return {
-    ...(parent === undefined ? {} : { parentCallId: parent }),
-    ...(run.subagent === undefined ? {} : { agent: run.subagent.agent }),
-  };
+  const { callId, agent } = run.subagent ?? {};
+  return defined({ parentCallId: parentCallId ?? callId, agent });
 }
 
-async function refusedByHook(
+/** The call as plugins leave it, or how it ends without being run. Throws only for the journal. */
+async function beforeCall(
   run: RunContext,
-  { refused, failed }: Extract<HookedCall, { readonly refused: string }>,
-  { call, parentCallId }: { readonly call: ToolUseBlock; readonly parentCallId: string | undefined },
-): Promise<SettledCall> {
-  if (failed) return { status: "error", result: errorResult(refused) };
+  call: ToolUseBlock,
+  parentCallId: string | undefined,
+): Promise<ToolUseBlock | SettledCall> {
+  let made = madeCall(run, call, parentCallId);
+  for (const plugin of run.plugins) {
+    let verdict: CallVerdict | undefined;
+    try {
+      verdict = await plugin.beforeCall?.(run, made);
+    } catch (error) {
+      const { message } = pluginFailure(run, error);
+      return { status: "error", result: errorResult(`The call was not run. ${message}`) };
+    }
+    if (verdict === undefined) continue;
+    if ("refuse" in verdict) {
+      const { refuse: reason, rule } = verdict;
+      const { id: callId, name, input } = call;
+      const decided = { by: "rule", code: "hook", rule, reason } as const;
+      return refuse(run, { callId, name, input, parentCallId }, decided);
+    }
+    made = { ...made, input: verdict.input };
+  }
+  if (made.input === call.input) return call;
+  // Arguments that could not be read are replaced by ones that can.
+  const { invalid_input: _invalid, ...readable } = call;
+  return { ...readable, input: made.input };
+}
+
+/** A call as plugins see it. */
+export function madeCall(run: RunContext, call: ToolUseBlock, parentCallId?: string): MadeCall {
   const { id: callId, name, input } = call;
-  const nested = parentCallId === undefined ? {} : { parentCallId };
-  const decided = { by: "rule", code: "hook", rule: "pre_acting", reason: refused } as const;
-  return refuse(run, { callId, name, input, ...nested }, decided);
+  const parent = parentCallId ?? run.subagent?.callId;
+  return parent === undefined ? { callId, name, input } : { callId, name, input, parentCallId: parent };
 }
 
 type Prepared = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };

@@ -1,28 +1,12 @@
-import { isNanoAgentError, type NanoAgentError } from "../base/errors.ts";
+import { defined } from "../base/defined.ts";
+import { isNanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import { assistantMessage } from "../message/message.ts";
-import type { BudgetLimit, LoopCircle } from "./entry.ts";
+import type { BudgetLimit } from "../model/ledger.ts";
 import { budgetDetail } from "./limits.ts";
 import { pendingCalls } from "./open-calls.ts";
-import { MaxIterationsError, type RunResult } from "./result.ts";
-import { type RunContext, record } from "./run-context.ts";
-
-/** How a run came to its end. */
-export interface Ending {
-  readonly stopReason: StopReason;
-  /** The answer. Default: the last text the model wrote in this run. */
-  readonly text?: string;
-  /** True when no message of the conversation holds `text`: it is added as one, unless it is empty. */
-  readonly addsText?: boolean;
-  readonly output?: unknown;
-  readonly limit?: BudgetLimit;
-  readonly circle?: LoopCircle;
-  readonly error?: NanoAgentError;
-  /** See {@link RunResult}. */
-  readonly detail?: string;
-  /** Answered model requests. Default: those of this run itself. */
-  readonly iterations?: number;
-}
+import { type Ending, MaxIterationsError, type RunResult } from "./result.ts";
+import { type Recorder, type RunContext, record } from "./run-context.ts";
 
 /** The end of a run whose budget is used up. */
 export function overBudget(run: RunContext, limit: BudgetLimit): Ending {
@@ -37,18 +21,10 @@ export function aborted(run: RunContext): Ending {
 
 /** Records how a run ended and makes its result. Throws for the journal and for `onMaxIterations: "throw"`. */
 export async function endRun(run: RunContext, ending: Ending): Promise<RunResult> {
-  const { error, text = "" } = ending;
+  const { text = "" } = ending;
   if (ending.addsText === true && text.trim() !== "")
     await record(run, { type: "history", messages: [assistantMessage(text)] });
-  await record(run, {
-    type: "run_end",
-    stopReason: ending.stopReason,
-    iterations: ending.iterations ?? run.state.progress.iterations,
-    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
-    ...(ending.limit === undefined ? {} : { limit: ending.limit }),
-    ...(ending.circle === undefined ? {} : { circle: ending.circle }),
-    ...(ending.detail === undefined ? {} : { detail: ending.detail }),
-  });
+  await recordEnd(run, { ...ending, iterations: ending.iterations ?? run.state.progress.iterations });
   const result = resultOf(run, ending);
   if (ending.stopReason === "max_iterations" && run.onMaxIterations === "throw") {
     throw new MaxIterationsError(run.maxIterations, result);
@@ -56,19 +32,29 @@ export async function endRun(run: RunContext, ending: Ending): Promise<RunResult
   return result;
 }
 
+/** The entry of an ending. */
+export async function recordEnd(
+  run: Recorder,
+  { stopReason, iterations, error, limit, circle, detail }: Ending & { readonly iterations: number },
+): Promise<void> {
+  const failed = error === undefined ? undefined : { code: error.code, message: error.message };
+  await record(run, {
+    type: "run_end",
+    stopReason,
+    iterations,
+    ...defined({ error: failed, limit, circle, detail }),
+  });
+}
+
 /** The result of a run that ended so. */
 export function resultOf(run: RunContext, ending: Ending): RunResult {
   const { state } = run;
+  const { output, stopReason, limit, circle, error, detail } = ending;
+  const pending = isWaiting(stopReason) ? pendingCalls(state) : undefined;
   // Whoever ends a run with an error or a value passes it along.
   return {
     text: ending.text ?? state.progress.lastText,
-    ...(ending.output === undefined ? {} : { output: ending.output }),
-    stopReason: ending.stopReason,
-    ...(ending.limit === undefined ? {} : { limit: ending.limit }),
-    ...(ending.circle === undefined ? {} : { circle: ending.circle }),
-    ...(ending.error === undefined ? {} : { error: ending.error }),
-    ...(ending.detail === undefined ? {} : { detail: ending.detail }),
-    ...(isWaiting(ending.stopReason) ? { pending: pendingCalls(state) } : {}),
+    ...defined({ output, stopReason, limit, circle, error, detail, pending }),
     iterations: ending.iterations ?? Math.min(state.progress.iterations, run.maxIterations),
     messages: state.transcript.messages.slice(),
     usage: state.run.usage,

@@ -3,6 +3,7 @@ import type { StopReason } from "../base/stop-reason.ts";
 import type { ToolInput, ToolResultBlock } from "../message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
+import type { BudgetLimit } from "../model/ledger.ts";
 import type { Effort, FinishReason } from "../model/model.ts";
 import type { FileChange, Omission } from "./file-change.ts";
 import type { DecisionCode } from "./gate.ts";
@@ -60,7 +61,7 @@ export interface UserEntry extends EntryBase {
   readonly type: "user_message";
   readonly message: UserMessage;
   readonly source: "input" | "steering" | "observed" | "system" | "memory";
-  /** For `steering`: what {@link import("./agent.ts").Agent.steer} returned. The entry is written when the run takes the message in. */
+  /** For `steering`: what {@link import("../../agent/agent.ts").Agent.steer} returned. The entry is written when the run takes the message in. */
   readonly steeringId?: string;
   /** For `system`: what the loop says. Absent for the words of a pattern or of a tool. */
   readonly code?: SystemRemark;
@@ -122,7 +123,7 @@ export interface RetryEntry extends EntryBase {
 export interface MemoryEditEntry extends EntryBase {
   readonly type: "memory_edit";
   readonly edit: "remove" | "mark" | "unmark";
-  /** Ids of messages as {@link import("./in-memory-memory.ts").MemoryItem} has them; ids nobody knows are no fault. Absent: all of them. */
+  /** Ids of messages as {@link import("../../memory/in-memory-memory.ts").MemoryItem} has them; ids nobody knows are no fault. Absent: all of them. */
   readonly messages?: readonly string[];
   readonly marks?: readonly string[];
 }
@@ -262,9 +263,6 @@ export interface RunEndEntry extends EntryBase {
   /** One sentence for people about what ended it, where there is more to say than the reason. */
   readonly detail?: string;
 }
-
-/** The limits of a {@link import("./options.ts").Budget}. */
-export type BudgetLimit = "usd" | "tokens" | "wall_time";
 
 /** What a tool call did to files, as far as it is kept to be put back. A call that changed many files has several. */
 export interface CheckpointEntry extends EntryBase {

@@ -1,16 +1,32 @@
 import { abortError, orAborted } from "../base/abort.ts";
-import { recordedError, toNanoAgentError } from "../base/errors.ts";
+import { type NanoAgentError, recordedError, toNanoAgentError } from "../base/errors.ts";
+import type { AssistantMessage } from "../message/message.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
-import type { ModelRequest, RetryPart, StreamPart } from "../model/model.ts";
-import type { BudgetLimit } from "./entry.ts";
-import type { Reasoned } from "./reasoned.ts";
-import { redactError } from "./redact-call.ts";
-import { EndlessRepetition, RepeatedText } from "./repeated-text.ts";
+import type { BudgetLimit } from "../model/ledger.ts";
+import type { FinishReason, ModelRequest, RetryPart, StreamPart } from "../model/model.ts";
+import { redactError } from "../tool/redact-call.ts";
+import { exhaustedLimit } from "./limits.ts";
+import { answerWatch, LeftAnswer } from "./plugins.ts";
 import { RequestAccount } from "./request-account.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** Time a model gets to end by itself when it is aborted, in milliseconds. */
 const GRACE_MS = 500;
+
+/**
+ * What one model request came to. `cappedBy`: the limit that held the answer to what the budget still paid for · `exhausted`: it was not
+ * made, for the budget is used up or does not pay for it.
+ */
+export type Reasoned =
+  | {
+      readonly type: "answer";
+      readonly message: AssistantMessage;
+      readonly finishReason: FinishReason;
+      readonly cappedBy?: BudgetLimit;
+    }
+  | { readonly type: "aborted" }
+  | { readonly type: "exhausted"; readonly limit: BudgetLimit }
+  | { readonly type: "failed"; readonly error: NanoAgentError };
 
 /** What becomes of an answer. */
 export interface AnswerReceiver {
@@ -19,12 +35,12 @@ export interface AnswerReceiver {
   /** Records the whole answer, with what it cost. */
   readonly answered: (account: RequestAccount, answer: CollectedAnswer) => Promise<Reasoned>;
   /** Records an answer that was cut. Default: what it may have cost. */
-  readonly cut?: (account: RequestAccount, why: "aborted" | EndlessRepetition) => Promise<void>;
+  readonly cut?: (account: RequestAccount, why: "aborted" | LeftAnswer) => Promise<void>;
 }
 
 /**
- * One model request, with what is set aside for it. It waits for requests that share its budget. An answer that repeats itself without
- * end is left, unless loops are not looked for: then the error is an {@link EndlessRepetition}. Throws only for the journal.
+ * One model request, with what is set aside for it. It waits for requests that share its budget. The error of an answer that a plugin left is
+ * a {@link LeftAnswer}. Throws only for the journal.
  */
 export async function exchange(
   run: RunContext,
@@ -43,7 +59,7 @@ export async function exchange(
     await orAborted(receive(run, account, receiver), run.signal, GRACE_MS);
     return await receiver.answered(account, account.collector.result());
   } catch (error) {
-    if (error instanceof EndlessRepetition) {
+    if (error instanceof LeftAnswer) {
       await cut(account, error);
       return { type: "failed", error };
     }
@@ -67,18 +83,18 @@ export function failed(
 
 /** Takes the answer part by part. A model that does not hear of an abort is left alone. */
 async function receive(run: RunContext, account: RequestAccount, { show }: AnswerReceiver): Promise<void> {
-  const { model, signal, loopGuard } = run;
-  let repeated = loopGuard === undefined ? undefined : new RepeatedText();
+  const { model, signal } = run;
+  let watch = answerWatch(run);
   for await (const part of model.stream(account.request, { signal })) {
     // Nobody may be waiting any more.
     if (signal.aborted) throw abortError(signal);
     if (part.type === "retry") {
       await recordRetry(run, account, part);
-      if (repeated !== undefined) repeated = new RepeatedText();
+      watch = answerWatch(run);
     } else {
       const taken = account.take(part);
       show?.(taken);
-      repeated?.take(part);
+      watch(part);
     }
     if (signal.aborted) throw abortError(signal);
   }
@@ -90,4 +106,33 @@ async function recordRetry(run: RunContext, account: RequestAccount, part: Retry
   account.take(part);
   const { type, attempt, delayMs, error } = part;
   await record(run, { type, attempt, delayMs, error: recordedError(redactError(run.redact, error)) });
+}
+
+/**
+ * A model request beside the conversation. Its answer is no message of it and its deltas are not published; retries are. What it
+ * cost is recorded under `purpose` and counts for the budget, which is looked at first. Throws only for the journal.
+ */
+export async function askAside(run: RunContext, request: ModelRequest, purpose: string): Promise<Reasoned> {
+  return (
+    stopped(run) ??
+    exchange(run, request, {
+      answered: async (account, { message, finish }) => {
+        await record(run, {
+          type: "model_usage",
+          purpose,
+          ...account.answered(finish, message),
+          durationMs: account.timing().durationMs,
+          ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
+        });
+        return { type: "answer", message, finishReason: finish.finishReason };
+      },
+    })
+  );
+}
+
+/** Why no request can be made any more, if there is a reason. */
+export function stopped(run: RunContext): Reasoned | undefined {
+  if (run.signal.aborted) return { type: "aborted" };
+  const limit = exhaustedLimit(run);
+  return limit === undefined ? undefined : { type: "exhausted", limit };
 }

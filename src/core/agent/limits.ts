@@ -1,6 +1,4 @@
-import { assertKnown } from "../base/check-option.ts";
-import { NanoAgentError } from "../base/errors.ts";
-import type { BudgetLimit } from "./entry.ts";
+import type { BudgetLimit } from "../model/ledger.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The budget limit that is used up, if any. Looked at before each model request. */
@@ -33,32 +31,4 @@ export function budgetDetail(run: RunContext, limit: BudgetLimit): string {
 /** Dollars with as many digits as small amounts need, and no more than two where they do not. */
 function amount(usd: number): string {
   return usd >= 1 ? usd.toFixed(2) : usd.toPrecision(3).replace(/\.?0+$/, "");
-}
-
-/** Throws `invalid_argument` for a limit that is no positive number (`maxIterations`: a whole one, or `Infinity`). */
-export function assertLimits(limits: {
-  readonly maxIterations?: number | undefined;
-  readonly budget?:
-    | { readonly usd?: number; readonly tokens?: number; readonly wallTimeMs?: number }
-    | undefined;
-}): void {
-  const { maxIterations, budget = {} } = limits;
-  if (maxIterations !== undefined && maxIterations !== Number.POSITIVE_INFINITY) {
-    if (!Number.isInteger(maxIterations) || maxIterations < 1) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        `maxIterations is ${String(maxIterations)}; it counts model requests and must be a whole number from 1, or Infinity.`,
-      );
-    }
-  }
-  assertKnown(budget, ["usd", "tokens", "wallTimeMs"], "limit of a budget");
-  for (const [name, value] of Object.entries(budget)) {
-    if (value === undefined) continue;
-    if (typeof value !== "number" || Number.isNaN(value) || value <= 0) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        `budget.${name} is ${String(value)}; it must be a number above 0.`,
-      );
-    }
-  }
 }

@@ -1,21 +1,20 @@
 import { orAborted } from "../base/abort.ts";
 import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { ToolUseBlock } from "../message/block.ts";
-import { messageText, toolCallsOf, userMessage } from "../message/message.ts";
+import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { type ActOutcome, act } from "./act.ts";
 import { admitAll } from "./admit.ts";
-import { aborted, type Ending, overBudget } from "./end-run.ts";
-import type { NewEntry, UserEntry } from "./entry.ts";
+import { aborted, overBudget } from "./end-run.ts";
+import type { NewEntry } from "./entry.ts";
+import type { Reasoned } from "./exchange.ts";
 import { exhaustedLimit } from "./limits.ts";
-import { type LoopVerdict, loopEnding, loopWarning } from "./loop-guard.ts";
-import { reasonInRoom } from "./make-room.ts";
 import { admitOpen } from "./open-calls.ts";
-import type { MaxIterationsContext } from "./options.ts";
-import type { Reasoned } from "./reasoned.ts";
-import { EndlessRepetition } from "./repeated-text.ts";
-import { type RunContext, record } from "./run-context.ts";
+import { LeftAnswer } from "./plugins.ts";
+import { reason } from "./reason.ts";
+import type { Ending } from "./result.ts";
+import { type MaxIterationsContext, type RunContext, record, remark } from "./run-context.ts";
 
 /** What the loop asks for when all steps are used up and a summary is to end the run. */
 const SUMMARIZE =
@@ -52,7 +51,7 @@ export async function runTurns(run: RunContext): Promise<Ending> {
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
 
     run.emit({ type: "turn_start", iteration });
-    const answer = await reasonInRoom(run, toolChoiceOf(run));
+    const answer = await reason(run, toolChoiceOf(run));
     if (answer.type === "aborted") return aborted(run);
     if (answer.type === "exhausted") return overBudget(run, answer.limit);
     if (answer.type === "failed") {
@@ -72,12 +71,12 @@ export async function runTurns(run: RunContext): Promise<Ending> {
 
 /** There is no answer. Undefined when the model was told why and may try again. */
 async function afterFailure(run: RunContext, error: NanoAgentError): Promise<Ending | undefined> {
-  if (error instanceof EndlessRepetition) return { stopReason: "loop_detected", detail: error.message };
+  if (error instanceof LeftAnswer) return { stopReason: "loop_detected", detail: error.message };
   // It was the server that could not read what its model wrote: the model can do better when it is told.
   const isUnreadable = error.details["reason"] === "unreadable_output";
   if (!isUnreadable || run.state.progress.unreadable + 1 >= MAX_UNREADABLE)
     return { stopReason: "error", error };
-  await say(run, UNREADABLE, { code: "unreadable" });
+  await remark(run, UNREADABLE, { code: "unreadable" });
   return undefined;
 }
 
@@ -88,17 +87,16 @@ async function afterCalls(
   outcome: ActOutcome,
 ): Promise<Ending | undefined> {
   if (run.signal.aborted) return aborted(run);
-  if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
+  if (run.failure.error !== undefined) return { stopReason: "error", error: run.failure.error };
   if (outcome.finish !== undefined) return finished(run, outcome.finish);
   if (run.state.isStopped) return { stopReason: "denied" };
   if (run.state.transcript.hasPending) return waiting(run);
   if (run.state.progress.unreadable >= MAX_UNREADABLE)
     return { stopReason: "error", error: neverReadable(calls) };
-  const verdict = loopVerdict(run);
-  if (verdict?.type === "stop")
-    return { stopReason: "loop_detected", circle: verdict.circle, detail: loopEnding(verdict.circle) };
-  if (verdict !== undefined)
-    await say(run, loopWarning(verdict.circle), { code: "loop_warning", circle: verdict.circle });
+  for (const plugin of run.plugins) {
+    const ending = await plugin.afterTurn?.(run);
+    if (ending !== undefined) return ending;
+  }
   return undefined;
 }
 
@@ -117,12 +115,6 @@ function waiting({ state }: RunContext): Ending {
   return { stopReason: state.approvals.size > 0 ? "awaiting_approval" : "awaiting_external" };
 }
 
-/** A model that goes in circles is told so, and its run ends when it goes on. */
-function loopVerdict({ loopGuard, maxIterations, state }: RunContext): LoopVerdict | undefined {
-  if (loopGuard === undefined) return undefined;
-  return state.guard.judge(loopGuard, { bounded: Number.isFinite(maxIterations) });
-}
-
 /** The model called nothing. Undefined when there is a reason to go on all the same. */
 async function afterText(run: RunContext, answer: AnsweredTurn): Promise<Ending | undefined> {
   if (answer.finishReason.unified === "pause") return undefined;
@@ -134,7 +126,7 @@ async function afterText(run: RunContext, answer: AnsweredTurn): Promise<Ending 
   if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(run, answer);
   if (run.state.progress.nudges >= MAX_NUDGES)
     return { stopReason: "error", error: neverFinished(run.finishTool) };
-  await say(run, nudge(run.finishTool), { code: "nudge" });
+  await remark(run, nudge(run.finishTool), { code: "nudge" });
   return undefined;
 }
 
@@ -145,7 +137,7 @@ function steeringOf(run: RunContext): readonly NewEntry[] {
 
 function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
   if (run.signal.aborted) return aborted(run);
-  if (run.hooks.failure !== undefined) return { stopReason: "error", error: run.hooks.failure };
+  if (run.failure.error !== undefined) return { stopReason: "error", error: run.failure.error };
   if (run.state.isStopped) return { stopReason: "denied" };
   if (run.state.transcript.hasPending) return waiting(run);
   const limit = exhaustedLimit(run);
@@ -205,9 +197,9 @@ async function atMaxIterations(run: RunContext): Promise<Ending> {
   const { onMaxIterations } = run;
   if (typeof onMaxIterations === "function") return callerEnding(run, onMaxIterations);
   if (onMaxIterations !== "summarize") return { stopReason: "max_iterations" };
-  await say(run, SUMMARIZE, { code: "summarize" });
+  await remark(run, SUMMARIZE, { code: "summarize" });
   // When the summary fails the last text stands, which is what the state holds.
-  const answer = await reasonInRoom(run, "none");
+  const answer = await reason(run, "none");
   return answer.type === "aborted" ? aborted(run) : { stopReason: "max_iterations" };
 }
 
@@ -228,8 +220,4 @@ async function callerEnding(
   } catch (error) {
     return run.signal.aborted ? aborted(run) : { stopReason: "error", error: toNanoAgentError(error) };
   }
-}
-
-async function say(run: RunContext, text: string, remark: Pick<UserEntry, "code" | "circle">): Promise<void> {
-  await record(run, { type: "user_message", message: userMessage(text), source: "system", ...remark });
 }

@@ -1,12 +1,13 @@
+import { defined } from "../base/defined.ts";
 import type { Message, UserMessage } from "../message/message.ts";
 import type { ToolChoice } from "../model/model.ts";
 import { errorResult } from "../tool/output.ts";
 import { ToolRegistry } from "../tool/registry.ts";
-import { type Ending, resultOf } from "./end-run.ts";
+import { resultOf } from "./end-run.ts";
 import { runTurns } from "./loop.ts";
-import type { OnMaxIterations } from "./options.ts";
-import type { RunResult } from "./result.ts";
-import { type RunContext, record } from "./run-context.ts";
+import { foldsOf } from "./plugins.ts";
+import type { Ending, RunResult } from "./result.ts";
+import { type OnMaxIterations, type RunContext, record } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
 
 /** What is different in a nested run. Model, limits, permission, journal, abort and steering are those of the run around it. */
@@ -38,7 +39,7 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
   const inner: RunContext = {
     ...run,
     scope,
-    state: new SessionState({ scope, parent: run.state }),
+    state: new SessionState(foldsOf(run.plugins), { scope, parent: run.state }),
     tools: answerable(nested.tools),
     finishTool: nested.finishTool,
     toolChoice: nested.toolChoice,
@@ -54,15 +55,7 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
 /** Ends as `result` did, with another text where one is given. */
 export function endingOf(result: RunResult, text: string = result.text): Ending {
   const { stopReason, output, limit, circle, error, detail } = result;
-  return {
-    stopReason,
-    text,
-    ...(output === undefined ? {} : { output }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(circle === undefined ? {} : { circle }),
-    ...(error === undefined ? {} : { error }),
-    ...(detail === undefined ? {} : { detail }),
-  };
+  return { stopReason, text, ...defined({ output, limit, circle, error, detail }) };
 }
 
 /** The registry itself, so that later changes count, unless one of its tools could never be answered. */

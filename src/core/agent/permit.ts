@@ -1,4 +1,5 @@
 import { orAborted } from "../base/abort.ts";
+import { defined } from "../base/defined.ts";
 import { errorMessage } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { ToolInput } from "../message/block.ts";
@@ -28,7 +29,7 @@ export async function permit(
   run: RunContext,
   request: GateRequest,
 ): Promise<SettledCall | "waiting" | Permit> {
-  const decision = run.gate === undefined ? ALLOWED : await judge(run, run.gate, request);
+  const decision = run.permission === undefined ? ALLOWED : await judge(run, run.permission, request);
   if (run.signal.aborted) return NOT_RUN;
   if (decision.action === "allow") {
     const question = await questionOfTool(run, request, decision.input ?? request.input);
@@ -133,17 +134,8 @@ async function wait(
     return refuse(run, request, { ...asked, by: "nobody", code: "cannot_wait", reason });
   }
   const { callId, name, input } = request;
-  await record(run, {
-    type: "approval_request",
-    callId,
-    name,
-    input,
-    reason: question,
-    ...(code === undefined ? {} : { code }),
-    ...(rule === undefined ? {} : { rule }),
-    ...(part === undefined ? {} : { part }),
-    ...(suggestion === undefined ? {} : { suggestion }),
-  });
+  const asks = defined({ reason: question, code, rule, part, suggestion });
+  await record(run, { type: "approval_request", callId, name, input, ...asks });
   return "waiting";
 }
 
@@ -157,27 +149,17 @@ export async function refuse(run: RunContext, call: DecidedCall, decision: Decid
 }
 
 /** The call a decision is about. */
-export type DecidedCall = Pick<PermissionEntry, "callId" | "name" | "input" | "parentCallId">;
+export interface DecidedCall extends Pick<PermissionEntry, "callId" | "name" | "input"> {
+  readonly parentCallId?: string | undefined;
+}
 
 async function recordDecision(
   run: RunContext,
   { callId, name, input, parentCallId }: DecidedCall,
   decision: Decided & Pick<PermissionEntry, "action">,
 ): Promise<void> {
-  const { action, by, reason, question, code, rule, suggestion, stop } = decision;
-  await record(run, {
-    type: "permission_decision",
-    callId,
-    name,
-    input,
-    action,
-    by,
-    reason,
-    ...(question === undefined || question === reason ? {} : { question }),
-    ...(code === undefined ? {} : { code }),
-    ...(rule === undefined ? {} : { rule }),
-    ...(suggestion === undefined ? {} : { suggestion }),
-    ...(stop === undefined ? {} : { stop }),
-    ...(parentCallId === undefined ? {} : { parentCallId }),
-  });
+  const { action, by, reason, code, rule, suggestion, stop } = decision;
+  const question = decision.question === reason ? undefined : decision.question;
+  const decided = defined({ action, by, reason, question, code, rule, suggestion, stop, parentCallId });
+  await record(run, { type: "permission_decision", callId, name, input, ...decided });
 }

@@ -2,21 +2,45 @@ import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import { type AssistantMessage, toolCallsOf } from "../message/message.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
 import type { ModelRequest, ToolChoice } from "../model/model.ts";
-import { exchange, failed } from "./exchange.ts";
-import type { HookOutputs } from "./hook.ts";
-import type { Reasoned } from "./reasoned.ts";
-import type { EndlessRepetition } from "./repeated-text.ts";
+import { exchange, failed, type Reasoned, stopped } from "./exchange.ts";
+import type { Answer } from "./plugin.ts";
+import { beforeTurn, type LeftAnswer, throughPlugins } from "./plugins.ts";
 import type { RequestAccount } from "./request-account.ts";
-import { type RunContext, record } from "./run-context.ts";
+import { type RunContext, record, withChoice } from "./run-context.ts";
 
 /**
- * One model request of the conversation: hooks, the request, its parts published as they come, and its answer recorded with what it
- * cost. An answer that is cut is recorded as far as its text had come. Throws only for the journal.
+ * The next answer of the model: plugins make room for the request, and once more where it failed and they can do something about it. Throws
+ * only for the journal.
  */
-export async function reason(run: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
+export async function reason(given: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
+  const run = withChoice(given);
+  await beforeTurn(run);
+  const answer = stopped(run) ?? (await ask(run, toolChoice));
+  if (answer.type !== "failed") return answer;
+  const done = await afterFailure(run, answer.error);
+  if (done === undefined) return answer;
+  return stopped(run) ?? (done === "again" ? ask(run, toolChoice) : answer);
+}
+
+async function afterFailure(
+  run: RunContext,
+  error: NanoAgentError,
+): Promise<"again" | "in_vain" | undefined> {
+  for (const plugin of run.plugins) {
+    const done = await plugin.afterFailure?.(run, error);
+    if (done !== undefined) return done;
+  }
+  return undefined;
+}
+
+/**
+ * One model request of the conversation: plugins, the request, its parts published as they come, and its answer recorded with what it
+ * cost. An answer that is cut is recorded as far as its text had come.
+ */
+async function ask(run: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
   let request = requestOf(run, toolChoice);
   try {
-    if (run.hooks.has("pre_reasoning")) ({ request } = await run.hooks.pre("reasoning", { request }));
+    request = await throughPlugins(run, request, (plugin, made) => plugin.beforeRequest?.(run, made));
   } catch (error) {
     return failed(run, error);
   }
@@ -45,9 +69,7 @@ async function recordAnswer(
   { message: said, finish }: CollectedAnswer,
 ): Promise<Reasoned> {
   const own = { message: said, finishReason: finish.finishReason };
-  const { message, finishReason, failure } = run.hooks.has("post_reasoning")
-    ? await hookedAnswer(run, account.request, own)
-    : { ...own, failure: undefined };
+  const { message, finishReason, failure } = await throughAnswer(run, account.request, own);
   await record(run, {
     type: "assistant_message",
     message,
@@ -61,26 +83,29 @@ async function recordAnswer(
   return { type: "answer", message, finishReason, ...(cappedBy === undefined ? {} : { cappedBy }) };
 }
 
-/** The answer as the hooks after it leave it. When one fails it is the model's own, which was paid for and is kept. Never throws. */
-async function hookedAnswer(
+/** The answer as plugins leave it. Where one fails it is the model's own, which was paid for and is kept. Never throws. */
+async function throughAnswer(
   run: RunContext,
   request: ModelRequest,
-  answer: HookOutputs["reasoning"],
-): Promise<HookOutputs["reasoning"] & { readonly failure: NanoAgentError | undefined }> {
+  own: Answer,
+): Promise<Answer & { readonly failure?: NanoAgentError }> {
   try {
-    const hooked = await run.hooks.post("reasoning", { request }, answer);
-    const given = new Set(toolCallsOf(answer.message).map(({ id }) => id));
-    assertCallIds(hooked, (id) => run.state.transcript.callIds.has(id) && !given.has(id));
-    // A message of its own: a hook may give the same one again and again.
-    const message = hooked.message === answer.message ? hooked.message : { ...hooked.message };
-    return { ...hooked, message, failure: undefined };
+    const answer = await throughPlugins(run, own, (plugin, made) =>
+      plugin.afterRequest?.(run, made, request),
+    );
+    if (answer === own) return own;
+    const given = new Set(toolCallsOf(own.message).map(({ id }) => id));
+    assertCallIds(answer, (id) => run.state.transcript.callIds.has(id) && !given.has(id));
+    // A message of its own: a plugin may give the same one again and again.
+    const message = answer.message === own.message ? own.message : { ...answer.message };
+    return { ...answer, message };
   } catch (error) {
-    return { ...answer, failure: toNanoAgentError(error) };
+    return { ...own, failure: toNanoAgentError(error) };
   }
 }
 
 /** One id for two calls would leave one of them without a result. */
-function assertCallIds({ message }: HookOutputs["reasoning"], isUsed: (id: string) => boolean): void {
+function assertCallIds({ message }: Answer, isUsed: (id: string) => boolean): void {
   const own = new Set<string>();
   for (const { id, name } of toolCallsOf(message)) {
     if (id === "" || own.has(id) || isUsed(id)) {
@@ -96,10 +121,10 @@ function assertCallIds({ message }: HookOutputs["reasoning"], isUsed: (id: strin
 async function recordCut(
   run: RunContext,
   account: RequestAccount,
-  why: "aborted" | EndlessRepetition,
+  why: "aborted" | LeftAnswer,
 ): Promise<void> {
   const partial = account.collector.partial();
-  const message = why === "aborted" ? partial : beforeRepetition(partial, why);
+  const message = why === "aborted" ? partial : withoutEnd(partial, why.surplus);
   if (message.content.length === 0) return account.void("aborted");
   await record(run, {
     type: "assistant_message",
@@ -111,14 +136,11 @@ async function recordCut(
   });
 }
 
-/** What was written up to the repetition: the rest would only invite the model to go on. */
-function beforeRepetition(
-  { role, content }: AssistantMessage,
-  { repetition }: EndlessRepetition,
-): AssistantMessage {
+/** What was written before what is not to be kept: that would only invite the model to go on. */
+function withoutEnd({ role, content }: AssistantMessage, surplus: number): AssistantMessage {
   const kept = content.map((block, at) =>
     block.type === "text" && at === content.length - 1
-      ? { ...block, text: `${block.text.slice(0, -repetition.surplus).toWellFormed()} …` }
+      ? { ...block, text: `${block.text.slice(0, -surplus).toWellFormed()} …` }
       : block,
   );
   return { role, content: kept };

@@ -3,9 +3,10 @@ import { cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import { estimateOutput, estimateTokens, type Measured } from "../model/estimate.ts";
+import type { BudgetLimit } from "../model/ledger.ts";
+import { type Grant, highestPrice } from "../model/ledger.ts";
 import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/model.ts";
-import type { AssistantEntry, BudgetLimit } from "./entry.ts";
-import { type Grant, highestPrice } from "./ledger.ts";
+import type { AssistantEntry } from "./entry.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** What a request came to, as an entry says it. */
@@ -52,7 +53,7 @@ export class RequestAccount {
     const { ledger, model, state, signal } = run;
     const measured = measuredOf(run, request);
     const inputTokens = ledger.isLimited ? ledger.estimates.ofRequest(request, measured) : 0;
-    const grant = await ledger.reserve({ model, request, inputTokens, state, signal });
+    const grant = await ledger.reserve({ model, request, inputTokens, spent: () => state.session, signal });
     return typeof grant === "string" ? grant : new RequestAccount(run, grant, measured);
   }
 

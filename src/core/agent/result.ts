@@ -1,9 +1,11 @@
 import { NanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
+import type { ToolInput } from "../message/block.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
-import type { BudgetLimit, LoopCircle } from "./entry.ts";
-import type { PendingCall } from "./pending-call.ts";
+import type { BudgetLimit } from "../model/ledger.ts";
+import type { LoopCircle } from "./entry.ts";
+import type { DecisionCode } from "./gate.ts";
 
 /**
  * How a run ended, as data. `stopReason === "structured_output"` says that `output` is there, `"error"` that `error` is.
@@ -49,6 +51,42 @@ export interface RunReport {
   /** USD of this run; `undefined` when a price is unknown. */
   readonly cost: number | undefined;
   readonly sessionId: string;
+}
+
+/** A call that waits for somebody outside the run. */
+export interface PendingCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: ToolInput;
+  /** `approval`: may it run? · `result`: the caller runs it and passes its `tool_result`. */
+  readonly waitsFor: "approval" | "result";
+  /** Why it is asked. This and what follows: for `approval` only. */
+  readonly reason?: string;
+  /** The same for programs: the code of the gate. */
+  readonly code?: DecisionCode;
+  /** The part of the call that is in question. */
+  readonly part?: string;
+  /** The rule that asks. */
+  readonly rule?: string;
+  /** The narrowest rule that would allow it. */
+  readonly suggestion?: string;
+}
+
+/** How a run came to its end. */
+export interface Ending {
+  readonly stopReason: StopReason;
+  /** The answer. Default: the last text the model wrote in this run. */
+  readonly text?: string;
+  /** True when no message of the conversation holds `text`: it is added as one, unless it is empty. */
+  readonly addsText?: boolean;
+  readonly output?: unknown;
+  readonly limit?: BudgetLimit;
+  readonly circle?: LoopCircle;
+  readonly error?: NanoAgentError;
+  /** See {@link RunResult}. */
+  readonly detail?: string;
+  /** Answered model requests. Default: those of this run itself. */
+  readonly iterations?: number;
 }
 
 /** Thrown for `onMaxIterations: "throw"`; carries everything the run produced. */

@@ -2,48 +2,59 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import type { Redaction } from "../base/redaction.ts";
 import type { ToolUseBlock } from "../message/block.ts";
-import type { Model, RequestDefaults, ToolChoice } from "../model/model.ts";
+import { type Message, userMessage } from "../message/message.ts";
+import type { Budget, Ledger } from "../model/ledger.ts";
+import type { Effort, Model, RequestDefaults, ToolChoice } from "../model/model.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import type { SubagentOutcome, SubagentTask } from "../tool/tool.ts";
 import type { Checkpointer } from "./checkpointer.ts";
-import type { Compactor } from "./compactor.ts";
-import type { JournalEntry, NewEntry } from "./entry.ts";
+import type { JournalEntry, NewEntry, UserEntry } from "./entry.ts";
 import type { AgentEvent } from "./event.ts";
 import type { Approvals, Approver, Gate } from "./gate.ts";
-import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
-import type { Ledger } from "./ledger.ts";
-import type { LoopGuardSettings } from "./loop-guard.ts";
-import { loopGuardSettings } from "./loop-guard-settings.ts";
-import type {
-  AgentOptions,
-  Budget,
-  ConversationMemory,
-  OnMaxIterations,
-  ResolvedOptions,
-  RunOptions,
-} from "./options.ts";
+import type { Plugin } from "./plugin.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** What the options of an agent and of one run come to, defaults filled in. */
+/** What `onMaxIterations` as a function is told. */
+export interface MaxIterationsContext {
+  readonly maxIterations: number;
+  readonly messages: readonly Message[];
+  /** The last text the model wrote, possibly empty. */
+  readonly lastText: string;
+}
+
+/**
+ * What happens when the model still asks for tools after `maxIterations` requests. `summarize`: one more request with tools
+ * forbidden, whose text is the answer · `last`: the last text · `throw`: {@link import("./result.ts").MaxIterationsError} · a function: its text.
+ */
+export type OnMaxIterations =
+  | "summarize"
+  | "last"
+  | "throw"
+  | ((context: MaxIterationsContext) => string | Promise<string>);
+
+/**
+ * What the conversation keeps of a run. `full`: every message and tool call, so that the next question can refer to them.
+ * `final-only`: the question and the answer; tool calls stand in the journal and in the events, and are not sent again; a tool
+ * that the caller answers cannot be used then.
+ */
+export type ConversationMemory = "full" | "final-only";
+
+/** What a run is bound by. The options of an agent and of a run have the same names, and say what each is for. */
 export interface RunSettings {
-  readonly model: Model;
   readonly toolChoice: ToolChoice | undefined;
   readonly maxIterations: number;
   readonly onMaxIterations: OnMaxIterations;
   readonly budget: Budget;
   readonly memory: ConversationMemory;
-  /** Absent: nobody looks for loops. */
-  readonly loopGuard: LoopGuardSettings | undefined;
-  readonly gate: Gate | undefined;
+  readonly permission: Gate | undefined;
   readonly approve: Approver | undefined;
-  readonly checkpointer: Checkpointer | undefined;
+  readonly approvals: Approvals;
   readonly onAsk: "deny" | "pause";
   readonly openCalls: "close" | "run";
-  readonly approvals: Approvals;
-  readonly compactor: Compactor | undefined;
-  readonly parallel: boolean;
-  readonly maxParallel: number;
+  readonly checkpointer: Checkpointer | undefined;
+  readonly parallelToolCalls: boolean;
+  readonly maxParallelToolCalls: number;
   readonly maxCallsPerAnswer: number;
   readonly toolTimeoutMs: number;
   readonly maxToolResultChars: number;
@@ -53,34 +64,82 @@ export interface RunSettings {
   readonly wrapModel: (model: Model) => Model;
 }
 
+/** The settings with the defaults filled in. */
+export function runSettings(given: Partial<RunSettings>): RunSettings {
+  return {
+    toolChoice: given.toolChoice,
+    maxIterations: given.maxIterations ?? 20,
+    onMaxIterations: given.onMaxIterations ?? "summarize",
+    budget: given.budget ?? {},
+    memory: given.memory ?? "full",
+    permission: given.permission,
+    approve: given.approve,
+    approvals: given.approvals ?? {},
+    onAsk: given.onAsk ?? "deny",
+    openCalls: given.openCalls ?? "close",
+    checkpointer: given.checkpointer,
+    ...callSettings(given),
+    cwd: given.cwd ?? "",
+    redact: given.redact,
+    clock: given.clock ?? systemClock,
+    wrapModel: given.wrapModel ?? ((model) => model),
+  };
+}
+
+/** The settings of its tool calls. */
+type CallSettings = Pick<
+  RunSettings,
+  "parallelToolCalls" | "maxParallelToolCalls" | "maxCallsPerAnswer" | "toolTimeoutMs" | "maxToolResultChars"
+>;
+
+function callSettings(given: Partial<CallSettings>): CallSettings {
+  return {
+    parallelToolCalls: given.parallelToolCalls ?? true,
+    maxParallelToolCalls: given.maxParallelToolCalls ?? 64,
+    maxCallsPerAnswer: given.maxCallsPerAnswer ?? 128,
+    toolTimeoutMs: given.toolTimeoutMs ?? 600_000,
+    maxToolResultChars: given.maxToolResultChars ?? 400_000,
+  };
+}
+
 /** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
-export type ModelChoice = Pick<ResolvedOptions, "model" | "effort">;
+export interface ModelChoice {
+  readonly model: Model;
+  readonly effort?: Effort;
+}
+
+/** What plugs in around the steps of a run. */
+export type RunPlugin = Plugin<RunContext>;
 
 /** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
 export interface RunContext extends RunSettings {
-  readonly tools: ToolRegistry;
-  readonly request: RequestDefaults;
-  /** What the next request of the conversation is to be made with; {@link RunContext.model} is what this one is made with. */
+  /** What this request is made with. */
+  readonly model: Model;
+  /** What the next request of the conversation is to be made with. */
   readonly choice: () => ModelChoice;
+  readonly request: RequestDefaults;
+  readonly tools: ToolRegistry;
+  /** Name of the tool that must end the run (structured output), if any. */
+  readonly finishTool: string | undefined;
+  readonly plugins: readonly RunPlugin[];
+  /** The first failure of a plugin that had no other way to end the run. */
+  readonly failure: { error?: NanoAgentError };
   readonly startedAt: number;
   /** Shared with the nested runs inside. */
   readonly ledger: Ledger;
   readonly journal: Journal;
   readonly state: SessionState;
-  /** Whether the run was let go of: nothing more is recorded then. */
-  readonly isReleased: () => boolean;
-  readonly signal: AbortSignal;
-  /** Runs a subagent for a tool call of this run. */
-  readonly delegate: (run: RunContext, delegation: Delegation) => Promise<SubagentOutcome>;
-  /** Set when it is the run of a subagent. */
-  readonly subagent?: SubagentPlace;
-  readonly hooks: Hooks;
   /** Tag of its entries when it is a nested run. */
   readonly scope: string | undefined;
-  /** Name of the tool that must end the run (structured output), if any. */
-  readonly finishTool: string | undefined;
+  /** Set when it is the run of a subagent. */
+  readonly subagent?: SubagentPlace;
+  readonly signal: AbortSignal;
+  /** Whether the run was let go of: nothing more is recorded then. */
+  readonly isReleased: () => boolean;
   /** Takes the steering messages that came in since the last call. */
   readonly takeSteering: () => readonly NewEntry[];
+  /** Runs a subagent for a tool call of this run. */
+  readonly delegate: (run: RunContext, delegation: Delegation) => Promise<SubagentOutcome>;
   readonly emit: (event: AgentEvent) => void;
 }
 
@@ -101,60 +160,12 @@ export interface SubagentPlace {
   readonly depth: number;
 }
 
-/** The settings of a run: its own options, else the agent's, else the defaults. */
-export function runSettings(own: ResolvedOptions, options: RunOptions): RunSettings {
-  return {
-    ...callSettings(own),
-    model: own.model,
-    toolChoice: options.toolChoice ?? own.toolChoice,
-    maxIterations: options.maxIterations ?? own.maxIterations ?? 20,
-    onMaxIterations: own.onMaxIterations ?? "summarize",
-    budget: own.budget ?? {},
-    memory: own.memory ?? "full",
-    loopGuard: loopGuardSettings(own.loopGuard),
-    gate: own.permission,
-    approve: options.approve ?? own.approve,
-    checkpointer: own.checkpointer,
-    onAsk: options.onAsk ?? own.onAsk ?? "deny",
-    openCalls: options.openCalls ?? own.openCalls ?? "close",
-    approvals: options.approvals ?? {},
-    compactor: own.compaction === false ? undefined : own.compaction,
-  };
-}
-
 /** The run as its next request is to be made: the model or its effort may have been changed meanwhile. */
 export function withChoice(run: RunContext): RunContext {
   const { model, effort } = run.choice();
   if (model === run.model && effort === run.request.effort) return run;
   const { effort: _before, ...request } = run.request;
   return { ...run, model, request: effort === undefined ? request : { ...request, effort } };
-}
-
-function callSettings(
-  own: AgentOptions,
-): Pick<
-  RunSettings,
-  | "parallel"
-  | "maxParallel"
-  | "maxCallsPerAnswer"
-  | "toolTimeoutMs"
-  | "maxToolResultChars"
-  | "cwd"
-  | "redact"
-  | "clock"
-  | "wrapModel"
-> {
-  return {
-    parallel: own.parallelToolCalls ?? true,
-    maxParallel: own.maxParallelToolCalls ?? 64,
-    maxCallsPerAnswer: own.maxCallsPerAnswer ?? 128,
-    toolTimeoutMs: own.toolTimeoutMs ?? 600_000,
-    maxToolResultChars: own.maxToolResultChars ?? 400_000,
-    cwd: own.cwd ?? "",
-    redact: own.redact,
-    clock: own.clock ?? systemClock,
-    wrapModel: own.wrapModel ?? ((model) => model),
-  };
 }
 
 /** The part of a run that keeps the record. */
@@ -179,27 +190,19 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
   return stored;
 }
 
+/** Says something to the model in the name of the loop, a pattern or a plugin. Rejects like {@link record}. */
+export async function remark(
+  run: Recorder,
+  text: string,
+  about: Pick<UserEntry, "code" | "circle"> = {},
+): Promise<void> {
+  await record(run, { type: "user_message", message: userMessage(text), source: "system", ...about });
+}
+
 function notStored({ type }: NewEntry, error: unknown): NanoAgentError {
   return new NanoAgentError(
     "journal",
     `The journal could not store the ${type} record: ${errorMessage(error)}`,
     { cause: error },
   );
-}
-
-/** The request fields an agent's options stand for. */
-export function requestDefaults(options: AgentOptions, sessionId: string): RequestDefaults {
-  const { systemPrompt, maxOutputTokens, temperature, topP, stopSequences, effort, providerOptions } =
-    options;
-  return {
-    sessionId,
-    ...(systemPrompt === undefined ? {} : { system: systemPrompt }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { topP }),
-    ...(stopSequences === undefined ? {} : { stopSequences }),
-    ...(effort === undefined ? {} : { effort }),
-    ...(providerOptions === undefined ? {} : { providerOptions }),
-    ...(options.parallelToolCalls === false ? { parallelToolCalls: false } : {}),
-  };
 }

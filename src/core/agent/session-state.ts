@@ -1,5 +1,6 @@
 import type { ToolUseBlock } from "../message/block.ts";
-import { LONG_TERM_MEMORY, type Message, toolCallsOf } from "../message/message.ts";
+import { LONG_TERM_MEMORY, type Message } from "../message/message.ts";
+import { MessageLabels } from "../message/message-labels.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
 import type {
   ApprovalRequestEntry,
@@ -11,8 +12,7 @@ import type {
   ToolIntentEntry,
   ToolResultEntry,
 } from "./entry.ts";
-import { LoopGuard } from "./loop-guard.ts";
-import { MessageLabels } from "./message-labels.ts";
+import type { Fold } from "./plugin.ts";
 import { RunProgress } from "./run-progress.ts";
 import { addSpending, isSpending, NO_SPENDING, type Spending, type SpendingEntry } from "./spending.ts";
 
@@ -43,11 +43,11 @@ export class SessionState {
   readonly labels: MessageLabels = new MessageLabels();
   /** How far the newest run has come. */
   readonly progress: RunProgress = new RunProgress();
+  readonly #folds: readonly Fold[];
   readonly #nested: NestedState | undefined;
   /** Calls that run, by id. A list, for they come and go one by one, and there are few at a time. */
   #begun: string[] = [];
   #approvals: Map<string, ApprovalRequestEntry> | undefined;
-  #guard: LoopGuard | undefined;
   #session: Spending = NO_SPENDING;
   #run: Spending = NO_SPENDING;
   #isTouched = false;
@@ -63,7 +63,9 @@ export class SessionState {
   #isCut = false;
   #mode: string | undefined;
 
-  constructor(nested?: NestedState) {
+  /** `folds`: what plugins keep beside it. */
+  constructor(folds: readonly (new () => Fold)[] = [], nested?: NestedState) {
+    this.#folds = folds.map((kind) => new kind());
     this.#nested = nested;
     this.transcript = new Transcript(
       (call: ToolUseBlock) => this.#closing(call.id),
@@ -71,9 +73,9 @@ export class SessionState {
     );
   }
 
-  /** What the calls of this transcript have in common. */
-  get guard(): LoopGuard {
-    return (this.#guard ??= new LoopGuard());
+  /** The fold of a plugin over this transcript, by its class; `undefined` where there is no such plugin. */
+  fold<T extends Fold>(kind: new () => T): T | undefined {
+    return this.#folds.find((fold) => fold instanceof kind) as T | undefined;
   }
 
   /** Of all runs of the session, those outside a nested one included. */
@@ -156,6 +158,7 @@ export class SessionState {
   #fold(entry: JournalEntry): void {
     const { labels, transcript } = this;
     this.progress.apply(entry, this.isWaiting);
+    for (const fold of this.#folds) fold.apply(entry);
     const before = transcript.messages.length;
     const wasOpen = transcript.hasPending;
     this.#change(entry);
@@ -175,7 +178,6 @@ export class SessionState {
       case "run_start":
         this.#isTouched = true;
         this.#isStopped = false;
-        this.#guard?.begin();
         this.#run = NO_SPENDING;
         return;
       case "run_resume":
@@ -227,7 +229,6 @@ export class SessionState {
       return;
     }
     this.transcript.addResult(entry.result);
-    this.#guard?.result(entry);
     const at = this.#begun.indexOf(entry.callId);
     if (at !== -1) this.#begun.splice(at, 1);
   }
@@ -293,8 +294,6 @@ export class SessionState {
     this.labels.nameNew(entry.message, entry.id);
     this.#isCut = entry.interrupted === true;
     this.#closeApprovals();
-    const calls = toolCallsOf(entry.message);
-    if (calls.length > 0 || this.#guard !== undefined) this.guard.answer(calls);
     this.#spend(entry);
     const { inputTokens, outputTokens, estimated } = entry.usage;
     if (inputTokens > 0 && estimated !== true)

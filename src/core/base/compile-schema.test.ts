@@ -41,7 +41,7 @@ describe("compileSchema: JSON Schema", () => {
   });
 
   it.each([undefined, null, 5, "string", [], new Map(), () => 1])(
-    "refuses %s, which is no schema",
+    "refuses %s, which is not a schema",
     (schema) => {
       expect(() => compileSchema(schema as unknown as SchemaInput)).toThrow(
         expect.objectContaining({

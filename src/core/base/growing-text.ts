@@ -8,10 +8,19 @@ const MAX_PIECES = 512;
 export class GrowingText {
   #text = "";
   #pieces: string[] = [];
+  /** The pieces as one text, where somebody reads along. */
+  #open = "";
 
   add(piece: string): void {
     this.#pieces.push(piece);
     if (this.#pieces.length === MAX_PIECES) this.#join();
+  }
+
+  /** Adds a piece and returns the text so far: for who reads along, in place of {@link add}. */
+  grow(piece: string): string {
+    this.#open += piece;
+    this.add(piece);
+    return this.#text + this.#open;
   }
 
   /** The text so far. */
@@ -24,5 +33,6 @@ export class GrowingText {
     if (this.#pieces.length === 0) return;
     this.#text += this.#pieces.join("");
     this.#pieces = [];
+    this.#open = "";
   }
 }

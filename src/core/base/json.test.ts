@@ -31,7 +31,7 @@ describe("parseToolInput", () => {
   });
 
   it.each(["null", "[1]", "3", '"text"', '{"a":', '{"a":1}{"b":2}', '"[1]"', "[".repeat(100_000)])(
-    "keeps what is no object as malformed: %j",
+    "keeps what is not an object as malformed: %j",
     (raw) => {
       expect(parseToolInput(raw)).toEqual({ input: {}, invalid_input: { reason: "malformed", raw } });
     },

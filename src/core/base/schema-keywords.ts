@@ -83,7 +83,7 @@ function plainPattern(source: string, where: string): RegExp {
   try {
     return new RegExp(source);
   } catch (error) {
-    throw schemaError(where, `is no regular expression: ${source}`, error);
+    throw schemaError(where, `is not a regular expression: ${source}`, error);
   }
 }
 

@@ -266,7 +266,7 @@ describe("compileValidator: references", () => {
       '#/$ref points outside the document: "https://example.org/schema"',
     ],
     [{ properties: { a: { type: "text" } } }, '#/properties/a/type names no type: "text"'],
-    [{ pattern: "(" }, "#/pattern is no regular expression: ("],
+    [{ pattern: "(" }, "#/pattern is not a regular expression: ("],
     [{ required: "path" }, "#/required must be an array of strings"],
     [{ properties: [] }, "#/properties must be an object"],
     [{ items: 5 }, "#/items must be an object or a boolean"],

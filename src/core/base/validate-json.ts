@@ -159,6 +159,6 @@ function decodeFragment(fragment: string, where: string): string {
   try {
     return decodeURIComponent(fragment);
   } catch (error) {
-    throw schemaError(`${where}/$ref`, `is no valid fragment: #${fragment}`, error);
+    throw schemaError(`${where}/$ref`, `is not a valid fragment: #${fragment}`, error);
   }
 }

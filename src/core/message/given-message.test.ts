@@ -31,7 +31,7 @@ test("a message is taken as it is, without what other programs note beside it", 
   expect(toMessages(noted)).toEqual([said]);
 });
 
-test("what is no message is refused with its place", () => {
+test("what is not a message is refused with its place", () => {
   const cases: readonly (readonly [unknown, string])[] = [
     [5, "input is a number: pass a text, content blocks or messages."],
     [null, "input is null: pass a text, content blocks or messages."],

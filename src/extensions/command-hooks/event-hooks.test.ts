@@ -142,6 +142,7 @@ test.each([
   ["bash|edit", "edit", true],
   ["Edit|Write", "write", true],
   ["MultiEdit", "edit", true],
+  ["write_file|replace", "edit", true],
   ["ba", "bash", false],
   ["mcp__git.*", "mcp__github__search", true],
   ["mcp__git", "mcp__github__search", false],

@@ -88,14 +88,14 @@ function toMatcher(text: string): RegExp | undefined {
   }
 }
 
-/** Names of this field's tools and the tool that does the same here. */
+/** Names that tools of the same meaning have in this field, in gemini last. */
 const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
-  bash: ["Bash"],
-  edit: ["Edit", "MultiEdit"],
-  write: ["Write"],
-  read: ["Read", "LS"],
+  bash: ["Bash", "run_shell_command"],
+  edit: ["Edit", "MultiEdit", "replace"],
+  write: ["Write", "write_file"],
+  read: ["Read", "LS", "read_file", "list_directory"],
   glob: ["Glob"],
-  grep: ["Grep"],
+  grep: ["Grep", "search_file_content", "grep_search"],
   task: ["Task", "Agent"],
   skill: ["Skill"],
   todo: ["TodoWrite"],

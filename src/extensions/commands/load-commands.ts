@@ -152,7 +152,9 @@ function modelIn(
   const model = textField(fields, "model");
   if (model === undefined || model === "inherit") return undefined;
   if (/^[^\s/]+\/\S+$/.test(model)) return model;
-  note(`the model ${JSON.stringify(model.slice(0, 80))} is no provider/id: the model of the session is used`);
+  note(
+    `the model ${JSON.stringify(model.slice(0, 80))} is not a provider/id: the model of the session is used`,
+  );
   return undefined;
 }
 

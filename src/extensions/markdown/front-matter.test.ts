@@ -91,19 +91,19 @@ describe("reading", () => {
   });
 
   test.each([
-    ["a: b: c", /no YAML, line 2: .*mapping.*quote texts/],
-    ["a: 1\na: 2", /no YAML, line 3: Map keys must be unique/],
-    ["a: [1, 2", /no YAML, line /],
+    ["a: b: c", /not YAML, line 2: .*mapping.*quote texts/],
+    ["a: 1\na: 2", /not YAML, line 3: Map keys must be unique/],
+    ["a: [1, 2", /not YAML, line /],
     ["- a\n- b", /holds no fields/],
     ["just text", /holds no fields/],
-    ["? [a]\n: 1", /no YAML|cannot be read/],
+    ["? [a]\n: 1", /not YAML|cannot be read/],
     [`a: "${"x".repeat(20_000)}"`, /has 20006 characters, more than 16384/],
-    [`a: ${"[".repeat(8_000)}`, /no YAML|cannot be read/],
+    [`a: ${"[".repeat(8_000)}`, /not YAML|cannot be read/],
     [
       `a: &a [1]\n${Array.from({ length: 20 }, (_, at) => `b${at}: &b${at} [*${at === 0 ? "a" : `b${at - 1}`}, *${at === 0 ? "a" : `b${at - 1}`}]`).join("\n")}`,
       /cannot be read: Excessive alias count/,
     ],
-  ])("what is no set of fields is a fault: %s", async (front, fault) => {
+  ])("what is not a set of fields is a fault: %s", async (front, fault) => {
     expect(await parseMarkdown(`---\n${front}\n---\nx`)).toEqual({ fault: expect.stringMatching(fault) });
   });
 

@@ -25,7 +25,7 @@ export function readYamlFields(
     if (error !== undefined) {
       const line = front.slice(0, error.pos[0]).split("\n").length + 1;
       const [message = ""] = error.message.split("\n");
-      return { fault: `is no YAML, line ${line}: ${message} (quote texts that hold ": " or " #")` };
+      return { fault: `is not YAML, line ${line}: ${message} (quote texts that hold ": " or " #")` };
     }
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     return isRecord(value) ? { fields: value } : { fault: "holds no fields: write name: value lines" };

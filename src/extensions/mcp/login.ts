@@ -233,7 +233,12 @@ class LoginFlow implements OAuthClientProvider {
   readonly saveTokens = (tokens: Login["tokens"]): void => {
     this.#tokens = tokens;
   };
-  readonly redirectToAuthorization = (page: URL): void => this.#options.show(page);
+  /** The address comes from others: what is no web page could start a program of this machine. */
+  readonly redirectToAuthorization = (page: URL): void => {
+    if (page.protocol !== "https:" && page.protocol !== "http:")
+      throw new ConnectionError(`The login page is at ${page.protocol}, which is not an address of the web.`);
+    this.#options.show(page);
+  };
   readonly saveCodeVerifier = (verifier: string): void => {
     this.#verifier = verifier;
   };

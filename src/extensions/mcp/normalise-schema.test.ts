@@ -44,7 +44,7 @@ test.each<[string, unknown, unknown]>([
   expect(JSON.parse(JSON.stringify(schemaOf(schema)))).toEqual(expected);
 });
 
-test.each([null, 7, "object", [], true])("%j is no schema", (schema) => {
+test.each([null, 7, "object", [], true])("%j is not a schema", (schema) => {
   expect(normaliseSchema(schema)).toBeUndefined();
 });
 

@@ -1,8 +1,15 @@
 import { pathToFileURL } from "node:url";
-import { Client, ProtocolError, SdkError, SdkErrorCode, type Transport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { abortError } from "../../core/base/abort.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import { isRecord } from "../../core/base/json.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
 import { answerServer } from "./answer-server.ts";
 import {
   type Connection,
@@ -41,11 +48,9 @@ export function connectionOpener(kit: ConnectionKit): OpenConnection {
     if (server.type === "stdio") {
       const [cwd = "."] = host.roots;
       const environment = host.environment();
-      const transport = new StdioTransport({ server, cwd, environment, watcher: kit.watcher });
-      return connected(opening, {
-        transport,
-        reason: () => transport.reason,
-        kill: () => transport.killNow(),
+      return connected(opening, () => {
+        const transport = new StdioTransport({ server, cwd, environment, watcher: kit.watcher });
+        return { transport, reason: () => transport.reason, kill: () => transport.killNow() };
       });
     }
     const unreachable = Promise.withResolvers<string>();
@@ -60,12 +65,13 @@ export function connectionOpener(kit: ConnectionKit): OpenConnection {
       reason: () => "the connection ended.",
       unreachable: unreachable.promise,
     });
-    if (server.type === "sse") return connected(opening, line(sseTransport(parts)));
+    const overSse = (): Line => line(sseTransport(parts));
+    if (server.type === "sse") return connected(opening, overSse);
     try {
-      return await connected(opening, line(new HttpTransport(parts)));
+      return await connected(opening, () => line(new HttpTransport(parts)));
     } catch (error) {
       if (!knowsNoHttp(error)) throw error;
-      return await connected(opening, line(sseTransport(parts)));
+      return await connected(opening, overSse);
     }
   };
 }
@@ -85,11 +91,42 @@ interface Line {
   readonly kill?: () => void;
 }
 
-async function connected({ kit, server, host, options }: Opening, line: Line): Promise<Connection> {
+/**
+ * The versions with `initialize` come first: nearly every server speaks them, and asking for newer ones costs each of these a request, or a
+ * wait. A server that knows newer ones alone says so, and is asked in their way.
+ */
+async function connected(opening: Opening, newLine: () => Line): Promise<Connection> {
+  try {
+    return await connectedBy(opening, newLine(), "legacy");
+  } catch (error) {
+    if (!speaksNewerAlone(error)) throw error;
+    return await connectedBy(opening, newLine(), "auto");
+  }
+}
+
+/** How the newer versions refuse a request of the older ones. */
+const UNSUPPORTED_VERSION = -32_022;
+
+function speaksNewerAlone(error: unknown): boolean {
+  if (error instanceof SdkHttpError) {
+    const { text } = error.data;
+    const body = safeParse(typeof text === "string" ? text : "");
+    const refusal = body.ok && isRecord(body.value) ? body.value["error"] : undefined;
+    return isRecord(refusal) && refusal["code"] === UNSUPPORTED_VERSION;
+  }
+  return error instanceof ProtocolError && error.code === UNSUPPORTED_VERSION;
+}
+
+async function connectedBy(
+  { kit, server, host, options }: Opening,
+  line: Line,
+  mode: "legacy" | "auto",
+): Promise<Connection> {
   const { signal, onChanged } = options;
   const client = new Client(
     { name: "nano-agent", version: kit.version },
     {
+      versionNegotiation: { mode },
       capabilities: {
         roots: { listChanged: false },
         ...(host.elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
@@ -115,10 +152,13 @@ async function connected({ kit, server, host, options }: Opening, line: Line): P
     await client.connect(line.transport, { signal, timeout: LONG_MS });
   } catch (error) {
     await line.transport.close().catch(() => undefined);
-    throw knowsNoHttp(error) ? error : asConnectionError(error, line);
+    throw knowsNoHttp(error) || speaksNewerAlone(error) ? error : asConnectionError(error, line);
   } finally {
     signal.removeEventListener("abort", aborted);
   }
+  // The newer versions tell of changes to those who ask for it.
+  if (mode === "auto")
+    client.listen({ toolsListChanged: true, promptsListChanged: true }, { signal }).catch(() => undefined);
   return new SdkConnection(client, { server, line, ended: ended.promise });
 }
 

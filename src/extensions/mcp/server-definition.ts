@@ -54,8 +54,8 @@ export type McpServerDefinition = StdioServer | HttpServer;
 /** Where a definition comes from. */
 export interface DefinitionPlace {
   readonly source: string;
-  /** Values for `${NAME}`. */
-  readonly variables: { readonly [name: string]: string | undefined };
+  /** Values for `${NAME}`; `undefined`: that is a text like any other. */
+  readonly variables: { readonly [name: string]: string | undefined } | undefined;
 }
 
 /** A definition, or in one sentence what is wrong with it and what to do. */
@@ -97,6 +97,7 @@ type Expand = (text: string, where: string) => string;
 
 function expander({ variables }: DefinitionPlace): Expand {
   return (text, where) => {
+    if (variables === undefined) return text;
     const expanded: ExpandedText = expandVariables(text, variables);
     if ("text" in expanded) return expanded.text;
     throw new DefinitionFault(

@@ -88,12 +88,15 @@ export class StdioTransport implements Transport {
   /** Writes a message. Rejects when the process is gone. */
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#child?.stdin;
-    if (input === undefined || !input.writable) throw new ConnectionError(this.reason);
-    await new Promise<void>((resolve, reject) => {
-      input.write(`${JSON.stringify(message)}\n`, (error) =>
-        error ? reject(new ConnectionError(this.reason)) : resolve(),
-      );
-    });
+    const isWritten =
+      input?.writable === true &&
+      (await new Promise((resolve) => {
+        input.write(`${JSON.stringify(message)}\n`, (error) => resolve(!error));
+      }));
+    if (isWritten) return;
+    // Its pipe breaks before its exit is known, which says more.
+    await within(CLOSE_GRACE_MS, this.#exited);
+    throw new ConnectionError(this.reason);
   }
 
   /** Ends standard input, and the group when the process does not end by that. */
@@ -159,7 +162,7 @@ export class StdioTransport implements Transport {
       this.#otherLines = 0;
       this.#deliver(withResult(parsed.value));
     } else if (++this.#otherLines > MAX_OTHER_LINES)
-      this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are no messages of the protocol`);
+      this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are not messages of the protocol`);
   }
 
   /** One after the other: what is told of a call before its answer must have been heard when the answer comes. */

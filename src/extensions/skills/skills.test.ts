@@ -82,7 +82,7 @@ describe("discovery", () => {
     const { skills, findings } = await projectSkills(root);
     expect(skills.map(({ name }) => name)).toEqual(["another", "good"]);
     expect(findings.map(({ level, message }) => `${level}: ${message}`)).toEqual([
-      expect.stringMatching(/^fault: the front matter is no YAML, line /),
+      expect.stringMatching(/^fault: the front matter is not YAML, line /),
       "fault: the front matter has no end: close it with a line of ---",
       "fault: names no skill: add name: to its front matter",
       'fault: is named "Not Usable": use lower-case letters, digits and single dashes, at most 64',
@@ -199,7 +199,7 @@ describe("the tool", () => {
     const result = tool && (await callTool(tool, { name: "pdf" }, { cwd: root }));
     expect([result?.isError, result && textOf(result)]).toEqual([
       true,
-      expect.stringMatching(/^Error: The skill pdf: the front matter is no YAML/),
+      expect.stringMatching(/^Error: The skill pdf: the front matter is not YAML/),
     ]);
   });
 });

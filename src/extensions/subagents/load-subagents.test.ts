@@ -135,7 +135,7 @@ test("unknown tools are left out and told with what was probably meant; a defini
     'note: the tool "Bash(git *)" is left out: a subagent gets whole tools, and permission rules say what they may do',
     `note: there is no tool "WebSearch" ${all}`,
     `fault: the subagent b names no tool that exists here: there is no tool "WebSearch" ${all}`,
-    "fault: the subagent c has tools that are no list of names",
+    "fault: the subagent c has tools that are not a list of names",
   ]);
 });
 
@@ -150,7 +150,7 @@ test("what cannot be used is told, and the rest is used", async () => {
   });
   expect(loaded.agents.at(-1)).toMatchObject({ name: "e", systemPrompt: "Do it." });
   expect(told(loaded)).toEqual([
-    expect.stringMatching(/^fault: the front matter is no YAML, line /),
+    expect.stringMatching(/^fault: the front matter is not YAML, line /),
     "fault: the subagent b has no description: say what to use it for",
     "fault: the subagent c has no instructions behind its front matter",
     'fault: is named "no good": use letters, digits, - and _, at most 64',

@@ -72,13 +72,13 @@ function readTools(
   const given = field(fields, "tools")?.value;
   const off = switchedOff(given) ?? [];
   const forbidden = namesIn(field(fields, "disallowedTools", "disallowed-tools")?.value ?? []);
-  if (forbidden === undefined) return { fault: "has disallowedTools that are no list of names" };
+  if (forbidden === undefined) return { fault: "has disallowedTools that are not a list of names" };
   const disallowed = namedTools([...forbidden.map(withoutPattern), ...off], known).names;
   const without: ToolFields = disallowed.length === 0 ? {} : { disallowedTools: disallowed };
   if (given === undefined || given === "*" || given === "all" || switchedOff(given) !== undefined)
     return without;
   const list = namesIn(given);
-  if (list === undefined) return { fault: "has tools that are no list of names" };
+  if (list === undefined) return { fault: "has tools that are not a list of names" };
   const { names, unknown } = namedTools(list, known);
   notes.push(...unknown);
   if (names.length === 0 && list.length > 0)

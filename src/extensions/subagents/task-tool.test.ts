@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lines, tool } from "../../../test/scenarios/conversation.ts";
-import { Agent } from "../../core/agent/agent.ts";
-import type { AgentOptions } from "../../core/agent/options.ts";
+import { Agent } from "../../agent/agent.ts";
+import type { AgentOptions } from "../../agent/options.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";

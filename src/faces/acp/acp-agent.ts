@@ -149,7 +149,7 @@ export class AcpAgent {
         cwd,
         environment,
         addDirs: [...(common.addDirs ?? []), ...additionalDirectories],
-        mcp: { configs: mcpConfigs(mcpServers), strict: false },
+        mcp: { configs: mcpConfigs(mcpServers), strict: false, isLiteral: true },
         ports: clientPorts(client, id, this.#capabilities),
         onNotice,
       }),

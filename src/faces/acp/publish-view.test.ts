@@ -151,8 +151,8 @@ test("a conversation that is loaded is sent with what the person said; live, the
   loaded.publish.replay({ ...VIEW, items });
   for (const item of items) live.publish.item(item);
   expect([loaded.sent, live.sent].map((sent) => sent.map(({ sessionUpdate }) => sessionUpdate))).toEqual([
-    ["user_message_chunk", "agent_message_chunk"],
-    ["agent_message_chunk"],
+    ["session_info_update", "user_message_chunk", "agent_message_chunk"],
+    ["session_info_update", "agent_message_chunk"],
   ]);
 });
 

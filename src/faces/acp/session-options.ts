@@ -1,7 +1,7 @@
 import { RequestError, type SessionConfigOption, type SessionModeState } from "@agentclientprotocol/sdk";
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../app/config/permission-mode.ts";
 import type { Effort } from "../../core/model/model.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../permission/permission-mode.ts";
 
 const MODES: { readonly [mode in PermissionMode]: { readonly name: string; readonly description: string } } =
   {

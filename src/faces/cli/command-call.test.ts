@@ -42,13 +42,13 @@ test("words, options in every spelling and what stands behind -- are told apart"
 
 test.each([
   [["pot"], 'box has no "pot". Did you mean put?'],
-  [["list", "x"], 'box list got "x", which is one word too many.'],
-  [["put"], "box put needs ID [FILE]."],
-  [["put", "a", "--too", "x"], "box put does not know --too. Did you mean --to?"],
-  [["put", "a", "--to"], "box put needs a value for --to."],
-  [["put", "a", "--to="], "box put needs a value for --to."],
-  [["put", "a", "--kind", "rad"], 'box put does not know --kind "rad". Did you mean red?'],
-  [["list", "--all=1"], "box list takes no value for --all."],
+  [["list", "x"], 'box list: "x" is one word too many.'],
+  [["put"], "box put: It needs ID [FILE]."],
+  [["put", "a", "--too", "x"], "box put: Unknown option --too. Did you mean --to?"],
+  [["put", "a", "--to"], "box put: --to needs a value: --to PLACE."],
+  [["put", "a", "--to="], "box put: --to needs a value: --to PLACE."],
+  [["put", "a", "--kind", "rad"], 'box put: --kind "rad": unknown. Did you mean red?'],
+  [["list", "--all=1"], 'box list: --all takes no value. Leave "=1" out.'],
 ])("%j is refused", (args, message) => {
   expect(() => readCommandCall(command, args)).toThrow(message);
 });

@@ -1,16 +1,5 @@
 import { FLAGS } from "./flags.ts";
-
-/** An option of a sub-command. One table makes what is read, the help, the completions and the reference. */
-export interface CommandOption {
-  /** As it is written: `--json`. */
-  readonly name: `--${string}`;
-  readonly short?: `-${string}`;
-  /** Placeholder of its value; absent for an option that stands alone. */
-  readonly value?: string;
-  /** The only values it takes. */
-  readonly choices?: readonly string[];
-  readonly help: string;
-}
+import type { CommandOption } from "./read-options.ts";
 
 /** One thing a sub-command does. */
 export interface CommandAction {
@@ -28,13 +17,8 @@ export interface CommandAction {
 
 /** Options of a run that sub-commands which run the agent take too. */
 export const RUN_OPTIONS: readonly CommandOption[] = FLAGS.filter(({ name, group }) =>
-  group === "Run" || group === "Permission" || group === "Limits" ? name !== "print" : name === "add-dir",
-).map(({ name, short, type, value, help }) => ({
-  name: `--${name}` as const,
-  ...(short === undefined ? {} : { short: `-${short}` as const }),
-  ...(type === "boolean" ? {} : { value: value ?? "VALUE" }),
-  help,
-}));
+  group === "Run" || group === "Permission" || group === "Limits" ? name !== "--print" : name === "--add-dir",
+);
 
 /** A sub-command: the first word of the command line. */
 export interface CommandSpec {
@@ -46,15 +30,19 @@ export interface CommandSpec {
 
 /** How an action is written: `sessions export [ID] [--format FORMAT] …`. */
 export function actionForm({ name }: CommandSpec, action: CommandAction): string {
-  const options = (action.options ?? []).map((option) => `[${optionForm(option)}]`);
+  const options = (action.options ?? []).map((option) => `[${longForm(option)}]`);
   const run = action.runOptions === true ? ["[options of a run]"] : [];
   const behind = action.behind === undefined ? [] : [`[-- ${action.behind}]`];
   const parts = [name, action.name, action.words, ...options, ...run, ...behind];
   return parts.filter((part) => part !== undefined).join(" ");
 }
 
-/** How an option is written: `--output FILE`, with its values where there are only some. */
-export function optionForm({ name, value, choices }: CommandOption): string {
+/** How an option is written: `-o, --output FILE`, with its values where there are only some. */
+export function optionForm(option: CommandOption): string {
+  return option.short === undefined ? longForm(option) : `${option.short}, ${longForm(option)}`;
+}
+
+function longForm({ name, value, choices }: CommandOption): string {
   const shown = choices?.join("|") ?? value;
   return shown === undefined ? name : `${name} ${shown}`;
 }

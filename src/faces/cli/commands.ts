@@ -1,4 +1,5 @@
-import type { CommandOption, CommandSpec } from "./command-spec.ts";
+import type { CommandSpec } from "./command-spec.ts";
+import type { CommandOption } from "./read-options.ts";
 
 const JSON_OPTION: CommandOption = { name: "--json", help: "One JSON value for programs." };
 const ALL: CommandOption = { name: "--all", help: "The sessions of every folder." };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Agent } from "../../core/agent/agent.ts";
+import { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { NanoAgentError, recordedError } from "../../core/base/errors.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";

@@ -1,4 +1,4 @@
-import { networkVariableIn } from "../../app/config/network-variables.ts";
+import { networkVariableIn } from "../../app/config/network-settings.ts";
 import { keyVariableOf } from "../../app/model-choice.ts";
 import type { Settings } from "../../app/settings.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";

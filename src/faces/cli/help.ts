@@ -15,7 +15,7 @@ export function helpText(): string {
   for (const group of groups()) {
     lines.push("", `${group}:`);
     for (const flag of FLAGS.filter((each) => each.group === group))
-      lines.push(...row(flagForm(flag), flag.help));
+      lines.push(...row(optionForm(flag), flag.help));
   }
   lines.push("", "Commands (nano-agent <command> --help says more):");
   for (const { name, help } of COMMANDS) lines.push(...row(name, help));
@@ -34,10 +34,7 @@ export function commandHelp(command: CommandSpec, action?: string): string {
       `nano-agent ${actionForm(command, each)}`,
       ...wrap(each.help, WIDTH - INDENT).map(indented),
     );
-    for (const option of each.options ?? []) {
-      const short = option.short === undefined ? "" : `${option.short}, `;
-      lines.push(...row(`${short}${optionForm(option)}`, option.help));
-    }
+    for (const option of each.options ?? []) lines.push(...row(optionForm(option), option.help));
     if (each.runOptions === true)
       lines.push(...row("options of a run", "See nano-agent --help: Run, Permission, Limits."));
   }
@@ -47,12 +44,6 @@ export function commandHelp(command: CommandSpec, action?: string): string {
 /** The groups of options, in order. */
 export function groups(): readonly FlagSpec["group"][] {
   return [...new Set(FLAGS.map((flag) => flag.group))];
-}
-
-/** How an option is written: `-m, --model PROVIDER/ID`. */
-export function flagForm({ name, short, value }: FlagSpec): string {
-  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
-  return short === undefined ? long : `-${short}, ${long}`;
 }
 
 const INDENT = 4;

@@ -34,6 +34,9 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   return process.getBuiltinModule("node:tty").isatty(descriptor);
 }
 
+/** Texts that are written together. A system takes only so much at a time. */
+const MAX_TOGETHER = 10_000;
+
 /** An {@link Output} over any stream. */
 export class StreamOutput implements Output {
   readonly isTerminal: boolean;
@@ -41,6 +44,8 @@ export class StreamOutput implements Output {
   #stream: Writable | undefined;
   #broken: Error | undefined;
   #pending = 0;
+  /** What waits until the write before it is done: a slow reader costs text and no more. */
+  #held: string[] = [];
   #waiting: (() => void)[] = [];
   readonly #listeners: ((error: Error) => void)[] = [];
 
@@ -51,11 +56,19 @@ export class StreamOutput implements Output {
 
   write(text: string): void {
     if (this.#broken !== undefined || text === "") return;
+    // On a terminal, texts of two outputs stand in the order they were written.
+    if (this.#pending > 0 && !this.isTerminal) this.#held.push(text);
+    else this.#send(text);
+  }
+
+  #send(text: string): void {
     this.#pending++;
     this.#target().write(text, (error) => {
       this.#pending--;
       if (error !== undefined && error !== null) this.#break(error);
-      if (this.#pending === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+      const held = this.#held.splice(0, MAX_TOGETHER).join("");
+      if (held !== "" && this.#broken === undefined) this.#send(held);
+      else if (this.#pending === 0) for (const resolve of this.#waiting.splice(0)) resolve();
     });
   }
 
@@ -79,6 +92,7 @@ export class StreamOutput implements Output {
   #break(error: Error): void {
     if (this.#broken !== undefined) return;
     this.#broken = error;
+    this.#held = [];
     for (const resolve of this.#waiting.splice(0)) resolve();
     for (const listener of this.#listeners) listener(error);
   }

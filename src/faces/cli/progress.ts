@@ -1,7 +1,7 @@
 import type { CompactionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
-import { circleText } from "../../core/agent/loop-guard.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import { circleText } from "../../plugins/loop-guard-plugin.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { callLine, MAX_COLUMNS, resultLines } from "./call-lines.ts";
@@ -200,7 +200,11 @@ const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {
 };
 
 /** What was done to a conversation to make it fit, in one line. */
-export function compactionLine({ method, tokensBefore, tokensAfter }: CompactionEntry): string {
+export function compactionLine({
+  method,
+  tokensBefore,
+  tokensAfter,
+}: Pick<CompactionEntry, "method" | "tokensBefore" | "tokensAfter">): string {
   const thousands = (tokens: number): string => `${(tokens / 1_000).toFixed(1)}k`;
   return `the conversation was compacted from about ${thousands(tokensBefore)} to ${thousands(tokensAfter)} tokens: ${METHODS[method]}`;
 }

@@ -14,7 +14,7 @@ export function readSchema(value: string, cwd: string): JsonSchema {
   if (!parsed.ok)
     throw usageError(`${where} is not JSON: ${parsed.error}. Pass a JSON Schema, or a file that holds one.`);
   if (!isRecord(parsed.value))
-    throw usageError(`${where} is no JSON object. Pass a JSON Schema such as {"type":"object"}.`);
+    throw usageError(`${where} is not a JSON object. Pass a JSON Schema such as {"type":"object"}.`);
   const schema = parsed.value as JsonSchema;
   try {
     compileSchema(schema);

@@ -10,9 +10,9 @@ import { explainError } from "./explain-error.ts";
 import { runHeadless } from "./headless.ts";
 import { assertNoCommand } from "./near-command.ts";
 import { isTerminal, standardOutput } from "./output.ts";
-import { NO_VALUE, parseFlags } from "./parse-flags.ts";
+import { NO_VALUE } from "./read-options.ts";
 import { stdinKind } from "./read-stdin.ts";
-import { type RunFlags, readRunFlags } from "./run-flags.ts";
+import { type RunFlags, readFlags, readRunFlags } from "./run-flags.ts";
 import { terminalLine } from "./terminal-text.ts";
 import { usageError } from "./usage-error.ts";
 
@@ -49,9 +49,9 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
       `The command ${first} is not in this version of nano-agent. To use the word as a prompt: nano-agent -p -- ${first} …`,
     );
   }
-  const flags = parseFlags(args);
-  if (flags.has("help")) return showHelp(context);
-  if (flags.has("version")) {
+  const flags = readFlags(args);
+  if (flags.has("--help")) return showHelp(context);
+  if (flags.has("--version")) {
     context.stdout.write(`${NANO_AGENT_VERSION}\n`);
     return EXIT.done;
   }
@@ -59,7 +59,7 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
   assertNoCommand(run.words, args.includes("--"));
   if (isInteractive(run)) {
     const { runInteractive } = await import("./interactive.ts");
-    return runInteractive(context, { ...run, picksSession: flags.text("resume") === NO_VALUE });
+    return runInteractive(context, { ...run, picksSession: flags.text("--resume") === NO_VALUE });
   }
   if (run.words.length === 0 && run.session.fromStep === undefined && stdinKind() === "terminal") {
     throw usageError(

@@ -43,6 +43,7 @@ export class RunTeller {
   readonly #isLive: boolean;
   #dress: (() => DressedAnswer) | undefined;
   #beat: NodeJS.Timeout | undefined;
+  #log: ((event: AgentEvent) => void) | undefined;
   /** Said with the session, where a person reads it. */
   #modelText: string | undefined;
 
@@ -62,9 +63,16 @@ export class RunTeller {
     this.person = personToAsk({ outputFormat, inputFormat, stderr, style, hold });
   }
 
-  /** Loads what dresses answers for a person. */
+  /** Loads what dresses answers for a person, and what says more than the usual. */
   async prepare(): Promise<void> {
-    const { environment } = this.#options.context;
+    const { environment, stderr } = this.#options.context;
+    if (this.#options.flags.verbose) {
+      const { verboseLines } = await import("./verbose-lines.ts");
+      this.#log = verboseLines(
+        (text) => stderr.write(text),
+        (text) => this.#redacted(text),
+      );
+    }
     if (!this.#isLive || environment["TERM"] === "dumb") return;
     const { dressAnswer } = await import("../tui/dress-answer.ts");
     this.#dress = () => dressAnswer(environment, () => process.stdout.columns || 80);
@@ -81,6 +89,7 @@ export class RunTeller {
   }
 
   event(event: AgentEvent): void {
+    this.#log?.(event);
     if (this.#options.waiting !== undefined)
       this.#beat ??= setInterval(() => this.#progress.draw(), BEAT_MS).unref();
     this.#progress.show(event);
@@ -114,12 +123,15 @@ export class RunTeller {
 
   /** One message on standard error, secrets taken out. */
   say(message: string): void {
-    const { context, prepared } = this.#options;
-    const { stderr } = context;
-    const text = terminalLine(prepared()?.redact?.text(message) ?? message, 2_000);
+    const { stderr } = this.#options.context;
+    const text = terminalLine(this.#redacted(message), 2_000);
     stderr.write(
       `${wrapText(text, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " }).join("\n")}\n`,
     );
+  }
+
+  #redacted(text: string): string {
+    return this.#options.prepared()?.redact?.text(text) ?? text;
   }
 
   #summarise({ turns, usage, cost, durationMs }: Outcome): void {

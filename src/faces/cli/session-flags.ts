@@ -1,21 +1,21 @@
 import type { SessionChoice } from "../../app/open-session.ts";
 import { assertSessionId } from "../../session/session-id.ts";
-import { NO_VALUE, type ParsedFlags } from "./parse-flags.ts";
+import { NO_VALUE, type ParsedOptions } from "./read-options.ts";
 import { usageError } from "./usage-error.ts";
 
 /** What the options say about the session of a run. Throws `invalid_argument` for what is no id and for options that disagree. */
-export function readSessionFlags(flags: ParsedFlags): SessionChoice {
-  const resume = flags.text("resume");
+export function readSessionFlags(flags: ParsedOptions): SessionChoice {
+  const resume = flags.text("--resume");
   const id = resume === NO_VALUE ? undefined : resume;
-  const sessionId = flags.text("session-id");
+  const sessionId = flags.text("--session-id");
   if (id !== undefined) assertSessionId(id, "--resume");
   if (sessionId !== undefined) assertSessionId(sessionId, "--session-id");
   assertAgreement(flags);
-  const fromStep = readStep(flags.text("from"));
+  const fromStep = readStep(flags.text("--from"));
   return {
-    keep: !flags.has("no-session"),
-    fork: flags.has("fork-session"),
-    ...(flags.has("continue") || resume === NO_VALUE ? { from: { type: "newest" } as const } : {}),
+    keep: !flags.has("--no-session"),
+    fork: flags.has("--fork-session"),
+    ...(flags.has("--continue") || resume === NO_VALUE ? { from: { type: "newest" } as const } : {}),
     ...(id === undefined ? {} : { from: { type: "id", id } as const }),
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(fromStep === undefined ? {} : { fromStep }),
@@ -30,20 +30,20 @@ export function readStep(text: string | undefined): number | undefined {
   );
 }
 
-function assertAgreement(flags: ParsedFlags): void {
-  const from = (["continue", "resume"] as const).filter((name) => flags.has(name));
-  const [other] = [...from, ...(flags.has("fork-session") ? ["fork-session"] : [])];
+function assertAgreement(flags: ParsedOptions): void {
+  const from = (["--continue", "--resume"] as const).filter((name) => flags.has(name));
+  const [other] = [...from, ...(flags.has("--fork-session") ? ["--fork-session"] : [])];
   if (from.length > 1)
     throw usageError("--continue takes the newest session and --resume names one. Leave one out.");
-  if (flags.has("from") && from.length === 0)
+  if (flags.has("--from") && from.length === 0)
     throw usageError(
       "--from goes back to a step of a session: say which session, with --continue or --resume ID.",
     );
-  if (flags.has("no-session") && other !== undefined)
-    throw usageError(`--no-session keeps nothing and --${other} goes on with what was kept. Leave one out.`);
-  if (flags.has("fork-session") && from.length === 0)
+  if (flags.has("--no-session") && other !== undefined)
+    throw usageError(`--no-session keeps nothing and ${other} goes on with what was kept. Leave one out.`);
+  if (flags.has("--fork-session") && from.length === 0)
     throw usageError("--fork-session copies a session: say which, with --continue or --resume ID.");
-  if (from.length > 0 && flags.has("session-id") && !flags.has("fork-session"))
+  if (from.length > 0 && flags.has("--session-id") && !flags.has("--fork-session"))
     throw usageError(
       "--session-id names a new session. With --continue and --resume it needs --fork-session.",
     );

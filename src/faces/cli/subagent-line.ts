@@ -1,7 +1,7 @@
 import { callTitle } from "../../app/coding-session/call-text.ts";
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
-import { circleText } from "../../core/agent/loop-guard.ts";
 import { textOf } from "../../core/message/message.ts";
+import { circleText } from "../../plugins/loop-guard-plugin.ts";
 import type { Style } from "./style.ts";
 import { terminalLine } from "./terminal-text.ts";
 

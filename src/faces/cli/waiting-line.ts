@@ -1,7 +1,8 @@
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { fitColumns } from "../terminal/columns.ts";
+import type { CommandContext } from "./command-context.ts";
 import type { Output } from "./output.ts";
-import type { Style } from "./style.ts";
+import { type Style, styleFor } from "./style.ts";
 
 /** What a {@link WaitingLine} works with. */
 export interface WaitingLineOptions {
@@ -12,6 +13,23 @@ export interface WaitingLineOptions {
   readonly width: () => number;
   /** Milliseconds, for measuring. Default `performance.now`. */
   readonly now?: () => number;
+}
+
+/** What a command works with, and the line of its terminal that says what it waits for, where it has one. */
+export interface WaitingContext extends CommandContext {
+  readonly waiting: WaitingLine | undefined;
+}
+
+/** A context whose outputs stand aside for a waiting line, where standard error is a terminal that can take one back. */
+export function withWaitingLine(context: CommandContext): WaitingContext {
+  const { stdout, stderr, environment } = context;
+  if (!stderr.isTerminal || environment["TERM"] === "dumb") return { ...context, waiting: undefined };
+  const waiting = new WaitingLine({
+    output: stderr,
+    style: styleFor(true, environment),
+    width: () => process.stderr.columns || 80,
+  });
+  return { ...context, stdout: waiting.over(stdout), stderr: waiting.over(stderr), waiting };
 }
 
 /** Waits shorter than this are not told, in milliseconds. */

@@ -8,16 +8,25 @@ import { describeChange } from "../../session/checkpoints/rollback.ts";
 
 const MAX_LINES = 200;
 
+/** How a rollback is told. */
+export interface RollbackTelling {
+  readonly isDry: boolean;
+  /** Where the reader writes commands. */
+  readonly on: "shell" | "screen";
+}
+
 /** What became of a rollback, for people. */
-export function rollbackText(report: RollbackReport, isDry: boolean): string {
+export function rollbackText(report: RollbackReport, telling: RollbackTelling): string {
+  const { isDry, on } = telling;
   const { changes, left, failed, omitted } = report;
-  const sections = [headline(report, isDry)];
+  const sections = [headline(report, telling)];
   if (report.status !== "refused") sections.push(...listed(files(changes).map(describeChange)));
   const lost = left.filter(({ reason }) => report.status !== "refused" || !isOthers(reason));
   const others = left.filter(({ reason }) => report.status === "refused" && isOthers(reason));
-  sections.push(...listed(others.map((each) => leftLine(each, report))));
-  if (others.length > 0) sections.push(advice(report));
-  if (lost.length > 0) sections.push("Left as it is:", ...listed(lost.map((each) => leftLine(each, report))));
+  sections.push(...listed(others.map((each) => leftLine(each, report, on))));
+  if (others.length > 0) sections.push(advice(report, on));
+  if (lost.length > 0)
+    sections.push("Left as it is:", ...listed(lost.map((each) => leftLine(each, report, on))));
   const kept = failed.filter(({ isKeptFolder }) => isKeptFolder === true);
   const broken = failed.filter(({ isKeptFolder }) => isKeptFolder !== true);
   if (kept.length > 0) sections.push("Left as it is:", ...listed(kept.map(failedLine)));
@@ -25,7 +34,7 @@ export function rollbackText(report: RollbackReport, isDry: boolean): string {
   if (omitted.length > 0)
     sections.push("Not covered, so changes there were not put back:", ...listed(omitted.map(omissionLine)));
   if (report.status === "done" && report.direction === "undo" && !isDry)
-    sections.push("nano-agent redo takes this back.");
+    sections.push(`${on === "screen" ? "/redo" : "nano-agent redo"} takes this back.`);
   return `${sections.join("\n")}\n`;
 }
 
@@ -49,7 +58,7 @@ export function rollbackJson(report: RollbackReport, isDry: boolean): object {
   };
 }
 
-function headline({ status, direction, to, left }: RollbackReport, isDry: boolean): string {
+function headline({ status, direction, to, left }: RollbackReport, { isDry, on }: RollbackTelling): string {
   const where =
     to === undefined ? "" : `, back to before turn ${to.run}${to.turn === 0 ? "" : `.${to.turn}`}`;
   switch (status) {
@@ -61,7 +70,7 @@ function headline({ status, direction, to, left }: RollbackReport, isDry: boolea
     case "nothing":
       return left.length > 0
         ? `Nothing was put back.`
-        : `There is nothing to ${direction} in this session; --session ID names another one (nano-agent sessions list).`;
+        : `There is nothing to ${direction} in this session${on === "screen" ? "." : "; --session ID names another one (nano-agent sessions list)."}`;
     case "refused":
       return "Nothing was put back: these were changed by somebody else, which would be lost.";
   }
@@ -71,8 +80,10 @@ function turnOf({ to }: RollbackReport): string {
   return to === undefined ? "" : ` ${to.run}${to.turn === 0 ? "" : `.${to.turn}`}`;
 }
 
-function advice(report: RollbackReport): string {
+function advice(report: RollbackReport, on: RollbackTelling["on"]): string {
   const { direction } = report;
+  if (on === "screen")
+    return `/${direction} force puts all of them back; what stands there now is kept, and can be had back.`;
   const turn = turnOf(report);
   const some =
     direction === "undo" ? `Name the paths to put back (nano-agent undo${turn} -- PATH…), or put` : "Put";
@@ -102,10 +113,11 @@ function isOthers(reason: Obstacle): boolean {
   return reason === "changed" || reason === "changed_between";
 }
 
-function leftLine({ path, reason }: LeftPath, report: RollbackReport): string {
+function leftLine({ path, reason }: LeftPath, report: RollbackReport, on: RollbackTelling["on"]): string {
   // A redo goes to no turn that could be named, and whatever it leaves stays.
   const forced = reason === "not_kept" && report.direction === "undo" && report.to !== undefined;
-  const more = forced ? `; nano-agent undo${turnOf(report)} --force removes it` : "";
+  const force = on === "screen" ? "/undo force" : `nano-agent undo${turnOf(report)} --force`;
+  const more = forced ? `; ${force} removes it` : "";
   return `${shownPath(path)}: ${OBSTACLES[reason]}${more}`;
 }
 

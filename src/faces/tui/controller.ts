@@ -1,6 +1,6 @@
-import type { CodingSession, SessionRun } from "../../app/coding-session/coding-session.ts";
-import type { Outcome } from "../../app/coding-session/outcome.ts";
+import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import type { Input } from "../../core/message/given-message.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
 import { MODE_WORDS } from "./commands/mode-words.ts";
 import { openRewind } from "./commands/rewind.ts";
@@ -28,8 +28,8 @@ export class Controller implements Control {
   #escapedAt = Number.NEGATIVE_INFINITY;
   /** Where the queued message that is being edited came from. */
   #editedFrom: number | undefined;
+  /** Code of the session before this one. */
   #exitCode = 0;
-  #following: Promise<unknown> = Promise.resolve();
   #shells = 0;
   #isSwitching = false;
   /** What was sent before there was a session. */
@@ -59,14 +59,11 @@ export class Controller implements Control {
     this.ports = ports;
   }
 
-  /** Code of the last run that did not end well and was not followed by another. */
+  /** Code of the last run, where it did not end well. A run that the person stopped is no failure of it. */
   get exitCode(): number {
-    return this.#exitCode;
-  }
-
-  /** Resolves when the run at work has told how it ended. */
-  async settled(): Promise<void> {
-    await this.#following.catch(() => undefined);
+    const outcome = this.screen.session?.lastOutcome;
+    if (outcome === undefined) return this.#exitCode;
+    return outcome.stopReason === "aborted" ? 0 : outcome.exitCode;
   }
 
   get isShellRunning(): boolean {
@@ -119,8 +116,14 @@ export class Controller implements Control {
   send(text: string): void {
     const { session } = this.screen;
     if (session === undefined) this.#early.push(text);
-    else if (session.view.run === undefined) this.#follow(session.send(text));
-    else session.steer(text);
+    else this.#give(session, text);
+  }
+
+  /** To the run at work, else as a new one. What is said after a run was stopped is not for it. */
+  #give(session: CodingSession, input: Input): void {
+    if (session.view.state === "stopping") this.run(session.stop().then(() => this.#give(session, input)));
+    else if (session.view.run === undefined) void session.send(input);
+    else session.steer(input);
   }
 
   /** Takes another session in place of this one, which is closed. */
@@ -130,6 +133,7 @@ export class Controller implements Control {
     const before = this.screen.session;
     try {
       await before?.stop();
+      this.#exitCode = this.exitCode;
       await before?.close();
       this.screen.detach();
       this.attach(await open(), isResumed);
@@ -192,28 +196,14 @@ export class Controller implements Control {
 
   #sendInput(): void {
     const { session, input } = this.screen;
-    if (session === undefined) return;
-    if (session.view.run === undefined) this.#follow(session.send(input.input));
-    else session.steer(input.input);
-  }
-
-  /** Remembers how a run ended, for the end of the program. */
-  #follow(run: SessionRun): void {
-    this.#following = Promise.resolve(run).then((outcome: Outcome) => {
-      this.#exitCode = outcome.exitCode;
-    });
-    this.run(this.#following);
+    if (session !== undefined) this.#give(session, input.input);
   }
 
   #queue(): void {
     const { session, input } = this.screen;
     const text = input.whole.trim();
     if (session === undefined || text === "") return;
-    if (input.hasImages) {
-      this.say("A message with an image cannot wait: send it with Enter.");
-      return;
-    }
-    const id = session.queue.add(text);
+    const id = session.queue.add(text, input.images);
     const at = this.#editedFrom;
     if (at !== undefined && at < session.queue.items.length - 1) session.queue.move(id, at);
     input.clear();
@@ -249,9 +239,10 @@ export class Controller implements Control {
     if (session === undefined) return;
     const at = session.queue.items.findIndex((each) => each.id === id);
     session.queue.hold();
-    const draft = input.whole.trim();
-    input.replace(session.queue.remove(id));
-    if (draft !== "") session.queue.add(draft);
+    const [draft, images] = [input.whole.trim(), input.images];
+    const waiting = session.queue.items[at]?.images;
+    input.replace(session.queue.remove(id), waiting);
+    if (draft !== "") session.queue.add(draft, images);
     this.#editedFrom = at;
     this.say("alt+enter puts it back into the queue, enter sends it now", "muted");
   }

@@ -75,9 +75,10 @@ export class InputLine {
     this.#set(insertText(this.#editor, `${this.#attachments.addImage(image)} `));
   }
 
-  /** Another text in the place of what is written; undo brings that back. */
-  replace(text: string): void {
+  /** Another text in the place of what is written; undo brings that back. `images`: those that its marks stand for. */
+  replace(text: string, images: Parameters<Attachments["takeBack"]>[1] = []): void {
     this.#past = undefined;
+    this.#attachments.takeBack(text, images);
     this.#set(replaceText(this.#editor, text));
   }
 
@@ -147,13 +148,14 @@ export class InputLine {
     return this.#attachments.expand(this.#editor.text);
   }
 
-  get hasImages(): boolean {
-    return this.#attachments.imagesIn(this.#editor.text).length > 0;
+  /** The images whose marks are in the text. */
+  get images(): ReturnType<Attachments["imagesIn"]> {
+    return this.#attachments.imagesIn(this.#editor.text);
   }
 
   /** What is to be sent: the text, and the images whose marks are in it. */
   get input(): Input {
-    const images = this.#attachments.imagesIn(this.#editor.text);
+    const { images } = this;
     return images.length === 0 ? this.whole : [{ type: "text", text: this.whole }, ...images];
   }
 

@@ -19,7 +19,7 @@ import { History, typedBefore } from "./editor/history.ts";
 import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
 import { placeOf } from "./git-branch.ts";
 import { lookFor, reflowOf, reflowOfNamed, themeForBackground } from "./look.ts";
-import { type Line, line, textLines } from "./paint/line.ts";
+import { type Line, line, textLines, wrapLine } from "./paint/line.ts";
 import { THEME_NAMES } from "./paint/theme.ts";
 import { Pager } from "./panels/pager.ts";
 import { PlainScreen } from "./plain-screen.ts";
@@ -305,7 +305,6 @@ class ScreenProgram {
     const isRunning = session?.view.run !== undefined;
     if (session !== undefined && isRunning)
       await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
-    await Promise.race([this.#controller.settled(), after(STOP_MS)]);
     await this.#leave(goOnLines(session));
     if (session !== undefined) {
       const closed = session.close().then(
@@ -352,9 +351,10 @@ class ScreenProgram {
   async #showCommand(words: readonly string[], title: string): Promise<void> {
     const text = await this.#command(words);
     const rows = textLines(text.trimEnd());
+    const inner = (row: string): Line => line(" ".repeat(row.length - row.trimStart().length + 2));
     const panel: Pager = new Pager({
       title,
-      rows: () => rows.map((row) => line(row)),
+      rows: ({ width }) => rows.flatMap((row) => wrapLine(line(row), { width, first: [], rest: inner(row) })),
       onClose: () => this.#screen.close(panel),
     });
     this.#screen.open(panel);

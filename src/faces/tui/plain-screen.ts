@@ -70,8 +70,7 @@ export class PlainScreen implements ScreenFace {
     if (isResumed) this.#scroll.now.open(session.view.items);
     this.#detach = [
       session.onChange(({ reset }) => {
-        if (reset === true)
-          this.#scroll.now.restart(session.view.items, line("(went back; what follows goes on from before)"));
+        if (reset === true) this.#scroll.now.restart(session.view.items);
         this.draw();
       }),
       session.onQuestion(() => this.draw()),

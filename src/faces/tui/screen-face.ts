@@ -58,8 +58,8 @@ export interface ScreenTerminal {
   /** Whether output still waits to be taken: another frame would only make it later. */
   readonly isBusy: boolean;
   write(text: string): void;
-  /** Looks whether the window has another size than at the last look, and tells the listener. */
-  checkSize(): void;
+  /** Whether the window has another size than at the last look; the listener was told then. */
+  checkSize(): boolean;
   /** Says in the title of the window what goes on. */
   setTitle(title: string): void;
   /** Takes the terminal. */

@@ -4,11 +4,11 @@ import type { SessionView, ViewItem } from "../../app/coding-session/view.ts";
 import { terminalLine } from "../../app/safe-text.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { composeFrame } from "./compose-frame.ts";
-import { isEditing, type KeyAction, type Keymap } from "./editor/keymap.ts";
+import { isEditCommand } from "./editor/editor.ts";
+import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import { InputLine, type InputLineOptions } from "./input-line.ts";
 import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
-import type { Line, Role } from "./paint/line.ts";
-import { line, span } from "./paint/line.ts";
+import { type Line, line, type Role, span } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
 import { QuestionPanel } from "./panels/question-panel.ts";
@@ -116,11 +116,7 @@ export class Screen implements ScreenFace {
     if (isResumed) this.#scroll.open(session.view.items);
     this.#detach = [
       session.onChange(({ reset }) => {
-        if (reset === true)
-          this.#scroll.restart(
-            session.view.items,
-            line("── went back; what follows goes on from before ──", { role: "warning" }),
-          );
+        if (reset === true) this.#scroll.restart(session.view.items);
         this.#syncQuestion();
         this.later();
       }),
@@ -240,8 +236,17 @@ export class Screen implements ScreenFace {
     const panel = this.#panels.at(-1) ?? this.#question;
     if (event.type === "key" && ALWAYS.has(this.#keymap.actionOf.get(event.key) ?? "send"))
       this.#act(event.key);
-    else if (panel !== undefined) panel.handle(event);
-    else this.#edit(event);
+    else if (panel === undefined) this.#edit(event);
+    // What one letter closes does not get the next. Several at once are no answer to a question.
+    else if (event.type === "text" && panel !== this.#question)
+      for (const { segment } of LETTERS.segment(event.text)) this.#letter(segment);
+    else panel.handle(event);
+  }
+
+  #letter(text: string): void {
+    const panel = this.#panels.at(-1) ?? this.#question;
+    if (panel === undefined) this.input.type(text);
+    else panel.handle({ type: "text", text });
   }
 
   /** Draws soon: nobody waits for it. */
@@ -260,8 +265,7 @@ export class Screen implements ScreenFace {
       this.#timer = setTimeout(() => this.draw(), FRAME_MS);
       return;
     }
-    this.#options.terminal.checkSize();
-    if (this.#isResizing) return;
+    if (this.#options.terminal.checkSize()) return;
     this.#drawnAt = this.#options.clock.elapsed();
     this.input.refresh();
     this.#renderer.draw(this.#frame());
@@ -305,10 +309,9 @@ export class Screen implements ScreenFace {
           })
         : { rows: drawn.rows, caret: drawn.caret ?? { row: drawn.rows.length - 1, column: 0 } };
     const popup = drawn === undefined ? this.input.popup(context, size.rows - bottom.rows.length - 2) : [];
-    const hint =
-      this.#hint !== undefined && this.#hint.until > this.#options.clock.elapsed()
-        ? this.#hint.line
-        : undefined;
+    const isHinting = this.#hint !== undefined && this.#hint.until > this.#options.clock.elapsed();
+    // Before there is a session a list says all there is to say.
+    const hint = isHinting ? this.#hint?.line : view === undefined && drawn !== undefined ? [] : undefined;
     const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
     const status = statusLine({ view, place, hint, marks: context.marks, width: context.width, extra });
     return composeFrame({ live, view, bottom, popup, status, size }, context);
@@ -322,10 +325,6 @@ export class Screen implements ScreenFace {
     const isRunning = this.#session?.view.run !== undefined;
     const wait = isRunning ? 1_000 - (clock.now() % 1_000) : hintLeft > 0 ? hintLeft + 1 : undefined;
     if (wait !== undefined) this.#ticker = setTimeout(() => this.draw(), wait);
-  }
-
-  get #isResizing(): boolean {
-    return this.#resizing !== undefined;
   }
 
   #stopTimers(): void {
@@ -345,16 +344,14 @@ export class Screen implements ScreenFace {
     }
     if (this.#question?.question.id === first.id) return;
     const { clock, onAction } = this.#options;
+    const answer = (id: string, reply: QuestionReply): void => this.#reply(session, id, reply);
     if (first.type === "elicitation") {
-      this.#question = new ValuePanel({
-        question: first,
-        answer: (id, reply) => this.#reply(session, id, reply),
-      });
+      this.#question = new ValuePanel({ question: first, answer });
       return;
     }
     this.#question = new QuestionPanel({
       question: first,
-      answer: (id, reply) => this.#reply(session, id, reply),
+      answer,
       onWhole: () => onAction("details", ""),
       onStop: () => onAction("escape", ""),
       more: () => Math.max(0, session.questions.length - 1),
@@ -379,7 +376,7 @@ export class Screen implements ScreenFace {
       if (key.startsWith("alt+") && /^[1-9]$/.test(key.slice(4))) this.#options.onAction("take-back", key);
       return;
     }
-    if (isEditing(action)) this.input.edit(action);
+    if (isEditCommand(action)) this.input.edit(action);
     else this.#options.onAction(action, key);
   }
 
@@ -394,6 +391,8 @@ export class Screen implements ScreenFace {
     );
   }
 }
+
+const LETTERS = new Intl.Segmenter();
 
 /** Keys that work whatever has the others. */
 const ALWAYS: ReadonlySet<string> = new Set(["suspend", "redraw"]);

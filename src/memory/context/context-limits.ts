@@ -1,4 +1,4 @@
-import type { ContextView } from "../../core/agent/compactor.ts";
+import type { ContextView } from "./compactor.ts";
 
 /** What of {@link import("./summary-compaction.ts").SummaryCompactionOptions} decides about room. */
 export interface RoomOptions {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ContextView } from "../../core/agent/compactor.ts";
 import { assistantMessage, type Message, userMessage } from "../../core/message/message.ts";
+import type { ContextView } from "./compactor.ts";
 import { ContextMeter } from "./context-meter.ts";
 import { IMAGE_TOKENS } from "./message-size.ts";
 

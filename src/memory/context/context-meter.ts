@@ -1,6 +1,6 @@
-import type { ContextView } from "../../core/agent/compactor.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { ToolSpec } from "../../core/model/model.ts";
+import type { ContextView } from "./compactor.ts";
 import { IMAGE_TOKENS, PART_TOKENS, type Spoken, spokenByTool, spokenIn } from "./message-size.ts";
 import { loadTextEstimator, mostTokens, type TextEstimator } from "./token-estimate.ts";
 

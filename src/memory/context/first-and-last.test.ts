@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RANDOM_HISTORY } from "../../../test/scenarios/random-history.ts";
-import type { CompactionTask } from "../../core/agent/compactor.ts";
 import { assistantMessage, type Message, messageText, userMessage } from "../../core/message/message.ts";
 import { transcriptViolations } from "../../core/message/transcript.ts";
+import type { CompactionTask } from "./compactor.ts";
 import { firstAndLast } from "./first-and-last.ts";
 
 function task(messages: readonly Message[], reason: CompactionTask["reason"] = "threshold"): CompactionTask {

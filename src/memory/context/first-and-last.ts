@@ -1,12 +1,6 @@
-import type {
-  Compaction,
-  CompactionPreview,
-  CompactionTask,
-  Compactor,
-  ContextView,
-} from "../../core/agent/compactor.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import type { Message } from "../../core/message/message.ts";
+import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
 import { answersCalls, pinnedOf } from "./pinned.ts";
 import { isSeam } from "./plan-compaction.ts";

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RANDOM_HISTORY } from "../../../test/scenarios/random-history.ts";
-import type { Compaction, CompactionTask } from "../../core/agent/compactor.ts";
-import type { Reasoned } from "../../core/agent/reasoned.ts";
+import type { Reasoned } from "../../core/agent/exchange.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import {
   assistantMessage,
@@ -13,6 +12,7 @@ import {
 } from "../../core/message/message.ts";
 import { transcriptViolations } from "../../core/message/transcript.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
+import type { Compaction, CompactionTask } from "./compactor.ts";
 import { type SummaryCompactionOptions, summaryCompaction } from "./summary-compaction.ts";
 
 const NOW = Date.UTC(2026, 10, 21);

@@ -1,8 +1,8 @@
-import type { CompactionTask } from "../../core/agent/compactor.ts";
-import type { Reasoned } from "../../core/agent/reasoned.ts";
+import type { Reasoned } from "../../core/agent/exchange.ts";
 import { errorMessage, isNanoAgentError } from "../../core/base/errors.ts";
 import { messageText, userMessage } from "../../core/message/message.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
+import type { CompactionTask } from "./compactor.ts";
 import type { ContextSize } from "./context-meter.ts";
 import type { CompactionPlan } from "./plan-compaction.ts";
 import { SUMMARISER, summaryPrompt, transcriptPrompt } from "./summary-prompt.ts";

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { posix, win32 } from "node:path";
 import { LinkReader } from "./link-reader.ts";
 import { fold } from "./match-path.ts";
@@ -12,6 +13,8 @@ export interface PathSpaceOptions {
   readonly workspace: readonly string[];
   /** Folders of nano-agent itself (configuration, state): writing below them is always asked about. Default none beside the usual names. */
   readonly machinery?: readonly string[];
+  /** Folders that commands find programs in, as in `PATH`: a built-in rule covers no program that lies in the workspace. Default: not looked at. */
+  readonly searchPath?: string;
   /** `win32`: drives, UNC and backslashes; `win32` and `darwin`: capitals do not matter. Default: this machine's. */
   readonly platform?: NodeJS.Platform;
   /** Target of the link at a path, `undefined` when there is none. Default: looks on disk. */
@@ -28,6 +31,13 @@ export interface JudgedPath {
   readonly resolved: string;
   /** Not a plain file name: a device, another drive's folder, a name with a hole in it. */
   readonly odd?: string;
+}
+
+/** A folder that programs are looked for in. */
+interface SearchedFolder {
+  readonly folder: string;
+  /** Whether it is of the workspace. */
+  readonly isOwn: boolean;
 }
 
 /** Spelled in the only way it can be: no empty part, no `.`, no `..`, no home, nothing to be taken away. */
@@ -49,18 +59,30 @@ export class PathSpace {
   #links: LinkReader;
   /** Paths from the working folder and folders judged so far: long lines name them again and again. */
   readonly #judged = new Map<string, JudgedPath>();
-  readonly #folders = new Map<string, string>();
+  readonly #folders: Map<string, string>;
   /** This space as seen from other folders. */
   readonly #views = new Map<string, PathSpace>();
+  /** Programs looked for so far, and where. */
+  readonly #programs = new Map<string, boolean>();
+  #searched: readonly SearchedFolder[] | undefined;
   readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
 
-  constructor(options: PathSpaceOptions) {
+  /** `origin` is the space that this one is a view of. */
+  constructor(options: PathSpaceOptions, origin?: PathSpace) {
     const platform = options.platform ?? process.platform;
     this.#options = options;
-    this.#links = linkReader(options);
     this.#windows = platform === "win32";
     this.ignoreCase = this.#windows || platform === "darwin";
+    this.#links = origin === undefined ? linkReader(options) : origin.#links;
+    this.#folders = origin === undefined ? new Map() : origin.#folders;
+    if (origin !== undefined) {
+      this.workspace = origin.workspace;
+      this.#roots = origin.#roots;
+      this.home = origin.home;
+      this.#machinery = origin.#machinery;
+      return;
+    }
     this.workspace = options.workspace.map((folder) => this.path(folder).resolved);
     const written = options.workspace.flatMap((folder) => this.path(folder).written);
     this.#roots = [...new Set([...this.workspace, ...written])];
@@ -74,14 +96,15 @@ export class PathSpace {
     this.#judged.clear();
     this.#folders.clear();
     this.#views.clear();
+    this.#programs.clear();
+    this.#searched = undefined;
   }
 
   /** The same space for paths that start in another folder, until the next {@link refresh}. */
   from(folder: string): PathSpace {
     const known = this.#views.get(folder);
     if (known !== undefined) return known;
-    const cwd = this.path(folder).resolved;
-    const view = new PathSpace({ ...this.#options, cwd, workspace: this.#roots });
+    const view = new PathSpace({ ...this.#options, cwd: this.path(folder).resolved }, this);
     this.#views.set(folder, view);
     return view;
   }
@@ -142,6 +165,38 @@ export class PathSpace {
     return (
       [resolved, ...written].some(isMachinery) || this.#machinery.some((folder) => isWithin(resolved, folder))
     );
+  }
+
+  /** Whether the program of this name that a command would find is one of the workspace, or of the packages around it. */
+  hasProgram(name: string): boolean {
+    if (this.#options.searchPath === undefined) return false;
+    const known = this.#programs.get(name);
+    if (known !== undefined) return known;
+    const system = this.#windows ? win32 : posix;
+    const isThere = (folder: string): boolean =>
+      existsSync(system.join(folder, name)) ||
+      (this.#windows && existsSync(system.join(folder, `${name}.exe`)));
+    this.#searched ??= this.#searchedFolders(this.#options.searchPath);
+    const isOwn = this.#searched.find(({ folder }) => isThere(folder))?.isOwn === true;
+    this.#programs.set(name, isOwn);
+    return isOwn;
+  }
+
+  /** The folders in which programs are looked for, up to the last of the workspace. */
+  #searchedFolders(searchPath: string): readonly SearchedFolder[] {
+    const system = this.#windows ? win32 : posix;
+    // An empty entry is the working folder.
+    const entries = searchPath.split(system.delimiter).map((entry) => {
+      const folder = system.resolve(this.#options.cwd, entry);
+      return { folder, isOwn: !system.isAbsolute(entry) || this.#isOwnFolder(folder) };
+    });
+    return entries.slice(0, entries.findLastIndex(({ isOwn }) => isOwn) + 1);
+  }
+
+  #isOwnFolder(folder: string): boolean {
+    const path = this.path(folder).resolved;
+    const packages = /^(.*)\/node_modules\/\.bin$/s.exec(this.slashes(folder))?.[1];
+    return this.isInside(path) || (packages !== undefined && isWithin(this.path(".").resolved, packages));
   }
 
   /** A path relative to each workspace folder that holds it. */
@@ -273,6 +328,7 @@ export function isWithin(path: string, folder: string): boolean {
 
 /** Below any of these folders, writing makes something run later, or changes what nano-agent may do. */
 export function isMachinery(path: string): boolean {
+  if (OTHER_PLACE.test(path)) return false;
   const parts = fold(path.replaceAll(INVISIBLE, ""))
     .split("/")
     .map((part) => part.replace(/[. ]+$/, ""));
@@ -283,6 +339,8 @@ export function isMachinery(path: string): boolean {
   );
 }
 
+/** A path without the letters of any such name, nor any that could be folded to them. */
+const OTHER_PLACE = /^(?:(?!git|nano-agent)[\0-\x7f])*$/i;
 /** Characters that some file systems ignore in names. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 

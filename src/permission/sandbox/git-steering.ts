@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { repositoryFrom } from "../paths/repository.ts";
 
 /** What stands in a place while commands run, so that it can be guarded there: `content` of a file, none for an empty folder. */
 export interface Placeholder {
@@ -39,10 +40,25 @@ const MISSING: readonly Placeholder[] = [
 export function gitSteering(folder: string): GitSteering {
   const path = join(folder, ".git");
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return { guarded: [], missing: [{ path }] };
+  if (found === undefined) return joined([{ guarded: [], missing: [{ path }] }, ofFolder(folder)]);
   if (!found.isDirectory()) return withPointer(path);
-  return readdirSync(path).length === 0 ? { guarded: [path], missing: [] } : ofRepository(path);
+  if (readdirSync(path).length > 0) return ofRepository(path);
+  return joined([{ guarded: [path], missing: [] }, ofFolder(folder)]);
 }
+
+/** Git also takes a folder without a `.git` for a repository, once it has what a repository consists of. */
+function ofFolder(folder: string): GitSteering {
+  const path = join(folder, HEAD);
+  const head = lstatSync(path, { throwIfNoEntry: false });
+  if (head?.isFile() === true && ["objects", "refs"].every((name) => isThere(join(folder, name))))
+    return ofRepository(folder);
+  if (head !== undefined) return { guarded: head.isDirectory() ? [path] : [], missing: [] };
+  // Within another repository a folder of that name would make `git diff HEAD` ambiguous.
+  return { guarded: [], missing: repositoryFrom(dirname(folder)) === undefined ? [{ path }] : [] };
+}
+
+/** A folder in the place of this file is no beginning of a repository. */
+const HEAD = "HEAD";
 
 /** The folders below a workspace that hold a repository of their own, three levels deep. Follows no links. */
 export function repositoriesBelow(workspace: string): readonly string[] {

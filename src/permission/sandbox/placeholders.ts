@@ -1,34 +1,43 @@
 import { lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import type { Placeholder } from "./git-steering.ts";
 
+/** A placeholder of ours, and how many commands need it. */
+interface Placed {
+  readonly placeholder: Placeholder;
+  users: number;
+}
+
 /** Keeps placeholders in their places while somebody needs them. */
 export class Placeholders {
-  /** Ours, and how many commands need them. */
-  readonly #placed = new Map<string, number>();
+  readonly #placed = new Map<string, Placed>();
 
-  /** Puts them where nothing is. Call what it returns once, when they are no longer needed. */
-  put(placeholders: readonly Placeholder[]): () => void {
-    const ours = placeholders.filter((each) => this.#put(each));
+  /**
+   * Puts them where nothing is. `there` are the paths of what is there already: placeholders of other commands among them stay for this one
+   * too. Call what it returns once, when they are no longer needed.
+   */
+  put(placeholders: readonly Placeholder[], there: readonly string[] = []): () => void {
+    const shared = there.flatMap((path) => this.#placed.get(path)?.placeholder ?? []);
+    const ours = [...new Map([...placeholders, ...shared].map((each) => [each.path, each])).values()].filter(
+      (each) => this.#put(each),
+    );
     return () => {
-      for (const each of ours) this.#take(each);
+      for (const { path } of ours) this.#take(path);
     };
   }
 
   #put(placeholder: Placeholder): boolean {
-    const { path } = placeholder;
-    const users = this.#placed.get(path);
-    if (users === undefined && !make(placeholder)) return false;
-    this.#placed.set(path, (users ?? 0) + 1);
+    const placed = this.#placed.get(placeholder.path);
+    if (placed !== undefined) placed.users++;
+    else if (make(placeholder)) this.#placed.set(placeholder.path, { placeholder, users: 1 });
+    else return false;
     return true;
   }
 
-  #take(placeholder: Placeholder): void {
-    const left = (this.#placed.get(placeholder.path) ?? 1) - 1;
-    if (left > 0) this.#placed.set(placeholder.path, left);
-    else {
-      this.#placed.delete(placeholder.path);
-      remove(placeholder);
-    }
+  #take(path: string): void {
+    const placed = this.#placed.get(path);
+    if (placed === undefined || --placed.users > 0) return;
+    this.#placed.delete(path);
+    remove(placed.placeholder);
   }
 }
 

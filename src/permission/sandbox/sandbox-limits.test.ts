@@ -54,7 +54,7 @@ test("links are resolved, so that a limit holds for the real place", () => {
   const limits = limitsOf(link);
   expect({ writable: limits.writable, kept: limits.protected }).toEqual({
     writable: [real, "/tmp"],
-    kept: [join(real, "nano-agent.json"), join(real, ".git")],
+    kept: ["nano-agent.json", ".git", "HEAD"].map((name) => join(real, name)),
   });
 });
 
@@ -79,10 +79,18 @@ test("the place of a repository is kept where there is none, and what leads else
     ...rest(module),
   ];
   const there = [...all(".git"), join(tree, "commondir"), join(tree, "gitdir")];
-  expect([keptIn(tempFolder()), keptIn(tempFolder({ ".git": "gitdir: /elsewhere" })), keptIn(full)]).toEqual([
-    { kept: [".git"], placed: [".git"] },
+  const bare = tempFolder({ HEAD: "", "objects/x": "", "refs/x": "", config: "" });
+  const inRepository = tempFolder({ ".git/HEAD": "", "packages/a/x": "" });
+  const folders = [tempFolder(), tempFolder({ ".git": "gitdir: /elsewhere" }), full, bare];
+  expect([...folders.map(keptIn), keptIn(join(inRepository, "packages/a"))]).toEqual([
+    { kept: [".git", "HEAD"], placed: [".git", "HEAD"] },
     { kept: [".git"], placed: [] },
     { kept: [...placed, ...there].toSorted(), placed: placed.toSorted() },
+    {
+      kept: [".git", "commondir", "config", "config.worktree", "hooks"],
+      placed: [".git", "commondir", "config.worktree", "hooks"],
+    },
+    { kept: [".git"], placed: [".git"] },
   ]);
 });
 
@@ -116,12 +124,18 @@ test("placeholders stay while one of several commands needs them, and what someb
   seen.push(names());
   second();
   seen.push(names());
+  // A command that finds one of another command there needs it as well.
+  const earlier = placeholders.put(place("file"));
+  const later = placeholders.put([], [join(folder, "file"), join(folder, "there")]);
+  earlier();
+  seen.push(names());
+  later();
   const third = placeholders.put(place("file", "dir"));
   writeFileSync(join(folder, "file"), "mine");
   writeFileSync(join(folder, "dir", "x"), "");
   third();
   expect({ seen, kept: existsSync(join(folder, "dir", "x")), names: names() }).toEqual({
-    seen: [["dir", "file", "there"], ["file", "there"], ["there"]],
+    seen: [["dir", "file", "there"], ["file", "there"], ["there"], ["file", "there"]],
     kept: true,
     names: ["dir", "file", "there"],
   });

@@ -122,7 +122,7 @@ test("each command gets the limits as they are then, its domains and its own cle
       filesystem: {
         denyRead: [],
         allowWrite: [workspace, where.temporary].map(literal),
-        denyWrite: [literal(join(workspace, ".git"))],
+        denyWrite: [".git", "HEAD"].map((name) => literal(join(workspace, name))),
       },
     },
   });

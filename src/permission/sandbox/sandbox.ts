@@ -96,7 +96,7 @@ export class Sandbox {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
     const { protect = [] } = start;
     const limits = sandboxLimits({ ...this.#place, protect: [...(this.#place.protect ?? []), ...protect] });
-    const remove = Sandbox.#placeholders.put(limits.placeholders);
+    const remove = Sandbox.#placeholders.put(limits.placeholders, limits.protected);
     try {
       return await this.#wrapWithin(limits, start, remove);
     } catch (error) {

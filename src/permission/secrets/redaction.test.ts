@@ -54,6 +54,25 @@ const FORMATS: readonly (readonly [name: string, token: string])[] = [
   ["JSON Web Token", `eyJ${noise(33, ALNUM)}.eyJ${noise(70, TOKEN)}.${noise(43, TOKEN)}`],
 ];
 
+/** Where people's own passwords stand, which are no random text: a digit and a sign among letters. */
+const PASSWORD_PLACES: readonly ((password: string) => string)[] = [
+  (password) => `mysqldump -ubob -p${password} db`,
+  (password) => `docker login -u bob -p ${password}`,
+  (password) => `sshpass -p '${password}' ssh host`,
+  (password) => `redis-cli -h db -a ${password} ping`,
+  (password) => `openssl enc -aes256 -pass pass:${password}`,
+  (password) => `wget --http-password=${password} https://host`,
+  (password) => `mysql --password ${password}`,
+  (password) => `Server=db;User Id=sa;Password=${password};Encrypt=true`,
+  (password) => `jdbc:mysql://db/shop?user=a&password=${password}`,
+  (password) => `<server><password>${password}</password></server>`,
+  (password) => `<server password="${password}"/>`,
+  (password) => `[db]\npassword=${password}\n`,
+  (password) => `stringData:\n  password: ${password}\n`,
+  (password) => `spring.datasource.password=${password}`,
+  (password) => `Config{Password:"${password}"}`,
+];
+
 const redaction = createRedaction();
 const MARK = /^«redacted:[\w.-]+»$/;
 
@@ -130,7 +149,7 @@ describe("no random value passes for a stand-in", () => {
   );
 });
 
-describe("what is no secret stays", () => {
+describe("what is not a secret stays", () => {
   const HARMLESS: readonly (readonly [name: string, text: string])[] = [
     ["a commit", `commit ${noise(40, HEX)}`],
     ["an object id of 64 digits", noise(64, HEX)],
@@ -333,4 +352,39 @@ describe("a hostile text is done with in time", () => {
   test.each(units)("of %j", (unit) => {
     expect(known.text(unit.repeat(Math.ceil(300_000 / unit.length)))).not.toBe("");
   });
+});
+
+test("passwords of people are taken out wherever programs and files keep them, whole and in pieces", () => {
+  const leaks = PASSWORD_PLACES.flatMap((place) =>
+    ["S3cr3t!2024", "kP9#mQ2$vL", "Summer2024!x", "a8F3kQz9!m2X"].flatMap((password) => {
+      const text = place(password);
+      const stream = redaction.stream();
+      const pieces = [...text].map((piece) => stream.push(piece)).join("") + stream.flush();
+      return [redaction.text(text), pieces].filter((shown) => shown.includes(password));
+    }),
+  );
+  expect(leaks).toEqual([]);
+});
+
+test("hashes of passwords and signed addresses are taken out", () => {
+  const hex = noise(64, HEX);
+  const texts = [`bob:$apr1$abcdefgh$${noise(22, ALNUM)}`, `https://b.example/k?X-Amz-Signature=${hex}&x=1`];
+  expect(texts.map((text) => redaction.text(text))).toEqual([
+    "bob:«redacted:password-hash»",
+    "https://b.example/k?X-Amz-Signature=«redacted:signature»&x=1",
+  ]);
+});
+
+test("what only looks like a password stays", () => {
+  const texts = [
+    'validate({ password: "required|min:8" })',
+    "mysql -p3306 -h db",
+    "docker login -u bob --password-stdin",
+    "password: change-me!",
+    'const password = "correct horse battery staple!";',
+    "<password>${env.DB_PASSWORD}</password>",
+    "login(user, -p)",
+    "url?password=%s&x=1",
+  ];
+  expect(texts.map((text) => redaction.text(text))).toEqual(texts);
 });

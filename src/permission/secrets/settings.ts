@@ -11,6 +11,9 @@ const NAME = /([A-Za-z_][\w.-]{1,63})\\?["']?[ \t]{0,4}$/;
 const LONGEST_NAME = 80;
 /** Under a name that says little a value has to say more. */
 const LONG = 24;
+/** What people think of: a word with a digit and one of these in it, which stand in a value of code together as rarely as in a word. */
+const PASSWORD = /passw(?:or)?d$|passphrase$/i;
+const SYMBOL = /[!@#$%^*?~]/;
 const CAPITALS = /^[A-Z][A-Z0-9_.-]*$/;
 
 /**
@@ -49,6 +52,12 @@ function isSecret(text: string, { name, value, isBare, start }: Setting): boolea
   if (CAPITALS.test(name))
     return !(isBare && isCode(value, text[start + value.length])) && looksRandom(value);
   if (isBare ? !isAlone(text, { value, start }) : /\s/.test(value)) return false;
+  return saysEnough(name, value);
+}
+
+/** A password that somebody thought of, or a value that no word is. */
+function saysEnough(name: string, value: string): boolean {
+  if (PASSWORD.test(name) && SYMBOL.test(value) && looksRandom(value)) return true;
   return looksGenerated(value) && (value.length >= LONG || !isAnyKey(name));
 }
 

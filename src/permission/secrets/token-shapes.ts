@@ -112,7 +112,11 @@ const VENDORS: readonly TokenShape[] = [
     hints: ["AccountKey=", "AccessKey="],
     pattern: /(A(?:ccount|ccess)Key=)([A-Za-z0-9+/]{32,}={0,2})/g,
   },
-  { kind: "signature", hints: ["sig="], pattern: /([?&](?:amp;)?sig=)([A-Za-z0-9%+/_-]{30,}=?)/g },
+  {
+    kind: "signature",
+    hints: ["sig=", "Signature="],
+    pattern: /([?&](?:amp;)?(?:sig|X-(?:Amz|Goog)-Signature)=)([A-Za-z0-9%+/_-]{30,}=?)/g,
+  },
   anyPrefix("shopify-token", ["shpat_", "shpca_", "shppa_", "shpss_"], 24),
   anyPrefix("square-token", ["sq0atp-", "sq0csp-", "sq0idp-"], 20),
   { kind: "mailchimp-key", hints: ["-us"], pattern: /(?<![A-Za-z0-9])[0-9a-f]{32}-us\d{1,2}(?![\w-])/g },
@@ -186,6 +190,28 @@ const CONTEXTS: readonly TokenShape[] = [
     accepts: looksRandom,
   },
   {
+    // Programs with an option of their own for it.
+    kind: "password",
+    hints: ["sshpass", "redis-cli", "login", "mysql", "pass:"],
+    pattern:
+      /((?:\bsshpass\s{1,4}-p|\bredis-cli\b[^\n;|&]{0,200}?\s-a|\blogin\b[^\n;|&]{0,200}?\s-p|\bmysql(?:dump|admin)?\b[^\n;|&]{0,200}?\s-p(?=\S)|\s-pass(?:in|out)?\s{1,4}pass:)\s{0,4}["']?)([^\s"'\\«»]{6,256})/g,
+    accepts: looksRandom,
+  },
+  {
+    // As an option, and in the connection string of a database: any character may stand in it.
+    kind: "password",
+    hints: ["assw", "Pwd", "pwd", "PWD"],
+    pattern:
+      /((?:--(?:[a-z]{2,12}-)?(?:password|passwd)(?:=|\s{1,2})|[;?&](?:password|pwd)=)["']?)([^\s"'\\;&«»]{8,256})/gi,
+    accepts: (secret, _before, next) => !isCode(secret, next) && looksRandom(secret),
+  },
+  {
+    kind: "credential",
+    hints: ["</"],
+    pattern: /(<[\w.:-]{0,40}(?:password|passwd|secret|token|api-?key)>)([^<>\s«»]{8,512})(?=<\/)/gi,
+    accepts: looksRandom,
+  },
+  {
     kind: "npm-token",
     hints: ["_auth", "_password"],
     pattern: /((?::|^|\s)_(?:authToken|auth|password)\s{0,4}=\s{0,4}["']?)([\w.~+/=-]{8,})/gm,
@@ -206,8 +232,8 @@ const CONTEXTS: readonly TokenShape[] = [
   },
   {
     kind: "password-hash",
-    hints: ["$1$", "$2", "$5$", "$6$", "$7$", "$y$", "$gy$", "$argon2"],
-    pattern: /\$(?:1|2[abxy]?|5|6|7|y|gy|argon2(?:id|i|d))\$[\w./$,=+]{20,256}/g,
+    hints: ["$1$", "$2", "$5$", "$6$", "$7$", "$y$", "$gy$", "$apr1$", "$argon2"],
+    pattern: /\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|argon2(?:id|i|d))\$[\w./$,=+]{20,256}/g,
   },
   {
     kind: "private-key",

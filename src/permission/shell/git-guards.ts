@@ -42,9 +42,13 @@ const LONG = [
   "to-cmd",
   "cc-cmd",
   "export-marks",
+  "show-signature",
+  "verify-signatures",
 ];
 /** Whole options that only look like the beginning of one of those. */
-const HARMLESS_LONG = new Set(["text", "to", "cc", "config"]);
+const HARMLESS_LONG = new Set(["text", "to", "cc", "config", "show", "verify"]);
+/** A format that shows signatures, which gpg is started for. */
+const SHOWS_SIGNATURE = /^--(?:for|pre)[a-z]*=.*%[-+ ]?G|%\(\*?signature/s;
 
 /** Short options that do, by sub-command. */
 const SHORT: ReadonlyMap<string, RegExp> = new Map([
@@ -53,7 +57,6 @@ const SHORT: ReadonlyMap<string, RegExp> = new Map([
   ["checkout-index", /^--p/],
   ["mailsplit", /^-o/],
   ["ls-remote", /^-[a-z]*u/],
-  ["archive", /^-[a-z]*o/],
   ["format-patch", /^-[a-z]*o/],
   ["bugreport", /^-[a-z]*o/],
   ["diagnose", /^-[a-z]*o/],
@@ -61,8 +64,14 @@ const SHORT: ReadonlyMap<string, RegExp> = new Map([
   ["bundle", /^-[a-z]*o/],
   ["grep", /^-[A-Za-z]*O/],
   ["rebase", /^-[a-z]*x/],
-  ["difftool", /^-[a-z]*[xt]/],
   ["push", /^--exec/],
+  // A repository on this machine answers by its own settings.
+  ["archive", /^-[a-z]*o|^--rem/],
+  ["apply", /^--un(?!i)/],
+  // Text conversions, which no option of theirs leaves out; and checks of signatures.
+  ["status", /^(?:-[a-z]*v|--ve)/],
+  ["commit", /^(?:-[aenqsz]*v|--verb)/],
+  ["tag", /^(?:-[a-z]*v|--ver)/],
 ]);
 
 /** Sub-commands that run what their arguments, or the repository, say. */
@@ -100,23 +109,53 @@ const WHOLE = new Set([
   "upload-archive",
   "shell",
   "mergetool",
+  "difftool",
+  "send-pack",
+  "fetch-pack",
+  "http-fetch",
+  "http-push",
   "http-backend",
   "upload-pack",
   "receive-pack",
   "merge-index",
+  "range-diff",
+  "verify-commit",
+  "verify-tag",
 ]);
 /** Parts of git that others of it call, with what these have read as arguments. */
-const INNER = /--|^credential-/;
+const INNER = /--|^(?:credential|remote)-/;
+/** Git looks for a program of that name, and a name with a slash is a path: `git x/evil` runs `git-x/evil` of the working folder. */
+const PATH_NAME = /\//;
+
+/** Ways of merging that git itself has; any other is the name of a program, or of a path to one. */
+const STRATEGIES: ReadonlySet<string> = new Set([
+  "ort",
+  "recursive",
+  "resolve",
+  "octopus",
+  "ours",
+  "subtree",
+]);
+/** Sub-commands that take one. */
+const MERGING: ReadonlySet<string> = new Set(["merge", "rebase", "pull", "cherry-pick", "revert"]);
+/** The short option for it, behind others without a value. */
+const SHORT_STRATEGY: ReadonlyMap<string, RegExp> = new Map([
+  ["merge", /^-[enqv]*s(.*)$/s],
+  ["rebase", /^-[fikmnpqrv]*s(.*)$/s],
+  ["pull", /^-[aefknpqrv46]*s(.*)$/s],
+]);
 
 /** What the words of a git command run or write beside their purpose. */
 export function gitGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   const { guards, at } = globalGuards(words);
   const sub = textAt(words, at);
-  if (WHOLE.has(sub) || INNER.test(sub)) guards.push(guardOf(words, at, at + 1));
+  if (WHOLE.has(sub) || INNER.test(sub) || PATH_NAME.test(sub)) guards.push(guardOf(words, at, at + 1));
   for (let index = at + 1; index < words.length; index++) {
     const text = textAt(words, index);
     if (text === "--" && sub !== "submodule") break;
     if (isGuardedArgument(sub, text)) guards.push(guardOf(words, index, index + 1));
+    else if (MERGING.has(sub) && namesStrategy(sub, text, textAt(words, index + 1)))
+      guards.push(guardOf(words, index, index + 1));
   }
   return [...guards, ...configGuards(sub, words, at)];
 }
@@ -135,6 +174,11 @@ function globalGuards(words: readonly ShellWord[]): { readonly guards: WordGuard
   return { guards, at };
 }
 
+/** Index of the sub-command of git, behind its options. */
+export function subcommandAt(words: readonly ShellWord[]): number {
+  return globalGuards(words).at;
+}
+
 const GUARDED_GLOBALS = new Set(["-c", "--config-env", "--git-dir", "--work-tree"]);
 
 function guardOf(words: readonly ShellWord[], from: number, to: number): WordGuard {
@@ -146,8 +190,16 @@ function guardOf(words: readonly ShellWord[], from: number, to: number): WordGua
 }
 
 function isGuardedArgument(sub: string, text: string): boolean {
-  if (isLong(text) || /(?:^|=)(?:ext|fd)::/.test(text)) return true;
+  if (isLong(text) || /(?:^|=)(?:ext|fd)::/.test(text) || SHOWS_SIGNATURE.test(text)) return true;
   return SHORT.get(sub)?.test(text) === true || RUNNING.get(sub)?.test(text) === true;
+}
+
+/** Whether an option names a way of merging that is a program of somebody else's. */
+function namesStrategy(sub: string, text: string, next: string): boolean {
+  const found = /^--str[a-z]*(?:=(.*))?$/s.exec(text) ?? SHORT_STRATEGY.get(sub)?.exec(text);
+  if (found === undefined || found === null) return false;
+  const [, value = ""] = found;
+  return !STRATEGIES.has(value === "" ? next : value);
 }
 
 function isLong(text: string): boolean {
@@ -165,6 +217,13 @@ const READING: OptionTable = {
   long: "global system local worktree list get get-all get-regexp get-urlmatch show-origin show-scope name-only null bool int bool-or-int path expiry-date type= default= includes no-includes",
 };
 
+/** Whether a setting only changes how git looks or what it does by default. The remote of a branch may be a path. */
+function isPlainSetting(words: readonly ShellWord[], at: number, value: number | undefined): boolean {
+  const key = textAt(words, at);
+  const isPlain = words[at]?.literal === true && PLAIN_KEY.test(key);
+  return isPlain && (!/^branch\..*\.remote$/i.test(key) || /^\w[\w-]*$/.test(textAt(words, value ?? at)));
+}
+
 /** `git config key value` can set what later commands run. */
 function configGuards(sub: string, words: readonly ShellWord[], at: number): readonly WordGuard[] {
   if (sub !== "config") return [];
@@ -176,9 +235,7 @@ function configGuards(sub: string, words: readonly ShellWord[], at: number): rea
     asks || (isVerb ? /^(?:get|list)/.test(textAt(words, operands[0] ?? 0)) : value === undefined);
   if (unknown.length === 0 && reads) return [];
   const from = unknown[0] ?? key ?? at;
-  const isPlain =
-    unknown.length === 0 && words[from]?.literal === true && PLAIN_KEY.test(textAt(words, from));
-  if (isPlain) return [];
+  if (unknown.length === 0 && isPlainSetting(words, from, value)) return [];
   const reason = `${textAt(words, from)} can name a program that git runs later`;
   return [{ from, to: words.length, reason }];
 }

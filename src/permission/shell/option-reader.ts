@@ -95,7 +95,9 @@ export function readOptions(
 }
 
 function range(from: number, to: number): readonly number[] {
-  return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
+  const indexes: number[] = [];
+  for (let index = from; index < to; index++) indexes.push(index);
+  return indexes;
 }
 
 function isOperand({ text, literal }: ShellWord, { words }: OptionTable): boolean {
@@ -221,5 +223,10 @@ function valueOf(word: ShellWord | undefined, from: number): ShellWord {
 
 /** Whether a list of words between blanks holds `word`. */
 export function hasWord(list: string, word: string): boolean {
-  return word !== "" && !word.includes(" ") && ` ${list} `.includes(` ${word} `);
+  if (word === "" || word.includes(" ")) return false;
+  for (let at = list.indexOf(word); at !== -1; at = list.indexOf(word, at + 1)) {
+    const end = at + word.length;
+    if ((at === 0 || list[at - 1] === " ") && (end === list.length || list[end] === " ")) return true;
+  }
+  return false;
 }

@@ -43,7 +43,7 @@ export interface JudgedLine extends PrintShellOptions {
 export function planShell(line: string, options: PlanShellOptions = {}): ShellPlan {
   const planner = new Planner(options);
   try {
-    planner.line(line, { judged: true, depth: 0, folders: START });
+    planner.line(line, { judged: true, depth: 0, folders: START, posix: options.posix === true });
   } catch {
     planner.giveUp(line);
   }
@@ -54,6 +54,8 @@ export function planShell(line: string, options: PlanShellOptions = {}): ShellPl
 export interface PlanShellOptions {
   /** Whether to look for what may run besides, for deny and ask rules. Default true. */
   readonly guesses?: boolean;
+  /** Whether another shell than Bash reads the line. Default false. */
+  readonly posix?: boolean;
 }
 
 interface Level {

@@ -1,31 +1,39 @@
 import { parseShell } from "./parse-shell.ts";
 import type { JudgedLine, ShellPlan } from "./plan-shell.ts";
-import { type PrintedShell, printShell } from "./print-shell.ts";
+import { type PrintedShell, type PrintShellOptions, printShell } from "./print-shell.ts";
 import { shellLiteral } from "./shell-literal.ts";
 
 /**
  * The form in which a judged line may run: printed anew from the tree it was judged by. What it hands to other shells has to be
  * printable as well, since they read it once more.
  */
-export function printPlan({ lines }: ShellPlan): PrintedShell {
+export function printPlan(
+  { lines }: ShellPlan,
+  options: Pick<PrintShellOptions, "plainDiffs"> = {},
+): PrintedShell {
   const [line, ...inner] = lines;
   if (line === undefined) return { part: "", reason: "it cannot be read" };
   for (const each of inner) {
-    const printed = printLine(each);
+    const printed = printLine(each, {});
     if (printed.text === undefined) return printed;
   }
-  return printLine(line);
+  return printLine(line, options);
 }
 
-function printLine({ script, source, posix = false }: JudgedLine): PrintedShell {
+function printLine(
+  { script, source, posix = false }: JudgedLine,
+  { plainDiffs = false }: PrintShellOptions,
+): PrintedShell {
   // Most lines are words with a blank between them, which are printed as they stand.
-  if (WORDS.test(source) && source.split(" ").every((word) => shellLiteral(word) === word))
+  const mayShowDiffs = plainDiffs && source.includes("git");
+  if (!mayShowDiffs && WORDS.test(source) && source.split(" ").every((word) => shellLiteral(word) === word))
     return { text: source };
-  const printed = printShell(script, source, { posix });
+  const printed = printShell(script, source, { posix, plainDiffs });
   if (printed.text === undefined || printed.text === source) return printed;
   // Whoever reads the printed form has to find in it just what was printed.
   const again = parseShell(printed.text);
-  const reread = again.script === undefined ? undefined : printShell(again.script, printed.text, { posix });
+  const reread =
+    again.script === undefined ? undefined : printShell(again.script, printed.text, { posix, plainDiffs });
   return reread?.text === printed.text
     ? printed
     : { part: source, reason: "it reads differently once it is printed anew" };

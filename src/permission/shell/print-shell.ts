@@ -15,9 +15,11 @@ import type {
   Statement,
   Word,
 } from "unbash";
+import { diffWord, PLAIN_DIFF } from "./diff-options.ts";
 import { isPlainArithmetic } from "./plain-arithmetic.ts";
+import { printRedirection } from "./print-redirection.ts";
 import { printTest } from "./print-test.ts";
-import { type CommandPrinter, WordPrinter } from "./print-word.ts";
+import { type CommandPrinter, PLACES, WordPrinter } from "./print-word.ts";
 import { NotPlain, SourceCursor } from "./source-cursor.ts";
 
 /** A command line printed anew, or the part that cannot be, and why. */
@@ -29,6 +31,8 @@ export type PrintedShell =
 export interface PrintShellOptions {
   /** Only what every POSIX shell reads like Bash. Default false. */
   readonly posix?: boolean;
+  /** Git commands that show differences get options that keep them from running programs for that. Default false. */
+  readonly plainDiffs?: boolean;
 }
 
 /**
@@ -42,7 +46,7 @@ export function printShell(
   options: PrintShellOptions = {},
 ): PrintedShell {
   try {
-    return { text: new ShellPrinter(source, options.posix === true).line(script) };
+    return { text: new ShellPrinter(source, options).line(script) };
   } catch (error) {
     if (error instanceof NotPlain) return { part: error.part, reason: error.message };
     return { part: source, reason: "it is too complex to be printed anew" };
@@ -50,18 +54,24 @@ export function printShell(
 }
 
 const MAX_DEPTH = 60;
+/** Commands that are remembered: what has not come again by then hardly will. */
+const MAX_KNOWN = 1000;
 
 class ShellPrinter implements CommandPrinter {
   readonly cursor: SourceCursor;
   readonly posix: boolean;
   readonly #words: WordPrinter;
+  readonly #plainDiffs: boolean;
   #depth = 0;
+  /** Commands that came before, and how deep they stood: they come again and again in long lines. */
+  readonly #known = new Map<string, { readonly text: string; readonly depth: number }>();
   /** Conditions around this place: Bash loses its way in a here-document in one. */
   #tests = 0;
 
-  constructor(source: string, posix: boolean) {
+  constructor(source: string, { posix = false, plainDiffs = false }: PrintShellOptions) {
     this.cursor = new SourceCursor(source);
     this.posix = posix;
+    this.#plainDiffs = plainDiffs;
     this.#words = new WordPrinter(this);
   }
 
@@ -133,7 +143,7 @@ class ShellPrinter implements CommandPrinter {
     this.cursor.blank();
     if (operator === "|&" && this.posix) this.cursor.fail("|& is read by Bash alone");
     this.cursor.expect(operator);
-    if (/^[|&]/.test(this.cursor.slice(this.cursor.at, this.cursor.at + 1)))
+    if (this.cursor.startsWith("|") || this.cursor.startsWith("&"))
       this.cursor.fail("an operator is glued to another");
     this.cursor.breaks();
     return ` ${operator} `;
@@ -262,7 +272,7 @@ class ShellPrinter implements CommandPrinter {
       return cursor.fail("it loops over what the line does not say");
     let text = `${open}${variable} ${this.#keyword("in").trimEnd()}`;
     for (const word of wordlist) {
-      text += ` ${this.#words.words(word, { braces: true }).join(" ")}`;
+      text += ` ${this.#words.word(word, PLACES.argument)}`;
       cursor.blank();
     }
     if (!cursor.separator()) cursor.fail("its list does not end");
@@ -298,7 +308,7 @@ class ShellPrinter implements CommandPrinter {
         cursor.blank();
         if (place > 0) cursor.expect("|");
         cursor.blank();
-        return this.#words.word(each, { isName: true });
+        return this.#words.word(each, PLACES.pattern);
       });
       cursor.blank();
       cursor.expect(")");
@@ -312,20 +322,48 @@ class ShellPrinter implements CommandPrinter {
     return `${text} ${this.#end("esac")}`;
   }
 
-  #command({ prefix, name, suffix }: Command): string {
+  #command(command: Command): string {
+    if (!this.cursor.isLong) return this.#simpleCommand(command);
     const { cursor } = this;
-    const texts: string[] = [];
-    const add = (each: Word | Assignment | Redirection, isName: boolean): void => {
-      if (texts.length > 0) cursor.blank();
-      if (each.type === "Word")
-        for (const word of this.#words.words(each, { braces: true, isName })) texts.push(word);
-      else texts.push(each.type === "Assignment" ? this.#assignment(each) : this.#redirection(each));
-    };
-    for (const each of prefix) add(each, false);
-    if (name !== undefined) add(name, true);
-    for (const each of suffix) add(each, false);
-    if (texts.length === 0) cursor.fail("there is no command in it");
-    return texts.join(" ");
+    const source = cursor.slice(command.pos, command.end);
+    const known = this.#known.get(source);
+    if (known !== undefined && known.depth >= this.#depth && cursor.at === command.pos) {
+      cursor.expect(source);
+      cursor.endOfWord();
+      return known.text;
+    }
+    const text = this.#simpleCommand(command);
+    // What spans lines, and what ends in backticks, is read where it stands.
+    if (this.#known.size < MAX_KNOWN && !/[`\n]|<</.test(source))
+      this.#known.set(source, { text, depth: this.#depth });
+    return text;
+  }
+
+  #simpleCommand(command: Command): string {
+    const { cursor } = this;
+    const { prefix, name, suffix } = command;
+    const diff = this.#plainDiffs ? diffWord(command) : undefined;
+    let text = "";
+    for (const each of prefix) text += this.#blank(text) + this.#part(each);
+    if (name !== undefined) text += this.#blank(text) + this.#words.word(name, PLACES.program);
+    for (const each of suffix) {
+      text += this.#blank(text) + this.#part(each);
+      if (each === diff) text += ` ${PLAIN_DIFF.join(" ")}`;
+    }
+    if (text === "") cursor.fail("there is no command in it");
+    return text;
+  }
+
+  /** What parts a word from those before it. */
+  #blank(before: string): string {
+    if (before === "") return "";
+    this.cursor.blank();
+    return " ";
+  }
+
+  #part(part: Word | Assignment | Redirection): string {
+    if (part.type === "Word") return this.#words.word(part, PLACES.argument);
+    return part.type === "Assignment" ? this.#assignment(part) : this.#redirection(part);
   }
 
   #assignment({ pos, index, name, append, value }: Assignment): string {
@@ -334,12 +372,12 @@ class ShellPrinter implements CommandPrinter {
     if (cursor.at !== pos || index !== undefined || !/^[A-Za-z_]\w*\+?=$/.test(head))
       cursor.fail("what it sets cannot be printed anew");
     cursor.expect(head);
-    if (value.type === "Word") return head + this.#words.word(value, { isValue: true });
+    if (value.type === "Word") return head + this.#words.word(value, PLACES.value);
     if (this.posix) cursor.fail("an array is read by Bash alone");
     cursor.expect("(");
     const elements = value.elements.map((each) => {
       cursor.breaks();
-      return this.#words.words(each, { braces: true, isName: true }).join(" ");
+      return this.#words.word(each, PLACES.program);
     });
     cursor.breaks();
     cursor.expect(")");
@@ -348,53 +386,11 @@ class ShellPrinter implements CommandPrinter {
   }
 
   #redirection(node: Redirection): string {
-    const { cursor } = this;
-    cursor.blank();
-    if (cursor.at !== node.pos) cursor.fail("it is not spelled the way it is read");
-    const number = cursor.match(/\d{0,2}/y);
-    if (number !== descriptorOf(node)) cursor.fail("its descriptor cannot be printed anew");
-    cursor.expect(node.operator);
-    if (node.type === "HereDoc") return this.#heredoc(node, number);
-    const { target, operator } = node;
-    if (target === undefined) return cursor.fail("its target cannot be read");
-    const isGlued = target.pos !== cursor.at && /^[<>&|]/.test(cursor.slice(cursor.at, cursor.at + 1));
-    if (isGlued) cursor.fail("an operator is glued to another");
-    cursor.blank();
-    if (this.posix && (operator === "<<<" || operator.startsWith("&")))
-      cursor.fail(`${operator} is read by Bash alone`);
-    if (operator === ">&" || operator === "<&") return this.#copy(target, number + operator);
-    return `${number}${operator} ${this.#words.word(target)}`;
+    const { cursor, posix } = this;
+    return printRedirection(node, { cursor, posix, words: this.#words, isInTest: this.#tests > 0 });
   }
-
-  /** A copy of a descriptor, or what looks like one and opens a file for both. */
-  #copy(target: Word, operator: string): string {
-    if (target.parts === undefined && /^(?:\d{1,2}-?|-)$/.test(target.text))
-      return operator + this.#words.word(target);
-    if (operator !== ">&" || this.posix) this.cursor.fail("what it copies is no number");
-    return `&> ${this.#words.word(target)}`;
-  }
-
-  #heredoc(node: Extract<Redirection, { readonly type: "HereDoc" }>, number: string): string {
-    const { cursor } = this;
-    const { delimiter } = node;
-    if (this.posix || this.#tests > 0) cursor.fail("a here-document stands where not everybody reads one");
-    cursor.blank();
-    if (delimiter === undefined || !DELIMITER.test(delimiter.text))
-      return cursor.fail("the end of its here-document is read in several ways");
-    cursor.expect(delimiter.text);
-    cursor.endOfWord();
-    const { text, to } = this.#words.heredoc(node);
-    cursor.defer({ from: node.body.pos, to });
-    return text === "" ? `${number}< /dev/null` : `${number}<<< ${text}`;
-  }
-}
-
-function descriptorOf({ descriptor }: Redirection): string {
-  if (descriptor === undefined) return "";
-  return descriptor.type === "FileDescriptor" ? String(descriptor.value) : "a variable";
 }
 
 const BACKGROUND = /&(?![&>])/y;
 const NAME = /[A-Za-z_]\w*/y;
 const COUNTING = /for[ \t]+\(\([^()"'`\\]*\)\)/y;
-const DELIMITER = /^(?:(?:[\w.-]|\\[\w.-])+|'[\w .-]+'|"[\w .-]+")$/;

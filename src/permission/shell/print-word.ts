@@ -1,7 +1,8 @@
 import type { CommandExpansionPart, HereDoc, ProcessSubstitutionPart, Word, WordPart } from "unbash";
-import { braceChoices, MAX_BRACE_WORDS } from "./expand-braces.ts";
+import { braceChoices } from "./expand-braces.ts";
 import { isPlainArithmetic } from "./plain-arithmetic.ts";
-import { quoted, RESERVED_WORDS, shellLiteral } from "./shell-literal.ts";
+import { PrintedWord } from "./printed-word.ts";
+import { RESERVED_WORDS, shellLiteral } from "./shell-literal.ts";
 import type { SourceCursor } from "./source-cursor.ts";
 
 /** How a word is read where it stands. */
@@ -14,6 +15,14 @@ export interface WordPlace {
   readonly isValue?: boolean;
 }
 
+/** The places of words in a command, in the pattern of a `case` and behind `=`. */
+export const PLACES: Readonly<Record<"argument" | "program" | "pattern" | "value", WordPlace>> = {
+  argument: { braces: true },
+  program: { braces: true, isName: true },
+  pattern: { isName: true },
+  value: { isValue: true },
+};
+
 /** What words need of whoever prints commands. */
 export interface CommandPrinter {
   readonly cursor: SourceCursor;
@@ -23,73 +32,56 @@ export interface CommandPrinter {
   commands(part: CommandExpansionPart | ProcessSubstitutionPart): string;
 }
 
-/** A piece of a word: a text, something that stays as it is written, or one of several texts. */
-type Piece =
-  | { readonly text: string; readonly isQuoted: boolean }
-  | { readonly raw: string }
-  | { readonly choices: readonly string[] };
-
 /** Prints words anew: every literal in single quotes, what expands as it was written, and nothing that two readers could take for different things. */
 export class WordPrinter {
   readonly #printer: CommandPrinter;
   readonly #cursor: SourceCursor;
   /** Words come again and again in long lines. */
-  #known: Map<string, readonly string[]> | undefined;
-
-  readonly #isLong: boolean;
+  #known: Map<string, string> | undefined;
 
   constructor(printer: CommandPrinter) {
     this.#printer = printer;
     this.#cursor = printer.cursor;
-    this.#isLong = printer.cursor.length > LONG;
   }
 
-  /** One word, where braces mean nothing. */
+  /** One word; where braces make several of it, these with a blank between them. */
   word(word: Word, place: WordPlace = {}): string {
-    return this.words(word, { ...place, braces: false })[0] ?? "";
-  }
-
-  /** The words that a word becomes. */
-  words(word: Word, place: WordPlace): readonly string[] {
     const cursor = this.#cursor;
     const { text, parts } = word;
     if (cursor.at !== word.pos) cursor.fail("it is not spelled the way it is read");
-    if (parts === undefined && PLAIN.test(text) && !(place.isName === true && RESERVED_WORDS.has(text))) {
-      cursor.expect(text);
-      cursor.endOfWord();
-      return [shellLiteral(text)];
-    }
-    const known = this.#known?.get(keyOf(text, place));
-    if (known !== undefined) {
-      cursor.expect(text);
-      cursor.endOfWord();
-      return known;
-    }
-    return this.#read(word, place);
+    const isPlain = parts === undefined && PLAIN.test(text);
+    const known =
+      isPlain && !(place.isName === true && RESERVED_WORDS.has(text))
+        ? shellLiteral(text)
+        : this.#known?.get(keyOf(text, place));
+    if (known === undefined) return this.#read(word, place);
+    cursor.expect(text);
+    cursor.endOfWord();
+    return known;
   }
 
-  #read(word: Word, place: WordPlace): readonly string[] {
+  #read(word: Word, place: WordPlace): string {
     const cursor = this.#cursor;
     const { text, parts } = word;
     if (cursor.hasPending && text.includes("\n"))
       cursor.fail("it has several lines, and a here-document follows");
     if (parts === undefined && place.isName === true && RESERVED_WORDS.has(text))
       cursor.fail("a reserved word stands where none can");
-    const pieces: Piece[] = [];
-    if (parts === undefined) this.#literal({ text, value: word.value }, pieces, place);
-    else this.#parts(parts, pieces, place);
+    const printed = new PrintedWord();
+    if (parts === undefined) this.#literal({ text, value: word.value }, printed, place);
+    else this.#parts(parts, printed, place);
     if (cursor.at !== word.end) cursor.fail("it is not spelled the way it is read", word.pos, word.end);
     if (text !== "") cursor.endOfWord();
-    const printed = combinations(pieces, cursor).map((each) => assembled(each, place, cursor));
+    const form = printed.print(cursor, place.isValue);
     // What runs something is read where it stands.
-    if (this.#isLong && !/[`\n]|[$<>]\(/.test(text)) {
+    if (cursor.isLong && !/[`\n]|[$<>]\(/.test(text)) {
       const words = (this.#known ??= new Map());
-      if (words.size < MAX_KNOWN) words.set(keyOf(text, place), printed);
+      if (words.size < MAX_KNOWN) words.set(keyOf(text, place), form);
     }
-    return printed;
+    return form;
   }
 
-  #parts(parts: readonly WordPart[], pieces: Piece[], place: WordPlace): void {
+  #parts(parts: readonly WordPart[], printed: PrintedWord, place: WordPlace): void {
     for (const [index, part] of parts.entries()) {
       if (part.type === "BraceExpansion" && parts[index - 1]?.type === "SimpleExpansion")
         this.#cursor.fail("its braces could be part of a variable's name");
@@ -97,56 +89,56 @@ export class WordPrinter {
       // What follows could make more of these than they are by themselves.
       if (isGlued && (part.text.endsWith("$") || (index === 0 && part.text === "~")))
         this.#cursor.fail("something follows that could belong to it");
-      this.#part(part, pieces, place);
+      this.#part(part, printed, place);
     }
   }
 
-  #part(part: WordPart, pieces: Piece[], place: WordPlace): void {
+  #part(part: WordPart, printed: PrintedWord, place: WordPlace): void {
     const cursor = this.#cursor;
     switch (part.type) {
       case "Literal":
-        this.#literal(part, pieces, place);
+        this.#literal(part, printed, place);
         return;
       case "SingleQuoted":
         cursor.expect(`'${part.value}'`);
-        pieces.push({ text: part.value, isQuoted: true });
+        printed.text(part.value, true);
         return;
       case "AnsiCQuoted":
         this.#bashOnly(part.text);
         if (!ANSI_C.test(part.text)) cursor.fail("its escapes are read in several ways");
         cursor.expect(part.text);
-        pieces.push({ text: part.value, isQuoted: true });
+        printed.text(part.value, true);
         return;
       case "DoubleQuoted":
         cursor.expect('"');
-        if (part.parts.length === 0) pieces.push({ text: "", isQuoted: true });
-        this.#quotedParts(part.parts, pieces, DOUBLE);
+        if (part.parts.length === 0) printed.text("", true);
+        this.#quotedParts(part.parts, printed, DOUBLE);
         cursor.expect('"');
         return;
       case "Glob":
         if (part.kind === "bracket" && !BRACKET.test(part.text))
           cursor.fail("its brackets are read in several ways");
         cursor.expect(part.text);
-        pieces.push({ raw: part.text });
+        printed.raw(part.text);
         return;
       case "BraceExpansion":
-        this.#braces(part.text, pieces, place);
+        this.#braces(part.text, printed, place);
         return;
       case "ProcessSubstitution":
         this.#bashOnly(part.text);
-        if (pieces.length > 0) cursor.fail("a substitution is glued to a word");
+        if (!printed.isEmpty) cursor.fail("a substitution is glued to a word");
         cursor.expect(`${part.operator}(`);
-        pieces.push({ raw: `${part.operator}(${this.#printer.commands(part)})` });
+        printed.raw(`${part.operator}(${this.#printer.commands(part)})`);
         return;
       default:
-        pieces.push({ raw: this.#expansion(part) });
+        printed.raw(this.#expansion(part));
     }
   }
 
   /** Text outside of quotes. */
   #literal(
     { text, value }: { readonly text: string; readonly value: string },
-    pieces: Piece[],
+    printed: PrintedWord,
     place: WordPlace,
   ): void {
     const cursor = this.#cursor;
@@ -156,12 +148,12 @@ export class WordPrinter {
         cursor.at,
         cursor.at + text.length,
       );
-    const before = pieces.length === 0;
+    const before = printed.isEmpty;
     if (before && text.startsWith("#")) cursor.fail("a comment begins in it");
     if (before && place.isName === true && ASSIGNMENT.test(text)) cursor.fail("it could be an assignment");
     if (text.includes("~")) this.#tilde(text, { before, place });
     cursor.expect(text);
-    pieces.push({ text: value, isQuoted: text.startsWith("\\") });
+    printed.text(value, text.startsWith("\\"));
   }
 
   /** A tilde is a home at the beginning of a word; elsewhere it is one in an assignment alone. */
@@ -173,20 +165,20 @@ export class WordPrinter {
       this.#cursor.fail("a tilde stands where some take it for a home");
   }
 
-  #braces(text: string, pieces: Piece[], place: WordPlace): void {
+  #braces(text: string, printed: PrintedWord, place: WordPlace): void {
     this.#bashOnly(text);
     const choices = place.braces === true ? braceChoices(text) : undefined;
     if (choices === undefined) return this.#cursor.fail("its braces are read in several ways");
     this.#cursor.expect(text);
-    pieces.push({ choices });
+    printed.choices(choices);
   }
 
   /** The inside of double quotes, or of a here-document. */
-  #quotedParts(parts: readonly WordPart[], pieces: Piece[], form: QuotedForm): void {
+  #quotedParts(parts: readonly WordPart[], printed: PrintedWord, form: QuotedForm): void {
     const cursor = this.#cursor;
     for (const part of parts) {
       if (part.type !== "Literal") {
-        pieces.push({ raw: `"${this.#expansion(part, true)}"` });
+        printed.raw(`"${this.#expansion(part, true)}"`);
         continue;
       }
       const { text, value } = part;
@@ -199,7 +191,7 @@ export class WordPrinter {
       cursor.expect(text);
       if (text.endsWith("$") && part !== parts.at(-1))
         cursor.fail("a dollar sign stands before an expansion");
-      pieces.push({ text: value, isQuoted: true });
+      printed.text(value, true);
     }
   }
 
@@ -277,22 +269,14 @@ export class WordPrinter {
     if (parts !== undefined && strips) cursor.fail("its here-document has tabs taken away around expansions");
     const outer = cursor.at;
     cursor.at = pos;
-    const pieces: Piece[] = [];
-    const literal: WordPart = {
-      type: "Literal",
-      pos,
-      end,
-      text,
-      value: text.replaceAll(HEREDOC.escape, "$1"),
-    };
-    this.#quotedParts(parts ?? [literal], pieces, HEREDOC);
+    const printed = new PrintedWord();
+    const value = text.replaceAll(HEREDOC.escape, "$1");
+    this.#quotedParts(parts ?? [{ type: "Literal", pos, end, text, value }], printed, HEREDOC);
     if (cursor.at !== end) cursor.fail("it is not spelled the way it is read", pos, end);
     cursor.at = outer;
-    const last = pieces.at(-1);
-    if (last === undefined || !("text" in last) || !last.text.endsWith("\n"))
-      return cursor.fail("its here-document ends in an expansion");
-    const whole = strips ? last.text.replaceAll(/^\t+/gm, "") : last.text;
-    return assembled([...pieces.slice(0, -1), { text: whole.slice(0, -1), isQuoted: true }], {}, cursor);
+    if (strips) return shellLiteral(value.replaceAll(/^\t+/gm, "").slice(0, -1));
+    if (!printed.dropLineFeed()) cursor.fail("its here-document ends in an expansion");
+    return printed.print(cursor);
   }
 
   #bashOnly(text: string): void {
@@ -330,69 +314,9 @@ const PARAMETER =
 const BASH_PARAMETER =
   /^\$\{(?:#?[A-Za-z_]\w*\[(?:[@*]|\d+)\]|[A-Za-z_0-9]\w*(?:\[[@*]\])?(?:\/\/?[\w.:,@+* -]+(?:\/[\w.:,@+ -]*)?|:(?:\d+| -\d+)(?::-?\d+)?|\^\^?|,,?))\}$/;
 
-/** In shorter lines hardly any word comes again. */
-const LONG = 2_000;
 /** Words that are remembered: what has not come again by then hardly will. */
 const MAX_KNOWN = 1000;
 
 function keyOf(text: string, { braces, isName, isValue }: WordPlace): string {
   return `${text}\0${braces === true ? 1 : 0}${isName === true ? 1 : 0}${isValue === true ? 1 : 0}`;
-}
-
-/** Every combination of the choices of its braces. */
-function combinations(pieces: readonly Piece[], cursor: SourceCursor): readonly (readonly Piece[])[] {
-  if (pieces.every((piece) => !("choices" in piece))) return [pieces];
-  let words: readonly (readonly Piece[])[] = [[]];
-  for (const piece of pieces) {
-    const choices: readonly Piece[] =
-      "choices" in piece ? piece.choices.map((text) => ({ text, isQuoted: false })) : [piece];
-    if (words.length * choices.length > MAX_BRACE_WORDS) cursor.fail("its braces make too many words");
-    words = words.flatMap((word) => choices.map((choice) => [...word, choice]));
-  }
-  return words;
-}
-
-/** One word from its pieces. */
-function assembled(pieces: readonly Piece[], place: WordPlace, cursor: SourceCursor): string {
-  const merged: Piece[] = [];
-  let first = true;
-  for (const piece of pieces) {
-    const last = merged.at(-1);
-    if (!("text" in piece)) merged.push(piece);
-    else if (last !== undefined && "text" in last)
-      merged[merged.length - 1] = {
-        text: last.text + piece.text,
-        isQuoted: last.isQuoted || (piece.isQuoted && last.text === ""),
-      };
-    else if (piece.text !== "" || piece.isQuoted || first) merged.push(piece);
-    first = false;
-  }
-  return texted(merged, place, cursor);
-}
-
-function texted(pieces: readonly Piece[], place: WordPlace, cursor: SourceCursor): string {
-  const [first, ...others] = pieces;
-  const rest = others.map(pieceText).join("");
-  if (first === undefined) return place.isValue === true ? "" : "''";
-  if (!("text" in first)) return pieceText(first) + rest;
-  if (first.isQuoted || !/^(?:~|$)/.test(first.text))
-    return others.length === 0 ? shellLiteral(first.text) : quoted(first.text) + rest;
-  if (first.text !== "") return home(first.text, { isWhole: others.length === 0, cursor }) + rest;
-  if (others.length === 0 && place.isValue !== true) cursor.fail("its braces leave a word without a letter");
-  return rest;
-}
-
-/** A path that begins with a home: the tilde and the slash behind it only mean that outside of quotes. */
-function home(
-  text: string,
-  { isWhole, cursor }: { readonly isWhole: boolean; readonly cursor: SourceCursor },
-): string {
-  if (text === "~" && isWhole) return text;
-  if (!text.startsWith("~/")) return cursor.fail("it names the home of somebody");
-  return text === "~/" ? text : `~/${quoted(text.slice(2))}`;
-}
-
-function pieceText(piece: Piece): string {
-  if ("raw" in piece) return piece.raw;
-  return "text" in piece ? quoted(piece.text) : "";
 }

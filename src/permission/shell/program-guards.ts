@@ -104,10 +104,12 @@ function addOptionGuards(guards: WordGuard[], name: string, words: readonly Shel
 
 function isGuardedWord(
   name: string,
-  { text, literal }: ShellWord = literalWord(""),
+  { text, literal, glob }: ShellWord = literalWord(""),
   { first, ...options }: ProgramOptions & { readonly first: boolean },
 ): boolean {
-  if (literal && options.text?.test(text) === true) return true;
+  // A glob that finds nothing stays as it is written.
+  if ((literal || glob) && options.text?.test(text) === true) return true;
+  if (first && options.plugins === true && text.includes("/")) return true;
   // Behind its first word tar takes only what has a dash for options.
   if (name === "tar" && !first && !text.startsWith("-")) return false;
   return isGuardedOption(name, text, options);
@@ -139,7 +141,7 @@ const NO_OPTIONS: ProgramOptions = {};
 export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {
   if (options.word?.test(text) === true) return true;
   if (text.startsWith("--") || (options.oneDash === true && /^-\w{2}/.test(text)))
-    return isGuardedLong(name, text.replace(/^--?/, "").split("=", 1)[0] ?? "", options);
+    return isGuardedLong(name, optionName(text, options), options);
   if (!text.startsWith("-") || options.short === undefined)
     return text === "-O" && !/^(?:g?cc|[gc]\+\+|clang)/.test(name);
   for (const letter of text.slice(1)) {
@@ -147,6 +149,12 @@ export function isGuardedOption(name: string, text: string, options: ProgramOpti
     if (options.valued?.includes(letter) === true) return false;
   }
   return false;
+}
+
+/** What npm takes for the name of an option: any number of dashes go, and so do negations that cancel each other. */
+function optionName(text: string, { oneDash }: ProgramOptions): string {
+  const name = text.slice(2).split("=", 1)[0] ?? "";
+  return oneDash === true ? (text.replace(/^-+(?:no-no-)*-*/, "").split("=", 1)[0] ?? "") : name;
 }
 
 function isGuardedLong(program: string, name: string, options: ProgramOptions): boolean {

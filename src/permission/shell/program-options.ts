@@ -14,8 +14,10 @@ export interface ProgramOptions {
   readonly text?: RegExp;
   /** Two words behind each other, with a blank between them, that do. */
   readonly pair?: RegExp;
-  /** Whether long options may begin with one dash. */
+  /** Whether any number of dashes begins a long option. */
   readonly oneDash?: true;
+  /** Whether its first word can be the name of another program: with a slash in it, a path to one. */
+  readonly plugins?: true;
   /** Whether `--` ends the options. Default false: every word is looked at. */
   readonly ends?: boolean;
 }
@@ -25,12 +27,21 @@ const VIM: ProgramOptions = { short: "cSswWu", word: /^(?:\+.+|--cmd|--startupti
 const COMPILER: ProgramOptions = {
   word: /^(?:@.+|--?(?:wrapper|fplugin|fpass-plugin|B|specs|prefix|config|Xclang|load|iplugindir|plugin|fuse-ld=.*\/|ld-path|gcc-toolchain|gcc-install-dir)|-W[la],.*-plugin)/,
 };
-/** Variables that name programs, or whose values make runs as commands: `!=` before anything else. */
+/** Programs that makefiles keep in a variable of that name. */
+const TOOLS =
+  "(?:MAKE)?SHELL\\w*|\\.?SHELLFLAGS|MAKE\\w*|CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|OBJCOPY|OBJDUMP|FC|YACC|BISON|LEX|FLEX|PKG_?CONFIG|CMAKE|NINJA|MESON|PROTOC|RM|CP|MV|LN|MKDIR|TOUCH|CAT|ECHO|PRINTF|CHMOD|CHOWN|INSTALL|TEST|DATE|WHICH|FIND|XARGS|SORT|GREP|EGREP|AWK|SED|DIFF|PATCH|TAR|GZIP|ZIP|UNZIP|ENV|SUDO|TIMEOUT|PERL|RUBY|LUA|PHP|PYTHON[23]?|PIP[23]?|PY|UV|POETRY|PYTEST|TOX|RUFF|BLACK|MYPY|FLAKE8|ISORT|SPHINX\\w*|NODE|NPM|NPX|PNPM|YARN|BUN|DENO|TSC|JEST|VITEST|MOCHA|ESLINT|PRETTIER|WEBPACK|VITE|GO\\w*|CARGO|RUSTC|JAVAC?|MVN|GRADLE|BASH|SH|GIT|SSH|SCP|RSYNC|CURL|WGET|DOCKER|PODMAN|COMPOSE|KUBECTL|HELM|TERRAFORM|AWS|GCLOUD|EDITOR|VISUAL|PAGER|BROWSER|BIN|EXE|EXEC|RUN|RUNNER|TOOL|LINTER|FORMATTER|COMPILER|INTERPRETER|\\w*_?(?:CMD|COMMAND|PROGRAM|WRAPPER|LAUNCHER)";
+/**
+ * Variables that name programs, and values that are more than plain text where a recipe hands them to its shell or a compiler: `!=` before
+ * anything else, what means something to make or the shell, plugins.
+ */
 const MAKE: ProgramOptions = {
   short: "E",
   valued: "CfIjlOoWB",
   long: ["eval"],
-  text: /\$[({]|^[^=]*!=|^\.?(?:(?:MAKE)?SHELL\w*|\.?SHELLFLAGS|MAKE\w*|CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|FC|YACC|LEX|RM|CP|MV|MKDIR|INSTALL|PYTHON3?|NODE|NPM|NPX|GO|CARGO|RUSTC|JAVA|BASH|AWK|SED|GIT|CURL|DOCKER|\w*_?(?:CMD|COMMAND|PROGRAM|WRAPPER|LAUNCHER))\s*[:+?!]*=/,
+  text: new RegExp(
+    `^[^=]*!=|=.*[$\`;|&<>(){}!*?'"\\\\#~[\\]\\n]|^(?:${TOOLS})\\s*[:+?!]*=|=(?:.*\\s)?(?:@|-+(?:wrapper|fplugin|B|specs|Xclang|Xlinker|load|fuse-ld|W[la],\\S*plugin))`,
+    "is",
+  ),
 };
 const NPM: ProgramOptions = {
   short: "c",
@@ -54,10 +65,11 @@ const NPM: ProgramOptions = {
   oneDash: true,
   ends: true,
   // `npm config set` keeps them for every run to come.
+  pair: /^set (?:shell|editor|viewer|browser|git|node-gyp|python)$/,
   text: /^(?:(?:script-shell|node-options|init-module|onload-script|globalconfig|userconfig)(?:=|$)|(?:shell|editor|viewer|browser|git|node-gyp|python)=|explore$)/,
 };
 const SSH_WORD =
-  /^(?:-\w*o)?"?\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider|securitykeyprovider|include|match|xauthlocation)[=\s]/i;
+  /^(?:-\w*o)?"?\s*(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider|smartcarddevice|securitykeyprovider|include|match|xauthlocation)"?[=\s]/i;
 
 /**
  * The options that an allow rule's `*` does not cover, by program. `git`, `find`, `fd`, sed and awk scripts are judged by code of
@@ -83,8 +95,8 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   [
     "tar",
     {
-      short: "IFT",
-      valued: "fbCgXKNHLV",
+      short: "IFTg",
+      valued: "fbCXKNHLV",
       long: [
         "to-command",
         "checkpoint-action",
@@ -96,11 +108,16 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
         "index-file",
         "listed-incremental",
         "files-from",
+        "set-mtime-command",
+        "volno-file",
+        // May put any file of an archive anywhere.
+        "transform",
+        "xform",
       ],
       harmless: ["file", "in"],
       // An archive behind a colon lies on another machine, which a remote shell is started for.
-      text: /^(?:-[A-Za-z]*f|--file=)?[^/=]+:/,
-      word: /^[A-Za-z]*[IFT][A-Za-z]*$/,
+      text: /^(?:-[A-Za-z]*f|--fil?e?=)?(?!--)[^/]+:/,
+      word: /^[A-Za-z]*[IFTg][A-Za-z]*$/,
     },
   ],
   ["ssh", { short: "FSIE", valued: "BbcDeiJLlmOopQRWw", word: SSH_WORD }],
@@ -203,17 +220,49 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
   // `go env -w` keeps what later builds run.
   ["go", { word: /^--?(?:exec|toolexec|vettool|overlay|w)(?:=|$)|-extld(?:flags)?\b/ }],
   // Configuration that names programs for credentials.
-  ["kubectl", { long: ["kubeconfig", "cache-dir", "profile-output", "log-file"] }],
+  [
+    "kubectl",
+    {
+      long: [
+        "kubeconfig",
+        "cache-dir",
+        "profile-output",
+        "log-file",
+        "output-directory",
+        "enable-exec",
+        "enable-alpha-plugins",
+        "helm-command",
+        "exec-command",
+      ],
+      // `config set` names programs for credentials.
+      word: /^users\./,
+      plugins: true,
+    },
+  ],
   ["helm", { long: ["kubeconfig", "post-renderer", "output-dir"] }],
-  ["docker", { long: ["config"] }],
-  ["podman", { long: ["config", "conmon", "runtime", "hooks-dir"] }],
-  ["pip", { long: ["python", "log", "log-file"] }],
-  ["pip3", { long: ["python", "log", "log-file"] }],
-  ["cargo", { long: ["config"] }],
+  ["docker", { long: ["config", "cidfile", "iidfile", "metadata-file"] }],
+  [
+    "podman",
+    {
+      long: ["config", "conmon", "runtime", "hooks-dir", "network-cmd-path", "cidfile", "iidfile"],
+      word: /mount_program=/,
+    },
+  ],
+  ["pip", { long: ["python", "log", "log-file", "editor"] }],
+  ["pip3", { long: ["python", "log", "log-file", "editor"] }],
+  // Behind `+` may stand a folder with another compiler.
+  ["cargo", { long: ["config"], word: /^\+.*\/|^(?:-C)?linker=/ }],
   ...["npm", "pnpm", "yarn", "bun", "npx", "pnpx", "bunx"].map((name): readonly [string, ProgramOptions] => [
     name,
     NPM,
   ]),
+  // Properties that name programs or further files of a build, and loggers, which are libraries.
+  [
+    "dotnet",
+    {
+      word: /^(?:(?:--?|\/)(?:p|property)[:=][^=]*(?:event|exe|path|command|targets|props|import\w*|assembl\w*)\s*=|(?:--?|\/)(?:l|logger|dl|distributedlogger)[:=]|@)/i,
+    },
+  ],
   ["diff3", { long: ["diff-program"] }],
   ["sdiff", { short: "o", valued: "IWw", long: ["diff-program", "output"] }],
   ["tcpdump", { short: "zwW", valued: "BcCDEFGijkmQrsTVyM" }],

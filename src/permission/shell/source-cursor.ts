@@ -40,8 +40,9 @@ export class SourceCursor {
     return this.#source.slice(from, to);
   }
 
-  get length(): number {
-    return this.#source.length;
+  /** Whether words and commands may come again in it: in shorter lines hardly any does. */
+  get isLong(): boolean {
+    return this.#source.length > LONG;
   }
 
   get isAtEnd(): boolean {
@@ -75,25 +76,31 @@ export class SourceCursor {
 
   /** Whatever was read last has to end here. */
   endOfWord(): void {
-    const char = this.#source.charAt(this.at);
-    if (!DELIMITERS.includes(char) && !(this.#isInBackticks && char === "`"))
-      this.fail("it goes on where a word should end");
+    if (this.isAtEnd || DELIMITERS.has(this.#source.charCodeAt(this.at))) return;
+    if (!this.#isInBackticks || !this.startsWith("`")) this.fail("it goes on where a word should end");
   }
 
   /** Skips blanks and continued lines. */
   blank(): void {
-    const skipped = this.match(BLANK);
-    if (this.#pending.length > 0 && skipped.includes("\n"))
-      this.fail("a here-document begins on a continued line");
+    let isContinued = false;
+    for (;;) {
+      const char = this.#source.charCodeAt(this.at);
+      if (char === BLANK || char === TAB) this.at++;
+      else if (char === BACKSLASH && this.#source.charCodeAt(this.at + 1) === NEWLINE) {
+        this.at += 2;
+        isContinued = true;
+      } else break;
+    }
+    if (isContinued && this.hasPending) this.fail("a here-document begins on a continued line");
   }
 
   /** Skips blanks, ends of lines and, outside of substitutions, comments; here-documents that begin there too. */
   breaks(): void {
     for (;;) {
       this.blank();
-      const char = this.#source.charAt(this.at);
-      if (char === "\n") this.#newline();
-      else if (char === "#" && this.#isComment()) this.match(COMMENT);
+      const char = this.#source.charCodeAt(this.at);
+      if (char === NEWLINE) this.#newline();
+      else if (char === HASH && this.#isComment()) this.match(COMMENT);
       else return;
     }
   }
@@ -101,10 +108,10 @@ export class SourceCursor {
   /** The end of a statement that is not in the background; tells whether there is one. */
   separator(): boolean {
     this.blank();
-    const char = this.#source.charAt(this.at);
-    if (char === "\n" || (char === "#" && this.#isComment())) return true;
-    const next = this.#source.charAt(this.at + 1);
-    if (char !== ";" || next === ";" || next === "&") return false;
+    const char = this.#source.charCodeAt(this.at);
+    if (char === NEWLINE || (char === HASH && this.#isComment())) return true;
+    const next = this.#source.charCodeAt(this.at + 1);
+    if (char !== SEMICOLON || next === SEMICOLON || next === AMPERSAND) return false;
     this.at++;
     return true;
   }
@@ -152,8 +159,9 @@ export class SourceCursor {
   }
 }
 
-const DELIMITERS = " \t\n;&|()<>";
-const BLANK = /(?:[ \t]|\\\n)*/y;
+const LONG = 2_000;
+const [BLANK, TAB, NEWLINE, BACKSLASH, HASH, SEMICOLON, AMPERSAND] = [32, 9, 10, 92, 35, 59, 38];
+const DELIMITERS: ReadonlySet<number> = new Set(Array.from(" \t\n;&|()<>", (char) => char.charCodeAt(0)));
 /** A blank, or the end of a line that is not continued. */
 const COMMENT_MAY_FOLLOW = /(?:[ \t]|(?:^|[^\\])\n)$/;
 const COMMENT = /[^\n]*/y;

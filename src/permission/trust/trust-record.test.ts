@@ -82,7 +82,7 @@ test.each([
   '{"version":1,"folders":{"/a":[]}}',
   '{"version":1,"folders":{"/a":{"config x":"yes"}}}',
   '{"version":1,"folders":{"/a":{"config x":true}}}',
-])("%j is no record, and is never taken for one that approves something", (text) => {
+])("%j is not a record, and is never taken for one that approves something", (text) => {
   try {
     parseTrustRecord(text, "trust.json");
     expect.unreachable();

@@ -63,7 +63,7 @@ export function parseTrustRecord(text: string, path: string): TrustRecord {
 }
 
 function contentsFrom(value: unknown, path: string): TrustedContents {
-  if (!isRecord(value)) throw broken(path, "has a folder that is no object");
+  if (!isRecord(value)) throw broken(path, "has a folder that is not an object");
   const entries = Object.entries(value).map(([key, hash]): [string, string] => {
     if (typeof hash !== "string" || !HASH.test(hash))
       throw broken(path, `has no hash for ${JSON.stringify(key)}`);

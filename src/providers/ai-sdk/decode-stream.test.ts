@@ -148,7 +148,7 @@ describe("createAiSdkDecoder", () => {
   it.each([
     ["length", "truncated", "length"],
     ["tool-calls", "malformed", "tool_use"],
-  ])("of arguments that are no JSON, with %s, says they are %s", (unified, reason, expected) => {
+  ])("of arguments that are not JSON, with %s, says they are %s", (unified, reason, expected) => {
     const parts = decode(
       { type: "tool-call", toolCallId: "a", toolName: "x", input: '{"k":' },
       finish(unified),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../core/base/clock.ts";
-import { userMessage } from "../../core/message/message.ts";
+import { type Message, userMessage } from "../../core/message/message.ts";
 import type { Model, ModelCallOptions, StreamPart } from "../../core/model/model.ts";
+import { FakeClock } from "../../testing/fake-clock.ts";
 import { type FromAiSdkOptions, fromAiSdk } from "./from-ai-sdk.ts";
 import type { AiSdkCallOptions, AiSdkLanguageModel, AiSdkStreamPart } from "./language-model.ts";
 
@@ -167,6 +168,67 @@ describe("fromAiSdk", () => {
     expect(clock.waits).toEqual([]);
   });
 
+  it("waits for a server that loads its model, far longer than retries last, and says it once", async () => {
+    const loading = apiError(503, { responseBody: '{"error":{"code":503,"message":"Loading model"}}' });
+    const steps = [...Array.from({ length: 30 }, () => loading), good];
+    const { model, sdk } = setup(steps, { maxRetries: 0 });
+    const retry = { type: "retry", attempt: 2, delayMs: 2_000, error: expect.anything() };
+    expect(await ask(model)).toEqual([retry, hi, done]);
+    expect(sdk.calls).toHaveLength(31);
+  });
+
+  it("gives a server up that never ends loading", async () => {
+    const loading = apiError(503, { responseBody: '{"error":{"code":503,"message":"Loading model"}}' });
+    const clock = new FakeClock();
+    const { model } = setup(
+      Array.from({ length: 9 }, () => loading),
+      { clock, firstEventTimeoutMs: 5_000 },
+    );
+    const asked = ask(model);
+    asked.catch(() => undefined);
+    await clock.advance(10_000);
+    await expect(asked).rejects.toThrow("It did so for 5000 ms. Raise firstEventTimeoutMs");
+  });
+
+  it("asks again without an image that the model refuses, also in later requests, and sends none to a model that takes none", async () => {
+    const image = {
+      type: "image",
+      source: { type: "base64", media_type: "image/png", data: "AAAA" },
+    } as const;
+    const refusal = apiError(500, {
+      responseBody: '{"error":"image input is not supported - mmproj missing"}',
+    });
+    const sentTo = async (
+      steps: readonly Step[],
+      options: FromAiSdkOptions = {},
+    ): Promise<readonly boolean[]> => {
+      const { model, sdk } = setup(steps, options);
+      const messages: readonly Message[] = [
+        { role: "user", content: [image, { type: "text", text: "see" }] },
+      ];
+      for (const _ of [1, 2]) for await (const _part of model.stream({ messages })) continue;
+      return sdk.calls.map((call) => JSON.stringify(call.prompt).includes("An image was left out here"));
+    };
+    expect([
+      await sentTo([refusal, good, good]),
+      await sentTo([good, good], { info: { images: false } }),
+    ]).toEqual([
+      [false, true, true],
+      [true, true],
+    ]);
+  });
+
+  it("ends an answer that is longer than it may be, and does not ask again", async () => {
+    const { model, sdk } = setup([[...Array.from({ length: 60 }, () => text), finish]], {
+      maxAnswerChars: 100,
+    });
+    await expect(ask(model)).rejects.toMatchObject({
+      code: "invalid_response",
+      message: expect.stringMatching(/longer than 100 characters.* or raise maxAnswerChars/),
+    });
+    expect([sdk.calls.length, sdk.cancelled()]).toEqual([1, 1]);
+  });
+
   it.each<[string, Error, string]>([
     ["HTTP 400", apiError(400, { responseBody: '{"error":{"message":"bad field"}}' }), "bad_request"],
     [
@@ -204,7 +266,7 @@ describe("fromAiSdk", () => {
       "network",
     ],
     [
-      "an answer that is no JSON",
+      "an answer that is not JSON",
       Object.assign(new Error("x"), { name: "AI_JSONParseError" }),
       "invalid_response",
     ],

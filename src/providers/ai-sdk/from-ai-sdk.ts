@@ -1,7 +1,9 @@
 import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
-import { backoffDelayMs } from "../../core/base/retry.ts";
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../../core/model/model.ts";
+import { boundedParts } from "../answer-bound.ts";
+import { NETWORK_DEFAULTS } from "../network.ts";
+import { Recovery } from "../recovery.ts";
 import { createCallOptions } from "./call-options.ts";
 import { createAiSdkDecoder } from "./decode-stream.ts";
 import type {
@@ -20,6 +22,10 @@ export interface FromAiSdkOptions {
   readonly maxRetries?: number;
   /** Longest wait a provider may ask for, in milliseconds; a longer one ends the request. Default 60,000. */
   readonly maxRetryAfterMs?: number;
+  /** How long a server may say that it loads its model, in milliseconds. Default 600,000; 0: without end. */
+  readonly firstEventTimeoutMs?: number;
+  /** Characters of text, reasoning and arguments in one answer; a longer one ends the request. Default 16,000,000. */
+  readonly maxAnswerChars?: number;
   readonly clock?: Clock;
   /** Source of the jitter between retries: numbers from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number;
@@ -28,18 +34,21 @@ export interface FromAiSdkOptions {
 /**
  * A {@link Model} from any Vercel AI SDK language model of specification v3 (AI SDK 6) or v4 (AI SDK 7), e.g.
  * `fromAiSdk(anthropic("claude-sonnet-4-5"))`. Failed requests are repeated as with the other providers, and show as `retry`
- * parts. Options for the SDK's provider go into `providerOptions.ai_sdk`, e.g. `{ ai_sdk: { anthropic: { … } } }`. Throws
+ * parts; an image the model does not take is replaced by a note, and the length of an answer is bounded. Options for the SDK's provider go into `providerOptions.ai_sdk`, e.g. `{ ai_sdk: { anthropic: { … } } }`. Throws
  * `invalid_argument` for anything else, an older specification included.
  */
 export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkOptions = {}): Model {
   const version = versionOf(languageModel);
   const toCallOptions = createCallOptions({ version, provider: languageModel.provider });
+  const { clock = systemClock, info, random = Math.random, ...given } = options;
+  const limits = { ...NETWORK_DEFAULTS, ...given };
+  const recovery = new Recovery({ limits, info, clock, random, prefix: "" });
+  const setup = { languageModel, toCallOptions, recovery, clock, maxAnswerChars: limits.maxAnswerChars };
   return {
     provider: languageModel.provider,
     id: languageModel.modelId,
     ...(options.info === undefined ? {} : { info: options.info }),
-    stream: (request, callOptions = {}) =>
-      streamWithRetries({ languageModel, toCallOptions, options }, request, callOptions),
+    stream: (request, callOptions = {}) => streamWithRetries(setup, request, callOptions),
   };
 }
 
@@ -48,7 +57,7 @@ function versionOf(languageModel: unknown): AiSdkVersion {
     const got = typeof languageModel === "string" ? JSON.stringify(languageModel) : typeof languageModel;
     throw new NanoAgentError(
       "invalid_argument",
-      `fromAiSdk got ${got}, which is no AI SDK language model. Pass what a provider function returns, e.g. anthropic("claude-sonnet-4-5").`,
+      `fromAiSdk got ${got}, which is not an AI SDK language model. Pass what a provider function returns, e.g. anthropic("claude-sonnet-4-5").`,
     );
   }
   const version = "specificationVersion" in languageModel ? languageModel.specificationVersion : undefined;
@@ -62,7 +71,9 @@ function versionOf(languageModel: unknown): AiSdkVersion {
 interface Setup {
   readonly languageModel: AiSdkLanguageModel;
   readonly toCallOptions: (request: ModelRequest) => AiSdkCallOptions;
-  readonly options: FromAiSdkOptions;
+  readonly recovery: Recovery;
+  readonly clock: Clock;
+  readonly maxAnswerChars: number;
 }
 
 async function* streamWithRetries(
@@ -70,25 +81,23 @@ async function* streamWithRetries(
   request: ModelRequest,
   { signal }: ModelCallOptions,
 ): AsyncGenerator<StreamPart> {
-  const { languageModel, options } = setup;
-  const { clock = systemClock, maxRetries = 5, maxRetryAfterMs = 60_000 } = options;
-  const callOptions = setup.toCallOptions(request);
-  for (let attempt = 1; ; attempt++) {
+  const recovery = setup.recovery.begin(request);
+  let callOptions = setup.toCallOptions(recovery.request);
+  for (;;) {
     if (signal?.aborted === true) throw abortedError(signal);
     let error: NanoAgentError;
     try {
-      yield* oneAttempt(languageModel, callOptions, signal);
+      yield* oneAttempt(setup, callOptions, signal);
       return;
     } catch (thrown) {
       if (isAborted(signal)) throw abortedError(signal);
-      error = aiSdkError(thrown, languageModel);
+      error = aiSdkError(thrown, setup.languageModel);
     }
-    const asked = error.details["retryAfterMs"];
-    const askedMs = typeof asked === "number" ? asked : 0;
-    if (!error.retryable || attempt > maxRetries || askedMs > maxRetryAfterMs) throw error;
-    const delayMs = askedMs > 0 ? askedMs : backoffDelayMs(attempt, options);
-    yield { type: "retry", attempt: attempt + 1, delayMs, error };
-    await sleep(clock, delayMs, signal);
+    const next = recovery.after(error);
+    if (next.type === "fail") throw next.error;
+    if (next.retry !== undefined) yield next.retry;
+    await sleep(setup.clock, next.delayMs, signal);
+    if (next.isChanged) callOptions = setup.toCallOptions(recovery.request);
   }
 }
 
@@ -111,14 +120,16 @@ function abortedError(signal: AbortSignal | undefined): NanoAgentError {
 
 /** Leaving the iteration cancels the request: by signal while it waits for its answer, by the reader once it streams. */
 async function* oneAttempt(
-  languageModel: AiSdkLanguageModel,
+  { languageModel, maxAnswerChars }: Setup,
   callOptions: AiSdkCallOptions,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamPart> {
   const left = new AbortController();
   const abortSignal = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]);
   const queue: StreamPart[] = [];
-  const decoder = createAiSdkDecoder(languageModel.provider, (part) => queue.push(part));
+  const { provider } = languageModel;
+  const take = boundedParts((part) => queue.push(part), { maxAnswerChars, provider, prefix: "" });
+  const decoder = createAiSdkDecoder(provider, take);
   const { stream } = await untilAborted(
     languageModel.doStream({ ...callOptions, abortSignal } as never),
     signal,

@@ -239,7 +239,7 @@ describe("the stream of the Messages API", () => {
     );
   });
 
-  it("throws for an event that is no JSON", () => {
+  it("throws for an event that is not JSON", () => {
     expect(() => decodePieces(["data: {oops\n\n"])).toThrow(
       expect.objectContaining({ code: "invalid_response", retryable: true }),
     );

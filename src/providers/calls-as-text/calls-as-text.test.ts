@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { lines, tool } from "../../../test/scenarios/conversation.ts";
-import { Agent } from "../../core/agent/agent.ts";
+import { Agent } from "../../agent/agent.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { collect } from "../../core/model/collect.ts";
 import type { ToolSpec } from "../../core/model/model.ts";

@@ -166,7 +166,7 @@ describe("an answer", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it("marks arguments that are no object", () => {
+  it("marks arguments that are not an object", () => {
     const stream = [chunk([{ functionCall: { id: "x", name: "a", args: [1] } }], "STOP")];
     expect(decode(stream).answer.content).toEqual([
       { type: "tool_use", id: "x", name: "a", input: {}, invalid_input: { reason: "malformed", raw: "[1]" } },

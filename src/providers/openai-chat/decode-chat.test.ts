@@ -331,7 +331,7 @@ describe("an error inside the stream", () => {
     expect(() => replayBody(openAiChat, body)).toThrow(/acme failed: gone wrong/);
   });
 
-  it.each(["<html>", "{", "1", "[]"])("is thrown for %s, which is no event of the protocol", (data) => {
+  it.each(["<html>", "{", "1", "[]"])("is thrown for %s, which is not an event of the protocol", (data) => {
     expect(() => replayBody(openAiChat, `data: ${data}\n\n`)).toThrow(
       expect.objectContaining({ code: "invalid_response", retryable: true }),
     );

@@ -162,7 +162,7 @@ describe("fragments", () => {
     ]);
   });
 
-  it("that are no JSON give a call that says so", () => {
+  it("that are not JSON give a call that says so", () => {
     expect(callsOf([[{ index: 0, id: "a", ...fn("write", "{text:") }]])).toEqual([
       { ...use("a", "write", {}), invalid_input: { reason: "malformed", raw: "{text:" } },
     ]);

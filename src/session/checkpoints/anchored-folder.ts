@@ -42,7 +42,7 @@ function checkedFolder(root: string, key: PathKey): AnchoredFolder {
   for (const part of ["", ...partsOf(key)]) {
     folder = part === "" ? "" : childKey(folder, part);
     const path = nativePath(root, folder);
-    if (!lstatSync(path).isDirectory()) throw new Error(`${String(path)} is no folder, or a link to one`);
+    if (!lstatSync(path).isDirectory()) throw new Error(`${String(path)} is not a folder, or a link to one`);
   }
   const base = nativePath(root, key);
   return {

@@ -237,40 +237,33 @@ export class Workspace {
 
   #note(key: PathKey, stats: Stats, { changes, isKnown, mayRead }: Noting): void {
     const state = this.#index.states.get(key);
-    if (state !== undefined && this.#isStillKept(state, stats)) return;
+    if (state !== undefined && this.#isKept(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
-    if (isFirst && stats.isFile() && !mayRead()) {
-      if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
-      return;
-    }
+    if (isFirst && stats.isFile() && !mayRead()) this.#noteUnread(key, stats, state);
+    else this.#noteFound(key, stats, { state, isFirst, changes });
+  }
+
+  /** A file that there is no time to read: its facts tell whether it changes. */
+  #noteUnread(key: PathKey, stats: Stats, state: FileState | undefined): void {
+    if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
+  }
+
+  #noteFound(key: PathKey, stats: Stats, { state, isFirst, changes }: FoundNoting): void {
     const found = this.#keeper.stateAt(nativePath(this.root, key), stats, state);
     if (found === undefined) {
       this.#noteAbsence(key, changes);
       return;
     }
-    const change = this.#take(key, { state, found, isFirst });
-    if (change !== undefined) changes.push(change);
-  }
-
-  /** Notes a new state, and returns what changed by it. */
-  #take(
-    key: PathKey,
-    {
-      state,
-      found,
-      isFirst,
-    }: { readonly state: FileState | undefined; readonly found: FileState; readonly isFirst: boolean },
-  ): FileChange | undefined {
     const { version } = found;
     const isSame = state !== undefined && isSameState(state, found);
     // The times of a folder change with its entries and say nothing about itself.
-    if (isSame && version?.type === "folder") return undefined;
+    if (isSame && version?.type === "folder") return;
     this.#draft.set(key, found);
-    return isSame || isFirst ? undefined : { path: key, before: state?.version ?? null, after: version };
+    if (isSame || isFirst) return;
+    changes.push({ path: key, before: state?.version ?? null, after: version });
   }
 
-  /** True when nothing needs to be read; a file counts for the space all the same. */
-  #isStillKept(state: FileState, stats: Stats): boolean {
+  #isKept(state: FileState, stats: Stats): boolean {
     if (!isUnchanged(state, stats) || isUnread(state)) return false;
     if (state.version?.type === "file") this.#keeper.pass(stats.size);
     return true;
@@ -297,6 +290,12 @@ interface Noting {
   readonly isKnown: (key: PathKey) => boolean;
   /** True when there is time to read a file for the first time. */
   readonly mayRead: () => boolean;
+}
+
+interface FoundNoting extends Pick<Noting, "changes"> {
+  readonly state: FileState | undefined;
+  /** Whether it is seen for the first time, so that nothing of it is a change. */
+  readonly isFirst: boolean;
 }
 
 /** Tells whether a path is one of those left out, or below one. */

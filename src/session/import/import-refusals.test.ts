@@ -5,7 +5,7 @@ import { tempFolder } from "../../../test/temp-folder.ts";
 import { SessionStore } from "../session-store.ts";
 import { importSession } from "./import-session.ts";
 
-test("what is no session of another program is refused, and leaves nothing", async () => {
+test("what is not a session of another program is refused, and leaves nothing", async () => {
   const folder = tempFolder({ "text.jsonl": "hello\nworld\n", "empty.jsonl": "", "odd.jsonl": '{"a":1}\n' });
   const store = new SessionStore(join(folder, "sessions"));
   const refused = (name: string): Promise<unknown> =>

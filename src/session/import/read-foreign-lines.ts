@@ -51,7 +51,7 @@ function openForeign(path: string): number {
   const stats = fstatSync(descriptor);
   if (stats.isFile() && stats.size <= MAX_BYTES) return descriptor;
   closeSync(descriptor);
-  throw unusable(path, stats.isFile() ? `is longer than ${MAX_BYTES} bytes` : "is no file");
+  throw unusable(path, stats.isFile() ? `is longer than ${MAX_BYTES} bytes` : "is not a file");
 }
 
 function unusable(path: string, why: string): NanoAgentError {

@@ -105,7 +105,7 @@ class NestedConversations {
   }
 
   #start(scope: string, made: readonly Message[]): SessionState {
-    const state = new SessionState({ scope, parent: new SessionState() });
+    const state = new SessionState([], { scope, parent: new SessionState() });
     const question = this.#questions.get(scope);
     state.transcript.addHistory(question === undefined ? made : [...made.slice(0, -1), question]);
     this.#states.set(scope, state);

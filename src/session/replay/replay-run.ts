@@ -1,10 +1,9 @@
-import { runLoop } from "../../core/agent/converse.ts";
 import type { AssistantEntry, JournalEntry, NewEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Approver, Gate } from "../../core/agent/gate.ts";
-import { Ledger } from "../../core/agent/ledger.ts";
 import { MemoryJournal } from "../../core/agent/memory-journal.ts";
-import { type RunContext, runSettings } from "../../core/agent/run-context.ts";
+import { runLoop } from "../../core/agent/run.ts";
+import type { RunContext } from "../../core/agent/run-context.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { hashText } from "../../core/base/hash-text.ts";
@@ -12,13 +11,13 @@ import type { ToolInput } from "../../core/message/block.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
-import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { recordedApprovals, recordedGate } from "./recorded-gate.ts";
 import { recordedModel } from "./recorded-model.ts";
 import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
+import { replayContext } from "./replay-context.ts";
 import { isSaidByLoop, type RunFacts, runFacts } from "./run-facts.ts";
-import { noHooks, noSubagents, standInTools } from "./stand-ins.ts";
+import { standInTools } from "./stand-ins.ts";
 
 /** Runs a call of a tool, instead of answering it from the record; resolves to undefined when it did not run. Never rejects. */
 export type ToolRunner = (
@@ -164,30 +163,24 @@ class RunReplay {
     },
   ): RunContext {
     const { model, gate, approve } = ports;
-    const settings = runSettings(
-      { model, permission: gate, toolTimeoutMs: 0, maxToolResultChars: Number.MAX_SAFE_INTEGER },
-      { maxIterations: state.progress.iterations + this.#facts.maxIterations },
-    );
     return {
-      ...settings,
-      // The guard has spoken in the record; how it was set up is not recorded.
-      loopGuard: undefined,
-      ledger: new Ledger({}),
-      approvals: recordedApprovals(this.#run, this.#facts),
-      hooks: noHooks(this.#run.start.sessionId, ports.tools, this.#abort.signal),
-      onMaxIterations: this.#facts.onMaxIterations,
-      approve,
-      choice: () => ({ model }),
-      request: { sessionId: this.#run.start.sessionId },
-      tools: new ToolRegistry(ports.tools),
+      // No guard against loops: it has spoken in the record, and how it was set up is not recorded.
+      ...replayContext({
+        model,
+        tools: ports.tools,
+        journal: this.#journal,
+        state,
+        signal: this.#abort.signal,
+        settings: {
+          permission: gate,
+          approve,
+          approvals: recordedApprovals(this.#run, this.#facts),
+          maxToolResultChars: Number.MAX_SAFE_INTEGER,
+          maxIterations: state.progress.iterations + this.#facts.maxIterations,
+          onMaxIterations: this.#facts.onMaxIterations,
+        },
+      }),
       finishTool: this.#facts.finishTool,
-      startedAt: 0,
-      isReleased: () => false,
-      journal: this.#journal,
-      state,
-      signal: this.#abort.signal,
-      scope: undefined,
-      delegate: noSubagents,
       takeSteering: () => this.#takeFromOutside(),
       emit: (event) => this.#onEvent(event),
     };

@@ -1,9 +1,9 @@
-import { runLoop } from "../../core/agent/converse.ts";
 import type { AssistantEntry, JournalEntry } from "../../core/agent/entry.ts";
-import { Ledger } from "../../core/agent/ledger.ts";
 import { MemoryJournal } from "../../core/agent/memory-journal.ts";
-import { type RunContext, runSettings } from "../../core/agent/run-context.ts";
+import { runLoop } from "../../core/agent/run.ts";
+import type { RunContext } from "../../core/agent/run-context.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
+import { defined } from "../../core/base/defined.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { firstDifference } from "../../core/base/first-difference.ts";
 import { canonicalJson } from "../../core/base/json.ts";
@@ -11,13 +11,14 @@ import type { ToolInput } from "../../core/message/block.ts";
 import { messageText, toolCallsOf } from "../../core/message/message.ts";
 import type { Model } from "../../core/model/model.ts";
 import { errorResult } from "../../core/tool/output.ts";
-import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { LoopGuard } from "../../plugins/loop-guard.ts";
+import { loopGuardPlugin } from "../../plugins/loop-guard-plugin.ts";
 import { sessionSteps, stepNumbered } from "../session-steps.ts";
 import { checkedInput, type RecordedCall, recordedRuns } from "./recorded-run.ts";
+import { replayContext } from "./replay-context.ts";
 import { ReplayFindings, type ReplayReport } from "./replay-report.ts";
 import type { ToolRunner } from "./replay-run.ts";
-import { noHooks, noSubagents } from "./stand-ins.ts";
 
 /** How a session is run again with another model. */
 export interface ModelReplayOptions {
@@ -47,7 +48,7 @@ export async function replayWithModel(
   const findings = new ReplayFindings();
   const run = recordedRuns(entries).find(({ number }) => number === step.run);
   const journal = new MemoryJournal({ sessionId: run?.start.sessionId ?? "replay" });
-  const state = new SessionState();
+  const state = new SessionState([LoopGuard]);
   for (const entry of entries.slice(0, step.at)) state.apply(entry);
   await runLoop(modelContext(entries, { options, journal, state, findings, offered: run?.start.tools }));
   const end = [...journal.entries()].find((entry) => entry.type === "run_end");
@@ -77,28 +78,16 @@ function modelContext(entries: readonly JournalEntry[], setting: Setting): RunCo
   const { model, maxIterations = 20, systemPrompt, signal } = options;
   const tools = options.tools.filter(({ name }) => offered?.includes(name) ?? true);
   const recorded = recordedByInput(entries);
-  return {
-    choice: () => ({ model }),
-    ...runSettings({ model, toolTimeoutMs: 0 }, { maxIterations: state.progress.iterations + maxIterations }),
-    onMaxIterations: "last",
-    ledger: new Ledger({}),
-    hooks: noHooks(journal.sessionId, tools, signal ?? new AbortController().signal),
-    request: {
-      sessionId: journal.sessionId,
-      ...(systemPrompt === undefined ? {} : { system: systemPrompt }),
-    },
-    tools: new ToolRegistry(tools.map((tool) => answeredFromRecord(tool, recorded, setting))),
-    finishTool: undefined,
-    startedAt: 0,
-    isReleased: () => false,
+  const context = replayContext({
+    model,
+    tools: tools.map((tool) => answeredFromRecord(tool, recorded, setting)),
     journal,
     state,
     signal: signal ?? new AbortController().signal,
-    scope: undefined,
-    delegate: noSubagents,
-    takeSteering: () => [],
-    emit: () => undefined,
-  };
+    settings: { maxIterations: state.progress.iterations + maxIterations, onMaxIterations: "last" },
+  });
+  const request = { ...context.request, ...defined({ system: systemPrompt }) };
+  return { ...context, request, plugins: [loopGuardPlugin()] };
 }
 
 function recordedByInput(entries: readonly JournalEntry[]): ReadonlyMap<string, RecordedCall> {

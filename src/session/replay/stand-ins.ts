@@ -1,11 +1,6 @@
-import { HookRegistry } from "../../core/agent/hook-registry.ts";
-import { Hooks } from "../../core/agent/hooks.ts";
-import type { RunContext } from "../../core/agent/run-context.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
 import type { CompiledSchema, SchemaResult } from "../../core/base/schema.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
-import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool, ToolContext } from "../../core/tool/tool.ts";
 import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
@@ -111,25 +106,3 @@ function recordedInputs(run: RecordedRun): ReadonlyMap<object, RecordedCall> {
   }
   return inputs;
 }
-
-/** The hooks of a run that has none: what hooks did to a recorded run stands in its record. */
-export function noHooks(sessionId: string, tools: readonly Tool[], signal: AbortSignal): Hooks {
-  return new Hooks({
-    agent: {
-      sessionId,
-      tools: new ToolRegistry(tools),
-      steer: () => undefined,
-      stop: () => undefined,
-    },
-    classes: [],
-    own: new HookRegistry(),
-    signal,
-    warn: () => undefined,
-  });
-}
-
-/** A replay starts no subagents: what they did is in the record, and there is no model they could ask. */
-export const noSubagents: RunContext["delegate"] = () =>
-  Promise.reject(
-    new NanoAgentError("invalid_argument", "A replay starts no subagents; their recorded results are used."),
-  );

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { Agent } from "../../core/agent/agent.ts";
+import { Agent } from "../../agent/agent.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { calls, type ScriptStep, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
@@ -93,7 +93,7 @@ test("the index is the user's alone; a damaged one is set aside, named and made 
   await ids(store, "fixed");
   const path = join(root, "search.sqlite");
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  writeFileSync(path, "this is no database, but it was the index once upon a time");
+  writeFileSync(path, "this is not a database, but it was the index once upon a time");
   const { sessions, by, notices } = await findSessions(store, "fixed");
   expect([by, sessions.length]).toEqual(["index", 1]);
   expect(notices).toEqual([

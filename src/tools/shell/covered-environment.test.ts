@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -78,6 +78,45 @@ test.skipIf(GIT === undefined)(
   },
 );
 
+test.skipIf(GIT === undefined)(
+  "git runs no hook of a repository on this machine, however a push names it",
+  () => {
+    const folder = tempFolder();
+    const mark = join(folder, "ran");
+    const plain = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
+    const covered = unattendedEnvironment(coveredEnvironment(plain));
+    const work = join(folder, "work");
+    mkdirSync(work);
+    const git = (env: NodeJS.ProcessEnv, ...args: readonly string[]): void =>
+      void spawnSync(GIT ?? "", args, { cwd: work, env, stdio: "ignore" });
+    git(plain, "init", "-q");
+    git(
+      plain,
+      "-c",
+      "user.name=a",
+      "-c",
+      "user.email=a@b.example",
+      "commit",
+      "-q",
+      "--allow-empty",
+      "-m",
+      "one",
+    );
+    git(plain, "init", "-q", "--bare", "bare");
+    mkdirSync(join(work, "bare/hooks"), { recursive: true });
+    writeFileSync(join(work, "bare/hooks/pre-receive"), `#!/bin/sh\n: > ${mark}\n`);
+    chmodSync(join(work, "bare/hooks/pre-receive"), 0o755);
+    git(plain, "remote", "add", "demo", "./bare");
+    const attack = (env: NodeJS.ProcessEnv): boolean => {
+      git(env, "push", "demo", "HEAD:refs/heads/a");
+      git(env, "send-pack", "./bare", "HEAD:refs/heads/b");
+      git(env, "push", join(work, "bare"), "HEAD:refs/heads/c");
+      return existsSync(mark);
+    };
+    expect({ covered: attack(covered), ordinary: attack(plain) }).toEqual({ covered: false, ordinary: true });
+  },
+);
+
 test("a session gives it to the calls that rules alone allow, and to no other", async () => {
   const folder = tempFolder();
   const covered = {};
@@ -97,7 +136,7 @@ test("a session gives it to the calls that rules alone allow, and to no other", 
     return text.trim();
   };
   try {
-    expect([await seenBy(covered), await seenBy({})]).toEqual(["7 none", "none inherited"]);
+    expect([await seenBy(covered), await seenBy({})]).toEqual(["9 none", "none inherited"]);
   } finally {
     await session.dispose();
   }

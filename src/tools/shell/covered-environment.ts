@@ -7,6 +7,8 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.pager", "cat"],
   ["log.showSignature", "false"],
+  ["format.pretty", "medium"],
+  ["commit.verbose", "false"],
   ["protocol.ext.allow", "never"],
   // A repository on this machine would run its own hooks, and what its own settings say: none of these reach it.
   ["protocol.file.allow", "never"],

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
 import { errorMessage } from "../../core/base/errors.ts";
 import type { RedactionStream } from "../../core/base/redaction.ts";
-import { TerminalText } from "./terminal-text.ts";
+import { TerminalText } from "./output-text.ts";
 
 /** Sizes of an {@link OutputBuffer}, in bytes of cleaned text. */
 export interface OutputLimits {

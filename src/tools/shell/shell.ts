@@ -25,6 +25,11 @@ export function findShell(
   return [...FIXED_PLACES, ...folders.map((folder) => join(folder, "bash")), "/bin/sh"].find(exists);
 }
 
+/** Whether a shell is Bash, by its name; where there is none, nothing is read otherwise. */
+export function isBash(shell: string | undefined): boolean {
+  return shell === undefined || /[\\/]bash(?:\.exe)?$/.test(shell);
+}
+
 /** For callers that pass no environment: enough to find programs and the home folder, nothing else. */
 export function minimalEnvironment(): Environment {
   return { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", HOME: homedir() };

@@ -110,7 +110,7 @@ function redirectOf(answer: IncomingMessage, from: URL): URL | undefined {
   const { statusCode = 0, headers } = answer;
   if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
   const target = URL.parse(headers.location, from.href);
-  if (target === null) throw new PageError(`${from.href} redirects to something that is no address.`);
+  if (target === null) throw new PageError(`${from.href} redirects to something that is not an address.`);
   return target;
 }
 

@@ -35,7 +35,7 @@ test.each([
   );
 });
 
-test("nobody is asked where the output is for programs, or is no terminal", () => {
+test("nobody is asked where the output is for programs, or is not a terminal", () => {
   const { output } = terminal("y");
   expect(acceptServer(output, "json")).toBeUndefined();
   expect(acceptServer({ ...output, isTerminal: false }, "text")).toBeUndefined();

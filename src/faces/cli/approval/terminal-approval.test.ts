@@ -103,7 +103,7 @@ test("a reason is typed, mended and sent, and may be left again", async () => {
   expect(await asked).toEqual({ choice: "no", reason: "use git in stead" });
 });
 
-test("several keys at once, others, and those not offered are no answer", async () => {
+test("several keys at once, others, and those not offered are not an answer", async () => {
   const { prompt, press } = terminal();
   const asked = prompt.ask(question({ rule: "", canAlways: false }));
   press("yy", "y\r", "\r", "x", "a", "\u001B[A", "yes\n");

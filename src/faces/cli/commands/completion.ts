@@ -4,6 +4,7 @@ import type { CommandContext } from "../command-context.ts";
 import { type CommandAction, RUN_OPTIONS } from "../command-spec.ts";
 import { COMMANDS } from "../commands.ts";
 import { FLAGS } from "../flags.ts";
+import type { CommandOption } from "../read-options.ts";
 
 /** `nano-agent completion bash|zsh|fish`: a script that completes what the tables of commands and options name. */
 export async function completion({ stdout }: CommandContext, call: CommandCall): Promise<number> {
@@ -20,7 +21,7 @@ interface Place {
 }
 
 function places(): readonly Place[] {
-  const flags = FLAGS.map(({ name }) => `--${name}`);
+  const flags = FLAGS.map(({ name }) => name);
   const top: Place = { after: [], words: [...COMMANDS.map(({ name }) => name), ...flags] };
   const below = COMMANDS.flatMap(({ name, actions }): Place[] => {
     const named = actions.filter((action) => action.name !== undefined);
@@ -79,12 +80,11 @@ function fishScript(): string {
   const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   const line = (condition: string, rest: string): string =>
     `complete -c nano-agent -n ${quoted(condition)} ${rest}`;
+  const fishOption = ({ name, value = "[", help }: CommandOption): string =>
+    `-l ${name.slice(2)}${value.startsWith("[") ? "" : " -r"} -d ${quoted(help)}`;
   const top = [
     ...COMMANDS.map(({ name, help }) => line("__fish_use_subcommand", `-f -a ${name} -d ${quoted(help)}`)),
-    ...FLAGS.map(({ name, help, type }) => {
-      const value = type === "boolean" || type === "optional" ? "" : " -r";
-      return line("__fish_use_subcommand", `-l ${name}${value} -d ${quoted(help)}`);
-    }),
+    ...FLAGS.map((flag) => line("__fish_use_subcommand", fishOption(flag))),
   ];
   const below = COMMANDS.flatMap(({ name, actions }) =>
     actions.flatMap((action) => {
@@ -93,10 +93,7 @@ function fishScript(): string {
         action.name === undefined ? seen : `${seen}; and __fish_seen_subcommand_from ${action.name}`;
       return [
         ...(action.name === undefined ? [] : [line(seen, `-f -a ${action.name} -d ${quoted(action.help)}`)]),
-        ...(action.options ?? []).map((option) => {
-          const value = option.value === undefined ? "" : " -r";
-          return line(own, `-l ${option.name.slice(2)}${value} -d ${quoted(option.help)}`);
-        }),
+        ...(action.options ?? []).map((option) => line(own, fishOption(option))),
       ];
     }),
   );

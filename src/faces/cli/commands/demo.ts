@@ -1,16 +1,11 @@
-import { delimiter, dirname } from "node:path";
+import { delimiter, dirname, join } from "node:path";
+import type { CodingSession, CodingSessionOptions } from "../../../app/coding-session/coding-session.ts";
+import { createCodingSession } from "../../../app/coding-session/create-coding-session.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
-import { type ComposedAgent, composeAgent } from "../../../app/compose.ts";
-import type { ConfigFile } from "../../../app/config/config-schema.ts";
+import type { Outcome } from "../../../app/coding-session/outcome.ts";
 import type { Environment } from "../../../app/config/env.ts";
-import { mergeConfig } from "../../../app/config/merge-config.ts";
-import { userPaths } from "../../../app/config/paths.ts";
-import { loadSettings, type Settings } from "../../../app/settings.ts";
-import { MemoryJournal } from "../../../core/agent/memory-journal.ts";
-import type { RunResult } from "../../../core/agent/result.ts";
 import { systemClock } from "../../../core/base/clock.ts";
-import { TrustedProject } from "../../../permission/trust/trusted-project.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -75,7 +70,7 @@ class DemoRun {
   readonly #screen: DemoScreen;
   readonly #signals = new EndingSignals();
   readonly #broken = new AbortController();
-  #composed: ComposedAgent | undefined;
+  #session: CodingSession | undefined;
 
   constructor({ context, options, project }: DemoParts) {
     const { stdout, environment } = context;
@@ -91,7 +86,7 @@ class DemoRun {
       const code = await Promise.race([this.#perform(), this.#signals.forced.then(() => EXIT.failed)]);
       const { received } = this.#signals;
       if (received === undefined) return code;
-      this.#composed?.killNow();
+      this.#session?.killNow();
       return SIGNAL_EXITS[received];
     } finally {
       this.#signals.close();
@@ -99,21 +94,24 @@ class DemoRun {
   }
 
   async #perform(): Promise<number> {
-    const { environment, stdout, stderr } = this.#context;
+    const { environment, stderr } = this.#context;
     const { folder } = this.#project;
-    const composed = await composeAgent({
-      settings: await this.#settings(),
-      openJournal: async () => new MemoryJournal(),
-      ...(this.#options.model === undefined ? { model: scriptedModel(stdout.isTerminal) } : {}),
-      onNotice: (notice) => stderr.write(`nano-agent: ${noticeText(notice)}\n`),
+    const session = await createCodingSession({
+      ...this.#source,
+      cwd: folder,
+      keep: false,
+      settings: { permissionMode: "acceptEdits", allowedTools: ["bash"], maxTurns: MAX_TURNS, undo: false },
+      onNotice: (notice) => {
+        if (notice.code !== "model_chosen") stderr.write(`nano-agent: ${noticeText(notice)}\n`);
+      },
     });
-    this.#composed = composed;
+    this.#session = session;
     this.#signals.allowGrace();
     this.#screen.opening({ folder, prompt: DEMO_PROMPT, model: this.#options.model });
     try {
-      await this.#watch(composed);
+      await this.#watch(session);
     } finally {
-      await composed.dispose();
+      await session.close();
     }
     this.#screen.diff(await this.#project.diff());
     const report = await runProjectTests(folder, { environment, signal: this.#stop });
@@ -129,7 +127,7 @@ class DemoRun {
     return AbortSignal.any([this.#signals.signal, this.#broken.signal]);
   }
 
-  async #watch(composed: ComposedAgent): Promise<void> {
+  async #watch(session: CodingSession): Promise<void> {
     const { stdout, environment } = this.#context;
     const shown = alwaysShown(stdout);
     const progress = new Progress({
@@ -137,29 +135,23 @@ class DemoRun {
       style: styleFor(stdout.isTerminal, environment),
       liveText: shown,
     });
-    const result = await composed.agent.run(DEMO_PROMPT, {
-      signal: this.#stop,
-      onEvent: (event) => progress.show(event),
-    });
+    session.onEvent((event) => progress.show(event));
+    const outcome = await session.send(DEMO_PROMPT, { signal: this.#stop });
     progress.closeLine();
-    if (result.stopReason !== "completed") this.#screen.stopped(describeEnd(result));
+    if (outcome.stopReason !== "completed") this.#screen.stopped(describeEnd(outcome));
   }
 
   /** The scripted demo is the same on every machine; a real model is found and paid for as the user's settings say. */
-  async #settings(): Promise<Settings> {
-    const { environment } = this.#context;
-    const { folder: cwd } = this.#project;
+  get #source(): Pick<CodingSessionOptions, "environment" | "model"> {
+    const { environment, stdout } = this.#context;
     const { model } = this.#options;
-    const flags: ConfigFile = {
-      permissionMode: "acceptEdits",
-      allowedTools: ["bash"],
-      maxTurns: MAX_TURNS,
-      ...(model === undefined ? {} : { model }),
+    if (model !== undefined) return { environment, model };
+    const others = Object.entries(environment).filter(([name]) => !name.startsWith("NANO_AGENT_"));
+    const nowhere = join(this.#project.folder, ".none");
+    return {
+      environment: { ...Object.fromEntries(others), XDG_CONFIG_HOME: nowhere, XDG_STATE_HOME: nowhere },
+      model: scriptedModel(stdout.isTerminal),
     };
-    if (model !== undefined) return { ...(await loadSettings({ environment, cwd, flags })), folders: [cwd] };
-    const config = mergeConfig({ flags, environment: {}, project: [], user: undefined });
-    const trust = new TrustedProject({ folder: cwd });
-    return { environment, cwd, paths: userPaths(environment), folders: [cwd], config, trust };
   }
 }
 
@@ -178,6 +170,6 @@ function alwaysShown(output: Output): Output {
   };
 }
 
-function describeEnd({ stopReason, error }: RunResult): string {
+function describeEnd({ stopReason, error }: Outcome): string {
   return error === undefined ? `The run ended with ${stopReason}.` : `The run failed: ${error.message}`;
 }

@@ -19,6 +19,7 @@ import { usageError } from "../usage-error.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 
 const KINDS: { readonly [K in ImportItem["kind"]]: string } = {
+  setting: "Settings",
   rule: "Permission rules",
   hook: "Hooks",
   mcp_server: "MCP servers",

@@ -112,12 +112,9 @@ async function testServer(place: Place): Promise<number> {
         typeof content === "string"
           ? content
           : content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
-      const shown = redact?.text(text) ?? text;
-      stdout.write(
-        call.has("--json")
-          ? `${JSON.stringify({ isError, content })}\n`
-          : `${stdout.isTerminal ? terminalText(shown) : shown}\n`,
-      );
+      const said = call.has("--json") ? JSON.stringify({ isError, content }) : text;
+      const shown = redact?.text(said) ?? said;
+      stdout.write(`${stdout.isTerminal ? terminalText(shown) : shown}\n`);
       return isError ? EXIT.failed : EXIT.done;
     } catch (error) {
       say(context, errorMessage(error));

@@ -76,7 +76,7 @@ function tell({ stdout, stderr }: CommandContext, report: RollbackReport, call: 
   const isGood =
     report.status !== "refused" && report.failed.every(({ isKeptFolder }) => isKeptFolder === true);
   if (call.has("--json")) stdout.write(`${JSON.stringify(rollbackJson(report, isDry))}\n`);
-  else (isGood ? stdout : stderr).write(rollbackText(report, isDry));
+  else (isGood ? stdout : stderr).write(rollbackText(report, { isDry, on: "shell" }));
   return isGood ? EXIT.done : EXIT.failed;
 }
 

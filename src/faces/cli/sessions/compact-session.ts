@@ -1,13 +1,11 @@
+import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
+import { createCodingSession } from "../../../app/coding-session/create-coding-session.ts";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
-import { composeAgent } from "../../../app/compose.ts";
-import { loadSettings, type Settings } from "../../../app/settings.ts";
-import type { Agent } from "../../../core/agent/agent.ts";
-import type { AgentEvent } from "../../../core/agent/event.ts";
-import { undoNewestCompaction } from "../../../core/agent/make-room.ts";
+import { loadSettings } from "../../../app/settings.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
 import { counted } from "../../../core/base/text.ts";
-import type { JsonlJournal } from "../../../session/jsonl-journal.ts";
+import { undoNewestCompaction } from "../../../memory/context/compaction.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
 import { compactionLine } from "../progress.ts";
@@ -27,7 +25,7 @@ export interface CompactPlace {
 }
 
 /**
- * Compacts a session with the model the settings name, shows what that would do, or takes the newest compaction back. Returns 1 when
+ * Compacts a session with the model it works with, shows what that would do, or takes the newest compaction back. Returns 1 when
  * the session stays as it was.
  */
 export async function compactSession(
@@ -36,66 +34,60 @@ export async function compactSession(
   { action, json }: CompactAction,
 ): Promise<number> {
   if (action === "undo") return undo(place, session, json);
-  const { context, store, cwd } = place;
+  const { context } = place;
   const say = (message: string): void =>
     context.stderr.write(`nano-agent: ${terminalLine(message, 2_000)}\n`);
-  const settings = await loadSettings({ environment: context.environment, cwd });
-  let journal: JsonlJournal | undefined;
+  const coding = await openSession(place, session, say);
   try {
-    const composed = await composeAgent({
-      settings: withCompaction(settings),
-      openJournal: async () => (journal = await store.resume(session)),
-      onNotice: (notice) => say(noticeText(notice)),
-    });
-    try {
-      return action === "preview"
-        ? await preview(composed.agent, context, json)
-        : await compact(composed.agent, context, { json, say });
-    } finally {
-      await composed.dispose();
-    }
+    return action === "preview"
+      ? await preview(coding, context, json)
+      : await compact(coding, context, { json, say });
   } finally {
-    await journal?.close();
+    await coding.close();
   }
 }
 
 /** Who asks for a compaction wants one, also where it never happens by itself. */
-function withCompaction(settings: Settings): Settings {
-  const { config } = settings;
-  if (config.values.compaction !== false) return settings;
-  return { ...settings, config: { ...config, values: { ...config.values, compaction: {} } } };
+async function openSession(
+  { context: { environment }, cwd }: CompactPlace,
+  { sessionId }: SessionFile,
+  say: (message: string) => void,
+): Promise<CodingSession> {
+  const { values } = (await loadSettings({ environment, cwd })).config;
+  return createCodingSession({
+    environment,
+    cwd,
+    resume: { id: sessionId },
+    ...(values.compaction === false ? { settings: { compaction: {} } } : {}),
+    onNotice: (notice) => (notice.code === "model_chosen" ? undefined : say(noticeText(notice))),
+  });
 }
 
 async function compact(
-  agent: Agent,
+  coding: CodingSession,
   { stdout }: CommandContext,
   { json, say }: { readonly json: boolean; readonly say: (message: string) => void },
 ): Promise<number> {
-  const onEvent = (event: AgentEvent): void => {
+  coding.onEvent((event) => {
     if (event.type === "warning") say(event.message);
-  };
-  const entry = await agent.compact({ onEvent });
+  });
+  const result = await coding.compact();
   if (json) {
-    const { method = "none", tokensBefore = null, tokensAfter = null } = entry ?? {};
-    const row = {
-      session_id: agent.sessionId,
-      method,
-      tokens_before: tokensBefore,
-      tokens_after: tokensAfter,
-    };
+    const { method = "none", tokensBefore = null, tokensAfter = null } = result ?? {};
+    const row = { session_id: coding.id, method, tokens_before: tokensBefore, tokens_after: tokensAfter };
     stdout.write(`${JSON.stringify(row)}\n`);
-  } else if (entry !== undefined) {
-    const undoing = `Take it back with: nano-agent sessions compact ${agent.sessionId} --undo`;
-    stdout.write(`${agent.sessionId}: ${compactionLine(entry)}. ${undoing}\n`);
+  } else if (result !== undefined) {
+    const undoing = `Take it back with: nano-agent sessions compact ${coding.id} --undo`;
+    stdout.write(`${coding.id}: ${compactionLine(result)}. ${undoing}\n`);
   }
-  return entry === undefined ? EXIT.failed : EXIT.done;
+  return result === undefined ? EXIT.failed : EXIT.done;
 }
 
-async function preview(agent: Agent, { stdout }: CommandContext, json: boolean): Promise<number> {
-  const { replaced, kept, pinned, isNeeded, ...figures } = await agent.previewCompaction();
+async function preview(coding: CodingSession, { stdout }: CommandContext, json: boolean): Promise<number> {
+  const { replaced, kept, pinned, isNeeded, ...figures } = await coding.previewCompaction();
   if (json) {
     const row = {
-      session_id: agent.sessionId,
+      session_id: coding.id,
       needed: isNeeded,
       method: figures.method,
       tokens_before: figures.tokensBefore,
@@ -115,7 +107,7 @@ async function preview(agent: Agent, { stdout }: CommandContext, json: boolean):
       ? "the window of the model is unknown"
       : `compacted above ${limit ?? window}, window ${window}`;
   const rows: readonly (readonly [string, string])[] = [
-    ["session", agent.sessionId],
+    ["session", coding.id],
     [
       "size",
       `${counted(replaced.length + kept.length, "message")}, about ${figures.tokensBefore} tokens (${room})`,

@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../../../core/agent/entry.ts";
-import { redactJson } from "../../../core/agent/redact-call.ts";
 import type { Json } from "../../../core/base/errors.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
+import { redactJson } from "../../../core/tool/redact-call.ts";
 
 /** Entries to hand on: every text in them without secrets. The same text becomes the same everywhere, so that calls keep their results. */
 export function redactEntries(

@@ -1,8 +1,8 @@
-import { redactJson } from "../../../core/agent/redact-call.ts";
 import type { Json } from "../../../core/base/errors.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
+import { redactJson } from "../../../core/tool/redact-call.ts";
 
 /**
  * A conversation to hand on: what people, the model and tools said without secrets. Ids, names of tools, signatures and images stay as

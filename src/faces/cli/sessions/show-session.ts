@@ -24,14 +24,14 @@ export function showSession(
   return EXIT.done;
 }
 
-interface Told {
+interface SessionFigures {
   readonly stats: SessionUsage;
   readonly title: string | undefined;
 }
 
 function facts(
   { sessionId, path, header, damaged, records, entries }: SessionContent,
-  { stats, title }: Told,
+  { stats, title }: SessionFigures,
 ): object {
   return {
     session_id: sessionId,
@@ -53,7 +53,7 @@ function facts(
 
 function text(
   { sessionId, path, header, damaged, records, entries }: SessionContent,
-  { stats, title }: Told,
+  { stats, title }: SessionFigures,
 ): string {
   const rows: Row[] = [
     ["session", sessionId],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { Agent } from "../../../agent/agent.ts";
 import { sessionUsage } from "../../../app/session-page/session-usage.ts";
-import { Agent } from "../../../core/agent/agent.ts";
 import type { JournalEntry } from "../../../core/agent/entry.ts";
 import { MemoryJournal } from "../../../core/agent/memory-journal.ts";
 import { NanoAgentError } from "../../../core/base/errors.ts";

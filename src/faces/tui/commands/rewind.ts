@@ -14,6 +14,7 @@ export function openRewind(control: Control): void {
     control.say("A run is at work: esc stops it first.");
     return;
   }
+  control.screen.clearHint();
   const points = session.rewindPoints().toReversed();
   if (points.length === 0) {
     control.say("There is nothing to go back to.", "muted");
@@ -65,7 +66,8 @@ async function rewind(control: Control, point: RewindPoint, what: What): Promise
   const { session, input } = control.screen;
   if (session === undefined) return;
   const report = await session.rewind(point.entryId, what);
-  if (report.files !== undefined) control.print(textLines(rollbackText(report.files, false).trimEnd()));
+  if (report.files !== undefined)
+    control.print(textLines(rollbackText(report.files, { isDry: false, on: "screen" }).trimEnd()));
   if (report.status === "refused") control.say("Nothing was changed.", "bad");
   else if (what.conversation && input.isEmpty) input.replace(report.text);
   control.screen.draw();

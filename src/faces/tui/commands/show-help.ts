@@ -1,4 +1,4 @@
-import { ACTION_WORDS, DEFAULT_KEYS, type KeyAction } from "../editor/keymap.ts";
+import { ACTIONS, type KeyAction } from "../editor/keymap.ts";
 import { type Line, line, span, wrapLine } from "../paint/line.ts";
 import { Pager } from "../panels/pager.ts";
 import type { ViewContext } from "../views/view-context.ts";
@@ -32,10 +32,10 @@ function helpLines(
       first: line(`  ${left.padEnd(column)}  `),
       rest: line(" ".repeat(Math.min(column + 4, Math.floor(width / 2)))),
     });
-  const actions = Object.keys(DEFAULT_KEYS) as KeyAction[];
+  const actions = Object.keys(ACTIONS) as KeyAction[];
   const keys = actions.flatMap((action) => {
     const names = control.keymap.keysOf.get(action) ?? [];
-    return names.length === 0 ? [] : row(names.slice(0, 3).join(", "), ACTION_WORDS[action], 24);
+    return names.length === 0 ? [] : row(names.slice(0, 3).join(", "), ACTIONS[action].does, 24);
   });
   const named = commands.flatMap(({ name, note, hint }) =>
     row(`/${name}${hint === undefined ? "" : ` ${hint}`}`, note, 24),

@@ -9,6 +9,7 @@ import { openSessions } from "./sessions.ts";
 import { showContext, showCost } from "./show-context.ts";
 import { showDiff } from "./show-diff.ts";
 import { openHelp } from "./show-help.ts";
+import { showPermissions } from "./show-permissions.ts";
 import { redo, undo } from "./undo.ts";
 
 /** A command of the screen, or of the session, which is then sent as a message. */
@@ -43,10 +44,7 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   undo: { note: "put files back to how they were before the last run that changed any", run: undo },
   redo: { note: "take the newest undo back", run: redo },
   diff: { note: "what this session changed in files", run: showDiff },
-  permissions: {
-    note: "settings in force, rules among them",
-    run: (control) => control.ports.runOwn(["config"], "Settings"),
-  },
+  permissions: { note: "mode and rules in force", run: showPermissions },
   mcp: { note: "servers of tools and their state", run: showServers },
   agents: {
     note: "subagents that can be used",
@@ -114,6 +112,7 @@ async function compact(control: Control, args: string): Promise<void> {
   control.say("making room…", "muted");
   const result = await session.compact(args === "" ? undefined : args);
   if (result === undefined) control.say("The conversation stays as it is.", "muted");
+  else control.screen.clearHint();
 }
 
 function showServers(control: Control): void {

@@ -7,7 +7,7 @@ export async function undo(control: Control, args: string): Promise<void> {
   const { session } = control.screen;
   if (session === undefined) return;
   const report = await session.undo(args === "force" ? { force: true } : {});
-  control.print(textLines(rollbackText(report, false).trimEnd()));
+  control.print(textLines(rollbackText(report, { isDry: false, on: "screen" }).trimEnd()));
 }
 
 /** Takes the newest undo back. */
@@ -15,5 +15,5 @@ export async function redo(control: Control, args: string): Promise<void> {
   const { session } = control.screen;
   if (session === undefined) return;
   const report = await session.redo(args === "force" ? { force: true } : {});
-  control.print(textLines(rollbackText(report, false).trimEnd()));
+  control.print(textLines(rollbackText(report, { isDry: false, on: "screen" }).trimEnd()));
 }

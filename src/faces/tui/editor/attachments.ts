@@ -37,6 +37,14 @@ export class Attachments {
     return mark;
   }
 
+  /** Knows the images of a text again that was in an input before. */
+  takeBack(text: string, images: readonly ImageBlock[]): void {
+    if (images.length === 0) return;
+    const marks = [...text.matchAll(/\[image(?: #(\d+))?\]/g)];
+    const inOrder = marks.toSorted(([, a = "1"], [, b = "1"]) => Number(a) - Number(b));
+    for (const [index, image] of images.entries()) this.#images.set(inOrder[index]?.[0] ?? "[image]", image);
+  }
+
   /** A text with its pastes in the place of their marks. */
   expand(text: string): string {
     let whole = text;

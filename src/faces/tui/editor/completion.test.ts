@@ -6,7 +6,7 @@ import { Attachments, cleanPaste } from "./attachments.ts";
 import { completionFor } from "./completion.ts";
 import { candidatesOf, fuzzyBest } from "./fuzzy.ts";
 import { History } from "./history.ts";
-import { DEFAULT_KEYS, keymapOf } from "./keymap.ts";
+import { ACTIONS, keymapOf } from "./keymap.ts";
 
 const FILES = [
   "README.md",
@@ -126,7 +126,7 @@ test("keys of the configuration replace the usual ones, take them from others, a
     "newline",
     "send",
     [
-      `keys.nothing: there is no such action. Known: ${Object.keys(DEFAULT_KEYS).join(", ")}.`,
+      `keys.nothing: there is no such action. Known: ${Object.keys(ACTIONS).join(", ")}.`,
       'keys.undo: "ctrl+nokey" names no key. Write it like "ctrl+s" or "alt+enter".',
     ],
   ]);

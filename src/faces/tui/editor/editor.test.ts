@@ -2,8 +2,17 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { columnsOf } from "../../terminal/columns.ts";
 import { span } from "../paint/line.ts";
-import { applyEdit, caretLine, type EditCommand, type Editor, EMPTY_EDITOR, insertText } from "./editor.ts";
+import {
+  applyEdit,
+  caretLine,
+  type EditCommand,
+  type Editor,
+  EMPTY_EDITOR,
+  insertText,
+  isEditCommand,
+} from "./editor.ts";
 import { editorRows } from "./editor-rows.ts";
+import { ACTIONS } from "./keymap.ts";
 
 /** An editor after a text, in which `|` is the caret, and commands; shown in the same way. */
 function after(text: string, ...commands: readonly EditCommand[]): string {
@@ -41,26 +50,7 @@ test("words typed one after the other are undone one by one", () => {
   expect(shown(applyEdit(editor, "undo"))).toBe("|");
 });
 
-const COMMANDS: readonly EditCommand[] = [
-  "left",
-  "right",
-  "word-left",
-  "word-right",
-  "line-start",
-  "line-end",
-  "up",
-  "down",
-  "delete-left",
-  "delete-right",
-  "delete-word-left",
-  "delete-word-right",
-  "kill-to-end",
-  "kill-to-start",
-  "yank",
-  "undo",
-  "redo",
-  "newline",
-];
+const COMMANDS = Object.keys(ACTIONS).filter(isEditCommand);
 
 test("whatever is pressed, the caret stays between characters, undo goes back to where it was, and the rows hold the text", () => {
   const step = fc.oneof(
@@ -71,9 +61,7 @@ test("whatever is pressed, the caret stays between characters, undo goes back to
     fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 6, max: 40 }), (steps, width) => {
       let editor = EMPTY_EDITOR;
       for (const each of steps)
-        editor = COMMANDS.some((known) => known === each)
-          ? applyEdit(editor, each as EditCommand)
-          : insertText(editor, each);
+        editor = isEditCommand(each) ? applyEdit(editor, each) : insertText(editor, each);
       expect(editor.caret).toBeGreaterThanOrEqual(0);
       expect(editor.caret).toBeLessThanOrEqual(editor.text.length);
       expect(caretLine(editor).line).toBeLessThan(caretLine(editor).lines);

@@ -47,6 +47,11 @@ export type EditCommand =
   | "redo"
   | "newline";
 
+/** Whether a name is that of an {@link EditCommand}. */
+export function isEditCommand(name: string): name is EditCommand {
+  return Object.hasOwn(MOVES, name) || Object.hasOwn(CHANGES, name);
+}
+
 /** The editor after a command. The same object when nothing changed. */
 export function applyEdit(editor: Editor, command: EditCommand): Editor {
   return isMove(command) ? moveTo(editor, MOVES[command](editor)) : CHANGES[command](editor);

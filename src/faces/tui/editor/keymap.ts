@@ -1,5 +1,5 @@
 import { parseKeyName } from "../terminal/key.ts";
-import type { EditCommand } from "./editor.ts";
+import { applyEdit, type EditCommand, type Editor, isEditCommand } from "./editor.ts";
 
 /** What a key can do beside editing. */
 export type ScreenAction =
@@ -22,78 +22,47 @@ export type ScreenAction =
 /** Everything a key can be bound to. */
 export type KeyAction = EditCommand | ScreenAction;
 
-/** The keys of each action as they are without configuration, in the order the help shows them. */
-export const DEFAULT_KEYS: { readonly [action in KeyAction]: readonly string[] } = {
-  send: ["enter"],
-  queue: ["alt+enter"],
-  newline: ["shift+enter", "ctrl+j"],
-  "take-back": ["alt+up"],
-  "queue-list": ["alt+q"],
-  escape: ["escape"],
-  mode: ["shift+tab"],
-  complete: ["tab"],
-  "search-history": ["ctrl+r"],
-  details: ["ctrl+o"],
-  editor: ["ctrl+g"],
-  image: ["ctrl+v"],
-  interrupt: ["ctrl+c"],
-  leave: ["ctrl+d"],
-  suspend: ["ctrl+z"],
-  redraw: ["ctrl+l"],
-  up: ["up", "ctrl+p"],
-  down: ["down", "ctrl+n"],
-  left: ["left", "ctrl+b"],
-  right: ["right", "ctrl+f"],
-  "word-left": ["alt+b", "alt+left", "ctrl+left"],
-  "word-right": ["alt+f", "alt+right", "ctrl+right"],
-  "line-start": ["ctrl+a", "home"],
-  "line-end": ["ctrl+e", "end"],
-  "delete-left": ["backspace", "shift+backspace", "ctrl+h"],
-  "delete-right": ["delete"],
-  "delete-word-left": ["ctrl+w", "alt+backspace", "ctrl+backspace"],
-  "delete-word-right": ["alt+d"],
-  "kill-to-end": ["ctrl+k"],
-  "kill-to-start": ["ctrl+u"],
-  yank: ["ctrl+y"],
-  undo: ["ctrl+_", "ctrl+-", "ctrl+/"],
-  redo: ["alt+_", "alt+-"],
-};
+/** Keys of an action as they are without configuration, and what it does, for the help. */
+export interface ActionKeys {
+  readonly keys: readonly string[];
+  readonly does: string;
+}
 
-/** What each action does, for the help. */
-export const ACTION_WORDS: { readonly [action in KeyAction]: string } = {
-  send: "send; while a run is at work, with its next request",
-  queue: "send when the run has ended",
-  newline: "new line (also \\ enter)",
-  "take-back": "take the newest queued message back (alt+1…9: that one)",
-  "queue-list": "change, move, drop or send queued messages",
-  escape: "stop the run; twice on an empty input: rewind",
-  mode: "next permission mode",
-  complete: "complete",
-  "search-history": "search what was typed before",
-  details: "details of calls and thinking",
-  editor: "write in $VISUAL or $EDITOR",
-  image: "attach the image of the clipboard",
-  interrupt: "clear the input, stop the run; twice: leave",
-  leave: "leave, on an empty input; else delete a character",
-  suspend: "to the shell (fg comes back)",
-  redraw: "draw the screen anew",
-  up: "up, or the message before",
-  down: "down, or the message after",
-  left: "left",
-  right: "right",
-  "word-left": "a word left",
-  "word-right": "a word right",
-  "line-start": "beginning of the line",
-  "line-end": "end of the line",
-  "delete-left": "delete to the left",
-  "delete-right": "delete to the right",
-  "delete-word-left": "cut the word before",
-  "delete-word-right": "cut the word behind",
-  "kill-to-end": "cut to the end of the line",
-  "kill-to-start": "cut to the beginning of the line",
-  yank: "put back what was cut",
-  undo: "undo typing",
-  redo: "redo typing",
+/** The actions, in the order the help shows it. */
+export const ACTIONS: { readonly [action in KeyAction]: ActionKeys } = {
+  send: { keys: ["enter"], does: "send; while a run is at work, with its next request" },
+  queue: { keys: ["alt+enter"], does: "send when the run has ended" },
+  newline: { keys: ["shift+enter", "ctrl+j"], does: "new line (also \\ enter)" },
+  "take-back": { keys: ["alt+up"], does: "take the newest queued message back (alt+1…9: that one)" },
+  "queue-list": { keys: ["alt+q"], does: "change, move, drop or send queued messages" },
+  escape: { keys: ["escape"], does: "stop the run; twice on an empty input: rewind" },
+  mode: { keys: ["shift+tab"], does: "next permission mode" },
+  complete: { keys: ["tab"], does: "complete" },
+  "search-history": { keys: ["ctrl+r"], does: "search what was typed before" },
+  details: { keys: ["ctrl+o"], does: "details of calls and thinking" },
+  editor: { keys: ["ctrl+g"], does: "write in $VISUAL or $EDITOR" },
+  image: { keys: ["ctrl+v"], does: "attach the image of the clipboard" },
+  interrupt: { keys: ["ctrl+c"], does: "clear the input, stop the run; twice: leave" },
+  leave: { keys: ["ctrl+d"], does: "leave, on an empty input; else delete a character" },
+  suspend: { keys: ["ctrl+z"], does: "to the shell (fg comes back)" },
+  redraw: { keys: ["ctrl+l"], does: "draw the screen anew" },
+  up: { keys: ["up", "ctrl+p"], does: "up, or the message before" },
+  down: { keys: ["down", "ctrl+n"], does: "down, or the message after" },
+  left: { keys: ["left", "ctrl+b"], does: "left" },
+  right: { keys: ["right", "ctrl+f"], does: "right" },
+  "word-left": { keys: ["alt+b", "alt+left", "ctrl+left"], does: "a word left" },
+  "word-right": { keys: ["alt+f", "alt+right", "ctrl+right"], does: "a word right" },
+  "line-start": { keys: ["ctrl+a", "home"], does: "beginning of the line" },
+  "line-end": { keys: ["ctrl+e", "end"], does: "end of the line" },
+  "delete-left": { keys: ["backspace", "shift+backspace", "ctrl+h"], does: "delete to the left" },
+  "delete-right": { keys: ["delete"], does: "delete to the right" },
+  "delete-word-left": { keys: ["ctrl+w", "alt+backspace", "ctrl+backspace"], does: "cut the word before" },
+  "delete-word-right": { keys: ["alt+d"], does: "cut the word behind" },
+  "kill-to-end": { keys: ["ctrl+k"], does: "cut to the end of the line" },
+  "kill-to-start": { keys: ["ctrl+u"], does: "cut to the beginning of the line" },
+  yank: { keys: ["ctrl+y"], does: "put back what was cut" },
+  undo: { keys: ["ctrl+_", "ctrl+-", "ctrl+/"], does: "undo typing" },
+  redo: { keys: ["alt+_", "alt+-"], does: "redo typing" },
 };
 
 /** Keys as a configuration has them: one or several for an action; `[]` takes them all away. */
@@ -114,7 +83,7 @@ export function keymapOf(config: KeyConfig = {}): Keymap {
   const own = new Map<KeyAction, readonly string[]>();
   for (const [name, given] of Object.entries(config)) {
     if (!isAction(name)) {
-      faults.push(`keys.${name}: there is no such action. Known: ${Object.keys(DEFAULT_KEYS).join(", ")}.`);
+      faults.push(`keys.${name}: there is no such action. Known: ${Object.keys(ACTIONS).join(", ")}.`);
       continue;
     }
     const keys = (typeof given === "string" ? [given] : given).flatMap((written) => {
@@ -128,7 +97,7 @@ export function keymapOf(config: KeyConfig = {}): Keymap {
     own.set(name, keys);
   }
   const taken = new Set([...own.values()].flat());
-  for (const [name, usual] of Object.entries(DEFAULT_KEYS)) {
+  for (const [name, { keys: usual }] of Object.entries(ACTIONS)) {
     if (!isAction(name)) continue;
     const keys = own.get(name) ?? usual.filter((key) => !taken.has(key));
     keysOf.set(name, keys);
@@ -138,31 +107,12 @@ export function keymapOf(config: KeyConfig = {}): Keymap {
 }
 
 function isAction(name: string): name is KeyAction {
-  return Object.hasOwn(DEFAULT_KEYS, name);
+  return Object.hasOwn(ACTIONS, name);
 }
 
-/** Whether an action changes the text or moves the caret in it. */
-export function isEditing(action: KeyAction): action is EditCommand {
-  return EDITING.has(action);
+/** A text of one line after a key; the same when the key does nothing to it. */
+export function editLine(editor: Editor, key: string): Editor {
+  const usual: readonly (readonly [string, ActionKeys])[] = Object.entries(ACTIONS);
+  const [name] = usual.find(([, { keys }]) => keys.includes(key)) ?? ["newline"];
+  return isEditCommand(name) && name !== "newline" ? applyEdit(editor, name) : editor;
 }
-
-const EDITING: ReadonlySet<KeyAction> = new Set<KeyAction>([
-  "left",
-  "right",
-  "word-left",
-  "word-right",
-  "line-start",
-  "line-end",
-  "up",
-  "down",
-  "delete-left",
-  "delete-right",
-  "delete-word-left",
-  "delete-word-right",
-  "kill-to-end",
-  "kill-to-start",
-  "yank",
-  "undo",
-  "redo",
-  "newline",
-]);

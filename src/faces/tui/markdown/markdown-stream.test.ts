@@ -67,7 +67,7 @@ test("a table is aligned, wide letters too, and its cells are broken where they 
   ]);
 });
 
-test("marks that are no Markdown stay as they were written", () => {
+test("marks that are not Markdown stay as they were written", () => {
   expect(shown("2 * 3 * 4, snake_case_name, a ** b, [x], 5 < 6, \\*not\\*, ~5, *open")).toEqual([
     "2 * 3 * 4, snake_case_name, a ** b, [x], 5 < 6, *not*, ~5,",
     "*open",

@@ -40,7 +40,7 @@ export class Pager implements Panel {
       span(this.#options.title, { role: "accent", bold: true }),
       span(`  ${this.#first + 1}-${last} of ${this.#count}`, { role: "muted" }),
     ];
-    const keys = line("arrows, page up and down, home and end scroll · q or esc closes", { role: "muted" });
+    const keys = line("  arrows, page up and down, home and end scroll · q or esc closes", { role: "muted" });
     return { rows: [fitLine(head, context.width), ...shown, fitLine(keys, context.width)].slice(0, maxRows) };
   }
 

@@ -78,8 +78,10 @@ export class Picker<T> implements Panel {
       width - 1,
     );
     const lines = (items[this.#marked]?.preview?.() ?? []).slice(0, PREVIEW_ROWS);
-    const preview =
-      maxRows >= 10 ? lines.map((each) => fitLine(line(`    ${each}`, { role: "muted" }), width)) : [];
+    const preview: readonly Line[] =
+      maxRows >= 10 && lines.length > 0
+        ? [[], ...lines.map((each) => fitLine(line(`    ${each}`, { role: "muted" }), width)), []]
+        : [];
     const room = Math.max(1, Math.min(LIST_ROWS, maxRows - 2 - preview.length));
     const list =
       items.length === 0

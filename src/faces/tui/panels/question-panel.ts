@@ -2,7 +2,7 @@ import type { CodingSession } from "../../../app/coding-session/coding-session.t
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
 import { type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
-import { editLine } from "../editor/line-keys.ts";
+import { editLine } from "../editor/keymap.ts";
 import { line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { questionLines, questionOptions } from "../views/question-lines.ts";
@@ -55,7 +55,7 @@ export class QuestionPanel implements Panel {
       prompt: span("Why not? ", { role: "accent" }),
       placeholder: "what to do instead",
     });
-    const keys = line("enter refuses with this reason · esc goes back", { role: "muted" });
+    const keys = line("  enter refuses with this reason · esc goes back", { role: "muted" });
     const state = { marked: undefined, maxRows: Math.max(1, maxRows - typed.rows.length - 1), more: 0 };
     const above = questionLines({ ...this.question, choices: [] }, state, context).slice(0, -1);
     return {
@@ -81,13 +81,11 @@ export class QuestionPanel implements Panel {
       this.#quietSince = now;
       return;
     }
-    if (event.type === "text") this.#letter(event.text);
-    else if (event.type === "key") this.#key(event.key);
-  }
-
-  #letter(text: string): void {
-    if (text === "v") this.#options.onWhole(this.question);
-    else if (/^[1-9]$/.test(text)) this.#choose(Number(text) - 1);
+    if (event.type === "key") this.#key(event.key);
+    else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#choose(Number(event.text) - 1);
+    else if (event.type === "text" && event.text === "v") this.#options.onWhole(this.question);
+    // Somebody writes something else: a digit in it is no answer.
+    else this.#quietSince = now;
   }
 
   #key(key: string): void {

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../../../core/base/schema.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
-import { editLine } from "../editor/line-keys.ts";
+import { editLine } from "../editor/keymap.ts";
 import { line, span, wrapLine } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import type { ViewContext } from "../views/view-context.ts";

@@ -43,6 +43,8 @@ export class Renderer {
   /** Row and column of the cursor while a frame is put together. */
   #row = 0;
   #column = 0;
+  /** Whether text that is wider than the window is cut there, in the frame so far. */
+  #cuts = false;
 
   constructor(options: RendererOptions) {
     this.#options = options;
@@ -53,9 +55,12 @@ export class Renderer {
   draw({ final, live, caret }: Frame): void {
     const rows = final.length === 0 ? live : [...final, ...live];
     this.#out = "";
+    this.#cuts = false;
     this.#row = this.#caret.row;
     this.#column = this.#caret.column;
-    for (const [index, row] of rows.entries()) this.#drawRow(index, row);
+    for (const [index, row] of rows.entries())
+      if (index < final.length) this.#printRow(index, row);
+      else this.#drawRow(index, row);
     if (rows.length < this.#shown.length) {
       this.#moveTo(rows.length, 0);
       this.#out += "\u001B[J";
@@ -65,7 +70,8 @@ export class Renderer {
     this.#moveTo(final.length + caret.row, caret.column);
     this.#caret = caret;
     if (this.#out === "") return;
-    this.#options.write(drew ? `${BEGIN}${this.#out}${END}` : this.#out);
+    const wrapping = this.#cuts ? WRAP_ON : "";
+    this.#options.write(drew ? `${BEGIN}${this.#out}${wrapping}${END}` : this.#out);
   }
 
   /**
@@ -113,6 +119,22 @@ export class Renderer {
     this.forget();
   }
 
+  /**
+   * A final row is written whole and ended by a line feed, whatever of it stands there already: where what stands there is not what we think it is,
+   * because the window has changed meanwhile, no other final row is written over it.
+   */
+  #printRow(index: number, row: Line): void {
+    if (index > this.#row) {
+      this.#out += "\r\n".repeat(index - this.#row);
+      this.#row = index;
+      this.#column = 0;
+    }
+    this.#moveTo(index, 0);
+    this.#paint(row, 0);
+    const old = this.#shown[index];
+    if (old !== undefined && lineColumns(old) > this.#column) this.#out += "\u001B[K";
+  }
+
   #drawRow(index: number, row: Line): void {
     const old = this.#shown[index];
     if (old === undefined) {
@@ -126,6 +148,16 @@ export class Renderer {
     this.#moveTo(index, kept.columns);
     this.#paint(row, kept.chars);
     if (lineColumns(old) > this.#column) this.#out += "\u001B[K";
+  }
+
+  /**
+   * A text whose width is in doubt stays on its row (DECAWM). One that is not may break: in a window that has become narrower while the frame was
+   * on its way it takes as many rows as a later {@link resize} counts for it, and nothing above is taken for ours.
+   */
+  #cutWhere(isDoubtful: boolean): void {
+    if (isDoubtful === this.#cuts) return;
+    this.#cuts = isDoubtful;
+    this.#out += isDoubtful ? WRAP_OFF : WRAP_ON;
   }
 
   /** Moves the cursor; rows below the last one shown are made by line feeds, which scroll where there is no room. */
@@ -147,19 +179,21 @@ export class Renderer {
   }
 
   #paint(row: Line, fromChar: number): void {
+    const text = row
+      .map((each) => each.text)
+      .join("")
+      .slice(fromChar);
+    this.#cutWhere(!isMeasured(text));
     this.#out += paintLine(row, this.#options.look(), fromChar);
-    this.#column += columnsOf(
-      row
-        .map(({ text }) => text)
-        .join("")
-        .slice(fromChar),
-    );
+    this.#column += columnsOf(text);
   }
 }
 
-/** One update: the terminal shows it whole (DEC 2026), and a text that is wider than we think stays on its row (DECAWM). */
-const BEGIN = "\u001B[?2026h\u001B[?7l";
-const END = "\u001B[?7h\u001B[?2026l";
+/** One update: the terminal shows it whole (DEC 2026). */
+const BEGIN = "\u001B[?2026h";
+const END = "\u001B[?2026l";
+const WRAP_OFF = "\u001B[?7l";
+const WRAP_ON = "\u001B[?7h";
 
 interface Start {
   readonly chars: number;
@@ -188,6 +222,12 @@ function sameStart(old: Line, row: Line): Start | undefined {
   while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
     at--;
   return { chars: at, columns: columnsOf(text.slice(0, at)) };
+}
+
+/** Whether every terminal gives a text the width that it has here. */
+function isMeasured(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (!isAlone(text.charCodeAt(at))) return false;
+  return true;
 }
 
 /** Characters of which none joins with its neighbour. */

@@ -50,7 +50,7 @@ export class TtyTerminal implements ScreenTerminal {
     options.input.on("end", gone);
     options.input.on("data", (bytes: Uint8Array) => this.#read(bytes));
     options.input.pause();
-    options.output.on("resize", () => this.checkSize());
+    options.output.on("resize", () => void this.checkSize());
   }
 
   get size(): Size {
@@ -99,12 +99,12 @@ export class TtyTerminal implements ScreenTerminal {
     if (this.#isIn) this.write(`\u001B]2;${title.replaceAll(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, 120)}\u0007`);
   }
 
-  /** Looks whether the window has another size than at the last look, and tells the listener. */
-  checkSize(): void {
+  checkSize(): boolean {
     const size = sizeOf(this.#options.output);
-    if (size.columns === this.#size.columns && size.rows === this.#size.rows) return;
+    if (size.columns === this.#size.columns && size.rows === this.#size.rows) return false;
     this.#size = size;
     if (this.#isIn) this.#listener?.onResize(size);
+    return this.#isIn;
   }
 
   #writeBack(): void {

@@ -1,5 +1,6 @@
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import type { ShellItem, ThinkingItem, UserItem, ViewItem } from "../../../app/coding-session/view.ts";
+import { counted } from "../../../core/base/text.ts";
 import { markdownRows } from "../markdown/markdown-stream.ts";
 import { fitLine, type Line, line, type Role, span, textLines, wrapLine } from "../paint/line.ts";
 import { costText, durationText, tokensText } from "./amounts.ts";
@@ -84,7 +85,8 @@ export function interruptedLine(): Line {
 }
 
 function userLines(item: UserItem, { width, marks }: ViewContext): readonly Line[] {
-  const images = item.images === 0 ? "" : `  [${item.images === 1 ? "1 image" : `${item.images} images`}]`;
+  const isMarked = item.images === 0 || item.text.includes("[image");
+  const images = isMarked ? "" : `  [${counted(item.images, "image")}]`;
   const rows = textLines(item.text.trim() + images).flatMap((text, index) =>
     wrapLine([span(text, { bold: true })], {
       width,

@@ -64,7 +64,8 @@ export function questionLines(
           }),
         ]
       : [];
-  const foot = [...options, fitLine(keys, width), ...more];
+  // The answers stand apart where there is room for it.
+  const foot = [...(state.maxRows >= 16 ? [[]] : []), ...options, fitLine(keys, width), ...more];
   const facts = factLines(question, context);
   const room = Math.max(3, state.maxRows - foot.length - 1 - Math.min(facts.length, 8));
   const subject = shortened(subjectLines(question, context), room, context);
@@ -83,9 +84,10 @@ export function wholeQuestion(question: Question, context: ViewContext): readonl
   return [headLine(question, context), ...subjectLines(question, context), ...factLines(question, context)];
 }
 
-function headLine({ type, tool, agent }: Question, { width }: ViewContext): Line {
+function headLine({ type, tool, agent, diff }: Question, { width }: ViewContext): Line {
   const who = agent === undefined ? "" : `${withHiddenShown(agent)}: `;
-  const what = type === "permission" ? `${withHiddenShown(tool ?? "a tool")} wants to run` : "A question";
+  const verb = diff === undefined ? "run" : diff.isNew ? "make a file" : "change a file";
+  const what = type === "permission" ? `${withHiddenShown(tool ?? "a tool")} wants to ${verb}` : "A question";
   return fitLine([span(`? ${who}${what}`, { role: "warning", bold: true })], width);
 }
 
@@ -141,7 +143,8 @@ function factLines(question: Question, context: ViewContext): readonly Line[] {
         first: line("  "),
       })
     : [];
-  const only = parts.length === 1 && parts[0]?.text.trim() === subjectOf(question).trim();
+  const [first] = parts;
+  const only = parts.length === 1 && [subjectOf(question), question.diff?.path].includes(first?.text.trim());
   const dim = (text: string): Line => [span(withHiddenShown(text), { role: "muted" })];
   // The part that speaks for all has the reason of the question itself.
   const own = ({ reason }: QuestionPart): string | undefined =>
@@ -159,7 +162,7 @@ function factLines(question: Question, context: ViewContext): readonly Line[] {
   const isSaid = !only && parts.length > 0 && parts.every((part) => own(part) !== undefined);
   const why = isSaid
     ? []
-    : labelled("why", dim((only ? parts[0]?.reason : undefined) ?? question.reason), width);
+    : labelled("why", dim((only ? first?.reason : undefined) ?? question.reason), width);
   return [...warning, ...rows, ...why];
 }
 

@@ -19,6 +19,8 @@ export interface ScrollRows {
  */
 export class Scroll {
   #next = 0;
+  /** Messages of the person among the items that were gone through. */
+  #said = 0;
   #before: ViewItem["type"] | undefined;
   #stream: { readonly id: string; readonly markdown: MarkdownStream; chars: number } | undefined;
   #extra: Line[] = [];
@@ -28,21 +30,26 @@ export class Scroll {
     const skipped = items.length - SHOWN_AGAIN;
     if (skipped <= 0) return;
     this.#next = skipped;
+    this.#said = items.slice(0, skipped).filter(({ type }) => type === "user").length;
     this.#extra.push(
       line(`… ${skipped} earlier entries; nano-agent sessions show has them`, { role: "muted" }),
     );
   }
 
-  /** The view begins anew: what was printed stays, and only what comes from here on is given out. */
-  restart(items: readonly ViewItem[], note: Line): void {
+  /** The view begins anew: what was printed stays, and only what comes from here on is given out. A line says so where something was taken back. */
+  restart(items: readonly ViewItem[]): void {
+    const said = items.filter(({ type }) => type === "user").length;
+    if (said < this.#said)
+      this.#extra.push([], line("── went back; what follows goes on from before ──", { role: "warning" }));
+    this.#said = said;
     this.#next = items.length;
     this.#stream = undefined;
-    this.#extra.push([], note);
   }
 
   /** Prints lines that are no part of the conversation, before whatever of it comes next. */
   print(lines: readonly Line[]): void {
     this.#extra.push(...lines);
+    this.#before ??= "notice";
   }
 
   /** What there is to show now. `isOver`: tells whether an item cannot change any more. */
@@ -56,6 +63,7 @@ export class Scroll {
       if (item.type === "answer") final.push(...this.#streamed(item, context));
       else if (isOver(item)) final.push(...safeLines(item, context, this.#before));
       if (!isOver(item)) break;
+      if (item.type === "user") this.#said++;
       if (item.type !== "answer" || item.text !== "") this.#before = item.type;
       this.#stream = undefined;
       this.#next++;

@@ -60,7 +60,7 @@ const ROLES = {
 
 function stateText(item: ToolItem, { now, marks }: ViewContext): string {
   const time = item.durationMs === undefined ? "" : durationText(item.durationMs);
-  const brief = (item.brief ?? "").replaceAll(/\s+/g, " ").trim();
+  const brief = saysMore(item) ? (item.brief ?? "").replaceAll(/\s+/g, " ").trim() : "";
   switch (item.state) {
     case "writing":
       return marks.more;
@@ -69,7 +69,7 @@ function stateText(item: ToolItem, { now, marks }: ViewContext): string {
     case "running":
       return item.startedAt === undefined ? marks.more : secondsText(now - item.startedAt);
     case "denied":
-      return brief === "" ? "refused" : brief;
+      return "refused";
     case "aborted":
       return `stopped${time === "" ? "" : ` after ${time}`}`;
     default:
@@ -77,14 +77,25 @@ function stateText(item: ToolItem, { now, marks }: ViewContext): string {
   }
 }
 
+/** Whether its result in a few words is not just how the rows below begin. */
+function saysMore(item: ToolItem): boolean {
+  return item.state !== "error" || !tailOf(item).startsWith((item.brief ?? "").replace(/…$/, ""));
+}
+
+/** The end of what a call wrote, without what its first line says: that it failed, was refused, or its exit code. */
+function tailOf({ tail = "" }: ToolItem): string {
+  return withoutEnding(tail.replace(/^Error: (?:Tool call was not approved: )?/, ""));
+}
+
 function bodyLines(item: ToolItem, context: ViewContext): readonly Line[] {
   if (item.state === "asking") return [];
   if (item.diff !== undefined && !FAILED.has(item.state))
     return folded(diffLines(item.diff, context), context.details ? DETAIL_ROWS : DIFF_ROWS);
   const showsTail =
-    item.agent === undefined && (context.details || WITH_TAIL.has(item.name) || item.state === "error");
-  if (!showsTail || item.tail === undefined || item.tail.trim() === "") return [];
-  const rows = textLines(withoutEnding(item.tail));
+    item.agent === undefined && (context.details || WITH_TAIL.has(item.name) || FAILED.has(item.state));
+  const tail = tailOf(item);
+  if (!showsTail || tail === "") return [];
+  const rows = textLines(tail);
   const most = context.details ? DETAIL_ROWS : TAIL_ROWS;
   const style = { role: item.state === "error" ? "bad" : "muted" } as const;
   const first: readonly Line[] =

@@ -1,0 +1,277 @@
+import { callMaker } from "../core/agent/act.ts";
+import { goesOn, saysSomething } from "../core/agent/begin-run.ts";
+import type { CompactionEntry } from "../core/agent/entry.ts";
+import type { AgentEvent } from "../core/agent/event.ts";
+import { throughEventPlugins } from "../core/agent/plugins.ts";
+import type { RunResult } from "../core/agent/result.ts";
+import { performRun } from "../core/agent/run.ts";
+import type { ModelChoice, Recorder, RunContext, RunPlugin } from "../core/agent/run-context.ts";
+import { type LinkedController, linkController } from "../core/base/abort.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { compileSchema } from "../core/base/compile-schema.ts";
+import { defined } from "../core/base/defined.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import { newId } from "../core/base/ids.ts";
+import type { CompiledSchema } from "../core/base/schema.ts";
+import type { ToolInput } from "../core/message/block.ts";
+import type { Message } from "../core/message/message.ts";
+import { Scheduler } from "../core/tool/schedule.ts";
+import type { Tool, ToolResult } from "../core/tool/tool.ts";
+import { compactOnRequest, previewCompaction } from "../memory/context/compaction.ts";
+import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
+import type { HookedAgent } from "../plugins/hook.ts";
+import type { HookRegistry } from "../plugins/hook-registry.ts";
+import { Hooks, type HooksContext } from "../plugins/hooks.ts";
+import type { AgentSession } from "./agent-session.ts";
+import { assertRunnable } from "./assert-runnable.ts";
+import { makeRun } from "./make-run.ts";
+import type { CallToolOptions, ResolvedOptions, RunOptions } from "./options.ts";
+import { publisher } from "./publish.ts";
+import type { SteeringQueue } from "./steering.ts";
+
+/** What runs have from their agent. Functions give what it is at that moment. */
+export interface RunHost {
+  readonly agent: HookedAgent;
+  readonly options: () => ResolvedOptions;
+  readonly choice: () => ModelChoice;
+  readonly session: AgentSession;
+  readonly steering: SteeringQueue;
+  readonly plugins: readonly RunPlugin[];
+  /** Hooks of the agent itself. */
+  readonly hooks: HookRegistry;
+  /** Those of its class and of what that extends, the base first. */
+  readonly classHooks: () => readonly HookRegistry[];
+  /** The tool a run must end with, given the schema of the value wanted. */
+  readonly finishToolFor: (schema: CompiledSchema | undefined) => Tool | undefined;
+  readonly conduct: (run: RunContext) => Promise<RunResult>;
+}
+
+/** Calls without a model that are at work at the same time. */
+const MAX_CALLS = 64;
+
+/** What an agent has at hand of the run at work: what stops it, and where it is published. */
+export class ActiveRun {
+  /** Publishes an event of the run. */
+  emit: (event: AgentEvent) => void = () => undefined;
+  readonly #linked: LinkedController;
+  #wallTime: AbortController | undefined;
+  #isReleased = false;
+
+  constructor(linked: LinkedController) {
+    this.#linked = linked;
+  }
+
+  get signal(): AbortSignal {
+    return this.#linked.controller.signal;
+  }
+
+  /** Whether it was let go of. */
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
+  stop(reason: string): void {
+    this.#linked.controller.abort(new NanoAgentError("aborted", reason));
+  }
+
+  /** Stops it, and nothing more of it is recorded. */
+  release(): void {
+    this.#isReleased = true;
+    this.stop("The run was let go of.");
+  }
+
+  /** Stops it when it takes longer than `wallTimeMs`, `workedMs` of which are over. */
+  limitWallTime(wallTimeMs: number, workedMs: number, clock: Clock): void {
+    const ended = new AbortController();
+    this.#wallTime = ended;
+    const reached = new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`);
+    clock.sleep(wallTimeMs - workedMs, ended.signal).then(
+      () => this.#linked.controller.abort(reached),
+      // The run has ended in time.
+      () => undefined,
+    );
+  }
+
+  /** To be called when it is over, whatever became of it. */
+  end(): void {
+    this.#wallTime?.abort();
+    this.#linked.unlink();
+  }
+}
+
+/** The runs of one agent, one at a time, and what else is done with everything that a run has. */
+export class AgentRuns {
+  readonly #host: RunHost;
+  /** What is to be told to the reader of the next run. */
+  readonly #warnings: string[] = [];
+  /** Calls without a model: those that conflict run one after the other. */
+  readonly #calls = new Scheduler(MAX_CALLS);
+  #current: ActiveRun | undefined;
+
+  constructor(host: RunHost) {
+    this.#host = host;
+  }
+
+  /** The run at work. */
+  get current(): ActiveRun | undefined {
+    return this.#current;
+  }
+
+  /** What records into the conversation; a run at work publishes it. */
+  get recorder(): Recorder {
+    return this.#host.session.recorder(this.#current?.emit);
+  }
+
+  /** Throws `invalid_argument` while a run is at work. */
+  assertIdle(what: string): void {
+    if (this.#current === undefined) return;
+    throw new NanoAgentError("invalid_argument", `${what} while a run is at work: stop() it first.`);
+  }
+
+  /** Begins a run. Throws for misuse; what comes later rejects. */
+  perform(
+    messages: readonly Message[],
+    options: RunOptions,
+    { linked, push }: { readonly linked: LinkedController; readonly push: (event: AgentEvent) => void },
+  ): Promise<RunResult> {
+    const { session, steering, agent } = this.#host;
+    const { state, history } = session;
+    const active = new ActiveRun(linked);
+    const publish = publisher(options, push);
+    const workedMs = goesOn(state, messages) ? state.progress.activeMs : 0;
+    let run: RunContext;
+    try {
+      assertRunnable(state, {
+        messages,
+        approvals: options.approvals,
+        tools: agent.tools,
+        history,
+        hasSteering: !steering.isEmpty,
+        isRunning: this.#current !== undefined,
+      });
+      run = this.#context(options, { active, publish, workedMs });
+    } catch (error) {
+      active.end();
+      throw error;
+    }
+    this.#current = active;
+    const { wallTimeMs } = run.budget;
+    if (wallTimeMs !== undefined) active.limitWallTime(wallTimeMs, workedMs, run.clock);
+    for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
+    return this.#work(run, messages, { active, publish });
+  }
+
+  /** Makes one call without a model. Throws only for the journal, and for options that do not fit. */
+  async callTool(name: string, input: ToolInput, options: CallToolOptions): Promise<ToolResult> {
+    this.assertIdle("callTool()");
+    const active = new ActiveRun(linkController(options.signal));
+    try {
+      const publish = publisher(options, NOBODY);
+      const run = this.#context(defined({ approve: options.approve }), { active, publish });
+      // Calls inside another one are no part of the conversation, and these are inside none.
+      return await callMaker(run, newId("call"), this.#calls)(name, input);
+    } finally {
+      active.end();
+    }
+  }
+
+  /** What compacting the conversation now would do. */
+  async previewCompaction(): Promise<CompactionPreview> {
+    const { session, options } = this.#host;
+    await session.begin();
+    const active = new ActiveRun(linkController(undefined));
+    return previewCompaction(this.#context({}, { active, publish: NOBODY }), options().compaction);
+  }
+
+  /** Compacts the conversation now. */
+  async compact(options: CompactOptions): Promise<CompactionEntry | undefined> {
+    this.assertIdle("compact()");
+    const active = new ActiveRun(linkController(options.signal));
+    this.#current = active;
+    try {
+      await this.#host.session.begin();
+      const run = this.#context({}, { active, publish: publisher(options, NOBODY) });
+      return await compactOnRequest(run, this.#host.options().compaction, options.instructions);
+    } finally {
+      active.end();
+      this.#current = undefined;
+    }
+  }
+
+  /** Takes in what others said, for the next run. */
+  async observe(messages: readonly Message[], signal: AbortSignal): Promise<void> {
+    const { session } = this.#host;
+    const warn = (text: string): void => {
+      this.#warnings.push(text);
+    };
+    await session.observe(messages, this.#hooks({ signal, warn, fail: NOBODY }));
+    if (this.#current === undefined) await session.storeObserved(false);
+  }
+
+  async #work(
+    run: RunContext,
+    messages: readonly Message[],
+    { active, publish }: { readonly active: ActiveRun; readonly publish: (event: AgentEvent) => void },
+  ): Promise<RunResult> {
+    const { session, conduct } = this.#host;
+    try {
+      await session.storeObserved(saysSomething(messages));
+      const result = await performRun(run, { messages, history: session.history, conduct });
+      await session.storeObserved(false);
+      publish({ type: "done", result });
+      return result;
+    } finally {
+      active.end();
+      this.#current = undefined;
+    }
+  }
+
+  #context(
+    options: RunOptions,
+    {
+      active,
+      publish,
+      workedMs = 0,
+    }: {
+      readonly active: ActiveRun;
+      readonly publish: (event: AgentEvent) => void;
+      readonly workedMs?: number;
+    },
+  ): RunContext {
+    const { agent, session, steering, choice, finishToolFor } = this.#host;
+    const { signal } = active;
+    const { journal, state } = session;
+    const schema = options.schema === undefined ? undefined : compileSchema(options.schema);
+    const failure: RunContext["failure"] = {};
+    const hooks = this.#hooks({
+      signal,
+      warn: (message) => publish({ type: "warning", message }),
+      fail: (error) => {
+        failure.error ??= error;
+      },
+    });
+    const plugins = [hooks, ...this.#host.plugins];
+    active.emit = throughEventPlugins(plugins, publish);
+    return makeRun({ ...this.#host.options(), ...choice() }, options, {
+      finish: finishToolFor(schema),
+      workedMs,
+      isReleased: () => active.isReleased,
+      tools: agent.tools,
+      choice,
+      journal,
+      state,
+      signal,
+      plugins,
+      failure,
+      takeSteering: () => steering.take(),
+      emit: active.emit,
+    });
+  }
+
+  #hooks(context: Pick<HooksContext, "signal" | "warn" | "fail">): Hooks {
+    const { agent, hooks, classHooks } = this.#host;
+    return new Hooks({ ...context, agent, classes: classHooks(), own: hooks });
+  }
+}
+
+const NOBODY = (): void => undefined;

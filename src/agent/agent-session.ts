@@ -1,0 +1,112 @@
+import { hasBegun, recordHistory, recordInterruption } from "../core/agent/begin-run.ts";
+import type { NewEntry } from "../core/agent/entry.ts";
+import type { AgentEvent } from "../core/agent/event.ts";
+import type { Journal } from "../core/agent/journal.ts";
+import { MemoryJournal } from "../core/agent/memory-journal.ts";
+import type { Fold } from "../core/agent/plugin.ts";
+import { foldsOf } from "../core/agent/plugins.ts";
+import { type Recorder, type RunPlugin, record } from "../core/agent/run-context.ts";
+import { SessionState } from "../core/agent/session-state.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import type { Message } from "../core/message/message.ts";
+import { repairTranscript } from "../core/message/transcript.ts";
+import type { Hooks } from "../plugins/hooks.ts";
+import type { AgentOptions } from "./options.ts";
+
+/** What {@link import("./agent.ts").Agent.getState} tells. */
+export interface AgentState {
+  readonly messages: readonly Message[];
+  readonly totalTokens: { readonly input: number; readonly output: number };
+  /** USD over all runs; `undefined` when a price is unknown. */
+  readonly totalCost: number | undefined;
+}
+
+/** The conversation of one agent: its journal, the fold of it, and what waits to be recorded. */
+export class AgentSession {
+  readonly #options: AgentOptions;
+  readonly #folds: readonly (new () => Fold)[];
+  #journal: Journal;
+  #state: SessionState;
+  #history: readonly Message[];
+  #observed: NewEntry[] = [];
+
+  constructor(options: AgentOptions, plugins: readonly RunPlugin[]) {
+    this.#options = options;
+    this.#folds = foldsOf(plugins);
+    this.#state = new SessionState(this.#folds);
+    this.#history = options.messages === undefined ? [] : repairTranscript(options.messages);
+    this.#journal = options.journal ?? this.#newJournal(options.sessionId);
+    for (const entry of this.#journal.entries()) this.#state.apply(entry);
+  }
+
+  get journal(): Journal {
+    return this.#journal;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** What the conversation begins with, as long as the journal has nothing. */
+  get history(): readonly Message[] {
+    return this.#history;
+  }
+
+  /** The conversation and what it has used up so far. */
+  get summary(): AgentState {
+    const { usage, costUsd } = this.#state.session;
+    return {
+      messages: (hasBegun(this.#state) ? this.#state.transcript.messages : this.#history).slice(),
+      totalTokens: { input: usage.inputTokens, output: usage.outputTokens },
+      totalCost: costUsd,
+    };
+  }
+
+  /** What records into it; `emit` publishes what was recorded. */
+  recorder(emit: (event: AgentEvent) => void = () => undefined): Recorder {
+    return { journal: this.#journal, state: this.#state, scope: undefined, emit };
+  }
+
+  /** Records what the conversation begins with, unless it has begun. */
+  begin(): Promise<void> {
+    return recordHistory(this.recorder(), this.#history);
+  }
+
+  /** Takes in what others said, for {@link AgentSession.storeObserved}. Throws `invalid_argument` for a message of the assistant, and what a hook throws. */
+  async observe(messages: readonly Message[], hooks: Hooks): Promise<void> {
+    for (const message of messages) {
+      if (message.role !== "user")
+        throw new NanoAgentError("invalid_argument", "observe() takes messages of users: set role to user.");
+      const args = await hooks.pre("observe", { message });
+      this.#observed.push({ type: "user_message", message: args.message, source: "observed" });
+      await hooks.post("observe", args, undefined);
+    }
+  }
+
+  /** Records what was observed. It would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
+  async storeObserved(closing: boolean): Promise<void> {
+    if (this.#observed.length === 0 || (!closing && this.#state.isWaiting)) return;
+    const observed = this.#observed.splice(0);
+    await this.begin();
+    await recordInterruption(this.recorder());
+    for (const entry of observed) await record(this.recorder(), entry);
+  }
+
+  /** Begins anew. Throws `invalid_argument` when the journal was passed in. */
+  reset(): void {
+    if (this.#options.journal !== undefined)
+      throw new NanoAgentError(
+        "invalid_argument",
+        "reset() would split the journal that was passed in: make a new agent instead.",
+      );
+    this.#journal = this.#newJournal(undefined);
+    this.#state = new SessionState(this.#folds);
+    this.#history = [];
+    this.#observed = [];
+  }
+
+  #newJournal(sessionId: string | undefined): Journal {
+    const { clock, newId } = this.#options;
+    return new MemoryJournal({ sessionId, newId, ...(clock && { now: () => clock.now() }) });
+  }
+}

@@ -1,0 +1,81 @@
+import type { ToolStatus } from "../core/agent/entry.ts";
+import type { AgentEvent } from "../core/agent/event.ts";
+import { errorMessage } from "../core/base/errors.ts";
+import type { ToolInput } from "../core/message/block.ts";
+import { textOf } from "../core/message/message.ts";
+import type { RunOptions } from "./options.ts";
+
+/** The five events of {@link import("./agent.ts").Agent.sendMessage}: a simple view of a run for a screen. */
+export type CallbackEvent =
+  | { readonly type: "text"; readonly content: string }
+  | { readonly type: "tool_use"; readonly toolName: string; readonly toolInput: ToolInput }
+  | {
+      readonly type: "tool_result";
+      readonly toolName: string;
+      readonly toolResult: string;
+      readonly status: ToolStatus;
+    }
+  | { readonly type: "error"; readonly error: string }
+  | { readonly type: "done" };
+
+/** Callbacks of `sendMessage`. `onToolCall` answers a gate that asks: true lets the call run. */
+export interface Callbacks {
+  readonly onEvent?: (event: CallbackEvent) => void;
+  readonly onToken?: (token: string) => void;
+  readonly onToolCall?: (name: string, input: ToolInput) => boolean | Promise<boolean>;
+}
+
+/** The options of a run that tells callbacks what happens. */
+export function callbackOptions({
+  onEvent,
+  onToken,
+  onToolCall,
+}: Callbacks): Pick<RunOptions, "onEvent" | "onToken" | "approve"> {
+  return {
+    ...(onToken === undefined ? {} : { onToken }),
+    ...(onEvent === undefined
+      ? {}
+      : {
+          onEvent: (event: AgentEvent) => {
+            for (const said of toCallbackEvents(event)) onEvent(said);
+          },
+        }),
+    ...(onToolCall === undefined ? {} : { approve: ({ name, input }) => onToolCall(name, input) }),
+  };
+}
+
+/**
+ * Translates run events into the five: per turn one `text`, then a `tool_use` for each call, then a `tool_result` for each (denied
+ * and failed ones too, see `status`); at the end one `done`, with an `error` before it when the run failed.
+ */
+export function toCallbackEvents(event: AgentEvent): readonly CallbackEvent[] {
+  switch (event.type) {
+    case "assistant_message": {
+      const text = textOf(event.message.content);
+      const said: CallbackEvent[] = text === "" ? [] : [{ type: "text", content: text }];
+      for (const block of event.message.content) {
+        if (block.type === "tool_use")
+          said.push({ type: "tool_use", toolName: block.name, toolInput: block.input });
+      }
+      return said;
+    }
+    case "tool_result":
+      if (event.parentCallId !== undefined) return [];
+      return [
+        {
+          type: "tool_result",
+          toolName: event.name,
+          toolResult: textOf(event.result.content, "\n"),
+          status: event.status,
+        },
+      ];
+    case "done": {
+      const { error } = event.result;
+      return error === undefined
+        ? [{ type: "done" }]
+        : [{ type: "error", error: errorMessage(error) }, { type: "done" }];
+    }
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,117 @@
+import { recordEnd } from "../core/agent/end-run.ts";
+import { runNested } from "../core/agent/nested-run.ts";
+import type { RunResult } from "../core/agent/result.ts";
+import { type Delegation, type Recorder, type RunContext, record } from "../core/agent/run-context.ts";
+import { defined } from "../core/base/defined.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import { userMessage } from "../core/message/message.ts";
+import { ToolRegistry } from "../core/tool/registry.ts";
+import type { SubagentOutcome, SubagentTask } from "../core/tool/tool.ts";
+import { assertLimits, assertPriced } from "./check-options.ts";
+
+const DEFAULT_MAX_ITERATIONS = 20;
+const DEFAULT_MAX_DEPTH = 2;
+
+/**
+ * Runs the loop for a subagent inside the run of the tool call that asked for it: own transcript, prompt, tools, model and number of
+ * requests; everything else is the run's. Entries are tagged with tool name and call id, events wrapped. Steering messages are for the
+ * conversation and stay with it. Rejects with `invalid_argument` for a task that cannot be run, and for the journal.
+ */
+export async function runSubagent(run: RunContext, delegation: Delegation): Promise<SubagentOutcome> {
+  const { call, task, number } = delegation;
+  const depth = (run.subagent?.depth ?? 0) + 1;
+  const choice = choiceOf(run, task);
+  const { model, effort } = choice();
+  assertTask(run, task, depth);
+  const startedAt = run.clock.elapsed();
+  let toolCalls = 0;
+  const emit: RunContext["emit"] = (event) => {
+    if (event.type === "tool_intent") toolCalls++;
+    run.emit({
+      type: "subagent",
+      callId: call.id,
+      ...(number === 1 ? {} : { number }),
+      agent: task.agent,
+      event,
+    });
+  };
+  const scope = `${call.name}/${call.id}${number === 1 ? "" : `/${number}`}`;
+  const tools = toolsOf(run, delegation, depth);
+  const recorder: Recorder = {
+    journal: run.journal,
+    state: run.state,
+    emit,
+    scope: run.scope === undefined ? scope : `${run.scope}/${scope}`,
+  };
+  await record(recorder, {
+    type: "run_start",
+    sessionId: run.journal.sessionId,
+    model: `${model.provider}/${model.id}`,
+    ...defined({ effort }),
+    tools: tools.names(),
+    agent: task.agent,
+  });
+  const { system: _parents, ...request } = run.request;
+  const around: RunContext = {
+    ...run,
+    choice,
+    request: { ...request, ...defined({ system: task.systemPrompt }) },
+    subagent: { agent: task.agent, callId: call.id, depth },
+    takeSteering: () => [],
+    emit,
+  };
+  const result = await runNested(around, {
+    scope,
+    message: userMessage(task.prompt),
+    tools,
+    maxIterations: task.maxIterations ?? DEFAULT_MAX_ITERATIONS,
+    onMaxIterations: task.onMaxIterations ?? "summarize",
+  });
+  await recordEnd(recorder, result);
+  return outcomeOf(result, toolCalls, run.clock.elapsed() - startedAt);
+}
+
+/** What a task does not say is that of the run around it, also when it changes there. */
+function choiceOf({ choice, wrapModel }: RunContext, task: SubagentTask): RunContext["choice"] {
+  const { effort } = task;
+  const model = task.model && wrapModel(task.model);
+  if (model === undefined && effort === undefined) return choice;
+  return () => ({ ...choice(), ...(model && { model }), ...(effort && { effort }) });
+}
+
+function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
+  const maxDepth = task.maxDepth ?? DEFAULT_MAX_DEPTH;
+  if (depth > maxDepth) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      `A subagent at depth ${depth} was asked for, and ${maxDepth} is the deepest allowed: do this part without one.`,
+    );
+  }
+  if (task.prompt.trim() === "")
+    throw new NanoAgentError("invalid_argument", `The subagent ${task.agent} was given no task: write one.`);
+  assertLimits({ maxIterations: task.maxIterations });
+  assertPriced({ budget: run.budget, model: task.model ?? run.choice().model });
+}
+
+/** A registry of its own. The tool that ends the run around it is left out, and at the deepest level the one that started it: it could only fail. */
+function toolsOf(run: RunContext, { call, task }: Delegation, depth: number): ToolRegistry {
+  const deepest = depth >= (task.maxDepth ?? DEFAULT_MAX_DEPTH);
+  const tools = task.tools ?? run.tools.list();
+  return new ToolRegistry(
+    tools.filter(({ name }) => name !== run.finishTool && !(deepest && name === call.name)),
+  );
+}
+
+function outcomeOf(result: RunResult, toolCalls: number, tookMs: number): SubagentOutcome {
+  const { text, stopReason, limit, error, detail, iterations, usage, cost } = result;
+  return {
+    text,
+    stopReason,
+    ...defined({ limit, error, detail }),
+    iterations,
+    toolCalls,
+    usage,
+    cost,
+    durationMs: Math.round(tookMs),
+  };
+}

@@ -1,0 +1,395 @@
+import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
+import {
+  type ConfigFile,
+  EXTRA_TOOLS,
+  PATTERN_NAMES,
+  type PermissionConfig,
+  SANDBOX_MODES,
+  SCREEN_THEMES,
+} from "./config-schema.ts";
+import { NETWORK } from "./network-settings.ts";
+import {
+  allows,
+  callParts,
+  hookParts,
+  modeParts,
+  networkParts,
+  type ProjectRule,
+  permissionParts,
+  providerParts,
+  serverParts,
+  shown,
+} from "./project-rules.ts";
+import { PROVIDER, VARIABLE_NAME } from "./provider-settings.ts";
+import { type PlacedSetting, placedSettings, type Setting } from "./setting.ts";
+import type { Shape } from "./shape.ts";
+
+/** A setting at the top of a config file. */
+export type TopSetting<T> = Setting<T> & {
+  /** What a project's file may do with it. */
+  readonly project: ProjectRule<Exclude<T, undefined>>;
+  /**
+   * How layers meet. Default: the nearer one replaces the other. `adds`: lists are put together, so that no
+   * layer takes back what another denies. `by entry`: entries replace entries of their name, and lists in
+   * them are put together.
+   */
+  readonly layers?: "adds" | "by entry";
+};
+
+const TEXT = { type: "string" } as const;
+const TEXTS = { type: "strings" } as const;
+const SWITCH = { type: "boolean" } as const;
+const COUNT = { type: "number", minimum: 0, integer: true } as const;
+const FROM_ONE = { type: "number", minimum: 1, integer: true } as const;
+
+const PERMISSIONS: Setting<PermissionConfig> = {
+  type: "object",
+  help: "Rules such as `bash(git status*)`; deny wins over ask, ask over allow.",
+  fields: {
+    allow: { ...TEXTS, help: "What runs without a question." },
+    ask: { ...TEXTS, help: "What is asked about." },
+    deny: { ...TEXTS, help: "What never runs." },
+  },
+};
+
+/**
+ * Every setting, described once: what it takes, its option and variable, what a project may do with it.
+ * Reading and checking of files, variables and options, the help, the completions and the reference are made
+ * from this table; the compiler holds it against {@link ConfigFile}. What a project may say by itself is a
+ * closed list, what can only tighten (`counts`, `up to yours`).
+ */
+export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<ConfigFile[K]> } = {
+  $schema: { ...TEXT, project: "counts", help: "For editors. Without effect." },
+  model: {
+    type: "string",
+    pattern: /\S/,
+    form: 'a name such as "anthropic/claude-sonnet-4-5"',
+    default: "that of the first key that is set, else of a server on this machine",
+    variable: "NANO_AGENT_MODEL",
+    flag: {
+      name: "model",
+      short: "m",
+      value: "PROVIDER/ID[:EFFORT]",
+      group: "Run",
+      help: "Model to use, e.g. anthropic/claude-sonnet-4-5 or openai/gpt-5:high. Effort: none, minimal, low, medium, high, xhigh.",
+    },
+    project: { waits: (value) => `sends the conversation to ${value}` },
+    help: "The model to use, with `:EFFORT` behind it where it has efforts.",
+  },
+  fallbackModels: {
+    ...TEXTS,
+    project: { waits: (value) => `sends the conversation to ${value.join(", ")} where the model fails` },
+    help: "Models that take over, in order, when the one before fails for good.",
+  },
+  pattern: {
+    type: "string",
+    oneOf: PATTERN_NAMES,
+    default: "the plain loop",
+    flag: {
+      name: "pattern",
+      value: "NAME",
+      group: "Run",
+      help: "How to work: simple, react, plan or reflection. Default: the plain loop.",
+    },
+    project: { waits: (value) => `works in the pattern ${value}` },
+    help: "How to work.",
+  },
+  extraTools: {
+    type: "strings",
+    oneOf: EXTRA_TOOLS,
+    flag: { name: "extra-tools", value: "NAMES", group: "Run" },
+    project: { waits: (value) => `gives the model ${value.join(", ")}` },
+    help: "Tools beside those that are always there: todo (the model's own list of steps), web_fetch (pages as Markdown).",
+  },
+  systemPrompt: {
+    ...TEXT,
+    flag: { name: "system-prompt", value: "TEXT|@FILE", group: "Run" },
+    project: { waits: (value) => `tells the model, in place of the usual: ${shown(value)}` },
+    help: "Replaces the built-in system prompt.",
+  },
+  appendSystemPrompt: {
+    ...TEXT,
+    flag: { name: "append-system-prompt", value: "TEXT|@FILE", group: "Run" },
+    project: { waits: (value) => `tells the model: ${shown(value)}` },
+    help: "Added to the system prompt.",
+  },
+  permissionMode: {
+    type: "string",
+    oneOf: PERMISSION_MODES,
+    default: "`default`",
+    flag: { name: "permission-mode", value: "MODE", group: "Permission" },
+    project: {
+      parts: modeParts,
+      words: "a narrower one counts, a wider one once trusted, `bypassPermissions` never",
+    },
+    help: "plan (reads only), dontAsk, default (reads inside the workspace), acceptEdits (edits inside the workspace too), bypassPermissions.",
+  },
+  allowedTools: {
+    ...TEXTS,
+    flag: { name: "allowed-tools", value: "NAMES", group: "Permission" },
+    project: { waits: allows },
+    help: "Tools that may run without being asked about, e.g. bash,edit, or a part of one: 'bash(npm test*),edit(src/**)'.",
+  },
+  disallowedTools: {
+    ...TEXTS,
+    flag: { name: "disallowed-tools", value: "NAMES", group: "Permission" },
+    project: "counts",
+    layers: "adds",
+    help: "Tools, or parts of them, that never run. Wins over everything else.",
+  },
+  permissions: {
+    ...PERMISSIONS,
+    project: { parts: permissionParts, words: "`ask` and `deny` count, `allow` once trusted" },
+    layers: "by entry",
+  },
+  environment: {
+    type: "object",
+    project: "never",
+    layers: "by entry",
+    help: "Which variables commands see beside the built-in ones.",
+    fields: {
+      pass: {
+        ...TEXTS,
+        flag: { name: "pass-env", value: "NAMES", group: "Permission" },
+        help: "Variables that commands see beside the usual ones, e.g. GITHUB_TOKEN or 'AWS_*'.",
+      },
+      set: {
+        type: "map",
+        of: { type: "string", pattern: /^[^\0]*$/, form: "a text" },
+        key: VARIABLE_NAME,
+        help: "Variables with a value of your own.",
+      },
+    },
+  },
+  redact: {
+    ...SWITCH,
+    default: "`true`",
+    project: "never",
+    help: "False leaves secrets in results, errors and exports.",
+  },
+  sandbox: {
+    type: "object",
+    project: "never",
+    layers: "by entry",
+    help: "What commands may reach, and whether they are confined at all.",
+    fields: {
+      mode: {
+        type: "string",
+        oneOf: SANDBOX_MODES,
+        default: "`off`",
+        flag: { name: "sandbox", value: "on|auto|off", group: "Permission" },
+        help: "Confine commands to the workspace and the temporary folder, without network. on: or refuse to start. auto: where it works.",
+      },
+      allowDomains: { ...TEXTS, help: "Hosts commands may talk to: `example.com`, `*.example.com`." },
+      allowWrite: { ...TEXTS, help: "Further folders and files they may write to." },
+      denyRead: { ...TEXTS, help: "Folders and files they may not read." },
+    },
+  },
+  maxTurns: {
+    ...FROM_ONE,
+    flag: {
+      name: "max-turns",
+      value: "N",
+      group: "Limits",
+      help: "Model requests the run may make; with a plan or reflection, each phase. Exit 53 when they are used up.",
+    },
+    project: "up to yours",
+    help: "Model requests a run may make; with a plan or reflection, each phase.",
+  },
+  maxBudgetUsd: {
+    type: "number",
+    above: 0,
+    flag: {
+      name: "max-budget-usd",
+      value: "USD",
+      group: "Limits",
+      help: "Money the session may spend, runs before -c included. Exit 55 when it is used up.",
+    },
+    project: "up to yours",
+    help: "Money a session may spend.",
+  },
+  maxWallTime: {
+    type: "duration",
+    flag: {
+      name: "max-wall-time",
+      value: "TIME",
+      group: "Limits",
+      help: "Time the run may take: 90s, 10m, 1h. Exit 124 when it is over.",
+    },
+    project: "up to yours",
+    help: "Time a run may take.",
+  },
+  maxCallsPerAnswer: {
+    ...FROM_ONE,
+    default: "128",
+    project: {
+      parts: callParts,
+      words: "up to yours; more once trusted",
+    },
+    help: "Calls of one answer that are looked at.",
+  },
+  loopGuard: {
+    type: "object",
+    project: "never",
+    help: "When a model that repeats itself is stopped.",
+    fields: {
+      stopAt: { type: "number", minimum: 3, integer: true, default: "5", help: "At which time round." },
+      window: { ...COUNT, default: "12", help: "Calls that are looked back at." },
+    },
+  },
+  toolCalls: {
+    type: "string",
+    oneOf: ["native", "text"],
+    default: "`native`",
+    variable: "NANO_AGENT_TOOL_CALLS",
+    project: { waits: (value) => `has the model write its calls as ${value}` },
+    help: "`text`: calls stand in the text of the answer, for models that have no other way.",
+  },
+  compaction: {
+    type: "object",
+    orFalse: true,
+    default: "near the end of the window",
+    project: { waits: (value) => `changes when older messages are left out: ${shown(value)}` },
+    help: "When and how a conversation that outgrows its model is compacted; `false`: never.",
+    fields: {
+      at: { type: "number", above: 0, maximum: 1, default: "0.8", help: "Share of the window." },
+      keep: {
+        type: "number",
+        above: 0,
+        maximum: 0.9,
+        default: "0.2",
+        help: "Share of it that the newest messages may take to be kept as they are.",
+      },
+      keepTurns: { ...COUNT, default: "1", help: "Answers that are kept even if they take more." },
+      window: { ...FROM_ONE, default: "the model's", help: "Tokens of the window." },
+      reserve: { ...COUNT, help: "Tokens held free for an answer." },
+    },
+  },
+  undo: {
+    ...SWITCH,
+    default: "`true`",
+    flag: {
+      name: "no-undo",
+      group: "Session",
+      negates: true,
+      help: "Do not keep what the run changes in files, so that nano-agent undo cannot put it back.",
+    },
+    project: "never",
+    help: "False: what runs change in files is not kept for undo.",
+  },
+  undoLimits: {
+    type: "object",
+    project: "never",
+    help: "How much is kept for undo.",
+    fields: {
+      maxFileMb: { type: "number", above: 0, default: "32", help: "Of one file." },
+      maxStoreMb: { type: "number", above: 0, default: "1024", help: "On disk for one workspace." },
+      maxFiles: { ...FROM_ONE, default: "200,000", help: "Files that are looked at." },
+    },
+  },
+  memory: {
+    type: "object",
+    project: "never",
+    help: "What is remembered across sessions.",
+    fields: {
+      longTerm: {
+        type: "string",
+        oneOf: ["static", "agent", "both"],
+        default: "nothing is remembered",
+        help: "`static`: runs retrieve and record. `agent`: the model does, with tools.",
+      },
+    },
+  },
+  providers: {
+    type: "map",
+    of: PROVIDER,
+    key: /^[a-z0-9][a-z0-9._-]*$/,
+    project: { parts: providerParts, words: "new ones with a key of their own name, once trusted" },
+    layers: "by entry",
+    help: "Providers the package does not know, or at another address, by name.",
+  },
+  network: {
+    ...NETWORK,
+    project: { parts: networkParts, words: "once trusted, `proxy` never" },
+    layers: "by entry",
+  },
+  webFetch: {
+    type: "object",
+    project: { waits: ({ privateHosts = [] }) => `lets web_fetch reach ${privateHosts.join(", ")}` },
+    help: "What `web_fetch` may reach.",
+    fields: {
+      privateHosts: { ...TEXTS, help: "Hosts of this machine and of private networks, e.g. `localhost`." },
+    },
+  },
+  mcpServers: {
+    type: "map",
+    of: { type: "any" },
+    project: { parts: serverParts, words: "each once trusted" },
+    layers: "by entry",
+    help: "MCP servers by name, as `.mcp.json` holds them.",
+  },
+  mcp: {
+    type: "object",
+    project: { waits: (value) => `changes which tools of MCP servers are shown: ${shown(value)}` },
+    help: "How MCP servers are used.",
+    fields: {
+      defer: {
+        ...SWITCH,
+        default: "`true`",
+        help: "False: every tool of every server is offered in full, however many there are.",
+      },
+    },
+  },
+  hooks: {
+    type: "map",
+    of: { type: "any" },
+    project: { parts: hookParts, words: "each event once trusted" },
+    layers: "by entry",
+    help: "Commands that run at events, by event.",
+  },
+  extensions: {
+    ...TEXTS,
+    project: "never",
+    help: "Packages, or paths of files, that hold extensions.",
+  },
+  openTelemetry: {
+    type: "object",
+    project: "never",
+    help: "There: runs are told to the OpenTelemetry providers of the process.",
+    fields: {
+      captureContent: { ...SWITCH, default: "`false`", help: "True tells texts, arguments and results too." },
+    },
+  },
+  theme: {
+    type: "string",
+    oneOf: SCREEN_THEMES,
+    default: "`auto`: after the background of the terminal",
+    project: "never",
+    help: "How the screen is dressed.",
+  },
+  notifications: {
+    ...SWITCH,
+    default: "`true`",
+    project: "never",
+    help: "False: the screen calls nobody who is away, with no bell and no notification.",
+  },
+  keys: {
+    type: "map",
+    of: TEXTS,
+    key: /^[a-z]+(?:-[a-z]+)*$/,
+    project: "never",
+    help: 'Keys of the screen\'s actions, in the place of the usual ones: `{ "queue": ["ctrl+s"] }`.',
+  },
+  folders: {
+    type: "map",
+    of: { type: "object", fields: { permissions: PERMISSIONS } },
+    project: "never",
+    help: 'What holds in one working folder alone, by its real path: rules that you answered "always" with.',
+  },
+};
+
+/** The shape of a config file. */
+export const CONFIG_SHAPE: Shape = { type: "object", fields: SETTINGS };
+
+/** Every setting, those inside others behind them. */
+export const PLACED_SETTINGS: readonly PlacedSetting[] = placedSettings(SETTINGS);

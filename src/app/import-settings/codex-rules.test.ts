@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { commandsOf, readCodexRules } from "./codex-rules.ts";
+
+test("rules with plain words are read, alternatives and comments too; the rest is told by its line", () => {
+  const text = `# mine
+prefix_rule(
+    pattern = ["git", ["push", 'fetch']],
+    decision = "prompt", # ask me
+    match = [["git", "push"], "git fetch"],
+)
+prefix_rule(pattern=["ls"])
+host_executable(name = "git", paths = ["/usr/bin/git"])
+prefix_rule(pattern = ["rm"], decision = "forbidden", justification = "no (really), use \\"trash\\"")
+prefix_rule(pattern = WORDS, decision = "allow")
+prefix_rule(pattern = ["sh", "-c", "a b*"])
+`;
+  const { rules, unread } = readCodexRules(text);
+  expect([rules.map((rule) => [rule.action, commandsOf(rule)]), unread]).toEqual([
+    [
+      ["ask", ["git push", "git fetch"]],
+      ["allow", ["ls"]],
+      ["deny", ["rm"]],
+    ],
+    [8, 10, 11],
+  ]);
+});
+
+const WORD = fc.stringMatching(/^[a-z][a-z.-]{0,8}$/);
+
+test("what is written is what is read, and no text makes it throw or go on for ever", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(WORD, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 }),
+      (words) => {
+        const { rules, unread } = readCodexRules(`prefix_rule(pattern = ${JSON.stringify(words)})`);
+        expect([rules, unread]).toEqual([[{ words, action: "allow" }], []]);
+      },
+    ),
+  );
+  const piece = fc.constantFrom(
+    "prefix_rule",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    "=",
+    '"',
+    "'",
+    "\\",
+    "#",
+    "\n",
+    "pattern",
+    "a",
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.array(piece).map((each) => each.join("")),
+      ),
+      (text) => {
+        const { rules } = readCodexRules(text);
+        expect(rules.every(({ words }) => words.length > 0)).toBe(true);
+      },
+    ),
+  );
+});

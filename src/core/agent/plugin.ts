@@ -1,0 +1,78 @@
+import type { NanoAgentError } from "../base/errors.ts";
+import type { ToolInput } from "../message/block.ts";
+import type { AssistantMessage, Message } from "../message/message.ts";
+import type { FinishReason, ModelRequest, StreamPart } from "../model/model.ts";
+import type { Tool, ToolResult } from "../tool/tool.ts";
+import type { JournalEntry, NewEntry } from "./entry.ts";
+import type { AgentEvent } from "./event.ts";
+import type { Ending, RunResult } from "./result.ts";
+
+/** What a run begins with. */
+export interface RunBeginning {
+  /** Its input; empty for a run that goes on. */
+  readonly messages: readonly Message[];
+  /** What is recorded before the input, e.g. what a long-term memory has found. */
+  readonly before: readonly NewEntry[];
+}
+
+/** An answer of the model before it is recorded. */
+export interface Answer {
+  readonly message: AssistantMessage;
+  readonly finishReason: FinishReason;
+}
+
+/** A tool call as the model made it, or as plugins left it. */
+export interface MadeCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: ToolInput;
+  /** Call this one was made by (`batch`), or the one that started the subagent that makes it. */
+  readonly parentCallId?: string;
+}
+
+/** What becomes of a call: it goes on with this input, or a rule refuses it and the model is told why. */
+export type CallVerdict = { readonly input: ToolInput } | { readonly refuse: string; readonly rule: string };
+
+/** State that follows from the entries of one transcript. */
+export interface Fold {
+  apply(entry: JournalEntry): void;
+}
+
+/** What a plugin makes of a value; nothing where it leaves it as it is. */
+export type Change<T> = Promise<T | undefined> | undefined;
+
+/**
+ * The port for whatever plugs in around the steps of a run, those of nested runs and subagents included; only `beforeRun` and `afterRun` are
+ * for the run as a whole. Plugins are asked in order, before and after alike, and each sees what those before it made. Where one throws, the
+ * run ends with `error` after the step it stands at: a call does not run, or its result is withheld. `Run` is
+ * {@link import("./run-context.ts").RunContext}, which holds the plugins itself.
+ */
+export interface Plugin<Run> {
+  /** What the model can call besides the tools of its agent. */
+  readonly tools?: readonly Tool[];
+  /** A fold the plugin looks at with `run.state.fold`: one is kept for every transcript. */
+  readonly fold?: new () => Fold;
+
+  beforeRun?(run: Run, beginning: RunBeginning): Change<RunBeginning>;
+  /** A model request of the conversation is due and not put together yet: the place to make room for it. Must not throw. */
+  beforeTurn?(run: Run): Promise<void> | undefined;
+  /** What is changed in a request holds for this one alone and is not recorded. */
+  beforeRequest?(run: Run, request: ModelRequest): Change<ModelRequest>;
+  /** Makes what looks at the parts of one attempt at an answer as they come. It throws a {@link import("./plugins.ts").LeftAnswer} to leave the answer. */
+  watchAnswer?(): (part: StreamPart) => void;
+  afterRequest?(run: Run, answer: Answer, request: ModelRequest): Change<Answer>;
+  /** `again`: something was done about it, one more request is worth it · `in_vain`: that failed · nothing: it is for others. Must not throw. */
+  afterFailure?(run: Run, error: NanoAgentError): Change<"again" | "in_vain">;
+  /** Before the call is checked and judged by permission. */
+  beforeCall?(run: Run, call: MadeCall): Change<CallVerdict>;
+  /** Before the result is recorded; of refused and failed calls too. */
+  afterCall?(run: Run, result: ToolResult, call: MadeCall): Change<ToolResult>;
+  /** The calls of an answer have their results: an ending, if that is to be all. Throws for the journal only. */
+  afterTurn?(run: Run): Change<Ending>;
+  afterRun?(run: Run, result: RunResult, beginning: RunBeginning): Change<RunResult>;
+
+  /** The event as it is to be shown; `undefined` shows nothing. Must not throw. The last event of a run, `done`, does not pass here. */
+  beforeEvent?(event: AgentEvent): AgentEvent | undefined;
+  /** Must not throw. */
+  afterEvent?(event: AgentEvent): void;
+}

@@ -1,0 +1,73 @@
+import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import type { StreamPart } from "../model/model.ts";
+import type { AgentEvent } from "./event.ts";
+import type { Change, Fold } from "./plugin.ts";
+import type { RunContext, RunPlugin } from "./run-context.ts";
+
+/** What the plugins of a run make of a value, one after the other. */
+export async function throughPlugins<T>(
+  { plugins }: RunContext,
+  value: T,
+  step: (plugin: RunPlugin, value: T) => Change<T>,
+): Promise<T> {
+  let current = value;
+  for (const plugin of plugins) {
+    const making = step(plugin, current);
+    if (making !== undefined) current = (await making) ?? current;
+  }
+  return current;
+}
+
+/** A model request of the conversation is due. For whoever goes on with a conversation in nested runs: each of them would else do the same. */
+export async function beforeTurn(run: RunContext): Promise<void> {
+  for (const plugin of run.plugins) await plugin.beforeTurn?.(run);
+}
+
+/** Shows events as the plugins leave them. */
+export function throughEventPlugins(
+  plugins: readonly RunPlugin[],
+  show: (event: AgentEvent) => void,
+): (event: AgentEvent) => void {
+  const looking = plugins.filter((plugin) => plugin.beforeEvent ?? plugin.afterEvent);
+  return (event) => {
+    let current: AgentEvent | undefined = event;
+    for (const plugin of looking) {
+      if (plugin.beforeEvent !== undefined) current = plugin.beforeEvent(current);
+      if (current === undefined) return;
+    }
+    show(current);
+    for (const plugin of looking) plugin.afterEvent?.(current);
+  };
+}
+
+/** What looks at the parts of one attempt at an answer. */
+export function answerWatch({ plugins }: RunContext): (part: StreamPart) => void {
+  const [first, ...others] = plugins.flatMap((plugin) => plugin.watchAnswer?.() ?? []);
+  return (part) => {
+    first?.(part);
+    for (const watch of others) watch(part);
+  };
+}
+
+/** The folds that plugins want kept for every transcript. */
+export function foldsOf(plugins: readonly RunPlugin[]): readonly (new () => Fold)[] {
+  return plugins.flatMap(({ fold }) => fold ?? []);
+}
+
+/** Keeps what a plugin threw where it cannot end the run at once; the run ends after the turn. An abort is no failure. */
+export function pluginFailure(run: RunContext, error: unknown): NanoAgentError {
+  const failure = toNanoAgentError(error);
+  if (!run.signal.aborted) run.failure.error ??= failure;
+  return failure;
+}
+
+/** Thrown while an answer comes in, to leave it: it is recorded without the end of its text, and the run ends with `loop_detected`. */
+export class LeftAnswer extends NanoAgentError {
+  /** Characters at the end of its text that are not kept. */
+  readonly surplus: number;
+
+  constructor(message: string, surplus: number) {
+    super("invalid_response", message);
+    this.surplus = surplus;
+  }
+}

@@ -1,0 +1,13 @@
+/** The fields of an object that are there: those that are `undefined` are left out, as optional fields want it. */
+export function defined<T extends object>(given: T): Defined<T> {
+  const there: { [name: string]: unknown } = {};
+  for (const name in given) if (given[name] !== undefined) there[name] = given[name];
+  return there as Defined<T>;
+}
+
+/** Fields that may be `undefined` become optional. */
+export type Defined<T> = {
+  [K in keyof T as undefined extends T[K] ? never : K]: T[K];
+} & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};

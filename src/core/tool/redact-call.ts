@@ -1,0 +1,96 @@
+import { type Json, NanoAgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import type { Redaction, RedactionStream } from "../base/redaction.ts";
+import { errorResult } from "./output.ts";
+import type { ToolResult, ToolUpdate } from "./tool.ts";
+
+/** A result without secrets: what the model sees, the title and the metadata. Images and what ends a run stay as they are. */
+export function redactResult(redaction: Redaction | undefined, result: ToolResult): ToolResult {
+  if (redaction === undefined) return result;
+  try {
+    return redacted(redaction, result);
+  } catch {
+    // What could not be searched may hold anything, the error too.
+    return errorResult("The result of the call is withheld: looking for secrets in it failed.");
+  }
+}
+
+function redacted(redaction: Redaction, result: ToolResult): ToolResult {
+  const { content, title, metadata } = result;
+  return {
+    ...result,
+    content:
+      typeof content === "string"
+        ? redaction.text(content)
+        : content.map((block) =>
+            block.type === "text" ? { ...block, text: redaction.text(block.text) } : block,
+          ),
+    ...(title === undefined ? {} : { title: redaction.text(title) }),
+    ...(metadata === undefined ? {} : { metadata: redactJson(redaction, metadata) }),
+  };
+}
+
+/** An error without secrets in its message and details: some servers answer with what they were sent. */
+export function redactError(redaction: Redaction | undefined, error: NanoAgentError): NanoAgentError {
+  if (redaction === undefined) return error;
+  const message = redaction.text(error.message);
+  const details = redactJson(redaction, error.details);
+  if (message === error.message && JSON.stringify(details) === JSON.stringify(error.details)) return error;
+  const { code, cause, retryable } = error;
+  return new NanoAgentError(code, message, { cause, details, retryable });
+}
+
+/** The texts in a JSON value without secrets; the names in it stay. */
+export function redactJson<T extends Json | { readonly [key: string]: Json | undefined } | undefined>(
+  redaction: Redaction,
+  value: T,
+): T {
+  const visit = (item: unknown): unknown => {
+    if (typeof item === "string") return redaction.text(item);
+    if (Array.isArray(item)) return item.map(visit);
+    if (!isRecord(item)) return item;
+    return Object.fromEntries(Object.entries(item).map(([key, field]) => [key, visit(field)]));
+  };
+  return visit(value) as T;
+}
+
+/** Progress of one call, ready to be shown. */
+export interface Updates {
+  readonly push: (update: ToolUpdate) => void;
+  /** Shows what was held back. */
+  readonly end: () => void;
+}
+
+/** Passes progress on to `publish` without secrets, also such as come in two pieces. */
+export function redactUpdates(
+  redaction: Redaction | undefined,
+  publish: (update: ToolUpdate) => void,
+): Updates {
+  if (redaction === undefined) return { push: publish, end: () => undefined };
+  let stream: RedactionStream | undefined;
+  const safely = (work: (stream: RedactionStream) => void): void => {
+    try {
+      work((stream ??= redaction.stream()));
+    } catch {
+      // What could not be searched is not shown; the result of the call says that searching fails.
+    }
+  };
+  return {
+    push: ({ text, metadata }) =>
+      safely((through) => {
+        const shown = text === undefined ? undefined : through.push(text);
+        if (metadata === undefined && (shown === undefined || shown === "")) return;
+        publish({
+          ...(shown === undefined ? {} : { text: shown }),
+          ...(metadata === undefined ? {} : { metadata: redactJson(redaction, metadata) }),
+        });
+      }),
+    end: () => {
+      if (stream === undefined) return;
+      safely((through) => {
+        const text = through.flush();
+        if (text !== "") publish({ text });
+      });
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { Writable } from "node:stream";
+import { expect, test } from "vitest";
+import { StreamOutput } from "./output.ts";
+
+interface SlowReader {
+  readonly stream: Writable;
+  readonly chunks: string[];
+  /** Takes what was written last. */
+  readonly take: (error?: Error) => void;
+}
+
+function slowReader(): SlowReader {
+  const chunks: string[] = [];
+  let done: ((error?: Error) => void) | undefined;
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, callback) => {
+      chunks.push(chunk.toString());
+      done = callback;
+    },
+  });
+  return { stream, chunks, take: (error) => done?.(error) };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test("what a slow reader has not taken yet is written together, in order, and drained to the end", async () => {
+  const { stream, chunks, take } = slowReader();
+  const output = new StreamOutput(() => stream, false);
+  const lines = Array.from({ length: 25_001 }, (_, at) => `${at}\n`);
+  for (const line of lines) output.write(line);
+  let isDrained = false;
+  const drained = output.drain().then(() => (isDrained = true));
+  const seen: boolean[] = [];
+  for (let writes = 0; writes < 4; writes++) {
+    seen.push(isDrained);
+    take();
+    await turn();
+  }
+  await drained;
+  expect([chunks.length, chunks.join(""), seen]).toEqual([4, lines.join(""), [false, false, false, false]]);
+});
+
+test("on a terminal each text is written at once", () => {
+  const { stream, chunks, take } = slowReader();
+  const output = new StreamOutput(() => stream, true);
+  output.write("a");
+  output.write("b");
+  const isWithSystem = stream.writableLength === 2;
+  take();
+  take();
+  expect([isWithSystem, chunks]).toEqual([true, ["a", "b"]]);
+});
+
+test("when the reader is gone, what waits for it is forgotten, and nobody waits any longer", async () => {
+  const { stream, chunks, take } = slowReader();
+  const output = new StreamOutput(() => stream, false);
+  const problems: string[] = [];
+  output.onBroken(({ message }) => problems.push(message));
+  output.write("a");
+  output.write("b");
+  take(new Error("gone"));
+  await output.drain();
+  await turn();
+  output.write("c");
+  expect([chunks, problems]).toEqual([["a"], ["gone"]]);
+});

@@ -1,0 +1,42 @@
+import type { Input } from "../../core/message/given-message.ts";
+import { readInputMessages } from "./input-messages.ts";
+import { readPrompt, readPromptIfAny } from "./prompt.ts";
+import { stdinKind } from "./read-stdin.ts";
+import type { RunFlags } from "./run-flags.ts";
+import { usageError } from "./usage-error.ts";
+
+/** Where a run without a screen looks for what it is asked. */
+export interface RunInputPlace {
+  readonly cwd: string;
+  readonly onNotice: (message: string) => void;
+}
+
+/**
+ * What a run without a screen is asked: its prompt, which is read now, or the messages on standard input as they come. Undefined: it goes
+ * on without a word. Throws `invalid_argument` for a prompt that is not there or stands beside messages; the messages do for none at all.
+ */
+export async function readRunInput(
+  { inputFormat, words, session }: RunFlags,
+  { cwd, onNotice }: RunInputPlace,
+): Promise<AsyncIterable<Input | undefined> | Iterable<Input | undefined>> {
+  if (inputFormat === "text") {
+    const read = session.fromStep === undefined ? readPrompt : readPromptIfAny;
+    return [await read({ words, stdin: stdinKind(), cwd, onNotice })];
+  }
+  if (words.length === 0) return messagesOfStdin();
+  throw usageError(
+    "With --input-format stream-json the messages come from standard input. Leave the prompt out.",
+  );
+}
+
+async function* messagesOfStdin(): AsyncGenerator<Input> {
+  let isSilent = true;
+  for await (const message of readInputMessages(process.stdin)) {
+    isSilent = false;
+    yield message;
+  }
+  if (isSilent)
+    throw usageError(
+      'Standard input ended without a message. Write lines of {"type":"user","message":{"role":"user","content":"…"}}.',
+    );
+}

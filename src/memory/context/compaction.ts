@@ -1,0 +1,144 @@
+import type { CompactionEntry, CompactionReason } from "../../core/agent/entry.ts";
+import { askAside } from "../../core/agent/exchange.ts";
+import { type Recorder, type RunContext, type RunPlugin, record } from "../../core/agent/run-context.ts";
+import type { SessionState } from "../../core/agent/session-state.ts";
+import { orAborted } from "../../core/base/abort.ts";
+import { defined } from "../../core/base/defined.ts";
+import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { transcriptViolations } from "../../core/message/transcript.ts";
+import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
+
+/** Time a compactor gets to end by itself when it is aborted, in milliseconds: it may have to record what it has spent. */
+const COMPACTOR_GRACE_MS = 1_000;
+
+/**
+ * Makes room in the conversation before a request when the compactor says so, and once after the provider refused one as too long, which is then
+ * made again. A run is as good with a conversation that could not be compacted: people are told, and it goes on.
+ */
+export function compactionPlugin(compactor: Compactor): RunPlugin {
+  return {
+    beforeTurn: async (run) => {
+      if (await isDue(run, compactor)) await compactConversation(run, compactor, "threshold");
+    },
+    afterFailure: async (run, error) => {
+      if (!isNanoAgentError(error, "context_overflow")) return undefined;
+      const made = await compactConversation(run, compactor, "overflow");
+      return made === undefined ? "in_vain" : "again";
+    },
+  };
+}
+
+/** Makes room on request. Throws `invalid_argument` without a compactor, and for the journal. */
+export function compactOnRequest(
+  run: RunContext,
+  compactor: Compactor | false | undefined,
+  instructions: string | undefined,
+): Promise<CompactionEntry | undefined> {
+  return compactConversation(run, assertCompactor(compactor), { instructions });
+}
+
+/** What making room now would do. Throws `invalid_argument` without a compactor. */
+export function previewCompaction(
+  run: RunContext,
+  compactor: Compactor | false | undefined,
+): Promise<CompactionPreview> {
+  return assertCompactor(compactor).preview(contextView(run));
+}
+
+/** Takes the newest compaction of a conversation back. Throws `invalid_argument` when there is none, and for the journal. */
+export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
+  const target = recorder.state.undoable;
+  if (target === undefined) {
+    throw new NanoAgentError(
+      "invalid_argument",
+      "There is no compaction to take back: the newest one can be, once.",
+    );
+  }
+  await record(recorder, { type: "compaction_undone", target });
+}
+
+/** Makes room now. Resolves to what was recorded; `undefined` when the conversation stays as it is. Throws only for the journal. */
+async function compactConversation(
+  run: RunContext,
+  compactor: Compactor,
+  reasonOfIt: CompactionReason | { readonly instructions: string | undefined },
+): Promise<CompactionEntry | undefined> {
+  const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
+  run.emit({ type: "compaction_start", reason: why });
+  try {
+    const work = compactor.compact(taskOf(run, reasonOfIt));
+    const compaction = await orAborted(work, run.signal, COMPACTOR_GRACE_MS);
+    if (compaction === undefined || run.signal.aborted) return undefined;
+    assertSendable(run.state, compaction);
+    return (await record(run, { type: "compaction", reason: why, ...compaction })) as CompactionEntry;
+  } catch (error) {
+    const failure = toNanoAgentError(error);
+    if (failure.code === "journal") throw failure;
+    if (!run.signal.aborted)
+      run.emit({ type: "warning", message: `The conversation was not compacted: ${failure.message}` });
+    return undefined;
+  }
+}
+
+async function isDue(run: RunContext, compactor: Compactor): Promise<boolean> {
+  if (run.state.isUndone) return false;
+  try {
+    const needed = compactor.isNeeded(contextView(run));
+    return typeof needed === "boolean" ? needed : await orAborted(needed, run.signal);
+  } catch (error) {
+    if (run.signal.aborted) return false;
+    const { message } = toNanoAgentError(error);
+    run.emit({ type: "warning", message: `The size of the conversation is not known: ${message}` });
+    return false;
+  }
+}
+
+function assertCompactor(compactor: Compactor | false | undefined): Compactor {
+  if (compactor !== undefined && compactor !== false) return compactor;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "This agent has no compaction: pass one, e.g. new Agent({ compaction: summaryCompaction() }).",
+  );
+}
+
+function contextView(run: RunContext): ContextView {
+  const { state, request, tools, model } = run;
+  return {
+    conversation: state,
+    messages: state.transcript.messages,
+    revision: state.revision,
+    measured: state.measured,
+    request,
+    tools: tools.specs(),
+    info: model.info,
+  };
+}
+
+function taskOf(
+  run: RunContext,
+  why: CompactionReason | { readonly instructions: string | undefined },
+): CompactionTask {
+  const instructions = typeof why === "string" ? undefined : why.instructions;
+  return {
+    ...contextView(run),
+    reason: typeof why === "string" ? why : "manual",
+    ...defined({ instructions }),
+    signal: run.signal,
+    ask: (request) => askAside(run, request, "compaction"),
+    entries: () => run.journal.entries(),
+    warn: (message) => run.emit({ type: "warning", message }),
+  };
+}
+
+/** Open calls of the last message are no fault: their answers are still to come. */
+function assertSendable({ transcript }: SessionState, { messages, kept }: Compaction): void {
+  const before = transcript.messages;
+  const isOpen = transcript.hasPending;
+  const tail = before.slice(Math.max(0, before.length - kept), isOpen ? -1 : undefined);
+  const [violation] = transcriptViolations([...messages, ...tail]);
+  if (violation === undefined && (!isOpen || kept > 0)) return;
+  throw new NanoAgentError(
+    "internal",
+    `The compactor left a conversation that cannot be sent (${violation ?? "its open calls are gone"}).`,
+  );
+}

@@ -1,0 +1,99 @@
+import type { CompactionReason, JournalEntry } from "../../core/agent/entry.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import type { Reasoned } from "../../core/agent/exchange.ts";
+import type { MeasuredContext } from "../../core/agent/session-state.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
+
+/** What a {@link Compactor} is told about a conversation. Making one costs nothing: it looks where it is asked. */
+export interface ContextView {
+  /** The same object whenever the same conversation is meant: a key for what an implementation remembers of it. */
+  readonly conversation: object;
+  /** All messages of the conversation, as the next request would send them. Grows and shrinks with it. */
+  readonly messages: readonly Message[];
+  /** Counts up when a compaction is made or taken back: what was found out of messages before is void then. */
+  readonly revision: number;
+  /** What the provider reported of the last request; `undefined` where nothing was, or not since the last compaction. */
+  readonly measured: MeasuredContext | undefined;
+  /** What every request carries beside messages and tools: system prompt, output limit. */
+  readonly request: RequestDefaults;
+  /** Tools as the model sees them. */
+  readonly tools: readonly ToolSpec[];
+  readonly info: ModelInfo | undefined;
+}
+
+/** What a {@link Compactor} works with when it is asked for a compaction. */
+export interface CompactionTask extends ContextView {
+  readonly reason: CompactionReason;
+  /** What the summary should pay attention to, in the words of whoever asked for it. */
+  readonly instructions?: string;
+  readonly signal: AbortSignal;
+  /**
+   * Asks the model of the run. The answer is no part of the conversation; what it cost is recorded, counts for the budget, and is
+   * refused (`exhausted`) when the budget is used up. Throws only for the journal.
+   */
+  readonly ask: (request: ModelRequest) => Promise<Reasoned>;
+  /** Everything recorded so far, nested runs included. Reading it may mean reading a file. */
+  readonly entries: () => Iterable<JournalEntry>;
+  /** Tells people something; the run goes on. */
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * What is left of a conversation: `messages`, then the newest `kept` messages of the conversation as they are. Together they must be
+ * a conversation that can be sent, or nothing is done.
+ */
+export interface Compaction {
+  /** `summary`: by the model. `shortening`: long tool results cut. `truncation`: messages left out. */
+  readonly method: "summary" | "shortening" | "truncation";
+  readonly messages: readonly Message[];
+  readonly kept: number;
+  /** Of a request, system prompt and tools included, before and after. Estimates, corrected by what the provider reported. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** What a compaction would do now. Nothing is changed and no model is asked to find out. */
+export interface CompactionPreview {
+  /** Whether the next request would be preceded by one. */
+  readonly isNeeded: boolean;
+  /** How it would begin; a summary that fails ends as something else. `none`: there is nothing that could go. */
+  readonly method: Compaction["method"] | "none";
+  readonly tokensBefore: number;
+  /** With a summary of the expected length. */
+  readonly tokensAfter: number;
+  /** Tokens above which a compaction is made; `undefined` when the window of the model is unknown. */
+  readonly limit: number | undefined;
+  readonly window: number | undefined;
+  /** Messages that would go, or be cut, oldest first. */
+  readonly replaced: readonly Message[];
+  /** Messages that would stay as they are, oldest first. */
+  readonly kept: readonly Message[];
+  /** What is taken over word for word from those that go. */
+  readonly pinned: {
+    readonly userMessages: number;
+    readonly files: number;
+    readonly todo: boolean;
+  };
+}
+
+/**
+ * The port that keeps a conversation within the window of its model. The loop asks `isNeeded` before every model request, so it must
+ * be cheap while there is room, and `compact` when it says so or when a provider refused a request as too long. What throws, or
+ * resolves to `undefined`, leaves the conversation as it is.
+ */
+export interface Compactor {
+  readonly isNeeded: (context: ContextView) => boolean | Promise<boolean>;
+  readonly compact: (task: CompactionTask) => Promise<Compaction | undefined>;
+  readonly preview: (context: ContextView) => Promise<CompactionPreview>;
+}
+
+/** How a conversation is compacted on request. */
+export interface CompactOptions {
+  /** What the summary should pay attention to. */
+  readonly instructions?: string;
+  /** Leaves the conversation as it is when it is aborted. */
+  readonly signal?: AbortSignal;
+  /** Sees every event. */
+  readonly onEvent?: (event: AgentEvent) => void;
+}

@@ -1,0 +1,79 @@
+import type { Command, Word, WordPart } from "unbash";
+import { subcommandAt } from "./git-guards.ts";
+import { literalWord, type ShellWord, textAt } from "./shell-command.ts";
+import { unwrap } from "./unwrap.ts";
+import { START } from "./work-folders.ts";
+
+/** What keeps git from running programs that configuration names for differences: for whole diffs, and for each kind of file. */
+export const PLAIN_DIFF: readonly string[] = ["--no-ext-diff", "--no-textconv"];
+
+/** Wrappers that are looked through. */
+const MAX_WRAPPERS = 10;
+
+/**
+ * The word of a simple command behind which {@link PLAIN_DIFF} has to stand, because git shows differences there; `undefined` where it shows
+ * none, and where the options stand there already.
+ */
+export function diffWord({ name, suffix }: Command): Word | undefined {
+  if (!namesGit(name) && !suffix.some(namesGit)) return undefined;
+  const words = [...(name === undefined ? [] : [name]), ...suffix.filter((each) => each.type === "Word")];
+  const read = words.map(shellWord);
+  let git: readonly ShellWord[] = read;
+  for (let count = 0; nameOf(git) !== "git"; count++) {
+    const inner = unwrap(nameOf(git), { ...NOTHING, words: git })?.words;
+    if (inner === undefined || count === MAX_WRAPPERS) return undefined;
+    git = inner;
+  }
+  const word = git[diffAt(git) ?? git.length];
+  return word === undefined ? undefined : words[read.indexOf(word)];
+}
+
+const NOTHING = { assignments: [], input: [], piped: [], folders: START, source: "" } as const;
+
+/** A quick look. */
+function namesGit(part: Command["suffix"][number] | undefined): boolean {
+  return part?.type === "Word" && part.value.endsWith("git");
+}
+
+function nameOf([first]: readonly ShellWord[]): string {
+  return first?.literal === true ? first.text.slice(first.text.lastIndexOf("/") + 1) : "";
+}
+
+function shellWord({ value, parts }: Word): ShellWord {
+  return parts?.every(isText) === false ? { ...literalWord(value), literal: false } : literalWord(value);
+}
+
+function isText(part: WordPart): boolean {
+  if (part.type === "DoubleQuoted") return part.parts.every(isText);
+  return part.type === "Literal" || part.type === "SingleQuoted" || part.type === "AnsiCQuoted";
+}
+
+/** Index of the word of a git command behind which the options belong. */
+function diffAt(words: readonly ShellWord[]): number | undefined {
+  const sub = subcommandAt(words);
+  const two = `${textAt(words, sub)} ${textAt(words, sub + 1)}`;
+  const isTwo = SHOWS.has(two) || LISTS.has(two);
+  const name = isTwo ? two : textAt(words, sub);
+  const at = isTwo ? sub + 1 : sub;
+  const rest = words.slice(at + 1);
+  if (PLAIN_DIFF.every((option, index) => textAt(rest, index) === option)) return undefined;
+  if (SHOWS.has(name)) return at;
+  if (!LISTS.has(name) || CHANGES_REFLOG.test(textAt(rest, 0))) return undefined;
+  return rest.every(({ text, literal }) => literal && OF_COMMITS.test(text)) ? undefined : at;
+}
+
+/** Sub-commands that show differences unless they are told not to. */
+const SHOWS: ReadonlySet<string> = new Set([
+  "diff",
+  "show",
+  "blame",
+  "annotate",
+  "whatchanged",
+  "stash show",
+]);
+/** Sub-commands that list commits, and show differences if they are told to. */
+const LISTS: ReadonlySet<string> = new Set(["log", "reflog", "reflog show", "stash list"]);
+const CHANGES_REFLOG = /^(?:expire|delete|drop|exists|list|write)$/;
+/** Arguments with which a list of commits shows no differences, nor searches in them. */
+const OF_COMMITS =
+  /^(?:[^-].*|--|-\d+|-n\d*|--(?:oneline|graph|all|stat|shortstat|name-only|name-status|decorate|no-decorate|no-merges|merges|first-parent|reverse|abbrev-commit|branches|tags|remotes|max-count|skip|since|until|after|before|author|committer|grep|format|pretty|date)(?:=.*)?)$/s;

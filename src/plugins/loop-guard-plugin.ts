@@ -1,0 +1,69 @@
+import type { LoopCircle } from "../core/agent/entry.ts";
+import { type RunPlugin, remark } from "../core/agent/run-context.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import { LoopGuard, type LoopGuardOptions, type LoopGuardSettings } from "./loop-guard.ts";
+import { RepeatedText } from "./repeated-text.ts";
+
+/**
+ * Warns a model that goes in circles, in its calls or in one answer, and ends its run when it goes on. Throws `invalid_argument` for options
+ * that cannot be.
+ */
+export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
+  const settings = loopGuardSettings(options);
+  return {
+    fold: LoopGuard,
+    watchAnswer: () => {
+      const repeated = new RepeatedText();
+      return (part) => repeated.take(part);
+    },
+    afterTurn: async (run) => {
+      const bounded = Number.isFinite(run.maxIterations);
+      const verdict = run.state.fold(LoopGuard)?.judge(settings, { bounded });
+      if (verdict === undefined) return undefined;
+      const { type, circle } = verdict;
+      if (type === "stop") return { stopReason: "loop_detected", circle, detail: loopEnding(circle) };
+      await remark(run, loopWarning(circle), { code: "loop_warning", circle });
+      return undefined;
+    },
+  };
+}
+
+/** The settings with the defaults filled in. Throws `invalid_argument`: its figures are whole numbers, and it warns before it stops. */
+export function loopGuardSettings({ warnAt, stopAt = 5, window = 12 }: LoopGuardOptions): LoopGuardSettings {
+  const settings = { stopAt, warnAt: warnAt ?? Math.min(3, stopAt - 1), window };
+  for (const [name, least] of [
+    ["stopAt", 3],
+    ["warnAt", 2],
+    ["window", 0],
+  ] as const) {
+    const value = settings[name];
+    if (Number.isSafeInteger(value) && value >= least) continue;
+    throw new NanoAgentError(
+      "invalid_argument",
+      `loopGuard.${name} is ${String(value)}; it must be a whole number from ${least}.`,
+    );
+  }
+  if (settings.warnAt < settings.stopAt) return settings;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `loopGuard.warnAt is ${settings.warnAt} and stopAt ${settings.stopAt}: the model must be warned before it is stopped. Pass a lower warnAt.`,
+  );
+}
+
+/** What a model that goes in circles is told. */
+function loopWarning(circle: LoopCircle): string {
+  return `${circleText(circle)} Going on like this will not change anything: work with what you know, try something else, or say what is in the way.`;
+}
+
+/** What people are told about a run that was ended for it. */
+function loopEnding(circle: LoopCircle): string {
+  return `${circleText(circle)} The model was warned and went on.`;
+}
+
+/** The circle in one sentence. */
+export function circleText({ tools, calls }: LoopCircle): string {
+  const [only, ...others] = tools;
+  if (others.length === 0)
+    return `The last ${calls} calls of ${only ?? "the tool"} had the same arguments and the same result.`;
+  return `The last ${calls} tool calls repeat the same ${tools.length} (${tools.join(", ")}) with the same arguments and the same results.`;
+}

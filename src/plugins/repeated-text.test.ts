@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { StreamPart } from "../core/model/model.ts";
+import { EndlessRepetition, RepeatedText, repetitionIn } from "./repeated-text.ts";
+
+const SENTENCE = "I will now look at the file. ";
+
+/** Feeds a text in pieces; what ended it and after how many characters, or undefined. */
+function fed(
+  text: string,
+  options: { readonly size?: number; readonly type?: "text_delta" | "thinking_delta" } = {},
+): { readonly passage: string; readonly at: number } | undefined {
+  const { size = 7, type = "text_delta" } = options;
+  const guard = new RepeatedText();
+  for (let at = 0; at < text.length; at += size) {
+    try {
+      guard.take({ type, index: 0, text: text.slice(at, at + size) });
+    } catch (error) {
+      if (!(error instanceof EndlessRepetition)) throw error;
+      return { passage: error.repetition.passage, at: at + size };
+    }
+  }
+  return undefined;
+}
+
+test.each([1, 7, 1_000, 100_000])("a sentence without end is found, in pieces of %i characters", (size) => {
+  const found = fed(`Let me see. ${SENTENCE.repeat(10_000)}`, { size });
+  expect(found?.passage).toBe(SENTENCE);
+  expect(found?.at).toBeLessThan(9_200 + size);
+});
+
+test("reasoning counts as well, arguments of calls do not", () => {
+  expect(fed(SENTENCE.repeat(400), { type: "thinking_delta" })?.passage).toBe(SENTENCE);
+  const part: StreamPart = { type: "tool_call_delta", index: 0, json: SENTENCE.repeat(1_000) };
+  expect(() => new RepeatedText().take(part)).not.toThrow();
+});
+
+test.each([
+  ["a ruler", "-".repeat(20_000)],
+  ["padding", "0123456789".repeat(10_000)],
+  ["one word", "drip ".repeat(10_000)],
+  ["a table of figures", "| 0 | 0 | 0 |\n".repeat(2_000)],
+  ["numbered lines", Array.from({ length: 3_000 }, (_, at) => `This is line number ${at}.`).join("\n")],
+  ["a few repetitions", SENTENCE.repeat(150)],
+  ["a long refrain", `${Array.from({ length: 120 }, (_, at) => `word${at} and`).join(" ")}\n`.repeat(18)],
+])("%s is not an endless sentence", (_name, text) => {
+  expect(fed(text)).toBeUndefined();
+});
+
+test("text that does not repeat itself is never found, however it is put together", () => {
+  const word = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" });
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 50, maxLength: 300 }), (words) => {
+      const text = words.flatMap((each, at) => [each, `${at} of those things`]).join(" ");
+      expect(repetitionIn(text.repeat(3))).toBeUndefined();
+    }),
+  );
+});
+
+test("whatever is repeated, what is found stands at the end of the text that often", () => {
+  const words = fc.array(fc.stringMatching(/^[a-z]{2,9}$/), { minLength: 3, maxLength: 30 });
+  fc.assert(
+    fc.property(words, fc.nat(50), (sentence, cut) => {
+      const passage = `${sentence.join(" ")}. `;
+      const text = passage.repeat(Math.ceil(9_000 / passage.length));
+      const found = repetitionIn(text.slice(0, text.length - cut));
+      expect(found === undefined ? 0 : found.times).toBeGreaterThanOrEqual(20);
+    }),
+  );
+});

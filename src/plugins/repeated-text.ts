@@ -1,0 +1,78 @@
+import { LeftAnswer } from "../core/agent/plugins.ts";
+import type { StreamPart } from "../core/model/model.ts";
+
+/** A passage that a model writes again and again. */
+export interface Repetition {
+  /** What is repeated, at most 200 characters of it. */
+  readonly passage: string;
+  readonly times: number;
+  /** Characters at the end of the text that say nothing new. */
+  readonly surplus: number;
+}
+
+/** Why an answer was left that repeated itself without end. */
+export class EndlessRepetition extends LeftAnswer {
+  readonly repetition: Repetition;
+
+  constructor(repetition: Repetition) {
+    const { passage, times, surplus } = repetition;
+    super(`The model wrote ${JSON.stringify(passage)} ${times} times in a row.`, surplus);
+    this.repetition = repetition;
+  }
+}
+
+/** Characters of nothing but repetition, and times the passage stands in them. */
+const SPAN = 8_000;
+const LEAST_TIMES = 20;
+/** Three words and more: rulers, padding and tables of figures are no sentence that a model is caught in. */
+const SENTENCE = /\p{L}\P{L}*\s\P{L}*\p{L}+\P{L}*\s\P{L}*\p{L}/u;
+/** New characters between two looks. */
+const STEP = 1_024;
+/** Characters by which a passage is recognised. */
+const PROBE = 48;
+
+/**
+ * Watches the text and the reasoning of one answer for a passage that is repeated without end, as small models do. Only exact repetition
+ * counts: three words or more, at least twenty times, over at least 8,000 characters. Arguments of calls are not looked at, for a file may be like that.
+ */
+export class RepeatedText {
+  readonly #tails = { text_delta: "", thinking_delta: "" };
+  #unseen = 0;
+
+  /** Takes a part. Throws {@link EndlessRepetition}. */
+  take(part: StreamPart): void {
+    if (part.type !== "text_delta" && part.type !== "thinking_delta") return;
+    const tail = this.#tails[part.type] + part.text;
+    this.#tails[part.type] = tail;
+    this.#unseen += part.text.length;
+    if (this.#unseen < STEP) return;
+    this.#unseen = 0;
+    this.#tails[part.type] = tail.slice(-SPAN);
+    const found = repetitionIn(this.#tails[part.type]);
+    if (found !== undefined) throw new EndlessRepetition(found);
+  }
+}
+
+/** The passage a text ends with again and again; undefined where it does not. */
+export function repetitionIn(text: string): Repetition | undefined {
+  const probe = text.slice(-PROBE);
+  const before = text.lastIndexOf(probe, text.length - PROBE - 1);
+  if (before === -1) return undefined;
+  const period = text.length - PROBE - before;
+  const passage = text.slice(-period);
+  if (text.length < SPAN || period * LEAST_TIMES > SPAN || !SENTENCE.test(passage)) return undefined;
+  const end = text.slice(-SPAN);
+  if (end.slice(period) !== end.slice(0, -period)) return undefined;
+  return {
+    passage: fromItsBeginning(passage).slice(0, 200).toWellFormed(),
+    times: Math.floor(SPAN / period),
+    surplus: SPAN - period,
+  };
+}
+
+/** The same passage, turned so that it begins with a sentence, where it has one. */
+function fromItsBeginning(passage: string): string {
+  const end = /[.!?:;。！？\n]\s+/u.exec(passage + passage);
+  const from = end === null ? 0 : (end.index + end[0].length) % passage.length;
+  return passage.slice(from) + passage.slice(0, from);
+}

@@ -1,0 +1,49 @@
+import { type ScriptedServer, startScriptedServer } from "../../src/testing/scripted-server.ts";
+import { type ProgramInTerminal, startInTerminal, type TerminalProgramOptions } from "./terminal-program.ts";
+
+/** How the command is started with a model that follows a script. */
+export interface ScreenProgramOptions extends TerminalProgramOptions {
+  /** Characters of one delta. */
+  readonly chunkSize?: number;
+}
+
+/** The command in a terminal, the server that is its model, and what ends both. */
+export interface ScreenProgram {
+  readonly program: ProgramInTerminal;
+  readonly server: ScriptedServer;
+  readonly close: () => Promise<void>;
+}
+
+/** Runs the built command in a terminal with a model that follows a script. Close it. */
+export async function startScreen(
+  steps: Parameters<typeof startScriptedServer>[0],
+  { chunkSize, env, ...options }: ScreenProgramOptions,
+): Promise<ScreenProgram> {
+  const server = await startScriptedServer(steps, chunkSize === undefined ? {} : { chunkSize });
+  const program = startInTerminal({ ...options, env: { ...modelEnv(server), ...env } });
+  return {
+    program,
+    server,
+    close: async () => {
+      program.close();
+      await server.close();
+    },
+  };
+}
+
+/** Variables that make the command use the server as a Chat Completions model. */
+export function modelEnv({ url }: Pick<ScriptedServer, "url">): Readonly<Record<string, string>> {
+  return {
+    NANO_AGENT_MODEL: "openai/gpt-5",
+    OPENAI_API_KEY: "sk-test-0123456789abcdef",
+    OPENAI_BASE_URL: `${url}/v1`,
+    NANO_AGENT_MAX_RETRIES: "0",
+  };
+}
+
+/** Resolves when the row that says what a run does has come to another second. */
+export async function nextSecond({ emulator, shows }: ProgramInTerminal): Promise<void> {
+  const seconds = (screen: string): string | undefined => /^[●○] \w.* (\d+) s/m.exec(screen)?.[1];
+  const now = seconds(emulator.screen.join("\n"));
+  await shows((screen) => seconds(screen) !== now);
+}

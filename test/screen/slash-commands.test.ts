@@ -1,0 +1,228 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { calls, fails, says, waits } from "../../src/testing/script.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { leave, openScreen, READY, rowsOf } from "./screen-kit.ts";
+import { KEYS } from "./terminal-program.ts";
+
+/** One pixel. */
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+const EDITS = { args: ["--permission-mode", "acceptEdits"] };
+
+test("/diff shows what was changed, page by page; /undo takes it back, /redo brings it again, and neither says that the talk went back", async () => {
+  const long = Array.from({ length: 60 }, (_, index) => `line ${index}`).join("\n");
+  const { program } = await openScreen(
+    [calls("write", { path: "long.txt", content: long }), says("Wrote it.")],
+    EDITS,
+  );
+  const path = join(program.cwd, "long.txt");
+  program.type("write\r");
+  await program.shows("Wrote it.");
+  await program.hides("esc stops");
+  program.type("/diff\r");
+  await program.shows("Changes  1-");
+  program.type("G");
+  await program.shows((screen) => screen.includes("line 59") && !screen.includes("line 2\n"));
+  // What is typed behind the letter that closes it is typed.
+  program.type("q/undo\r");
+  await program.shows("/redo takes this back.");
+  expect(existsSync(path)).toBe(false);
+  program.type("/redo\r");
+  await program.shows("Redone:");
+  expect([readFileSync(path, "utf8"), rowsOf(program).some((row) => row.includes("went back"))]).toEqual([
+    long,
+    false,
+  ]);
+  expect(await leave(program)).toBe(0);
+});
+
+test("/export writes the conversation, /clear begins another one, which the model sees nothing of, and /resume brings it back", async () => {
+  const { program, server } = await openScreen([says("First answer."), says("Second answer.")]);
+  program.type("/diff\r");
+  await program.shows("No call of this session has changed a file.");
+  program.type("first question\r");
+  await program.shows("First answer.");
+  program.type("/export talk.md\r");
+  await program.shows("written to talk.md");
+  program.type("/clear\r");
+  await program.shows(READY);
+  program.type("second question\r");
+  await program.shows("Second answer.");
+  program.type("/resume\r");
+  await program.shows("Go on with");
+  program.type("\r");
+  await program.shows((screen) => screen.lastIndexOf("First answer.") > screen.indexOf("Second answer."));
+  expect([
+    readFileSync(join(program.cwd, "talk.md"), "utf8").includes("First answer."),
+    JSON.stringify(server.requests[1]?.body).includes("first question"),
+  ]).toEqual([true, false]);
+});
+
+test("/compact makes room, and says from how much to how much", async () => {
+  const { program, server } = await openScreen([
+    says("A long answer. ".repeat(200)),
+    says("A short one."),
+    says("They talked."),
+  ]);
+  program.type("talk\r");
+  await program.shows("A long answer.");
+  await program.hides("esc stops");
+  program.type("talk again\r");
+  await program.shows("A short one.");
+  await program.hides("esc stops");
+  program.type("/compact keep the names\r");
+  await program.shows("The conversation was compacted from");
+  await program.hides("making room");
+  expect(JSON.stringify(server.requests[2]?.body)).toContain("keep the names");
+});
+
+test("/init asks the model for an AGENTS.md, /permissions lists mode and rules, /skills, /doctor, /context and /cost show theirs", async () => {
+  const cwd = tempFolder({
+    ".nano-agent/skills/release/SKILL.md": "---\nname: release\ndescription: how to release\n---\nDo it.\n",
+  });
+  const home = tempFolder({
+    ".config/nano-agent/config.json": JSON.stringify({
+      permissions: { allow: ["bash(npm test *)"], deny: ["read(.env)"] },
+    }),
+  });
+  const { program, server } = await openScreen([says("Written.")], { cwd, home, rows: 40 });
+  for (const [command, texts] of [
+    [
+      "/permissions",
+      ["Permissions  1-", "default: reads in the workspace", "bash(npm test *)", "read(.env)", "Built in"],
+    ],
+    ["/doctor", ["Doctor  1-", "Node", "Model"]],
+    ["/skills", ["Skills  1-", "release", "how to release"]],
+  ] as const) {
+    program.type(`${command}\r`);
+    await program.shows((screen) => texts.every((text) => screen.includes(text)));
+    program.type(KEYS.escape);
+    await program.shows(READY);
+  }
+  program.type("/init\r");
+  await program.shows("Written.");
+  program.type("/context\r");
+  await program.shows((screen) => screen.includes("system prompt") && screen.includes("free"));
+  program.type("/cost\r");
+  await program.shows("for 1 runs");
+  expect(JSON.stringify(server.requests[0]?.body)).toContain("AGENTS.md at its root");
+});
+
+test("Ctrl+V takes the image of the clipboard; with one a message waits in the queue, comes back whole and reaches the model", async () => {
+  const gate = Promise.withResolvers<void>();
+  const bin = tempFolder({ "wl-paste": `#!/bin/sh\nprintf %s '${PNG.toString("base64")}' | base64 -d\n` });
+  chmodSync(join(bin, "wl-paste"), 0o755);
+  const { program, server } = await openScreen([[says("Working."), waits(gate.promise)], says("A dot.")], {
+    env: { PATH: `${bin}:${process.env["PATH"] ?? ""}` },
+  });
+  program.type("go\r");
+  await program.shows("Working.");
+  program.type(KEYS.ctrl("v"));
+  await program.shows("[image]");
+  program.type(`what is it?${KEYS.altEnter}`);
+  await program.shows("1. [image] what is it?");
+  program.type(KEYS.altUp);
+  await program.shows("❯ [image] what is it?");
+  program.type(KEYS.altEnter);
+  await program.shows("1. [image] what is it?");
+  gate.resolve();
+  await program.shows("A dot.");
+  const sent = JSON.stringify(server.requests[1]?.body);
+  expect([sent.includes("what is it?"), sent.includes(PNG.toString("base64"))]).toEqual([true, true]);
+  expect(await leave(program)).toBe(0);
+});
+
+test("the path of an image that is pasted becomes the image", async () => {
+  const cwd = tempFolder({ "a b.png": "" });
+  execFileSync("sh", [
+    "-c",
+    'printf %s "$1" | base64 -d > "$2"',
+    "sh",
+    PNG.toString("base64"),
+    join(cwd, "a b.png"),
+  ]);
+  const { program, server } = await openScreen([says("A dot.")], { cwd });
+  program.type(KEYS.paste(join(cwd, "a\\ b.png")));
+  await program.shows("[image]");
+  program.type(" this\r");
+  await program.shows("A dot.");
+  expect(JSON.stringify(server.requests[0]?.body)).toContain(PNG.toString("base64"));
+});
+
+test("a run that the queue began decides the exit code as any other", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { program } = await openScreen([[says("Good."), waits(gate.promise)], fails("out of order")]);
+  program.type("go\r");
+  await program.shows("Good.");
+  program.type(`and then${KEYS.altEnter}`);
+  await program.shows("1. and then");
+  gate.resolve();
+  await program.shows("out of order");
+  expect(await leave(program)).toBe(1);
+});
+
+test("a failure decides the exit code also after /clear, and no longer once another run went well", async () => {
+  const { program } = await openScreen([fails("out of order"), says("Good now.")]);
+  program.type("go\r");
+  await program.shows("out of order");
+  program.type("/clear\r");
+  await program.shows(READY);
+  const other = await openScreen([fails("out of order"), says("Good now.")]);
+  other.program.type("go\r");
+  await other.program.shows("out of order");
+  other.program.type("again\r");
+  await other.program.shows("Good now.");
+  expect([await leave(program), await leave(other.program)]).toEqual([1, 0]);
+});
+
+test.each([
+  ["/quit", "/quit\r"],
+  ["Ctrl+D", "\u0004"],
+])("who stops a run and leaves by %s has failed at nothing", async (_name, keys) => {
+  const { program } = await openScreen([[says("Half"), waits(new Promise(() => undefined))]]);
+  program.type("go\r");
+  await program.shows("Half");
+  program.type(KEYS.escape);
+  await program.shows("Stopped.");
+  program.type(keys);
+  expect((await program.end).code).toBe(0);
+});
+
+test("a steered message that came too late stands in the queue before what was queued", async () => {
+  const { program } = await openScreen([[says("Half"), waits(new Promise(() => undefined))]]);
+  program.type("go\r");
+  await program.shows("Half");
+  program.type(`for later${KEYS.altEnter}`);
+  await program.shows("1. for later");
+  program.type("for now\r");
+  await program.shows("next request: for now");
+  program.type(KEYS.escape);
+  await program.shows("held");
+  expect(rowsOf(program).flatMap((row) => /^\s+\d\. (.*)/.exec(row)?.[1] ?? [])).toEqual([
+    "for now",
+    "for later",
+  ]);
+});
+
+test("a background command of an earlier process is not shown as running", async () => {
+  const home = tempFolder();
+  const cwd = tempFolder();
+  const first = await openScreen(
+    [calls("bash", { command: "sleep 60", background: true }), says("It runs.")],
+    { home, cwd, args: ["--yolo"] },
+  );
+  first.program.type("start it\r");
+  await first.program.shows("background job_1");
+  await first.program.shows("It runs.");
+  expect(await leave(first.program)).toBe(0);
+  const second = await openScreen([says("Yes.")], { home, cwd, args: ["-c"], ready: "It runs." });
+  second.program.type("again\r");
+  await second.program.shows("Yes.");
+  expect(rowsOf(second.program).some((row) => row.includes("background job_1"))).toBe(false);
+});

@@ -1,0 +1,246 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { calls, says, waits } from "../../src/testing/script.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { modelEnv, startScreen } from "./screen-program.ts";
+import { KEYS } from "./terminal-program.ts";
+
+const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
+const NEVER = new Promise<never>(() => undefined);
+
+test("a line of megabytes in an answer is printed whole, and what follows it too", async () => {
+  const size = 2_000_000;
+  const { program } = await openScreen([says(`begin ${"x".repeat(size)} end\n\nafter it`)], {
+    chunkSize: 200_000,
+    columns: 200,
+    rows: 50,
+  });
+  program.type("go\r");
+  await program.shows("after it");
+  expect(await leave(program)).toBe(0);
+  // The terminal keeps 100,000 rows; all of them are counted as they come.
+  const letters = program.emulator.written.split("x").length - 1;
+  expect(letters).toBeGreaterThanOrEqual(size);
+});
+
+test("a pasted line of a megabyte stands as a mark, the input stays quick, and the model gets it whole", async () => {
+  const { program, server } = await openScreen([says("Read it.")]);
+  program.type(KEYS.paste("y".repeat(1_000_000)));
+  await program.shows("[pasted 1000000 characters]");
+  program.type("and words\r");
+  await program.shows("Read it.");
+  expect(JSON.stringify(server.requests[0]?.body)).toContain(`${"y".repeat(1_000_000)}and words`);
+});
+
+test.each([
+  [1, 1],
+  [3, 10],
+])("started with %i rows of %i columns it takes a message, and ends well", async (rows, columns) => {
+  const screen = await startScreen([says("Fine.")], {
+    rows,
+    columns,
+    cwd: tempFolder(),
+    home: tempFolder(),
+  });
+  const { program, server } = screen;
+  await program.shows(() => program.emulator.written.includes("\u001B[?2004h"));
+  program.type("go\r");
+  await program.resize({ rows: 24, columns: 80 });
+  await program.shows("Fine.");
+  expect([server.requests.length, await leave(program)]).toEqual([1, 0]);
+  await screen.close();
+});
+
+test("with input from a file there is no screen: the file is read with the prompt, and the answer printed plainly", async () => {
+  const cwd = tempFolder({ "notes.txt": "the notes" });
+  const { server, close } = await startScreen([says("An answer.")], { cwd, home: tempFolder() });
+  const program = openTerminal({
+    cwd,
+    env: modelEnv(server),
+    command: ["bash", "-c", `"$0" "$1" "what is in it?" < notes.txt`, process.execPath, BIN],
+  });
+  const { code } = await program.end;
+  const body = JSON.stringify(server.requests[0]?.body);
+  expect([
+    code,
+    rowsOf(program).includes("An answer."),
+    body.includes("the notes"),
+    body.includes("what is in it?"),
+  ]).toEqual([0, true, true, true]);
+  await close();
+});
+
+test("when the window is closed the program ends, with what it had started, and the session can be gone on with", async () => {
+  const home = tempFolder();
+  const cwd = tempFolder();
+  const { program } = await openScreen(
+    [
+      calls("bash", { command: "echo $$ > job.pid; sleep 1000", background: true }),
+      [says("It runs, and half of an answer"), waits(NEVER)],
+    ],
+    { home, cwd, args: ["--yolo"] },
+  );
+  program.type("start it\r");
+  await program.shows("half of an answer");
+  const job = Number(readFileSync(join(cwd, "job.pid"), "utf8"));
+  program.hangUp();
+  await program.end;
+  expect([isAlive(program.pid), isAlive(job)]).toEqual([false, false]);
+  const again = await openScreen([says("Going on.")], {
+    home,
+    cwd,
+    args: ["-c"],
+    ready: "half of an answer",
+  });
+  again.program.type("go on\r");
+  await again.program.shows("Going on.");
+  expect(JSON.stringify(again.server.requests[0]?.body)).toContain("half of an answer");
+});
+
+test("a laptop that sleeps in the middle of an answer shows the rest of it once, when it wakes", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { program } = await openScreen([
+    [says("The first part. "), waits(gate.promise), says("The second part.")],
+  ]);
+  program.type("go\r");
+  await program.shows("The first part.");
+  program.signal("SIGSTOP");
+  program.type("typed in its sleep");
+  gate.resolve();
+  program.signal("SIGCONT");
+  await program.shows((screen) => screen.includes("second part.") && screen.includes("typed in its sleep"));
+  const text = program.emulator.rows.join("\n");
+  expect([text.split("The first part.").length, text.split("The second part.").length]).toEqual([2, 2]);
+  program.type(KEYS.ctrl("c"));
+  await program.hides("typed in its sleep");
+  expect(await leave(program)).toBe(0);
+});
+
+test("a disk that is full in the middle stops the run, says so and what is stored, and ends with 60", async () => {
+  const { program } = await openScreen([calls("read", { path: "." }), says("Read.")], {
+    // A file may have so many blocks of 1,024 bytes and no more.
+    command: ["bash", "-c", 'ulimit -f 3; trap "" XFSZ; exec "$@"', "bash", process.execPath, BIN],
+    columns: 200,
+    cwd: tempFolder({ [`${"n".repeat(200)}.txt`]: "", [`${"m".repeat(200)}.txt`]: "" }),
+  });
+  program.type("look around\r");
+  await program.shows(
+    (screen) => screen.includes("The journal could not store") && screen.includes("stored and kept"),
+  );
+  program.type("what I typed stays");
+  await program.shows("❯ what I typed stays");
+  expect(program.emulator.screen.some((row) => row.includes("esc stops"))).toBe(false);
+  program.type(KEYS.ctrl("c"));
+  await program.hides("what I typed stays");
+  expect(await leave(program)).toBe(60);
+});
+
+test("names of files and branches that hold escapes are shown without them", async () => {
+  const evil = "a\u001B]52;c;aGFja2Vk\u0007\u001B[2Jb\u009B31m.txt";
+  const cwd = tempFolder({ [evil]: "x\n" });
+  mkdirSync(join(cwd, ".git"));
+  writeFileSync(join(cwd, ".git/HEAD"), "ref: refs/heads/\u001B]2;owned\u0007branch\n");
+  const { program } = await openScreen(
+    [
+      calls("glob", { pattern: "*" }),
+      calls("read", { path: evil }),
+      calls("write", { path: `new-${evil}`, content: "y\n" }),
+      says("Seen."),
+    ],
+    { cwd, args: ["--permission-mode", "acceptEdits"] },
+  );
+  program.type("@a");
+  await program.shows(".txt");
+  program.type(KEYS.ctrl("u"));
+  program.type("go\r");
+  await program.shows("Seen.");
+  program.type("/diff\r");
+  await program.shows("Changes");
+  const { written } = program.emulator;
+  expect({
+    clipboard: written.includes("\u001B]52"),
+    title: written.includes("\u001B]2;owned"),
+    clear: written.includes("\u001B[2J"),
+    c1: /[\u0080-\u009F]/.test(written),
+    bell: written.replaceAll(/\u001B\]2;[^\u0007\u001B]*\u0007/g, "").includes("\u0007"),
+  }).toEqual({ clipboard: false, title: false, clear: false, c1: false, bell: false });
+});
+
+test("an Enter on its way when a question appears answers nothing", async () => {
+  const { program } = await openScreen([calls("bash", { command: "touch made" }), says("Did not.")]);
+  program.type("go\r");
+  await program.shows("bash wants to run");
+  program.type("\r\u001B[B\r11\r");
+  await program.shows("5. No, and stop");
+  program.type("abc 1 def");
+  await program.shows("2 s");
+  expect([
+    existsSync(join(program.cwd, "made")),
+    program.emulator.screen.some((row) => row.includes("wants to run")),
+  ]).toEqual([false, true]);
+});
+
+test("what the shell printed before stays in the scrollback, whatever the width of the window does", async () => {
+  const { close, server } = await startScreen(
+    [says(Array.from({ length: 40 }, (_, at) => `row ${at}`).join("\n\n"))],
+    {
+      cwd: tempFolder(),
+      home: tempFolder(),
+    },
+  );
+  const program = openTerminal({
+    command: ["bash", "--norc", "--noprofile", "-i"],
+    env: { ...modelEnv(server), PS1: "prompt> " },
+  });
+  await program.shows("prompt>");
+  program.type(`for i in $(seq 1 50); do echo before-$i; done; ${process.execPath} ${BIN}\r`);
+  await program.shows(READY);
+  program.type("go\r");
+  await program.shows("row 39");
+  for (const columns of [40, 100, 30, 80]) {
+    await program.resize({ columns, rows: 24 });
+    program.type("x");
+    await program.shows((screen) => screen.includes("❯ x"));
+  }
+  program.type(KEYS.ctrl("c"));
+  await program.hides("❯ xxxx");
+  program.type(KEYS.ctrl("d"));
+  await program.shows("To go on");
+  const text = program.emulator.rows.join("\n");
+  const seen = Array.from(
+    { length: 50 },
+    (_, at) => text.split(new RegExp(`before-${at + 1}\\b`)).length - 1,
+  );
+  expect(seen).toEqual(Array.from({ length: 50 }, () => 1));
+  await close();
+});
+
+test("a reply of the terminal that comes after the end is typed into no shell", async () => {
+  const { close, server } = await startScreen([says("Hello.")], { cwd: tempFolder(), home: tempFolder() });
+  const program = openTerminal({
+    command: ["bash", "--norc", "--noprofile", "-i"],
+    env: { ...modelEnv(server), PS1: "prompt> " },
+    answers: false,
+  });
+  await program.shows("prompt>");
+  program.type(`${process.execPath} ${BIN}\r`);
+  await program.shows(READY);
+  program.type(KEYS.ctrl("d"));
+  program.type("\u001B]11;rgb:0000/0000/0000\u001B\\\u001B[?62;22c");
+  await program.shows((screen) => screen.split("prompt>").length === 3);
+  program.type("echo the shell\r");
+  await program.shows((screen) => /^the shell$/m.test(screen));
+  expect(rowsOf(program).filter((row) => row.includes("rgb:") || row.includes("62;22c"))).toEqual([]);
+  await close();
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
