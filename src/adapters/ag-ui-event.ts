@@ -2,7 +2,7 @@ import type { RunResult } from "../core/agent/result.ts";
 import type { Json } from "../core/base/errors.ts";
 
 /** Whose an event is: that of a subagent, or, without the id, the run's own. */
-interface Attributed {
+interface RunAttributes {
   readonly subagentRunId?: string;
 }
 
@@ -57,7 +57,7 @@ export type AgUiEvent =
   | AgUiVoiceEvent;
 
 /** Events that are one run's or one subagent's. */
-export type AgUiVoiceEvent = Attributed &
+export type AgUiVoiceEvent = RunAttributes &
   (
     | { readonly type: "TEXT_MESSAGE_START"; readonly messageId: string; readonly role: "assistant" }
     | { readonly type: "TEXT_MESSAGE_CONTENT"; readonly messageId: string; readonly delta: string }

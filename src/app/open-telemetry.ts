@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../core/agent/event.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import { openTelemetryObserver } from "../telemetry/open-telemetry.ts";
 import type { OpenTelemetryApi } from "../telemetry/open-telemetry-api.ts";
+import { openTelemetryObserver } from "../telemetry/open-telemetry-observer.ts";
 import type { OpenTelemetryConfig } from "./config/config-schema.ts";
 
 /** Sends what runs do to OpenTelemetry. */

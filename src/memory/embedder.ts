@@ -16,7 +16,7 @@ export interface Embedder {
   ): Promise<readonly ArrayLike<number>[]>;
 }
 
-/** What {@link vectorsOf} works with. */
+/** Options of {@link vectorsOf}. */
 export interface EmbedOptions {
   readonly embedder: Embedder | undefined;
   /** Milliseconds the embedder may take. */

@@ -101,7 +101,7 @@ export function setAside(
 /** Thrown for a database whose own check finds a fault. */
 class DamagedDatabase extends Error {}
 
-/** Whether an error says that the file is no sound database. */
+/** True when an error says that the file is no sound database. */
 export function isDamage(error: unknown): boolean {
   return error instanceof DamagedDatabase || isDamagedDatabase(error);
 }

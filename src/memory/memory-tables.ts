@@ -80,7 +80,7 @@ export function touch(database: DatabaseSync, ids: readonly number[], time: numb
   }
 }
 
-/** What is looked for. */
+/** A query. */
 export interface Search extends QueryTerms {
   readonly vector: Float32Array | undefined;
   /** Of the vector. */

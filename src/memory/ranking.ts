@@ -20,7 +20,7 @@ export interface RankingOptions {
 }
 
 /** A candidate with its place. */
-export interface Ranked {
+export interface RankedRecord {
   readonly id: number;
   readonly score: number;
 }
@@ -36,7 +36,7 @@ const MIN_RELEVANCE = 0.001;
  * 0.3 nothing). Beside better ones a record is left out that shares only words with the query which most records have. Equal
  * scores: the newer one first. A record from the future counts as new.
  */
-export function rank(candidates: Iterable<Candidate>, options: RankingOptions): readonly Ranked[] {
+export function rank(candidates: Iterable<Candidate>, options: RankingOptions): readonly RankedRecord[] {
   const { now, limit, halfLifeMs, recencyWeight } = options;
   const all = [...candidates];
   const best = all.reduce((most, { text = 0 }) => Math.max(most, text), 0);

@@ -27,8 +27,8 @@ export class SimpleLongTermMemory implements LongTermMemory {
   readonly #settings: StoreSettings;
   readonly #terms = new TermReader();
   /** By the key of their text, oldest first. */
-  readonly #records = new Map<string, Filed>();
-  readonly #byKeyword = new Map<string, Set<Filed>>();
+  readonly #records = new Map<string, KeywordRecord>();
+  readonly #byKeyword = new Map<string, Set<KeywordRecord>>();
   #lastId = 0;
 
   /** Throws `invalid_argument` for a limit that is none. */
@@ -75,8 +75,8 @@ export class SimpleLongTermMemory implements LongTermMemory {
   }
 
   /** The texts filed under any of the keywords, with how many of them. */
-  #sharing(keywords: readonly string[]): ReadonlyMap<Filed, number> {
-    const shared = new Map<Filed, number>();
+  #sharing(keywords: readonly string[]): ReadonlyMap<KeywordRecord, number> {
+    const shared = new Map<KeywordRecord, number>();
     for (const keyword of keywords)
       for (const filed of this.#byKeyword.get(keyword) ?? []) shared.set(filed, (shared.get(filed) ?? 0) + 1);
     return shared;
@@ -106,7 +106,7 @@ export class SimpleLongTermMemory implements LongTermMemory {
   }
 }
 
-interface Filed {
+interface KeywordRecord {
   readonly id: number;
   readonly text: string;
   readonly time: number;

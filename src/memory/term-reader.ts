@@ -1,4 +1,4 @@
-/** What a text is found by. */
+/** Terms a text is found by. */
 interface IndexTerms {
   /** Its words, folded, as often as they occur. */
   readonly words: readonly string[];
@@ -6,7 +6,7 @@ interface IndexTerms {
   readonly parts: readonly string[];
 }
 
-/** What a search asks for. */
+/** Terms of a query. */
 export interface QueryTerms {
   readonly terms: readonly string[];
   /** What to ask for when the terms find nothing: Chinese characters one by one. */

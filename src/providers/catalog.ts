@@ -19,7 +19,7 @@ export interface Preset {
   readonly local?: boolean;
   /** A model to begin with. Absent where there is none that everybody has. */
   readonly defaultModel?: string;
-  /** What a person should know. */
+  /** Notices for a person. */
   readonly note?: string;
 }
 

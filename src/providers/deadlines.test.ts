@@ -10,7 +10,7 @@ const LIMITS = {
   requestTimeoutMs: 60_000,
 };
 
-interface Watched {
+interface WatchedStream {
   readonly deadlines: Deadlines;
   /** Lets time pass, then does something. */
   readonly after: (ms: number, step: () => void) => Promise<void>;
@@ -18,7 +18,7 @@ interface Watched {
   readonly ended: () => { readonly limit: unknown; readonly at: number } | undefined;
 }
 
-function watch(limits: Partial<typeof LIMITS> = {}): Watched {
+function watch(limits: Partial<typeof LIMITS> = {}): WatchedStream {
   const clock = new FakeClock();
   const start = clock.elapsed();
   let end: { readonly limit: unknown; readonly at: number } | undefined;

@@ -3,7 +3,7 @@ import type { NanoAgentError } from "../core/base/errors.ts";
 import type { HttpTimeouts } from "./http.ts";
 import { timeoutError } from "./http-error.ts";
 
-/** What {@link Deadlines} watches. */
+/** Settings of {@link Deadlines}. */
 export interface DeadlinesOptions {
   readonly clock: Clock;
   readonly timeouts: HttpTimeouts;

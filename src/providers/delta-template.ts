@@ -149,7 +149,7 @@ function endOfNumber(data: string, at: number): number {
   }
 }
 
-/** Whether the characters stand for themselves: no escape, and no control character, which JSON would refuse. */
+/** True when the characters stand for themselves: no escape, and no control character, which JSON would refuse. */
 function isPlain(literal: string): boolean {
   for (let at = 0; at < literal.length; at++) {
     const code = literal.charCodeAt(at);

@@ -5,7 +5,7 @@ import { cutError, hostOf, networkError, redirectTarget } from "./http-error.ts"
 /** The part of the Fetch standard a transport needs. `globalThis.fetch` has this type. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 
-/** What {@link Fetch} is called with. */
+/** Options of {@link Fetch}. */
 export interface FetchInit {
   readonly method: "POST";
   readonly headers: Record<string, string>;

@@ -71,7 +71,7 @@ export interface ProxyOptions {
   readonly noProxy?: string;
 }
 
-/** Whether a host name, as it stands in a parsed address, is this machine itself. */
+/** True when a host name, as it stands in a parsed address, is this machine itself. */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === "localhost" ||

@@ -1,7 +1,7 @@
 import type { ModelInfo, ModelPrice } from "../core/model/model.ts";
 
 /**
- * What is known about well-known models without asking anybody: context window, largest answer, list price. `undefined` for all
+ * Facts known about well-known models without asking anybody: context window, largest answer, list price. `undefined` for all
  * others. Matches the id itself, dated ids (`claude-sonnet-4-5-20250929`) and `-latest`; a gateway's prices are its own, so only
  * the makers' providers are looked up.
  *

@@ -2,7 +2,7 @@ import type { ModelInfo, ModelPrice } from "../core/model/model.ts";
 
 /** The port to somebody's list of prices and windows. */
 export interface PriceCatalog {
-  /** What is known about a model; `undefined` when it is not in the list. Unknown figures are absent, never 0. */
+  /** Facts known about a model; `undefined` when it is not in the list. Unknown figures are absent, never 0. */
   readonly find: (provider: string, id: string) => ModelInfo | undefined;
 }
 

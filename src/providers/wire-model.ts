@@ -45,7 +45,7 @@ export function createWireModel(options: WireModelOptions): Model {
   const { info, clock = systemClock, random = Math.random } = options;
   const recovery = new Recovery({ limits: settings, info, clock, random });
   const fitted = windowFitter(options);
-  const shared: Shared = { options, settings, pause, recovery, fitted, encode: undefined };
+  const shared: SharedState = { options, settings, pause, recovery, fitted, encode: undefined };
   return {
     provider: options.provider,
     id: options.id,
@@ -55,7 +55,7 @@ export function createWireModel(options: WireModelOptions): Model {
 }
 
 /** What all calls of one model share. The encoder keeps the text of messages it has serialised. */
-interface Shared {
+interface SharedState {
   readonly options: WireModelOptions;
   readonly settings: NetworkSettings;
   readonly pause: RatePause;
@@ -91,14 +91,14 @@ class WireCall {
     onLeave: () => this.#end(),
     onPressure: (high) => this.#attempt?.hold(high),
   });
-  readonly #shared: Shared;
+  readonly #shared: SharedState;
   readonly #recovery: RequestRecovery;
   readonly #signal: AbortSignal | undefined;
   #attempt: Attempt | undefined;
   #wait: AbortController | undefined;
   #ended = false;
 
-  constructor(shared: Shared, request: ModelRequest, options: ModelCallOptions) {
+  constructor(shared: SharedState, request: ModelRequest, options: ModelCallOptions) {
     this.#shared = shared;
     this.#recovery = shared.recovery.begin(request);
     this.#signal = options.signal;

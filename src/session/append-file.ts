@@ -8,7 +8,7 @@ export interface AppendCalls {
   readonly sync: (descriptor: number) => Promise<void>;
 }
 
-/** What an {@link AppendFile} is opened with. */
+/** Options of {@link AppendFile}. */
 export interface AppendFileOptions {
   /** Folders that hold a new entry, which must reach the disk with the first bytes. */
   readonly newEntriesIn?: readonly string[];

@@ -10,11 +10,11 @@ export interface RecordPlace extends EntryBase {
   readonly end: number;
 }
 
-/** What a line of a session file holds. */
+/** Content of a line of a session file. */
 export interface DecodedLine {
   /** Whole records with a right checksum; more than one when a newline was lost. */
   readonly records: readonly RecordPlace[];
-  /** What is wrong with the line, in a few words; absent when nothing is. */
+  /** The fault of the line, in a few words; absent when nothing is. */
   readonly damage?: string;
   /** Set when the line says it is of a newer version, which is looked at before anything else. */
   readonly newerVersion?: number;
@@ -164,14 +164,14 @@ function recordsWithin(bytes: Uint8Array, text: string, sumOf: Checksum): Record
   return records;
 }
 
-interface Salvaged {
+interface SalvagedEntry {
   readonly bytes: Uint8Array;
   readonly text: string;
   readonly records: readonly RecordPlace[];
   readonly version: unknown;
 }
 
-function damageOf({ bytes, text, records, version }: Salvaged): string {
+function damageOf({ bytes, text, records, version }: SalvagedEntry): string {
   const used = records.reduce((sum, { start, end }) => sum + end - start, 0);
   if (records.length > 0 && used === bytes.length) return `${records.length} records on one line, all used`;
   const rest = records.length === 0 ? "" : `; ${records.length} whole in the same line used`;

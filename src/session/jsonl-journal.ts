@@ -23,7 +23,7 @@ export interface JsonlJournalOptions {
   readonly calls?: AppendCalls;
 }
 
-/** What a new session begins with. */
+/** Facts a new session begins with. */
 export interface NewSession extends JsonlJournalOptions {
   readonly sessionId: string;
   readonly cwd: string;

@@ -20,7 +20,7 @@ export function ownIdentity(): ProcessIdentity {
   return { pid, start, host: hostname(), boot: bootId() };
 }
 
-/** Whether a process still runs. `unknown` for one of another machine. */
+/** True when a process still runs. `unknown` for one of another machine. */
 export function processState(identity: ProcessIdentity): "running" | "ended" | "unknown" {
   if (identity.host !== hostname()) return "unknown";
   if (identity.boot !== bootId()) return "ended";
@@ -35,7 +35,7 @@ function bootId(): string {
   return readIfThere("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
 }
 
-/** Whether the number belongs to a process. */
+/** True when the number belongs to a process. */
 function isTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -34,7 +34,7 @@ export function* readEntries(
   for (const record of readRecords(descriptor, records)) if (isJournalEntry(record)) yield record;
 }
 
-/** Whether a record is an entry of the conversation's journal, and none about the file itself. */
+/** True when a record is an entry of the conversation's journal, and none about the file itself. */
 export function isJournalEntry(record: AnyRecord): record is JournalEntry & AnyRecord {
   return isStoredEntry(record) && record.type !== "session" && record.type !== "rewind";
 }
@@ -50,7 +50,7 @@ export function parseRecord(text: string): AnyRecord | undefined {
   }
 }
 
-/** Whether a record is of a known type and has the fields that whoever folds it relies on. */
+/** True when a record is of a known type and has the fields that whoever folds it relies on. */
 export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRecord {
   switch (record.type) {
     case "session":

@@ -13,7 +13,7 @@ export interface InterruptedCall {
   readonly outcome: "unknown" | "never_ran";
 }
 
-/** What had to be put right to go on with a session. Nothing of it changes the file. */
+/** Repairs that were needed to go on with a session. Nothing of it changes the file. */
 export interface RepairReport {
   readonly damaged: readonly DamagedLine[];
   /** Ids of calls whose result was left out because the call itself is gone. */
@@ -22,7 +22,7 @@ export interface RepairReport {
   readonly interrupted: readonly InterruptedCall[];
 }
 
-/** Whether a report has anything to tell. */
+/** True when a report has anything to tell. */
 export function hasRepairs({ damaged, droppedResults, interrupted }: RepairReport): boolean {
   return damaged.length + droppedResults.length + interrupted.length > 0;
 }

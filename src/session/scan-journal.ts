@@ -22,7 +22,7 @@ export interface IndexedRecord {
   readonly length: number;
 }
 
-/** What a session file holds, without what its records say. */
+/** Content of a session file, without what its records say. */
 export interface JournalScan {
   /** Whole records in the order of the file, each id once. */
   readonly records: readonly IndexedRecord[];

@@ -8,7 +8,7 @@ export function sessionError(
   return new NanoAgentError("journal", message, options);
 }
 
-/** What the file system refused, in words: `No space left on device (ENOSPC)`. */
+/** The refusal of the file system, in words: `No space left on device (ENOSPC)`. */
 export function systemReason(error: unknown): string {
   const code = systemCode(error);
   const known = code === undefined ? undefined : REASONS[code];

@@ -91,7 +91,7 @@ export function makePrivateFolders(folder: string): readonly string[] {
   return makeFolders(folder, { exists: existsSync, parentOf: dirname, make });
 }
 
-/** Whether the folder had to be made. */
+/** True when the folder had to be made. */
 function makePrivate(path: string): boolean {
   const isNew = !isFolder(path);
   if (isNew) makePrivateFolders(path);
@@ -99,7 +99,7 @@ function makePrivate(path: string): boolean {
   return isNew;
 }
 
-/** Whether there is a folder; throws `journal` for anything else in its place. */
+/** True when there is a folder; throws `journal` for anything else in its place. */
 export function isFolder(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return false;

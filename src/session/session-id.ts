@@ -2,7 +2,7 @@ import { NanoAgentError } from "../core/base/errors.ts";
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 
-/** Whether a text can name a session: `[A-Za-z0-9][A-Za-z0-9_-]{0,127}`, so that it is a file name and nothing more. */
+/** True when a text can name a session: `[A-Za-z0-9][A-Za-z0-9_-]{0,127}`, so that it is a file name and nothing more. */
 export function isSessionId(text: string): boolean {
   return SESSION_ID.test(text);
 }

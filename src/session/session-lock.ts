@@ -38,7 +38,7 @@ export class SessionLock {
     this.takenFrom = takenFrom;
   }
 
-  /** Whether the lock is still this one. */
+  /** True when the lock is still this one. */
   isHeld(): boolean {
     return readHolder(this.#path)?.token === this.token;
   }

@@ -4,7 +4,7 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
 import { spendingSetAside } from "./set-aside-spending.ts";
 
-/** What an {@link UnkeptJournal} begins with. */
+/** Options of {@link UnkeptJournal}. */
 export interface UnkeptJournalOptions {
   readonly sessionId: string;
   /** The conversation so far. Default: none. */

@@ -1,4 +1,3 @@
-export { type OpenTelemetryOptions, openTelemetryObserver } from "./open-telemetry.ts";
 export type {
   OpenTelemetryApi,
   OtelAttributes,
@@ -8,4 +7,5 @@ export type {
   OtelSpan,
   OtelTracer,
 } from "./open-telemetry-api.ts";
+export { type OpenTelemetryOptions, openTelemetryObserver } from "./open-telemetry-observer.ts";
 export { type LogService, type LogSink, runLog } from "./run-log.ts";

@@ -4,7 +4,7 @@ import type { Fields, Violations } from "./request-violations.ts";
 /** Cache marks one request may have. */
 const MAX_CACHE_MARKS = 4;
 
-/** What the Messages API would refuse (https://docs.anthropic.com/en/api/messages). */
+/** Violations of the Messages API (https://docs.anthropic.com/en/api/messages). */
 export function checkAnthropicRequest(body: Fields, found: Violations): void {
   found.nonEmpty("model", body["model"]);
   const maxTokens = body["max_tokens"];
@@ -20,7 +20,7 @@ export function checkAnthropicRequest(body: Fields, found: Violations): void {
   checkMessages(found.objects("messages", body["messages"]), found);
 }
 
-/** What extended thinking excludes. */
+/** Options that extended thinking excludes. */
 function checkSampling(body: Fields, found: Violations): void {
   const { thinking, temperature, top_k, top_p, tool_choice, max_tokens } = body;
   const type = isRecord(thinking) ? thinking["type"] : undefined;

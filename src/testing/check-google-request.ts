@@ -1,7 +1,7 @@
 import { isRecord } from "../core/base/json.ts";
 import type { Fields, Violations } from "./request-violations.ts";
 
-/** What `generateContent` would refuse (https://ai.google.dev/api/generate-content). */
+/** Violations of `generateContent` (https://ai.google.dev/api/generate-content). */
 export function checkGoogleRequest(body: Fields, found: Violations): void {
   const system = body["systemInstruction"] ?? body["system_instruction"];
   if (system !== undefined) checkContent("systemInstruction", isRecord(system) ? system : {}, found);

@@ -1,7 +1,7 @@
 import { isRecord } from "../core/base/json.ts";
 import type { Fields, Violations } from "./request-violations.ts";
 
-/** What Chat Completions would refuse (https://platform.openai.com/docs/api-reference/chat/create). */
+/** Violations of Chat Completions (https://platform.openai.com/docs/api-reference/chat/create). */
 export function checkOpenAiChatRequest(body: Fields, found: Violations): void {
   found.nonEmpty("model", body["model"]);
   if (body["stream_options"] !== undefined && body["stream"] !== true)

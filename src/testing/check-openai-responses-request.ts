@@ -4,7 +4,7 @@ import type { Fields, Violations } from "./request-violations.ts";
 /** Tokens below which the API refuses a limit. */
 const MIN_OUTPUT_TOKENS = 16;
 
-/** What the Responses API would refuse (https://platform.openai.com/docs/api-reference/responses/create). */
+/** Violations of the Responses API (https://platform.openai.com/docs/api-reference/responses/create). */
 export function checkOpenAiResponsesRequest(body: Fields, found: Violations): void {
   found.nonEmpty("model", body["model"]);
   const limit = body["max_output_tokens"];

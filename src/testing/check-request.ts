@@ -7,7 +7,7 @@ import { checkOpenAiResponsesRequest } from "./check-openai-responses-request.ts
 import { Violations } from "./request-violations.ts";
 
 /**
- * What a vendor would refuse in a request, judged strictly by its documentation and known refusals: every tool call answered
+ * Requests that vendor refuse in a request, judged strictly by its documentation and known refusals: every tool call answered
  * exactly once and directly, ids unique, nothing empty that may not be, roles in order, well-formed text, valid tools.
  * One sentence each, with the place; empty for a request without fault. At most fifty.
  */

@@ -31,7 +31,7 @@ interface Answer {
   readonly body: string;
   /** Sizes of the pieces in which the body arrived. */
   readonly pieces: readonly number[];
-  /** Whether the connection broke before the body was whole. */
+  /** True when the connection broke before the body was whole. */
   readonly broken: boolean;
 }
 

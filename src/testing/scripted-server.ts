@@ -281,15 +281,15 @@ async function readRequest(message: IncomingMessage): Promise<RecordedRequest | 
   return { method, path, headers, body, wire, violations };
 }
 
-interface Received {
+interface ReceivedRequest {
   readonly path: string;
   readonly headers: { readonly [name: string]: string | undefined };
   readonly body: unknown;
   readonly isUtf8: boolean;
 }
 
-/** What is wrong with a request beside its body: the encoding, the content type, and that it must ask for a stream. */
-function violationsOf(wire: WireName, { path, headers, body, isUtf8 }: Received): readonly string[] {
+/** The fault of a request beside its body: the encoding, the content type, and that it must ask for a stream. */
+function violationsOf(wire: WireName, { path, headers, body, isUtf8 }: ReceivedRequest): readonly string[] {
   const found = [...checkRequest(wire, body)];
   if (!isUtf8) found.push("body is not UTF-8");
   if (headers["content-type"]?.startsWith("application/json") !== true)

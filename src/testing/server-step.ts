@@ -1,7 +1,7 @@
 import type { WireName } from "../core/message/block.ts";
 import type { ScriptAnswer } from "./script.ts";
 
-/** What the server recorded of a request. */
+/** Record of a request. */
 export interface RecordedRequest {
   readonly method: string;
   /** Path and query. */

@@ -11,7 +11,7 @@ export interface SpeechContext {
   readonly model: string;
   /** Characters of one delta. */
   readonly chunkSize: number;
-  /** Whether the request asked for usage, where a wire asks. */
+  /** True when the request asked for usage, where a wire asks. */
   readonly wantsUsage: boolean;
   /** Number of this answer, from 1, for ids. */
   readonly number: number;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../core/base/errors.ts";
 import type { WireName } from "../core/message/block.ts";
 
-/** What a vendor's error says. `status` decides its type; without one, `code` decides the status. */
+/** Content of a vendor\'s error. `status` decides its type; without one, `code` decides the status. */
 export interface VendorFault {
   readonly code: ErrorCode;
   readonly message: string;

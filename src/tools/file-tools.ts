@@ -9,7 +9,7 @@ import { RipgrepLocator } from "./search/ripgrep.ts";
 import type { SearchToolOptions } from "./search/search-folder.ts";
 import { createWriteTool } from "./write-tool.ts";
 
-/** What {@link fileTools} takes: the options of all its tools. */
+/** Options of {@link fileTools}: the options of all its tools. */
 export interface FileToolsOptions extends FileToolOptions, SearchToolOptions {}
 
 /**

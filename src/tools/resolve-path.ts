@@ -6,7 +6,7 @@ import { isAbsolute, join, parse, resolve, sep } from "node:path";
 export interface PathBase {
   /** Folder that relative paths refer to. */
   readonly cwd: string;
-  /** What `~` stands for. Default: the home folder of the user. */
+  /** The folder `~` stands for. Default: the home folder of the user. */
   readonly home?: string;
 }
 

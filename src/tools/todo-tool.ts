@@ -2,7 +2,7 @@ import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
 
-/** What has become of an item of a todo list. */
+/** State of an item of a todo list. */
 export type TodoStatus = "pending" | "in_progress" | "completed";
 
 /** An item of a todo list. */

@@ -19,7 +19,7 @@ export interface Spoken {
 /** Tokens of the frame around a message, a block or a tool. */
 export const PART_TOKENS = 4;
 
-/** What is in a message: text, reasoning with its signature, calls as JSON, results, images. */
+/** Content of a message: text, reasoning with its signature, calls as JSON, results, images. */
 export function spokenIn({ content }: Message): Spoken {
   const texts: string[] = [];
   let images = 0;

@@ -9,7 +9,7 @@ export interface Note {
   readonly files: TouchedFiles;
 }
 
-/** What a {@link Note} is written from. */
+/** Options of {@link Note}. */
 export interface NoteFacts extends Note {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -44,7 +44,7 @@ export function noteMessage({ now, leftOut, summary, todo, files }: NoteFacts): 
   );
 }
 
-/** What a note says; undefined for any other message. */
+/** Content of a note; undefined for any other message. */
 export function readNote(message: Message): Note | undefined {
   if (message.role !== "user" || message.content.length !== 1) return undefined;
   const text = messageText(message);

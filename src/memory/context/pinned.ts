@@ -11,7 +11,7 @@ import { readNote } from "./note.ts";
 import { type FileAction, type TouchedFiles, touch, touchedBy } from "./touched-files.ts";
 
 /** What a compaction takes over word for word from the messages it replaces. */
-export interface Pinned {
+export interface PinnedMessages {
   /** What the user wrote, oldest first: the messages themselves, results of calls beside it left out. */
   readonly userMessages: readonly UserMessage[];
   /** The todo list as it was last written; undefined when there is none. */
@@ -22,7 +22,7 @@ export interface Pinned {
 const TODO_TOOL = "todo";
 
 /** Collects what is pinned of `messages`; what an earlier compaction pinned is taken over from its note. */
-export function pinnedOf(messages: readonly Message[]): Pinned {
+export function pinnedOf(messages: readonly Message[]): PinnedMessages {
   const userMessages: UserMessage[] = [];
   const files = new Map<string, Set<FileAction>>();
   let todo: string | undefined;
@@ -71,7 +71,7 @@ function todoText({ input }: ToolUseBlock, result: string): string | undefined {
   return result.trim().length > list.length / 4 ? result.trim() : list;
 }
 
-/** Whether a message answers tool calls. */
+/** True when a message answers tool calls. */
 export function answersCalls(message: Message): boolean {
   return (message.content as readonly ContentBlock[]).some((block) => block.type === "tool_result");
 }

@@ -1,7 +1,7 @@
 import { type Message, type UserMessage, userMessage } from "../../core/message/message.ts";
 import type { ContextSize } from "./context-meter.ts";
 import { cutResults, cutUserMessage } from "./cut-messages.ts";
-import { answersCalls, type Pinned, pinnedOf } from "./pinned.ts";
+import { answersCalls, type PinnedMessages, pinnedOf } from "./pinned.ts";
 
 /** How much of the room each part may take, in tokens. */
 export interface CompactionBudget {
@@ -19,7 +19,7 @@ export interface CompactionBudget {
 export interface CompactionPlan {
   /** What goes, oldest first; not empty. */
   readonly replaced: readonly Message[];
-  readonly pinned: Pinned;
+  readonly pinned: PinnedMessages;
   /** The user's own words of what goes, as they will stand: whole, or cut with a mark where they are too long. */
   readonly pins: readonly UserMessage[];
   /** Newest messages that had to be cut to fit; they come behind the note. */
@@ -51,7 +51,7 @@ export function planCompaction(
   };
 }
 
-/** Whether a conversation may be cut in front of the message at `at`. */
+/** True when a conversation may be cut in front of the message at `at`. */
 export function isSeam(messages: readonly Message[], at: number): boolean {
   const message = messages[at];
   return message === undefined || !answersCalls(message);

@@ -21,7 +21,7 @@ function answer(text: string): Reasoned {
   return { type: "answer", message: assistantMessage(text), finishReason: { unified: "stop", raw: "stop" } };
 }
 
-interface Asked {
+interface SummaryRequest {
   readonly requests: ModelRequest[];
   readonly warnings: string[];
   readonly task: CompactionTask;
@@ -31,7 +31,7 @@ function asked(
   messages: readonly Message[],
   changes: Partial<CompactionTask> = {},
   answers: readonly Reasoned[] = [],
-): Asked {
+): SummaryRequest {
   const requests: ModelRequest[] = [];
   const warnings: string[] = [];
   const task: CompactionTask = {

@@ -1,4 +1,4 @@
-/** What a summary is asked for with. */
+/** Request for a summary. */
 export interface SummaryPromptFacts {
   /** Milliseconds since the epoch. */
   readonly now: number;

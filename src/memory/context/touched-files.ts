@@ -1,9 +1,9 @@
 import type { ToolUseBlock } from "../../core/message/block.ts";
 
-/** What a tool did to a file. */
+/** Effect of a tool on a file. */
 export type FileAction = "read" | "written" | "edited";
 
-/** What was done to files, by path, in the order in which they were last touched. */
+/** Changes to files, by path, in the order in which they were last touched. */
 export type TouchedFiles = ReadonlyMap<string, ReadonlySet<FileAction>>;
 
 const FILE_TOOLS: ReadonlyMap<string, FileAction> = new Map([
@@ -13,13 +13,13 @@ const FILE_TOOLS: ReadonlyMap<string, FileAction> = new Map([
 ]);
 
 /** One thing done to one file. */
-export interface Touched {
+export interface FileTouch {
   readonly path: string;
   readonly action: FileAction;
 }
 
 /** What a call of a file tool did, also inside a `batch`; nothing for other tools. */
-export function touchedBy({ name, input }: Pick<ToolUseBlock, "name" | "input">): readonly Touched[] {
+export function touchedBy({ name, input }: Pick<ToolUseBlock, "name" | "input">): readonly FileTouch[] {
   const action = FILE_TOOLS.get(name);
   const path = input["path"];
   if (action !== undefined) return typeof path === "string" && path !== "" ? [{ path, action }] : [];

@@ -8,7 +8,7 @@ import type { CompactionPlan } from "./plan-compaction.ts";
 import { SUMMARISER, summaryPrompt, transcriptPrompt } from "./summary-prompt.ts";
 import { transcriptPieces } from "./transcript-text.ts";
 
-/** What a summary is written from. */
+/** Material of a summary. */
 export interface SummaryFacts {
   readonly task: CompactionTask;
   readonly plan: CompactionPlan;
@@ -46,9 +46,9 @@ export async function writeSummary(facts: SummaryFacts): Promise<WrittenSummary>
   return askByText(facts);
 }
 
-type Asked = WrittenSummary & { readonly isFinal?: boolean };
+type Attempt = WrittenSummary & { readonly isFinal?: boolean };
 
-async function askInPlace({ task, plan, now }: SummaryFacts, room: number | undefined): Promise<Asked> {
+async function askInPlace({ task, plan, now }: SummaryFacts, room: number | undefined): Promise<Attempt> {
   const { request, tools, messages, instructions } = task;
   const open = messages.at(-1)?.role === "assistant" && hasCalls(messages) ? -1 : undefined;
   const prompt = summaryPrompt({ now, kept: plan.kept + plan.cutTail.length, instructions });
@@ -123,7 +123,7 @@ function hasCalls(messages: CompactionTask["messages"]): boolean {
   return messages.at(-1)?.content.some((block) => block.type === "tool_use") === true;
 }
 
-function textOfAnswer(answer: Reasoned): Asked {
+function textOfAnswer(answer: Reasoned): Attempt {
   switch (answer.type) {
     case "answer": {
       const text = messageText(answer.message, "\n").trim();

@@ -14,9 +14,9 @@ import type {
 } from "./language-model.ts";
 import { aiSdkError } from "./sdk-error.ts";
 
-/** What {@link fromAiSdk} may be told beside the model. */
+/** Options of {@link fromAiSdk}. */
 export interface FromAiSdkOptions {
-  /** What is known about the model; the AI SDK does not say. */
+  /** Facts known about the model; the AI SDK does not say. */
   readonly info?: ModelInfo;
   /** Attempts after the first. Default 5. The SDK's `doStream` makes none of its own. */
   readonly maxRetries?: number;

@@ -1,7 +1,7 @@
 import type { Json } from "../../core/base/errors.ts";
 
 /**
- * What {@link import("./from-ai-sdk.ts").fromAiSdk} needs of a Vercel AI SDK language model, specification v3 (AI SDK 6) or v4
+ * As much of a Vercel AI SDK language model as {@link import("./from-ai-sdk.ts").fromAiSdk} needs, specification v3 (AI SDK 6) or v4
  * (AI SDK 7). Written down here so that neither `@ai-sdk/provider` nor its types have to be installed.
  */
 export interface AiSdkLanguageModel {

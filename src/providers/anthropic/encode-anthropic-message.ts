@@ -13,9 +13,9 @@ export interface EncodedMessage {
   readonly role: "user" | "assistant";
   readonly blocks: string;
   readonly count: number;
-  /** Whether the last block may carry a mark for caching. */
+  /** True when the last block may carry a mark for caching. */
   readonly cacheable: boolean;
-  /** Whether the first block is thinking. */
+  /** True when the first block is thinking. */
   readonly thinks: boolean;
 }
 

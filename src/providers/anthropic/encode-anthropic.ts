@@ -197,7 +197,7 @@ class TranscriptText {
     return { text: state === "" ? "" : `${text}]}`, startsWithThinking: this.#mayThink(messages) };
   }
 
-  /** Whether the open tool loop, if there is one, began with thinking. */
+  /** True when the open tool loop, if there is one, began with thinking. */
   #mayThink(messages: readonly Message[]): boolean {
     let results = false;
     for (let index = messages.length - 1; index >= 0; index--) {

@@ -10,12 +10,12 @@ const ACTION = /^[ \t]*(?:[*_]{2})?action(?:[*_]{2})?[ \t]*:(?:[*_]{2})?[ \t]*/i
 const INPUT = /^[ \t]*(?:[*_]{2})?action[ _]input(?:[*_]{2})?[ \t]*:(?:[*_]{2})?[ \t]*/im;
 const OBSERVATION = /^[ \t]*(?:[*_]{2})?observation(?:[*_]{2})?[ \t]*:/im;
 
-/** Whether a line begins a call. */
+/** True when a line begins a call. */
 export function beginsAction(line: string): boolean {
   return ACTION.test(line);
 }
 
-/** Whether a line that is still being written may yet begin a call. */
+/** True when a line that is still being written may yet begin a call. */
 export function mayBeginAction(line: string): boolean {
   const begun = line
     .trimStart()

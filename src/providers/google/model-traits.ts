@@ -7,11 +7,11 @@ export interface GoogleModelTraits {
   readonly maxBudget: number;
   /** Levels the model knows, in rising order. */
   readonly levels: readonly ThinkingLevel[];
-  /** Whether images may be parts of a function response. */
+  /** True when images may be parts of a function response. */
   readonly functionResponseParts: boolean;
-  /** Whether a step whose first call has no thought signature is refused. */
+  /** True when a step whose first call has no thought signature is refused. */
   readonly needsSignature: boolean;
-  /** Whether `systemInstruction` is accepted. */
+  /** True when `systemInstruction` is accepted. */
   readonly systemInstruction: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { FinishReason } from "../../core/model/model.ts";
 
-/** What is known about an answer beside the provider's word. */
+/** Facts known about an answer beside the provider's word. */
 export interface FinishFacts {
   readonly hasCalls: boolean;
   /** Text came in the field for refusals. */

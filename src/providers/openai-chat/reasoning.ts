@@ -8,7 +8,7 @@ export class ReasoningCollector {
   #field: ReasoningField | undefined;
   readonly #details: Record<string, Json | undefined>[] = [];
 
-  /** Whether the answer has any reasoning, visible or not. */
+  /** True when the answer has any reasoning, visible or not. */
   get seen(): boolean {
     return this.#text !== "" || this.#details.length > 0;
   }

@@ -28,7 +28,7 @@ export class ToolCallCollector {
     return this.#calls.filter((call) => call.name !== "").length;
   }
 
-  /** Whether the arguments of every call can be read. */
+  /** True when the arguments of every call can be read. */
   get whole(): boolean {
     return this.#calls.every(
       (call) => call.name === "" || parseToolInput(call.json).invalid_input === undefined,
@@ -134,7 +134,7 @@ interface Call {
 }
 
 /**
- * Whether a fragment begins another call although its number (or its lack of one) points to `known`: it has a name and another id,
+ * True when a fragment begins another call although its number (or its lack of one) points to `known`: it has a name and another id,
  * or a name after the arguments of `known` were complete.
  */
 function beginsAnew(known: Call, fragment: ToolCallFragment): boolean {

@@ -33,7 +33,7 @@ export class OutputItem {
     this.#identify(item);
   }
 
-  /** Whether the item was closed by the provider. */
+  /** True when the item was closed by the provider. */
   get isClosed(): boolean {
     return this.#whole !== undefined;
   }
@@ -162,7 +162,7 @@ export function isCall(type: string): boolean {
   return type === "function_call" || type === "custom_tool_call";
 }
 
-/** Whether a message holds a refusal. */
+/** True when a message holds a refusal. */
 export function isRefusal(item: ResponsesItem): boolean {
   return (item.content ?? []).some((part) => part.type === "refusal");
 }

@@ -20,12 +20,12 @@ import { type AnchoredFolder, anchorFolder } from "./anchored-folder.ts";
 import { DRAFT_PREFIX } from "./checkpoint-limits.ts";
 import { bytesOfKey, type PathKey, parentKey, partsOf } from "./path-key.ts";
 
-/** What {@link applyChanges} works with. */
+/** Options of {@link applyChanges}. */
 export interface ApplyOptions {
   readonly root: string;
   /** The kept bytes of a hash; undefined when they are gone. */
   readonly bytesOf: (hash: string) => Buffer | undefined;
-  /** Whether a path still is what the plan was made from; asked just before it is touched. */
+  /** True when a path still is what the plan was made from; asked just before it is touched. */
   readonly isAsPlanned: (path: PathKey) => boolean;
 }
 
@@ -155,7 +155,7 @@ function draftName(): string {
   return `${DRAFT_PREFIX}000000-${process.pid}-${Date.now().toString(36)}-${newUuid().slice(0, 8)}`;
 }
 
-/** Whether something must go before the new thing can come, or nothing comes. */
+/** True when something must go before the new thing can come, or nothing comes. */
 function isRemoval({ before, after }: FileChange): boolean {
   if (before === null) return false;
   return after === null || (before.type === "folder") !== (after.type === "folder");

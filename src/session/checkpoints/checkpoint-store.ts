@@ -71,7 +71,7 @@ export class CheckpointStore {
     return this.#known();
   }
 
-  /** Whether some bytes are kept. */
+  /** True when some bytes are kept. */
   has(name: string): boolean {
     return this.#pending.has(name) || this.#known().has(name);
   }

@@ -5,7 +5,7 @@ import { readSession } from "../read-session.ts";
 import { takeLock } from "../session-lock.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** What {@link collectUnused} works with. */
+/** Options of {@link collectUnused}. */
 export interface CollectOptions {
   readonly workspace: Workspace;
   /** Journal of the session at work, which nothing is taken from; undefined when none is. */

@@ -38,7 +38,7 @@ export class ContentKeeper {
     this.#passed += bytes;
   }
 
-  /** What stands at a path now; the bytes of a file are added to the store. Undefined when it vanished. Throws `checkpoint`. */
+  /** The state of a path now; the bytes of a file are added to the store. Undefined when it vanished. Throws `checkpoint`. */
   stateAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
     const checkedAt = Date.now();
     if (stats.isDirectory())

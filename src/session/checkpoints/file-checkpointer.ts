@@ -9,7 +9,7 @@ import { systemCode } from "../session-error.ts";
 import { isWithin, keyWithin, type PathKey } from "./path-key.ts";
 import type { Observation, Patience, Workspace } from "./workspace.ts";
 
-/** What a {@link FileCheckpointer} works with. */
+/** Options of {@link FileCheckpointer}. */
 export interface FileCheckpointerOptions {
   /** The folders it looks after; none stands in another. */
   readonly workspaces: readonly Workspace[];
@@ -260,7 +260,7 @@ function cannotKeep(error: unknown): Error {
   );
 }
 
-/** Whether a call may have changed a path: one of those it named, or a folder around one. */
+/** True when a call may have changed a path: one of those it named, or a folder around one. */
 function isWithinReach(reach: Reach, root: string, path: PathKey): boolean {
   if (reach === "anywhere") return true;
   return reach.some((each) => {

@@ -1,7 +1,7 @@
 import type { CheckpointHistory } from "./checkpoint-history.ts";
 import type { PathKey } from "./path-key.ts";
 
-/** What one turn of the model changed. */
+/** Changes of one turn. */
 export interface ChangedTurn {
   /** Number of the model's answer in its run, from 1. */
   readonly turn: number;
@@ -11,7 +11,7 @@ export interface ChangedTurn {
   readonly paths: readonly PathKey[];
 }
 
-/** What one run changed. */
+/** Changes of one run. */
 export interface ChangedRun {
   /** Counts from 1. */
   readonly run: number;

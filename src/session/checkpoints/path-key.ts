@@ -61,14 +61,14 @@ export function partsOf(key: PathKey): PathKey[] {
     .map((part) => keyOfBytes(Buffer.from(part, "latin1")));
 }
 
-/** Whether `key` is `folder` or stands below it. */
+/** True when `key` is `folder` or stands below it. */
 export function isWithin(key: PathKey, folder: PathKey): boolean {
   if (folder === "" || key === folder) return true;
   if (key.startsWith(RAW) === folder.startsWith(RAW)) return key.startsWith(`${folder}/`);
   return !folder.startsWith(RAW) && foldersAbove(key).includes(folder);
 }
 
-/** Whether a key names something that may be put back: below the root, by plain parts, and not in a repository's own folder. */
+/** True when a key names something that may be put back: below the root, by plain parts, and not in a repository's own folder. */
 export function isSafeKey(key: unknown): key is PathKey {
   if (typeof key !== "string" || key === "") return false;
   return partsOf(key).every(

@@ -13,12 +13,12 @@ export interface FileState extends FileFacts {
   readonly version: FileVersion | null;
 }
 
-/** What is known of a workspace: the newest state of every path that was looked at. */
+/** Facts known of a workspace: the newest state of every path that was looked at. */
 export interface FileIndex {
   readonly states: Map<PathKey, FileState>;
   /** True when all of the workspace was looked at, so that what is not in `states` was not there. */
   isComplete: boolean;
-  /** What was not looked into. */
+  /** Places that were not looked into. */
   omitted: readonly Omission[];
   /** Session that saw it last. */
   sessionId: string;
@@ -45,14 +45,14 @@ export function fileState(stats: Stats, version: FileVersion, checkedAt: number)
 const RACY_MS = 2000;
 
 /**
- * Whether what was seen still stands: same facts, and looked at long enough after the last change. The time of change (`ctime`) is set
+ * True when what was seen still stands: same facts, and looked at long enough after the last change. The time of change (`ctime`) is set
  * by the system alone and differs after every write, so that equal sizes and restored times hide nothing.
  */
 export function isUnchanged(state: FileState, stats: FileFacts): boolean {
   return hasFacts(state, stats) && state.checkedAt - state.ctimeMs > RACY_MS;
 }
 
-/** Whether the facts are those that were seen. */
+/** True when the facts are those that were seen. */
 export function hasFacts(state: FileFacts, stats: FileFacts): boolean {
   return (
     state.mtimeMs === stats.mtimeMs &&
@@ -73,7 +73,7 @@ export function unkept(stats: Stats, reason: OmissionReason): FileVersion {
   return { type: "unkept", reason, mark: markOf(stats) };
 }
 
-/** Whether a file was seen and its content never read, for want of time. */
+/** True when a file was seen and its content never read, for want of time. */
 export function isUnread(state: FileState | undefined): boolean {
   return state?.version?.type === "unkept" && state.version.reason === "no_time";
 }
@@ -83,7 +83,7 @@ export function markOf({ mode, size, mtimeMs, ino }: FileFacts): string {
   return `${mode.toString(8)}:${size}:${mtimeMs}:${ino}`;
 }
 
-/** Whether two versions are the same to whoever looks at the files. */
+/** True when two versions are the same to whoever looks at the files. */
 export function isSameVersion(left: FileVersion | null, right: FileVersion | null): boolean {
   if (left === null || right === null) return left === right;
   switch (left.type) {
@@ -98,7 +98,7 @@ export function isSameVersion(left: FileVersion | null, right: FileVersion | nul
   }
 }
 
-/** Whether nothing changed between two looks: by what stands there or, where it is not kept, by its facts. */
+/** True when nothing changed between two looks: by what stands there or, where it is not kept, by its facts. */
 export function isSameState(before: FileState, after: FileState): boolean {
   if (before.version?.type !== "unkept" && after.version?.type !== "unkept")
     return isSameVersion(before.version, after.version);

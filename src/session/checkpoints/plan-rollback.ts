@@ -25,13 +25,13 @@ export type Obstacle =
   /** What stood there is not kept. */
   | "lost";
 
-/** What is to be done with one path. */
+/** Plan for one path. */
 export interface PlannedPath {
   readonly change: FileChange;
   readonly obstacle?: Obstacle;
 }
 
-/** What stands at a path now. */
+/** The state of a path now. */
 export interface SeenPath {
   readonly version: FileVersion | null;
   /** Tells it from other versions, where it is not kept. */
@@ -94,7 +94,7 @@ export function omissionsIn(steps: readonly HistoryStep[]): Omission[] {
   return [...found.values()];
 }
 
-/** Whether a path is among those wanted, or a folder that one of them stood in. */
+/** True when a path is among those wanted, or a folder that one of them stood in. */
 function isWanted(path: PathKey, before: FileVersion | null, within: readonly PathKey[]): boolean {
   return within.some(
     (wanted) => isWithin(path, wanted) || (before?.type === "folder" && isWithin(wanted, path)),

@@ -22,7 +22,7 @@ import {
 } from "./plan-rollback.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** What a rollback works on. */
+/** Place a rollback works on. */
 export interface RollbackPlace {
   /** The journal of the session, open for writing; no run is at work on it. */
   readonly journal: Journal;
@@ -50,7 +50,7 @@ export interface LeftPath {
   readonly reason: Obstacle;
 }
 
-/** What became of a rollback. */
+/** Outcome of a rollback. */
 export interface RollbackReport {
   /** `refused`: nothing was done, see `left`. `nothing`: there was nothing to do. `finished`: one that was cut was brought to its end, and nothing else done. */
   readonly status: "done" | "refused" | "nothing" | "finished";
@@ -125,7 +125,7 @@ interface RootStories {
   readonly stories: readonly PathStory[];
 }
 
-interface Planned {
+interface RootPlan {
   readonly workspace: Workspace;
   readonly doable: readonly FileChange[];
   readonly left: readonly LeftPath[];
@@ -171,7 +171,7 @@ async function rollBack(
   return { ...report, status: "done", changes: done, failed };
 }
 
-function plan(workspace: Workspace, stories: readonly PathStory[], force: boolean): Planned {
+function plan(workspace: Workspace, stories: readonly PathStory[], force: boolean): RootPlan {
   workspace.look(stories.map(({ path }) => path));
   const planned = stories.flatMap((story): PlannedPath[] => {
     const { path } = story;
@@ -192,7 +192,7 @@ function plan(workspace: Workspace, stories: readonly PathStory[], force: boolea
 
 async function carryOut(
   { journal }: RollbackPlace,
-  { workspace, doable }: Planned,
+  { workspace, doable }: RootPlan,
   facts: RollbackFacts,
 ): Promise<FailedPath[]> {
   const entry = await journal.append({ type: "rollback", root: workspace.root, changes: doable, ...facts });

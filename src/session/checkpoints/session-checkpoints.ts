@@ -10,7 +10,7 @@ import { FileCheckpointer } from "./file-checkpointer.ts";
 import type { RollbackPlace } from "./rollback.ts";
 import { Workspace, type WorkspaceOptions } from "./workspace.ts";
 
-/** What {@link SessionCheckpoints} works with. */
+/** Options of {@link SessionCheckpoints}. */
 export interface SessionCheckpointsOptions {
   /** Folder that holds one folder for each workspace. */
   readonly folder: string;
@@ -85,7 +85,7 @@ export class SessionCheckpoints implements Checkpointer {
   }
 }
 
-/** What {@link rollbackPlace} works with. */
+/** Options of {@link rollbackPlace}. */
 export interface RollbackPlaceOptions {
   /** The folder the checkpoints of the session were kept in. */
   readonly folder: string;

@@ -4,7 +4,7 @@ import { systemCode } from "../session-error.ts";
 import { BULK_FOLDERS, type CheckpointLimits, DRAFT_PREFIX } from "./checkpoint-limits.ts";
 import { childKey, GIT, keyOfBytes, nativePath, type PathKey } from "./path-key.ts";
 
-/** What a walk is told. */
+/** Options of a walk. */
 export interface WalkOptions {
   /** Absolute path, links resolved. */
   readonly root: string;
@@ -156,7 +156,7 @@ function namesIn(path: string | Buffer): readonly PathKey[] {
   return readdirSync(path, "buffer").map(keyOfBytes);
 }
 
-/** What stands at a path, links not followed; undefined when nothing does, or nothing that can be seen. */
+/** The state of a path, links not followed; undefined when nothing does, or nothing that can be seen. */
 export function statsOf(path: string | Buffer): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

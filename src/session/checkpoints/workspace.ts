@@ -35,9 +35,9 @@ export interface WorkspaceOptions {
 
 /** How much a look may do for the first time. */
 export interface Patience {
-  /** Whether the content of one more file may be read. */
+  /** True when the content of one more file may be read. */
   readonly mayRead: () => boolean;
-  /** Whether one more folder may be looked into. */
+  /** True when one more folder may be looked into. */
   readonly mayOpen: () => boolean;
 }
 
@@ -46,7 +46,7 @@ const PATIENT: Patience = { mayRead: () => true, mayOpen: () => true };
 /** What a look found to be different from the look before. */
 export interface Observation {
   readonly changes: readonly FileChange[];
-  /** What was not looked into; `changed` where its own folder was touched. */
+  /** Places that were not looked into; `changed` where its own folder was touched. */
   readonly omitted: readonly Omission[];
 }
 
@@ -67,7 +67,7 @@ export class Workspace {
   /** What the look at work found: it counts when the bytes behind it are on the disk. */
   readonly #draft = new Map<PathKey, FileState | undefined>();
   readonly #marks = new Map<PathKey, number>();
-  /** Whether the store holds the index as it was when {@link save} was called last. */
+  /** True when the store holds the index as it was when {@link save} was called last. */
   #hasStoredIndex: boolean;
   #unread: Workspace["unread"] | undefined;
 
@@ -84,7 +84,7 @@ export class Workspace {
     this.#index = { ...(index ?? { states: new Map(), isComplete: false, omitted: [] }), sessionId };
   }
 
-  /** What was not looked into when all was looked at last. */
+  /** Places that were not looked into when all was looked at last. */
   get omitted(): readonly Omission[] {
     return this.#index.omitted;
   }
@@ -167,7 +167,7 @@ export class Workspace {
     return { changes, omitted: [] };
   }
 
-  /** What stood at a path when it was last looked at; undefined when it never was. */
+  /** The state of a path when it was last looked at; undefined when it never was. */
   versionOf(key: PathKey): FileVersion | null | undefined {
     return this.#index.states.get(key)?.version;
   }
@@ -178,7 +178,7 @@ export class Workspace {
     return state === undefined || state.version === null ? undefined : markOf(state);
   }
 
-  /** Whether a path still shows the facts it had when it was last looked at. */
+  /** True when a path still shows the facts it had when it was last looked at. */
   isAsSeen(key: PathKey): boolean {
     const state = this.#index.states.get(key);
     const stats = this.#statsWithin(key);
@@ -228,7 +228,7 @@ export class Workspace {
     }
   }
 
-  /** What stands at a path whose folders are folders and no links. */
+  /** The state of a path whose folders are folders and no links. */
   #statsWithin(key: PathKey): Stats | undefined {
     for (const folder of foldersAbove(key))
       if (statsOf(nativePath(this.root, folder))?.isDirectory() !== true) return undefined;
@@ -286,9 +286,9 @@ export class Workspace {
 
 interface Noting {
   readonly changes: FileChange[];
-  /** Whether it is known that nothing stood at a path that has no state. */
+  /** True when it is known that nothing stood at a path that has no state. */
   readonly isKnown: (key: PathKey) => boolean;
-  /** Whether there is time to read a file for the first time. */
+  /** True when there is time to read a file for the first time. */
   readonly mayRead: () => boolean;
 }
 

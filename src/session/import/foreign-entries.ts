@@ -11,7 +11,7 @@ export interface TimedEntry {
   readonly time: number | undefined;
 }
 
-/** What had to be put right so that the conversation can be sent. */
+/** Repairs that were needed so that the conversation can be sent. */
 export interface ImportRepairs {
   /** Calls without a result, which got one that says so. */
   unansweredCalls: number;
@@ -23,7 +23,7 @@ export interface ImportRepairs {
   emptyAnswers: number;
 }
 
-/** What entries are made with. */
+/** Options of the entries. */
 export interface EntryOptions {
   readonly sessionId: string;
   /** USD for usage of a model; undefined for an unknown price. */

@@ -34,7 +34,7 @@ export interface ForeignSession {
   /** Folder it worked in, as the file says. */
   readonly cwd: string | undefined;
   readonly items: readonly ForeignItem[];
-  /** What was left out on purpose, by kind. */
+  /** Records left out on purpose, by kind. */
   readonly leftOut: ReadonlyMap<string, number>;
   /** Records and blocks of kinds that are not known here, by kind. */
   readonly unknown: ReadonlyMap<string, number>;

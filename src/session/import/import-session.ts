@@ -22,7 +22,7 @@ export interface ImportOptions {
   readonly costOf?: (model: string, usage: Usage) => number | undefined;
 }
 
-/** What became of an imported file. */
+/** Outcome of an imported file. */
 export interface ImportReport {
   readonly file: string;
   readonly program: ForeignProgram;
@@ -34,7 +34,7 @@ export interface ImportReport {
   readonly calls: number;
   /** Lines that could not be used. */
   readonly damaged: readonly DamagedLine[];
-  /** What was left out on purpose, by kind. */
+  /** Records left out on purpose, by kind. */
   readonly leftOut: { readonly [kind: string]: number };
   /** Records and blocks of kinds that are not known, by kind; they were left out. */
   readonly unknown: { readonly [kind: string]: number };

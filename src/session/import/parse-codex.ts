@@ -214,7 +214,7 @@ function callBlock(item: Fields): ToolUseBlock {
   return { ...block, input: invalid === undefined ? input : { arguments: given } };
 }
 
-/** Whether the program wrote a message of the user by itself. */
+/** True when the program wrote a message of the user by itself. */
 function isProgramText(text: string): boolean {
   return /^(?:<(?:environment_context|user_instructions|permissions instructions|skills_instructions|INSTRUCTIONS)>|# AGENTS\.md instructions)/.test(
     text.trimStart(),

@@ -13,7 +13,7 @@ import type { ToolInput } from "../../core/message/block.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { subagentEntries } from "../session-steps.ts";
 
-/** What a journal says of one tool call. */
+/** Record of one tool call. */
 export interface RecordedCall {
   readonly callId: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export interface RecordedRun {
   readonly body: readonly JournalEntry[];
   /** Requests that subagents made. */
   readonly delegated: number;
-  /** Whether a person ended the run with the answer about a call of a subagent. */
+  /** True when a person ended the run with the answer about a call of a subagent. */
   readonly isStoppedInSubagent: boolean;
   /** Undefined when the run was cut. */
   readonly end: RunEndEntry | undefined;

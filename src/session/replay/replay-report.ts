@@ -25,7 +25,7 @@ export interface ReplayDifference {
   readonly replayed: string;
 }
 
-/** What a replay came to. */
+/** Outcome of a replay. */
 export interface ReplayReport {
   readonly same: boolean;
   readonly differences: readonly ReplayDifference[];

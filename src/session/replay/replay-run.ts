@@ -39,7 +39,7 @@ export interface ReplayTools {
 /** Makes what conducts a run, given the tools it has. */
 export type Conductor = (tools: readonly Tool[]) => (run: RunContext) => Promise<unknown>;
 
-/** What came of a run that was run again. */
+/** Outcome of a run that was run again. */
 export interface ReplayedRun {
   readonly facts: RunFacts;
   readonly entries: readonly JournalEntry[];

@@ -10,7 +10,7 @@ export interface RunFacts {
   readonly onMaxIterations: "summarize" | "last";
   /** Names of tools whose calls were left to the caller. */
   readonly externalTools: ReadonlySet<string>;
-  /** Whether somebody could be asked. */
+  /** True when somebody could be asked. */
   readonly hasApprover: boolean;
   /** Ids of the calls of the last answer; of all calls where the run has none. */
   readonly lastCalls: ReadonlySet<string>;
@@ -40,12 +40,12 @@ export function runFacts(run: RecordedRun): RunFacts {
 
 const SAID_BY_LOOP: ReadonlySet<UserEntry["code"]> = new Set(["nudge", "unreadable", "summarize"]);
 
-/** Whether the loop or a pattern says this by itself when the run is run again. A warning of the guard, which is off then, is not said. */
+/** True when the loop or a pattern says this by itself when the run is run again. A warning of the guard, which is off then, is not said. */
 export function isSaidByLoop(entry: UserEntry): boolean {
   return SAID_BY_LOOP.has(entry.code) || beginsNestedRun(entry);
 }
 
-/** Whether an entry is what a nested run was asked first. */
+/** True when an entry is what a nested run was asked first. */
 export function beginsNestedRun(entry: JournalEntry): boolean {
   if (entry.type !== "user_message" || entry.source !== "system") return false;
   return entry.scope !== undefined && entry.code === undefined;

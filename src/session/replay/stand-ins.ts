@@ -5,7 +5,7 @@ import type { Tool, ToolContext } from "../../core/tool/tool.ts";
 import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
 
-/** What stand-ins are made from. */
+/** Material of stand-ins. */
 interface StandInOptions {
   readonly run: RecordedRun;
   readonly facts: RunFacts;

@@ -17,12 +17,12 @@ export interface FoundSession extends SessionFile {
   readonly passages: number;
 }
 
-/** What a search came to. */
+/** Outcome of a search. */
 export interface SessionSearch {
   readonly sessions: readonly FoundSession[];
   /** How it was searched. */
   readonly by: "index" | "scan";
-  /** What a person should know: an index that was set aside, files that were not looked at. */
+  /** Notices for a person: an index that was set aside, files that were not looked at. */
   readonly notices: readonly string[];
 }
 
@@ -65,7 +65,7 @@ interface Search {
   readonly text: string;
   readonly sessions: readonly SessionFile[];
   readonly notices: string[];
-  /** Whether these are all sessions there are. */
+  /** True when these are all sessions there are. */
   readonly isComplete: boolean;
   readonly limit: number;
 }

@@ -27,7 +27,7 @@ export function foldText(text: string): FoldedText {
   return { text: decode(codes, length), offsets: offsets.subarray(0, length + 1) };
 }
 
-/** Whether a UTF-16 unit is a tab, a space or one of the Unicode blanks (zero-width characters are none). */
+/** True when a UTF-16 unit is a tab, a space or one of the Unicode blanks (zero-width characters are none). */
 export function isBlank(code: number): boolean {
   if (code < 128) return code === 32 || code === 9;
   return (

@@ -197,7 +197,7 @@ function foldedRange(text: EditedText, old: string): readonly Range[] | EditErro
   return [{ start: begin, end }];
 }
 
-/** Whether a text begins with the blanks at the end of a line. */
+/** True when a text begins with the blanks at the end of a line. */
 function startsWithBlankEnd(text: string): boolean {
   return isBlank(text.charCodeAt(0)) && /^[^\S\n]+\n/u.test(text);
 }

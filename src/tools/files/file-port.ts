@@ -51,7 +51,7 @@ export async function readPort(
 export interface FileToolOptions {
   /** Folder that relative paths refer to. Default: the working folder of the call. */
   readonly cwd?: string;
-  /** What `~` stands for in paths. Default: the home folder of the user. */
+  /** The folder `~` stands for in paths. Default: the home folder of the user. */
   readonly home?: string;
   /** What was read in a session. Tools made with the same one know of each other; default: one of its own. */
   readonly state?: FileState;

@@ -175,7 +175,7 @@ function isSame(before: FileStamp, now: FileStamp): boolean {
   return isUnchanged({ size, mtimeNs, ino }, now);
 }
 
-/** What changed between two versions of a file. */
+/** Differences between two versions of a file. */
 export interface FileDiff {
   /** Unified diff with three lines of context; absent when it would be too large or take too long. */
   readonly diff?: string;

@@ -18,7 +18,7 @@ export function stampOf(stats: BigIntStats, content?: Uint8Array): FileStamp {
     : { size, mtimeNs, ino, sha256: hash("sha256", content) };
 }
 
-/** Whether a file is as its stamp says: by content where that is known, else by size, time and inode. */
+/** True when a file is as its stamp says: by content where that is known, else by size, time and inode. */
 export function isUnchanged(stamp: FileStamp, now: FileStamp): boolean {
   if (stamp.sha256 !== undefined && now.sha256 !== undefined) return stamp.sha256 === now.sha256;
   return stamp.size === now.size && stamp.mtimeNs === now.mtimeNs && stamp.ino === now.ino;

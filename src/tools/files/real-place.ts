@@ -1,7 +1,7 @@
 import { fstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 
 /**
- * Whether an open file or folder is the one at the canonical `path`. On Linux the system says where a descriptor really is, whatever was put
+ * True when an open file or folder is the one at the canonical `path`. On Linux the system says where a descriptor really is, whatever was put
  * in the place of a folder on the way there. Elsewhere the path is looked at once more: links that are swapped to and fro between two looks
  * can go unseen there.
  */

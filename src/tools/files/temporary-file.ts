@@ -92,7 +92,7 @@ async function removeIfStale(path: string): Promise<boolean> {
   }
 }
 
-/** Whether the process that wrote at `writtenAt` still runs. A number is used again, also our own after a restart. */
+/** True when the process that wrote at `writtenAt` still runs. A number is used again, also our own after a restart. */
 function isRunning(pid: number, writtenAt: number): boolean {
   if (pid === process.pid) return writtenAt >= Math.floor(performance.timeOrigin);
   try {

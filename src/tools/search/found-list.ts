@@ -7,7 +7,7 @@ interface FoundListOptions {
   readonly mode: TextSearch["mode"];
   /** Results at most: files, or matching lines. */
   readonly limit: number;
-  /** Whether lines that do not follow one another are set apart. */
+  /** True when lines that do not follow one another are set apart. */
   readonly marksGaps: boolean;
   /** A path as the model is to see it. */
   readonly pathShown: (path: string) => string;

@@ -29,7 +29,7 @@ export class IgnoreRules {
     return new IgnoreRules([...matchersOf(folder), ...inherited]);
   }
 
-  /** Whether an entry of the folder is left out. `.rgignore` outranks `.ignore`, which outranks `.gitignore`; the nearest decides. */
+  /** True when an entry of the folder is left out. `.rgignore` outranks `.ignore`, which outranks `.gitignore`; the nearest decides. */
   ignores(path: string, isFolder: boolean): boolean {
     for (const name of IGNORE_FILES) {
       for (const matcher of this.#matchers) {

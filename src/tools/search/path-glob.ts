@@ -7,7 +7,7 @@ export interface PathGlobOptions {
 }
 
 /**
- * Whether a path (relative, with `/`) fits a glob: `*` and `?` stay within a folder, `**` as a whole part crosses any number of
+ * True when a path (relative, with `/`) fits a glob: `*` and `?` stay within a folder, `**` as a whole part crosses any number of
  * folders, `{a,b}` are alternatives, `[a-z]` and `[!a-z]` sets, a backslash takes the next character literally, and a leading `!`
  * turns the glob round. Names that start with a dot are like others. The time is bounded by the product of the lengths of glob and
  * path: no glob can make it explode.
@@ -44,7 +44,7 @@ interface NamePattern {
   /** How every name that fits begins and ends: most names are told apart by this alone. */
   readonly beginning: string;
   readonly ending: string;
-  /** Whether only one `*` stands between the two. */
+  /** True when only one `*` stands between the two. */
   readonly isOneStar: boolean;
 }
 
@@ -113,7 +113,7 @@ function matchCharacter(element: NameElement, character: string): boolean {
   return element !== ANY && element(character);
 }
 
-/** Whether items fit a pattern in which {@link ANY} stands for any number of them. Only the last such place is tried again. */
+/** True when items fit a pattern in which {@link ANY} stands for any number of them. Only the last such place is tried again. */
 function matchSequence<P>(
   pattern: readonly (P | typeof ANY)[],
   items: readonly string[],

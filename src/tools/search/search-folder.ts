@@ -54,7 +54,7 @@ function isExcluded(excludes: (path: string) => boolean, path: string): boolean 
 export interface SearchToolOptions {
   /** Folder that relative paths refer to. Default: the working folder of the call. */
   readonly cwd?: string;
-  /** What `~` stands for in paths. Default: the home folder of the user. */
+  /** The folder `~` stands for in paths. Default: the home folder of the user. */
   readonly home?: string;
   /** Which ripgrep to use; `false` searches without it. Default: `rg` on the PATH, then the one installed along. */
   readonly ripgrep?: RipgrepChoice;

@@ -22,13 +22,13 @@ export async function searchWithRipgrep(command: string, search: TextSearch): Pr
 }
 
 /** What ripgrep is told to search. */
-interface Searched {
+interface SearchScope {
   readonly place: string;
   /** A file that it gets as its descriptor 3. */
   readonly descriptor?: number;
 }
 
-async function runSearch(command: string, search: TextSearch, at: Searched): Promise<TextSearchEnd> {
+async function runSearch(command: string, search: TextSearch, at: SearchScope): Promise<TextSearchEnd> {
   const fits =
     search.glob === undefined || search.file !== undefined
       ? undefined

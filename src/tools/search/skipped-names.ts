@@ -9,7 +9,7 @@ export interface SkipRules {
   readonly withNodeModules: boolean;
 }
 
-/** Whether an entry with this name is passed over. */
+/** True when an entry with this name is passed over. */
 export function isSkipped(name: string, rules: SkipRules): boolean {
   return (
     name === ".git" ||

@@ -1,6 +1,6 @@
 import type { SkipRules } from "./skipped-names.ts";
 
-/** What to look for, and where. */
+/** A text to look for, and the place. */
 export interface TextSearch extends SkipRules {
   /** Regular expression. */
   readonly pattern: string;
@@ -39,7 +39,7 @@ export interface FoundLine {
 
 /** How a search ended. What was found was handed over before. */
 export interface TextSearchEnd {
-  /** What is wrong with the pattern, in the words of the engine. */
+  /** The fault of the pattern, in the words of the engine. */
   readonly problem?: string;
   /** Number of files and folders that could not be read, or were too large. */
   readonly unread: number;

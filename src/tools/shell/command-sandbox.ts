@@ -1,6 +1,6 @@
 import type { ShownCommand } from "./withheld-variables.ts";
 
-/** What confines commands. Made elsewhere; the shell only asks it how to start them. */
+/** Confinement of commands. Made elsewhere; the shell only asks it how to start them. */
 export interface CommandSandbox {
   /** How to start a command inside. Rejects when it cannot be: then nothing is started. */
   wrap(command: SandboxCommand): Promise<SandboxedCommand>;

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
 import { errorMessage } from "../../core/base/errors.ts";
 import type { RedactionStream } from "../../core/base/redaction.ts";
-import { TerminalText } from "./terminal-text.ts";
+import { TerminalText } from "./output-text.ts";
 
 /** Sizes of an {@link OutputBuffer}, in bytes of cleaned text. */
 export interface OutputLimits {
@@ -86,7 +86,7 @@ export class OutputBuffer {
     return this.#unwrittenBytes < FILE_BATCH ? { text } : { text, stored: this.#store() };
   }
 
-  /** What came since the last look. An unfinished last line is shown as it stands. */
+  /** Output since the last look. An unfinished last line is shown as it stands. */
   async look(): Promise<OutputText> {
     if (!this.#ended) this.#add(this.#certain(this.#cleaner.flush()));
     await this.#store();

@@ -74,7 +74,7 @@ export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
   return process.platform === "linux" ? findInProc(query).found : [];
 }
 
-/** Whether the process still runs; a zombie does not. */
+/** True when the process still runs; a zombie does not. */
 export function isRunning(info: ProcessInfo): boolean {
   if (process.platform !== "linux") return canSignal(info.pid);
   const row = readRow(info.pid);
@@ -82,7 +82,7 @@ export function isRunning(info: ProcessInfo): boolean {
 }
 
 /**
- * Whether any process at all was started on this system since `pid` was; then it costs one small read to know that a command left
+ * True when any process at all was started on this system since `pid` was; then it costs one small read to know that a command left
  * nothing behind. True where the system does not tell (anything but Linux).
  */
 export function startedSince(pid: number): boolean {
@@ -90,7 +90,7 @@ export function startedSince(pid: number): boolean {
   return last === undefined || Number(last) !== pid;
 }
 
-/** Whether the group of this leader has a member, zombies included. */
+/** True when the group of this leader has a member, zombies included. */
 export function hasGroup(leader: number): boolean {
   return process.platform !== "win32" && canSignal(-leader);
 }

@@ -109,7 +109,7 @@ function maxBytes({ limits }: ShellSession): number {
   return limits.headBytes + limits.tailBytes;
 }
 
-/** What the command sees, and what the editor's own environment must not add to that. */
+/** Variables the command sees, and what the editor's own environment must not add to that. */
 function variablesOf(session: ShellSession, input: object): Pick<PortCommand, "env" | "unset"> {
   const env = Object.entries(session.environmentOf(input)).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],

@@ -37,7 +37,7 @@ export class RunningCommand {
     return this.process.exit;
   }
 
-  /** What came since the last look. */
+  /** Output since the last look. */
   look(): Promise<OutputText> {
     return this.output.look();
   }

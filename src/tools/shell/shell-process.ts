@@ -7,7 +7,7 @@ import type { OutputPipe } from "./output-pipe.ts";
 import { findProcesses, hasGroup, isRunning, type ProcessInfo, startedSince } from "./process-table.ts";
 import { type Environment, markedEnvironment } from "./shell.ts";
 
-/** What {@link startShell} needs. */
+/** Options of {@link startShell}. */
 export interface ShellStart {
   /** The shell, or what confines it. */
   readonly file: string;

@@ -24,7 +24,7 @@ export interface ShellOptions {
   readonly withheld?: readonly string[];
   /** Variables that the user set for commands, which stand in every environment. Default: none. */
   readonly own?: Environment | undefined;
-  /** Whether rules alone allowed a call with these arguments: it runs in the environment of {@link coveredEnvironment}. Default: none is. */
+  /** True when rules alone allowed a call with these arguments: it runs in the environment of {@link coveredEnvironment}. Default: none is. */
   readonly isCovered?: (input: object) => boolean;
   /** Why a call that was allowed must not run any more. Asked right before it starts. Default: nothing speaks against it. */
   readonly refusal?: (input: object) => string | undefined;

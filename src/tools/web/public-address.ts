@@ -2,7 +2,7 @@ import { lookup as resolveHost } from "node:dns/promises";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /**
- * Whether an IP address is one of the public internet: not this machine, a private network, link-local (cloud metadata among them),
+ * True when an IP address is one of the public internet: not this machine, a private network, link-local (cloud metadata among them),
  * multicast, documentation or reserved space, nor an IPv6 form that carries such an IPv4 address. Sources: the IANA special-purpose
  * address registries (RFC 6890 and successors). Anything that is no address is not public.
  */

@@ -152,7 +152,7 @@ class RunObserver {
     }
   }
 
-  /** What a subagent does, below the call that started it. */
+  /** Events of a subagent, below the call that started it. */
   #subagent(wrapped: SubagentEvent): void {
     const { callId, agent, event } = wrapped;
     const around = this.#tools.get(callId)?.context ?? this.#run?.context;

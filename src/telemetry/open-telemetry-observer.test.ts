@@ -16,7 +16,7 @@ import { defineTool } from "../core/tool/define-tool.ts";
 import { calls, fails, type ScriptStep, says, thinks, waits } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
-import { type OpenTelemetryOptions, openTelemetryObserver } from "./open-telemetry.ts";
+import { type OpenTelemetryOptions, openTelemetryObserver } from "./open-telemetry-observer.ts";
 
 const spans = new InMemorySpanExporter();
 let metrics: InMemoryMetricExporter;
