@@ -5,8 +5,8 @@ import type { Environment } from "./config/env.ts";
 import { keyVariableOf } from "./model-choice.ts";
 
 /**
- * Names of the models a person can choose from now: those of the configuration, then the known ones of providers whose key is set. Asks
- * nobody; a server on this machine may have more.
+ * Names of the models a person can choose from now: those of the configuration, then the known ones of
+ * providers whose key is set. Asks nobody; a server on this machine may have more.
  */
 export function availableModels(
   config: Pick<ConfigFile, "providers">,

@@ -8,8 +8,8 @@ import { createTodoTool } from "../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
 import type { ExtraTool } from "./config/config-schema.ts";
 import { FileGuard } from "./file-guard.ts";
+import { webFetchOptions } from "./network-options.ts";
 import type { Settings } from "./settings.ts";
-import { webFetchOptions } from "./web-fetch-options.ts";
 
 /** The tools of the terminal agent for one session. */
 export interface BuiltinTools {

@@ -14,7 +14,10 @@ import type { Settings } from "./settings.ts";
 export interface Checkpoints extends Checkpointer {
   /** Looks at the workspace ahead of the first command. Never rejects. */
   readonly prepare: () => Promise<void>;
-  /** Stores what the next call, or the next session, can use; what comes after it opens everything again. Never rejects. */
+  /**
+   * Stores what the next call, or the next session, can use; what comes after it opens everything again.
+   * Never rejects.
+   */
   readonly close: () => Promise<void>;
 }
 
@@ -28,8 +31,8 @@ export interface CheckpointsOptions {
 }
 
 /**
- * Keeps what the calls of a session change, for `nano-agent undo`; undefined where undo is switched off or the session itself is not
- * kept. What does it is loaded with the first call that may change something.
+ * Keeps what the calls of a session change, for `nano-agent undo`; undefined where undo is switched off or
+ * the session itself is not kept. What does it is loaded with the first call that may change something.
  */
 export function openCheckpoints({
   settings,

@@ -27,11 +27,17 @@ export interface ComposePermissionOptions
 export interface ComposedPermission {
   readonly permission: PermissionGate;
   readonly approve: Approver | undefined;
-  /** Allows what rules describe until the function returned is called. Throws `invalid_config` for a text that is no rule. */
+  /**
+   * Allows what rules describe until the function returned is called. Throws `invalid_config` for a text that
+   * is no rule.
+   */
   readonly lendRules: (rules: readonly string[]) => () => void;
 }
 
-/** Makes the gate of a terminal agent from its settings, and what asks a person. Throws for rules that cannot be read. */
+/**
+ * Makes the gate of a terminal agent from its settings, and what asks a person. Throws for rules that cannot
+ * be read.
+ */
 export function composePermission(
   settings: Settings,
   {

@@ -50,7 +50,9 @@ export interface ComposeOptions {
   readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
   readonly model?: Model;
-  /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
+  /**
+   * Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not.
+   */
   readonly acceptServer?: ModelChoiceOptions["accept"];
   /** Tools beside the built-in ones. */
   readonly tools?: readonly Tool[];
@@ -74,7 +76,10 @@ export interface ModelAndEffort {
 /** A terminal agent, ready to run. */
 export interface ComposedAgent {
   readonly agent: Agent;
-  /** The same agent anew, from what the journal holds now, with another model where one is given. The old one is not to be used any more. */
+  /**
+   * The same agent anew, from what the journal holds now, with another model where one is given. The old one
+   * is not to be used any more.
+   */
   readonly renew: (choice?: ModelAndEffort) => Promise<Agent>;
   /** `provider/id`. */
   readonly model: string;
@@ -106,7 +111,10 @@ export interface ComposedAgent {
   readonly sandbox: "on" | "off";
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
   readonly prepare: () => Promise<void>;
-  /** Removes what killed runs left half written in the workspace, as far as a bounded look finds it. Never rejects. */
+  /**
+   * Removes what killed runs left half written in the workspace, as far as a bounded look finds it. Never
+   * rejects.
+   */
   readonly tidy: () => Promise<void>;
   /** Runs what a person typed, without asking anybody. */
   readonly runShell: BuiltinTools["runShell"];
@@ -117,9 +125,9 @@ export interface ComposedAgent {
 }
 
 /**
- * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request, and starts no process but
- * those of a sandbox. Throws for
- * a model, tool name or folder that does not exist, for missing credentials, and for a sandbox that is on and does not work.
+ * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request, and
+ * starts no process but those of a sandbox. Throws for a model, tool name or folder that does not exist, for
+ * missing credentials, and for a sandbox that is on and does not work.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
   const { mark, openJournal } = markedJournal(options);

@@ -9,13 +9,17 @@ interface CallAndVerdict {
 }
 
 /**
- * Which commands rules alone allow: these run in an environment of their own, and only while what they were judged by is as it was. A
- * command is known by its arguments as an object, never by the id of its call, which a model or its server may give twice.
+ * Which commands rules alone allow: these run in an environment of their own, and only while what they were
+ * judged by is as it was. A command is known by its arguments as an object, never by the id of its call,
+ * which a model or its server may give twice.
  */
 export class CoveredCalls {
   readonly #judged = new WeakMap<object, CallAndVerdict>();
 
-  /** Notes what was decided about a command. The first decision counts: what a person was asked about runs as it was shown. */
+  /**
+   * Notes what was decided about a command. The first decision counts: what a person was asked about runs as
+   * it was shown.
+   */
   note(input: ToolInput, judged: CallAndVerdict): void {
     if (!this.#judged.has(input)) this.#judged.set(input, judged);
   }

@@ -31,7 +31,10 @@ export interface FindExtensionsOptions {
   readonly isTrusted?: IsTrusted | undefined;
 }
 
-/** Finds subagents and skills of the project and the user. The code that reads them is loaded where there is a folder to read. */
+/**
+ * Finds subagents and skills of the project and the user. The code that reads them is loaded where there is a
+ * folder to read.
+ */
 export async function findExtensions(
   settings: Pick<Settings, "folders" | "paths">,
   { tools, isTrusted = trustsNoProject }: FindExtensionsOptions,

@@ -2,12 +2,16 @@ import type { GateRequest } from "../core/agent/gate.ts";
 import type { PermittedCall, PermittedPlaces } from "../tools/files/permitted-path.ts";
 import { CoveredCalls } from "./covered-calls.ts";
 
-/** Calls whose place is kept until they run; the oldest go first. A call that lost its place is refused, not run. */
+/**
+ * Calls whose place is kept until they run; the oldest go first. A call that lost its place is refused, not
+ * run.
+ */
 const MAX_PLACES = 50_000;
 
 /**
- * What tools must know of the permission layer: which commands rules alone allow, the place each call was judged by, so that a link that is swapped between judging
- * and opening changes nothing, and the files that searching does not show.
+ * What tools must know of the permission layer: which commands rules alone allow, the place each call was
+ * judged by, so that a link that is swapped between judging and opening changes nothing, and the files that
+ * searching does not show.
  */
 export class FileGuard {
   /** The commands that rules alone allow. */

@@ -17,9 +17,10 @@ export interface Instructions {
 }
 
 /**
- * The instructions a project has for agents: of each folder, root first, its `AGENTS.md`, else its `CLAUDE.md`. The nearest comes
- * last; when all together are too long, the farthest are left out. A file that several folders link to is read once. What cannot be
- * read, is no UTF-8, or is a link out of the project is left out; `onNotice` is told.
+ * The instructions a project has for agents: of each folder, root first, its `AGENTS.md`, else its
+ * `CLAUDE.md`. The nearest comes last; when all together are too long, the farthest are left out. A file that
+ * several folders link to is read once. What cannot be read, is no UTF-8, or is a link out of the project is
+ * left out; `onNotice` is told.
  */
 export function readInstructions(
   folders: readonly string[],
@@ -98,7 +99,10 @@ function readBounded(path: string, real: string): InstructionsFile | { readonly 
   }
 }
 
-/** The text of UTF-8 bytes; undefined where they are none. With `cut` a character that the end cuts in half is left out. */
+/**
+ * The text of UTF-8 bytes; undefined where they are none. With `cut` a character that the end cuts in half is
+ * left out.
+ */
 function decoded(bytes: Uint8Array, cut: boolean): string | undefined {
   try {
     // A decoder that waits for more keeps the half of a character to itself.

@@ -14,8 +14,8 @@ interface MarkedJournalOptions {
 }
 
 /**
- * A journal whose writer is the mark that the commands of the run carry, so that they are found when the run is killed; what a killed one
- * left running is ended when it is opened.
+ * A journal whose writer is the mark that the commands of the run carry, so that they are found when the run
+ * is killed; what a killed one left running is ended when it is opened.
  */
 export function markedJournal({ settings, openJournal, onNotice }: MarkedJournalOptions): {
   readonly mark: () => string | undefined;
@@ -36,8 +36,8 @@ export function markedJournal({ settings, openJournal, onNotice }: MarkedJournal
 const GRACE_MS = 2_000;
 
 /**
- * Ends what the commands of a run left behind that was killed at work on this session, and says so: nobody else would. Costs nothing where
- * the session was given back in good order.
+ * Ends what the commands of a run left behind that was killed at work on this session, and says so: nobody
+ * else would. Costs nothing where the session was given back in good order.
  */
 async function endLeftRunning(
   journal: Journal,

@@ -23,25 +23,30 @@ export interface LocalServerOptions {
   readonly clock?: Clock;
 }
 
-/** Milliseconds a server gets to say what it is. */
-const PROBE_MS = 300;
-const FACTS_MS = 2_000;
+/**
+ * Milliseconds a server gets to say what it is, and what its model is like. Where none listens nobody waits; a machine that is busy with
+ * its model may need the time.
+ */
+const ANSWER_MS = 2_000;
 /** Between two looks at a server that loads its model, and how long that may take. */
 const LOADING_STEP_MS = 1_000;
 const MAX_LOADING_MS = 1_800_000;
 
-/** The local servers that answer, each at its own address: from the configuration, its variable (`LLAMACPP_BASE_URL`, …) or its usual port. */
+/**
+ * The local servers that answer, each at its own address: from the configuration, its variable
+ * (`LLAMACPP_BASE_URL`, …) or its usual port.
+ */
 export function findLocalServers(options: LocalServerOptions): Promise<readonly LocalServer[]> {
   const baseUrls = Object.fromEntries(
     Object.entries(LOCAL_BASE_URLS).map(([name, usual]) => [name, baseUrlOf(name, options) ?? usual]),
   );
   const { fetch } = options;
-  return probeLocalServers({ baseUrls, timeoutMs: PROBE_MS, ...(fetch === undefined ? {} : { fetch }) });
+  return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...(fetch === undefined ? {} : { fetch }) });
 }
 
 /**
- * The first model of the first local server that has one; a server that loads its model is waited for. Undefined where no server
- * answers.
+ * The first model of the first local server that has one; a server that loads its model is waited for.
+ * Undefined where no server answers.
  */
 export async function firstLocalModel(
   options: LocalServerOptions,
@@ -58,7 +63,10 @@ export async function firstLocalModel(
   });
 }
 
-/** The model of a local server that has exactly one. Throws `invalid_argument` where it has several, or does not answer. */
+/**
+ * The model of a local server that has exactly one. Throws `invalid_argument` where it has several, or does
+ * not answer.
+ */
 export async function onlyModelOf(provider: string, options: LocalServerOptions): Promise<string> {
   const server = (await findLocalServers(options)).find((each) => each.provider === provider);
   const models = server?.models ?? [];
@@ -72,7 +80,10 @@ export async function onlyModelOf(provider: string, options: LocalServerOptions)
   throw new NanoAgentError("invalid_argument", `${what}.`);
 }
 
-/** What the server of a local model says about it; nothing where no server answers. Waits while it loads its model. */
+/**
+ * What the server of a local model says about it; nothing where no server answers. Waits while it loads its
+ * model.
+ */
 export async function localModelFacts(name: string, options: LocalServerOptions): Promise<ModelInfo> {
   const { provider, id } = parseModelName(name);
   const preset = PRESETS.find((each) => each.name === provider.toLowerCase());
@@ -82,7 +93,7 @@ export async function localModelFacts(name: string, options: LocalServerOptions)
   const apiKey = keyVariables.map((each) => variable(options.environment, each)).find(Boolean);
   const { fetch = globalThis.fetch } = options;
   const facts = await untilLoaded(options, async () => {
-    const ask = askServer({ root: serverRoot(baseUrl), fetch, timeoutMs: FACTS_MS, apiKey });
+    const ask = askServer({ root: serverRoot(baseUrl), fetch, timeoutMs: ANSWER_MS, apiKey });
     const read = await readModelFacts(preset?.name ?? provider, id, ask);
     return read === LOADING ? { loadingAt: baseUrl } : { found: read };
   });

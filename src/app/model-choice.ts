@@ -24,7 +24,10 @@ export interface FoundModel {
 export interface ModelChoiceOptions {
   readonly config: Pick<EffectiveConfig, "values" | "sources">;
   readonly environment: Environment;
-  /** Asks a person whether a server that was found, and not chosen, is to be used. Default: nobody, and it is not. */
+  /**
+   * Asks a person whether a server that was found, and not chosen, is to be used. Default: nobody, and it is
+   * not.
+   */
   readonly accept?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** Looks for local servers; it is only called when nothing else speaks, or when `local` was said. */
   readonly probe?: () => Promise<FoundModel | undefined>;
@@ -32,9 +35,11 @@ export interface ModelChoiceOptions {
 }
 
 /**
- * The model of a run: what flag, `NANO_AGENT_MODEL` or config say, else a default of the first provider whose key is set (its own
- * `<NAME>_MODEL` variable, else the built-in one). A local server gets a prompt only when somebody chose it: by name, with `local`, or by a
- * yes to `accept`. Throws `missing_credentials`, saying what to set, when there is no model.
+ * The model of a run: what flag, `NANO_AGENT_MODEL` or config say, else a default of the first provider whose
+ * key is set (its own
+ * `<NAME>_MODEL` variable, else the built-in one). A local server gets a prompt only when somebody chose it:
+ * by name, with `local`, or by a yes to `accept`. Throws `missing_credentials`, saying what to set, when
+ * there is no model.
  */
 export async function chooseModel(options: ModelChoiceOptions): Promise<ModelChoice> {
   const { config, environment } = options;

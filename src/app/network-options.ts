@@ -1,9 +1,11 @@
 import type { NetworkOptions } from "../providers/network.ts";
-import type { NetworkConfig } from "./config/config-schema.ts";
+import type { WebFetchOptions } from "../tools/web-fetch-tool.ts";
+import type { ConfigFile, NetworkConfig } from "./config/config-schema.ts";
 import { type Environment, variable } from "./config/env.ts";
 
 /**
- * How requests use the network: the config's figures, and its proxies, else those of `HTTP_PROXY`, `HTTPS_PROXY` (or `ALL_PROXY`) and
+ * How requests use the network: the config's figures, and its proxies, else those of `HTTP_PROXY`,
+ * `HTTPS_PROXY` (or `ALL_PROXY`) and
  * `NO_PROXY`, in capital or small letters.
  */
 export function networkOptions(config: NetworkConfig | undefined, environment: Environment): NetworkOptions {
@@ -23,5 +25,16 @@ function proxyFrom(environment: Environment): NetworkOptions["proxy"] {
     ...(http === undefined ? {} : { http }),
     ...(https === undefined ? {} : { https }),
     ...(noProxy === undefined ? {} : { noProxy }),
+  };
+}
+
+/** How `web_fetch` uses the network: the hosts the user allowed, and the proxies of the models' requests. */
+export function webFetchOptions(config: ConfigFile, environment: Environment): WebFetchOptions {
+  const { proxy } = networkOptions(config.network, environment);
+  return {
+    privateHosts: config.webFetch?.privateHosts ?? [],
+    ...(proxy === undefined
+      ? {}
+      : { proxyEnv: { HTTP_PROXY: proxy.http, HTTPS_PROXY: proxy.https, NO_PROXY: proxy.noProxy } }),
   };
 }

@@ -1,7 +1,9 @@
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
 
-/** Windows up to this size, in tokens, are small: what all tools are described with takes a quarter of 16,384. */
+/**
+ * Windows up to this size, in tokens, are small: what all tools are described with takes a quarter of 16,384.
+ */
 const SMALL_WINDOW = 16_384;
 /** What a small model does as well without. Together a third of what tools take. */
 const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];

@@ -19,10 +19,10 @@ export interface OpenModelOptions {
 }
 
 /**
- * The model of a name, with the fallbacks of the config behind it. Asks nobody but the local server of a local model, for its window and
- * what it takes. Throws what `resolveModel` throws for the
- * model itself; a fallback without credentials, or without a price where the budget needs one, is left out with a notice. Prices of models that are not built in are looked up
- * only when a budget needs them.
+ * The model of a name, with the fallbacks of the config behind it. Asks nobody but the local server of a
+ * local model, for its window and what it takes. Throws what `resolveModel` throws for the model itself; a
+ * fallback without credentials, or without a price where the budget needs one, is left out with a notice.
+ * Prices of models that are not built in are looked up only when a budget needs them.
  */
 export async function openModel(name: string, options: OpenModelOptions): Promise<Model> {
   const { config, environment, onNotice } = options;

@@ -14,8 +14,8 @@ export type SandboxState =
   | { readonly state: "unavailable"; readonly problem: string };
 
 /**
- * The sandbox that `mode` of the settings asks for: none for `off`. Loads nothing of it for `off`. Throws `invalid_config` for `on`
- * where it does not work; `auto` says the reason in `problem` instead.
+ * The sandbox that `mode` of the settings asks for: none for `off`. Loads nothing of it for `off`. Throws
+ * `invalid_config` for `on` where it does not work; `auto` says the reason in `problem` instead.
  */
 export async function sandboxFor(settings: Settings, workspace: readonly string[]): Promise<SandboxState> {
   const mode = settings.config.values.sandbox?.mode ?? "off";

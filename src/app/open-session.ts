@@ -13,7 +13,10 @@ import type { UserPaths } from "./config/paths.ts";
 export interface SessionChoice {
   /** False: nothing of the run is kept on disk. */
   readonly keep: boolean;
-  /** Session to go on with: the newest of the working folder, or one by its id or the beginning of it. Default: a new one. */
+  /**
+   * Session to go on with: the newest of the working folder, or one by its id or the beginning of it.
+   * Default: a new one.
+   */
   readonly from?: { readonly type: "newest" } | { readonly type: "id"; readonly id: string };
   /** Goes on in a copy and leaves the session as it is. */
   readonly fork: boolean;
@@ -66,7 +69,9 @@ export interface SessionPlace {
   readonly newId: string;
 }
 
-/** Finds the session of a choice and writes nothing yet. Throws `journal` when there is none to go on with. */
+/**
+ * Finds the session of a choice and writes nothing yet. Throws `journal` when there is none to go on with.
+ */
 export function findSession(choice: SessionChoice, { paths, cwd, newId }: SessionPlace): FoundSession {
   const { keep, from, fork } = choice;
   const sessionId = choice.sessionId ?? newId;
@@ -94,7 +99,10 @@ export function findSession(choice: SessionChoice, { paths, cwd, newId }: Sessio
   };
 }
 
-/** Id of the record in front of a step or a message; undefined without one. Throws `invalid_argument` for one that is not there. */
+/**
+ * Id of the record in front of a step or a message; undefined without one. Throws `invalid_argument` for one
+ * that is not there.
+ */
 async function recordBefore(
   { path }: SessionFile,
   { fromStep, beforeEntry }: SessionChoice,

@@ -13,11 +13,16 @@ import { parseToolNames } from "./tool-names.ts";
 /** What the gate of the command decides by. */
 export interface PermissionGateOptions {
   readonly mode: PermissionMode;
-  /** Names of tools that may run (`bash`) and rules (`bash(git status*)`), several in one text parted by commas. */
+  /**
+   * Names of tools that may run (`bash`) and rules (`bash(git status*)`), several in one text parted by
+   * commas.
+   */
   readonly allowed: readonly string[];
   /** The same for what never runs. */
   readonly disallowed: readonly string[];
-  /** The configuration files the lists come from, if they do: a name nobody knows is then `invalid_config`. */
+  /**
+   * The configuration files the lists come from, if they do: a name nobody knows is then `invalid_config`.
+   */
   readonly listsFrom?: { readonly allowed?: string | undefined; readonly disallowed?: string | undefined };
   /** Rules of the configuration. */
   readonly permissions?: PermissionConfig | undefined;
@@ -51,8 +56,9 @@ export interface PermissionGate extends Gate {
 }
 
 /**
- * The permission policy as the command uses it. Names and rules are read now (`invalid_argument`, `invalid_config`); the policy with its
- * shell parser is loaded with the first call that is judged, for a start pays for everything it loads.
+ * The permission policy as the command uses it. Names and rules are read now (`invalid_argument`,
+ * `invalid_config`); the policy with its shell parser is loaded with the first call that is judged, for a
+ * start pays for everything it loads.
  */
 export function createPermissionGate(options: PermissionGateOptions): PermissionGate {
   const { known, listsFrom } = options;
@@ -144,7 +150,8 @@ function readList(list: readonly string[], place: ListPlace): ToolList {
     return readItems(list, place);
   } catch (error) {
     if (!isNanoAgentError(error, "invalid_argument", "invalid_config")) throw error;
-    // What a file says is a fault of the file, what an option says is wrong use, whichever part of it cannot be read.
+    // What a file says is a fault of the file, what an option says is wrong use, whichever part of it cannot
+    // be read.
     if (from === undefined) throw new NanoAgentError("invalid_argument", error.message, { cause: error });
     if (error.code === "invalid_config") throw error;
     throw new NanoAgentError("invalid_config", `${from}: ${error.message}`, { cause: error });

@@ -1,6 +1,6 @@
 /**
- * A text of foreign origin made safe for a terminal: control characters (escape sequences with them), bidirectional overrides and
- * lone surrogates become visible, line ends and tabs stay.
+ * A text of foreign origin made safe for a terminal: control characters (escape sequences with them),
+ * bidirectional overrides and lone surrogates become visible, line ends and tabs stay.
  */
 export function terminalText(text: string): string {
   if (SAFE.test(text)) return text;

@@ -47,7 +47,10 @@ export function shellEnvironment(
   };
 }
 
-/** Values of the config that may be secrets: headers and addresses of providers, those of proxies, variables of commands. */
+/**
+ * Values of the config that may be secrets: headers and addresses of providers, those of proxies, variables
+ * of commands.
+ */
 function configValues({ providers = {}, network, environment }: ConfigFile): readonly Environment[] {
   const { http, https } = network?.proxy ?? {};
   return [

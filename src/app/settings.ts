@@ -31,7 +31,9 @@ export interface SettingsOptions {
   readonly mcp?: McpSources | undefined;
 }
 
-/** Finds and merges the settings that hold in a folder. Throws `invalid_config` for files that cannot be used. */
+/**
+ * Finds and merges the settings that hold in a folder. Throws `invalid_config` for files that cannot be used.
+ */
 export async function loadSettings(options: SettingsOptions): Promise<Settings> {
   const { environment, cwd, flags = {} } = options;
   const paths = userPaths(environment);

@@ -14,8 +14,8 @@ export interface SystemPromptParts {
 }
 
 /**
- * The system prompt of the terminal agent. The same parts give the same bytes, whatever the time, so that providers can keep it in
- * their prompt caches; what differs from place to place comes last.
+ * The system prompt of the terminal agent. The same parts give the same bytes, whatever the time, so that
+ * providers can keep it in their prompt caches; what differs from place to place comes last.
  */
 export function systemPrompt(parts: SystemPromptParts): string {
   const { base = CODING_PROMPT, append, instructions, cwd, platform, sandbox } = parts;

@@ -2,7 +2,8 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import { nearest } from "../core/base/text.ts";
 
 /**
- * The tools a list of names means, e.g. `["bash", "Read,grep"]`: separated by commas or blanks, upper and lower case alike. Throws
+ * The tools a list of names means, e.g. `["bash", "Read,grep"]`: separated by commas or blanks, upper and
+ * lower case alike. Throws
  * `invalid_argument` for a name that is none of `known`.
  */
 export function parseToolNames(

@@ -154,15 +154,20 @@ const SURE = fc
   .map((parts) => parts.join(""));
 
 test("a frame that reaches a window when it has another size already overwrites no line", async () => {
-  const step = fc.record({
+  const frame = fc.record({
     final: fc.array(SURE, { maxLength: 3 }),
     live: fc.array(SURE, { maxLength: 3 }),
-    size: fc.option(
-      fc.record({ columns: fc.integer({ min: 20, max: 70 }), rows: fc.integer({ min: 20, max: 30 }) }),
-    ),
+    size: fc.constant(null),
   });
+  const outrun = fc.record({
+    final: fc.array(SURE, { maxLength: 3 }),
+    live: fc.array(SURE, { maxLength: 3 }),
+    size: fc.record({ columns: fc.integer({ min: 20, max: 70 }), rows: fc.integer({ min: 20, max: 30 }) }),
+  });
+  const frames = fc.tuple(fc.array(frame, { maxLength: 4 }), outrun, fc.array(frame, { maxLength: 3 }));
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+    fc.asyncProperty(frames, async ([earlier, late, after]) => {
+      const steps = [...earlier, late, ...after];
       const { emulator, renderer, flush } = room(60, 24);
       await emulator.write("$ before 1\r\n$ before 2\r\n");
       let columns = 60;
@@ -193,7 +198,7 @@ test("a frame that reaches a window when it has another size already overwrites 
       expect(printed).toHaveLength(wanted.length);
       emulator.dispose();
     }),
-    { numRuns: 100 },
+    { numRuns: 100, endOnFailure: true },
   );
 });
 

@@ -203,7 +203,7 @@ test("a steered message that came too late stands in the queue before what was q
   program.type("for now\r");
   await program.shows("next request: for now");
   program.type(KEYS.escape);
-  await program.shows("held");
+  await program.shows("2. for later");
   expect(rowsOf(program).flatMap((row) => /^\s+\d\. (.*)/.exec(row)?.[1] ?? [])).toEqual([
     "for now",
     "for later",

@@ -36,7 +36,10 @@ export interface CodingSessionOptions {
   readonly settings?: Partial<ConfigFile>;
   /** A model, or the name of one. Default: what settings and keys say. */
   readonly model?: string | Model;
-  /** How freely tools may act: `plan`, `dontAsk`, `default`, `acceptEdits` or `bypassPermissions`. Default: what settings say, else `default`. */
+  /**
+   * How freely tools may act: `plan`, `dontAsk`, `default`, `acceptEdits` or `bypassPermissions`. Default:
+   * what settings say, else `default`.
+   */
   readonly permissionMode?: PermissionMode;
   /** The session to go on with. Default: a new one. */
   readonly resume?: "last" | ResumeOptions;
@@ -54,13 +57,20 @@ export interface CodingSessionOptions {
   readonly mcp?: McpSources | undefined;
   /** Asks a person what an MCP server wants to know. Default: that is refused. */
   readonly elicit?: Elicit | undefined;
-  /** Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not. */
+  /**
+   * Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not.
+   */
   readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** Gets each notice from the first on, while the session is still being opened. */
   readonly onNotice?: OnNotice;
-  /** Puts in what a text names, such as files behind `@`, before it is sent. Default: texts go as they are. */
+  /**
+   * Puts in what a text names, such as files behind `@`, before it is sent. Default: texts go as they are.
+   */
   readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
-  /** The command that goes on with a session, for advice, from the options that do. Default: `nano-agent -p OPTIONS "…"`. */
+  /**
+   * The command that goes on with a session, for advice, from the options that do. Default: `nano-agent -p
+   * OPTIONS "…"`.
+   */
   readonly goOnCommand?: (options: string) => string;
 }
 
@@ -85,8 +95,8 @@ export interface SessionPorts {
 /** How one message is sent. */
 export interface SendOptions {
   /**
-   * Ends the run. Where its reason is an error with `details.signal` (`"SIGINT"`, `"SIGTERM"`, `"SIGHUP"`), the outcome has the exit code of
-   * that signal.
+   * Ends the run. Where its reason is an error with `details.signal` (`"SIGINT"`, `"SIGTERM"`, `"SIGHUP"`),
+   * the outcome has the exit code of that signal.
    */
   readonly signal?: AbortSignal;
   /** Schema of a value wanted as `outcome.output`. */
@@ -94,8 +104,8 @@ export interface SendOptions {
 }
 
 /**
- * A run: its events to iterate over, once and from the beginning, and its outcome to await, which never rejects. It works whether or not anybody
- * does either; leaving the iteration early stops it.
+ * A run: its events to iterate over, once and from the beginning, and its outcome to await, which never
+ * rejects. It works whether or not anybody does either; leaving the iteration early stops it.
  */
 export type SessionRun = AsyncIterable<AgentEvent> & Promise<Outcome>;
 
@@ -138,7 +148,10 @@ export interface CommandView {
   readonly hint?: string;
 }
 
-/** Prompts, to be offered as commands, and resources, to be mentioned as `@server:uri`; what the tools of each server cost. */
+/**
+ * Prompts, to be offered as commands, and resources, to be mentioned as `@server:uri`; what the tools of each
+ * server cost.
+ */
 export type McpAccess = Pick<McpHub, "statuses" | "prompts" | "expandPrompt" | "resources" | "readResource">;
 
 /** A server of tools. */
@@ -156,7 +169,9 @@ export type CompactionResult = Pick<CompactionEntry, "method" | "tokensBefore" |
 export interface UndoOptions {
   /** Files, and folders with all below them. Default: all. */
   readonly paths?: readonly string[];
-  /** The run to go back to before, from 1, and the turn within it. Default: the newest whose changes stand. */
+  /**
+   * The run to go back to before, from 1, and the turn within it. Default: the newest whose changes stand.
+   */
   readonly to?: { readonly run: number; readonly turn?: number };
   /** Also puts back what somebody else changed since. */
   readonly force?: boolean;
@@ -224,8 +239,9 @@ export interface ContextStats {
 }
 
 /**
- * A coding conversation: model, tools, permission, undo and the file it is kept in. Every face is a client of it. It prints nothing, installs no
- * signal handler and changes nothing of the process; any number of them live side by side, each the one writer of its file.
+ * A coding conversation: model, tools, permission, undo and the file it is kept in. Every face is a client of
+ * it. It prints nothing, installs no signal handler and changes nothing of the process; any number of them
+ * live side by side, each the one writer of its file.
  */
 export interface CodingSession extends AsyncDisposable {
   readonly id: string;
@@ -240,32 +256,42 @@ export interface CodingSession extends AsyncDisposable {
   onEvent(listener: (event: AgentEvent) => void): () => void;
 
   /**
-   * Runs until an answer. Without input it goes on with a conversation that waits for the model. Iterate it for events, or await it for the outcome.
-   * Throws `invalid_argument` while a run is at work: use `steer` or `queue`.
+   * Runs until an answer. Without input it goes on with a conversation that waits for the model. Iterate it
+   * for events, or await it for the outcome. Throws `invalid_argument` while a run is at work: use `steer` or
+   * `queue`.
    */
   send(input?: Input, options?: SendOptions): SessionRun;
-  /** Reaches the model with its next request; between runs it starts a run. Returns the id of the waiting message. */
+  /**
+   * Reaches the model with its next request; between runs it starts a run. Returns the id of the waiting
+   * message.
+   */
   steer(input: Input): string;
-  /** Takes a steering message back that the model has not got yet, and returns its text; `undefined`: too late. */
+  /**
+   * Takes a steering message back that the model has not got yet, and returns its text; `undefined`: too
+   * late.
+   */
   unsteer(id: string): string | undefined;
   readonly queue: MessageQueue;
   /** How the newest run ended, whoever began it: `send`, `steer` or the queue. */
   readonly lastOutcome: Outcome | undefined;
-  /** Ends the run at work and holds the queue; the answer is kept as far as it has come. Resolves when the run has ended. */
+  /**
+   * Ends the run at work and holds the queue; the answer is kept as far as it has come. Resolves when the run
+   * has ended.
+   */
   stop(reason?: string): Promise<void>;
 
   /** The open ones, oldest first. */
   readonly questions: readonly Question[];
   /**
-   * Having a listener is what makes a session attended: without one when a run begins, every question of it is a no. What a listener throws, or
-   * rejects with, refuses the question.
+   * Having a listener is what makes a session attended: without one when a run begins, every question of it
+   * is a no. What a listener throws, or rejects with, refuses the question.
    */
   onQuestion(listener: QuestionListener): () => void;
   /** Throws `invalid_argument` for a question that is not open, or an answer that it does not offer. */
   answer(id: string, reply: QuestionReply): void;
   /**
-   * Asks for a value that fits `schema`, or for one of `options`, on behalf of a tool or a server. Resolves to the value; `undefined`: declined, also
-   * where nobody listens. Rejects when it is aborted.
+   * Asks for a value that fits `schema`, or for one of `options`, on behalf of a tool or a server. Resolves
+   * to the value; `undefined`: declined, also where nobody listens. Rejects when it is aborted.
    */
   ask(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined>;
 
@@ -277,7 +303,10 @@ export interface CodingSession extends AsyncDisposable {
   addTools(tools: readonly Tool[]): void;
   removeTools(names: readonly string[]): void;
 
-  /** Makes room in the conversation now. These, down to `fork`, throw `invalid_argument` while a run is at work. */
+  /**
+   * Makes room in the conversation now. These, down to `fork`, throw `invalid_argument` while a run is at
+   * work.
+   */
   compact(instructions?: string): Promise<CompactionResult>;
   /** What {@link compact} would do now; asks no model. */
   previewCompaction(): Promise<CompactionPreview>;
@@ -290,9 +319,15 @@ export interface CodingSession extends AsyncDisposable {
   rewind(entryId: string, options?: RewindOptions): Promise<RewindReport>;
   /** Opens a copy of the session, or of what stands before a message of it. */
   fork(entryId?: string): Promise<CodingSession>;
-  /** One call through permission, hooks, undo and journal, without a model. What goes wrong in the call is an error result. */
+  /**
+   * One call through permission, hooks, undo and journal, without a model. What goes wrong in the call is an
+   * error result.
+   */
   callTool(name: string, input: ToolInput, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>;
-  /** Runs what a person typed: not judged, recorded, and shown to the model with the next message where it is shared. */
+  /**
+   * Runs what a person typed: not judged, recorded, and shown to the model with the next message where it is
+   * shared.
+   */
   shell(
     command: string,
     options: { readonly shared: boolean; readonly signal?: AbortSignal },
@@ -301,7 +336,10 @@ export interface CodingSession extends AsyncDisposable {
   /** What extensions show in the status line, asked for now. */
   status(): readonly string[];
 
-  /** Ends at once whatever tools have started and gives the session file back, for the moment before the process ends. */
+  /**
+   * Ends at once whatever tools have started and gives the session file back, for the moment before the
+   * process ends.
+   */
   killNow(): void;
   /** Ends the run at work and everything the session has started, and gives its file back. */
   close(): Promise<void>;

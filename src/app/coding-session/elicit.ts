@@ -4,7 +4,10 @@ import type { Elicit } from "../../extensions/mcp/connection.ts";
 import type { NewQuestion } from "./question.ts";
 import type { QuestionDesk } from "./question-desk.ts";
 
-/** Puts what an MCP server wants to know to the person of a session, after `onAsk`. Declines where nobody listens. */
+/**
+ * Puts what an MCP server wants to know to the person of a session, after `onAsk`. Declines where nobody
+ * listens.
+ */
 export function elicitAt(desk: QuestionDesk, onAsk: (message: string) => Promise<void>): Elicit {
   return async ({ server, message, schema, url }, signal) => {
     const asked: NewQuestion =

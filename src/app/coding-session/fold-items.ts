@@ -25,8 +25,8 @@ interface WrittenBlock {
 }
 
 /**
- * The items of one transcript: messages, answers, calls. Each event is looked at once and touches the items it speaks of and no other, whatever
- * the length of the conversation.
+ * The items of one transcript: messages, answers, calls. Each event is looked at once and touches the items
+ * it speaks of and no other, whatever the length of the conversation.
  */
 export class ItemFold {
   readonly list: ItemList;
@@ -154,7 +154,10 @@ export class ItemFold {
     this.#writing = [];
   }
 
-  /** A place to write to again: behind all that this attempt has written, for what is shown stands in the order of the answer. */
+  /**
+   * A place to write to again: behind all that this attempt has written, for what is shown stands in the
+   * order of the answer.
+   */
   #takeVoided(type: WrittenBlock["type"]): number | undefined {
     const last = this.#writing.at(-1)?.place ?? -1;
     const at = this.#voided.findIndex((block) => block.type === type && block.place > last);
@@ -238,7 +241,9 @@ export class ItemFold {
     if (entry.action === "deny") this.#call(entry, { state: "denied" });
   }
 
-  /** Puts fields of a call anew; one that nothing was heard of yet, such as one inside another call, is added. */
+  /**
+   * Puts fields of a call anew; one that nothing was heard of yet, such as one inside another call, is added.
+   */
   #call(
     {
       callId,

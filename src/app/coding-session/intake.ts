@@ -35,8 +35,9 @@ export interface IntakeOptions {
 }
 
 /**
- * A message on its way to the model: hooks may stop it or add to it, a command at its beginning becomes its prompt, names of files become what
- * stands in them. Throws `invalid_argument` for a command that there is not.
+ * A message on its way to the model: hooks may stop it or add to it, a command at its beginning becomes its
+ * prompt, names of files become what stands in them. Throws `invalid_argument` for a command that there is
+ * not.
  */
 export async function takeIn(input: Input | undefined, options: IntakeOptions): Promise<TakenIn> {
   const { parts, agent, signal } = options;
@@ -130,7 +131,10 @@ async function run(command: SessionCommand, args: string, options: IntakeOptions
   }
 }
 
-/** What the subagent of a command has to say of it. Where there is none of that name, the conversation works on it itself. */
+/**
+ * What the subagent of a command has to say of it. Where there is none of that name, the conversation works
+ * on it itself.
+ */
 async function reportOf(
   { name }: SessionCommand,
   { agent, prompt }: { readonly agent: string; readonly prompt: string },

@@ -1,4 +1,7 @@
-/** Those who want to hear of something. What one of them throws first goes to `onFault`; it keeps nobody else from hearing. */
+/**
+ * Those who want to hear of something. What one of them throws first goes to `onFault`; it keeps nobody else
+ * from hearing.
+ */
 export class Listeners<A extends readonly unknown[]> {
   #listeners: readonly ((...args: A) => void)[] = [];
   readonly #onFault: (error: unknown) => void;

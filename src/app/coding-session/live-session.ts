@@ -336,7 +336,9 @@ export class LiveSession implements CodingSession {
     });
   }
 
-  /** The conversation as the journal has it by now: with another agent, for one knows what it was told itself. */
+  /**
+   * The conversation as the journal has it by now: with another agent, for one knows what it was told itself.
+   */
   async #renew(): Promise<void> {
     const { composed, desk } = this.#parts;
     this.#agent = await composed.renew(this.#models.choice);

@@ -9,14 +9,18 @@ export interface QueuedMessage {
 }
 
 /**
- * Messages that go out when the run at work has ended: all that wait together, as one message, unless one of them is a command (it begins with
+ * Messages that go out when the run at work has ended: all that wait together, as one message, unless one of
+ * them is a command (it begins with
  * `/` and names one): that goes by itself, in its place. Every change is told by `onChange` of the session.
  */
 export interface MessageQueue {
   readonly items: readonly QueuedMessage[];
   /** True: nothing goes out by itself, until {@link release}. Stopping a run holds the queue. */
   readonly held: boolean;
-  /** Adds a message at the end and returns its id. While no run is at work and nothing is held, it goes out at once. */
+  /**
+   * Adds a message at the end and returns its id. While no run is at work and nothing is held, it goes out at
+   * once.
+   */
   add(text: string, images?: readonly ImageBlock[]): string;
   /** Throws `invalid_argument` for an id that does not wait, here and below. The images stay. */
   edit(id: string, text: string): void;

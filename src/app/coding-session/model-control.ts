@@ -54,7 +54,10 @@ export class ModelControl {
     return { model: this.#model, effort: this.#isNamed ? undefined : this.#effort };
   }
 
-  /** Takes up the model that the session was changed to, unless another one is asked for. Resolves to whether there is one. */
+  /**
+   * Takes up the model that the session was changed to, unless another one is asked for. Resolves to whether
+   * there is one.
+   */
   async resume({ newestOf }: OpenSession, notices: NoticeBoard): Promise<boolean> {
     const change = this.#why === "flag" ? undefined : newestOf("model_change");
     if (change === undefined || change.model === this.name) return false;

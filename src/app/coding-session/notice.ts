@@ -10,7 +10,10 @@ export type ModelReason = "flag" | "environment" | "config" | "key" | "local" | 
 /** What a notice is about, as data. Words for it: {@link import("./notice-text.ts").noticeText}. */
 export type Notice = { readonly level: "info" | "warning" | "error" } & (
   | {
-      /** The model of the session, and why it is this one. `source`: the file, variable or server that speaks for it. */
+      /**
+       * The model of the session, and why it is this one. `source`: the file, variable or server that speaks
+       * for it.
+       */
       readonly code: "model_chosen";
       readonly model: string;
       readonly why: ModelReason;
@@ -29,7 +32,10 @@ export type Notice = { readonly level: "info" | "warning" | "error" } & (
       readonly repairs: RepairReport;
     }
   | {
-      /** The working folder holds all of the user's: far more than one project, and undo covers its outer part only. */
+      /**
+       * The working folder holds all of the user's: far more than one project, and undo covers its outer part
+       * only.
+       */
       readonly code: "wide_folder";
       readonly folder: string;
     }

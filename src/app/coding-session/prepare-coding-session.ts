@@ -16,8 +16,8 @@ import { elicitAt } from "./elicit.ts";
 import { LiveSession } from "./live-session.ts";
 import { about } from "./notice.ts";
 import { NoticeBoard } from "./notice-board.ts";
+import { recordQuestion } from "./open-questions.ts";
 import { QuestionDesk } from "./question-desk.ts";
-import { recordQuestion } from "./record-question.ts";
 import type { CopyOptions } from "./session-parts.ts";
 
 /** A coding session whose settings are read and which is not open yet. */
@@ -26,13 +26,19 @@ export interface PreparedSession {
   readonly redact: Redaction | undefined;
   /** Id of the session, as far as it is known by now. */
   readonly sessionId: string;
-  /** Opens it. Throws for a session, model, tool name or folder that does not exist, missing credentials, and a sandbox that does not work. */
+  /**
+   * Opens it. Throws for a session, model, tool name or folder that does not exist, missing credentials, and
+   * a sandbox that does not work.
+   */
   readonly open: () => Promise<CodingSession>;
   /** Ends at once whatever was started by now, for the moment before the process ends. */
   readonly killNow: () => void;
 }
 
-/** Reads the settings of a coding session. Throws `invalid_argument` for a folder that is none, `invalid_config` for files that cannot be used. */
+/**
+ * Reads the settings of a coding session. Throws `invalid_argument` for a folder that is none,
+ * `invalid_config` for files that cannot be used.
+ */
 export async function prepareCodingSession(options: CopyOptions): Promise<PreparedSession> {
   const { environment = readEnvironment(), model, permissionMode } = options;
   const settings = await loadSettings({

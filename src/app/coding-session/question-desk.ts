@@ -32,8 +32,8 @@ interface OpenQuestion {
 }
 
 /**
- * The questions of a session as data: whoever asks waits, whoever listens answers, at any time. What a listener throws, or rejects with,
- * refuses the question.
+ * The questions of a session as data: whoever asks waits, whoever listens answers, at any time. What a
+ * listener throws, or rejects with, refuses the question.
  */
 export class QuestionDesk implements ApprovalPrompt {
   readonly #options: QuestionDeskOptions;
@@ -118,7 +118,10 @@ export class QuestionDesk implements ApprovalPrompt {
     return { choice, ...(why === undefined ? {} : { reason: why }) };
   }
 
-  /** Asks for a value or a choice on behalf of a server or a tool. `undefined`: declined, also where nobody listens. */
+  /**
+   * Asks for a value or a choice on behalf of a server or a tool. `undefined`: declined, also where nobody
+   * listens.
+   */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
     if (!this.isAttended) return undefined;
     const reply = await this.#wait(

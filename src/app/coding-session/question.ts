@@ -28,7 +28,9 @@ export interface QuestionPart {
 export interface Question {
   /** Names it in {@link import("./coding-session.ts").CodingSession.answer}. */
   readonly id: string;
-  /** `permission`: may this call run? `elicitation`: a value that fits `schema`. `choice`: one of `options`. */
+  /**
+   * `permission`: may this call run? `elicitation`: a value that fits `schema`. `choice`: one of `options`.
+   */
   readonly type: "permission" | "elicitation" | "choice";
   /** When it was asked, in milliseconds since the epoch. */
   readonly time: number;
@@ -52,8 +54,9 @@ export interface Question {
 }
 
 /**
- * What a person says to a question. A `reason` of a refusal reaches the model; `rule` must be one the question offers. `value` answers what
- * is no question about a call; without one (`choice: "no"`) it is refused.
+ * What a person says to a question. A `reason` of a refusal reaches the model; `rule` must be one the
+ * question offers. `value` answers what is no question about a call; without one (`choice: "no"`) it is
+ * refused.
  */
 export type QuestionReply =
   | { readonly choice: AnswerChoice; readonly reason?: string; readonly rule?: string }

@@ -27,7 +27,10 @@ export interface RunControlOptions {
   readonly onChange: () => void;
   /** A run ended and could not record that. */
   readonly onFailure: (outcome: Outcome) => void;
-  /** Whether nothing may begin now: the session is closed, or something is at work that no run may overlap with. */
+  /**
+   * Whether nothing may begin now: the session is closed, or something is at work that no run may overlap
+   * with.
+   */
   readonly isBlocked: () => boolean;
   /** Whether a text begins with the name of a command. */
   readonly isCommand: (text: string) => boolean;
@@ -236,7 +239,10 @@ export class RunControl {
     return (facts) => outcomeOf(result, facts);
   }
 
-  /** After a run that did not come to its end nothing goes out by itself; what was meant for it waits where a person sees it. */
+  /**
+   * After a run that did not come to its end nothing goes out by itself; what was meant for it waits where a
+   * person sees it.
+   */
   #keepWaiting(): void {
     const agent = this.#options.agent();
     const messages = agent.pendingSteering;

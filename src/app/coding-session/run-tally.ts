@@ -37,7 +37,10 @@ export class RunTally {
   #partialChars = 0;
   #turns = 0;
 
-  /** Text of the newest answer, as far as it has come, or the beginning of it: who reads it has an answer that was cut. */
+  /**
+   * Text of the newest answer, as far as it has come, or the beginning of it: who reads it has an answer that
+   * was cut.
+   */
   get partialText(): string {
     return this.#partialText.toString();
   }

@@ -29,8 +29,8 @@ export type HostView = Pick<
 > & { readonly effort: SessionView["effort"] | undefined; readonly windowTokens: number | undefined };
 
 /**
- * The fold from events to what a screen shows: the same for events as they come and for the entries of a session that is resumed, but for what only
- * the moment knows. Feed it every event once, in order.
+ * The fold from events to what a screen shows: the same for events as they come and for the entries of a
+ * session that is resumed, but for what only the moment knows. Feed it every event once, in order.
  */
 export class ViewFold {
   readonly #main: ItemFold;
@@ -128,7 +128,10 @@ export class ViewFold {
     }
   }
 
-  /** What the model is told of a command was shown when it was run; what is said inside a pattern is no message of the user. */
+  /**
+   * What the model is told of a command was shown when it was run; what is said inside a pattern is no
+   * message of the user.
+   */
   #wasShown({ source, message, scope }: UserEntry): boolean {
     if (scope !== undefined) return true;
     return source === "observed" && this.#told.delete(textOf(message.content));

@@ -11,8 +11,9 @@ import type { Notice } from "./notice.ts";
 import type { Question } from "./question.ts";
 
 /**
- * What a screen shows of a session. Items are only appended; an item that changes is a new object at the same place with a higher `version`.
- * The object of the view itself is a new one after each change, and its lists are the same objects as long as nothing in them changed,
+ * What a screen shows of a session. Items are only appended; an item that changes is a new object at the same
+ * place with a higher `version`. The object of the view itself is a new one after each change, and its lists
+ * are the same objects as long as nothing in them changed,
  * `items` excepted: that one list grows in place.
  */
 export interface SessionView {
@@ -59,7 +60,10 @@ export interface JobView {
   readonly exitCode?: number | null;
 }
 
-/** What is the same for all items. `id`: the call of a tool, else the entry it came from; where there is none yet, one of its own. */
+/**
+ * What is the same for all items. `id`: the call of a tool, else the entry it came from; where there is none
+ * yet, one of its own.
+ */
 export interface ItemBase {
   readonly id: string;
   readonly version: number;

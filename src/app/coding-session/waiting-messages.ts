@@ -79,7 +79,10 @@ export class WaitingMessages implements MessageQueue {
     if (item !== undefined) this.#options.sendNow(joined([item]));
   }
 
-  /** Takes out what goes next: the messages up to the first command as one, or that command. `undefined`: nothing does. */
+  /**
+   * Takes out what goes next: the messages up to the first command as one, or that command. `undefined`:
+   * nothing does.
+   */
   next(): Input | undefined {
     const { isCommand } = this.#options;
     const [first] = this.#items;

@@ -6,8 +6,8 @@ import { about, type OnNotice } from "../coding-session/notice.ts";
 import { variable } from "../config/env.ts";
 import type { Confinement } from "../confine.ts";
 import { FileGuard } from "../file-guard.ts";
+import { webFetchOptions } from "../network-options.ts";
 import type { Settings } from "../settings.ts";
-import { webFetchOptions } from "../web-fetch-options.ts";
 import { openPlugins, type Plugins } from "./open-plugins.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 

@@ -22,8 +22,9 @@ import { timeline } from "./timeline.ts";
 import { usageTables } from "./usage-tables.ts";
 
 /**
- * A session as one HTML page that needs nothing else: conversation, tool calls with folded results, diffs, permission decisions, usage
- * and timeline. Holds no script, and forbids by its content security policy all that is not in it.
+ * A session as one HTML page that needs nothing else: conversation, tool calls with folded results, diffs,
+ * permission decisions, usage and timeline. Holds no script, and forbids by its content security policy all
+ * that is not in it.
  */
 export function sessionPage(content: SessionContent): string {
   const { sessionId, entries } = content;

@@ -17,7 +17,10 @@ export interface SessionUsage {
   readonly tools: { readonly [tool: string]: ToolStats };
   /** Of all models. */
   readonly total: Spending;
-  /** Milliseconds from the beginning to the end of each run, added up; of a run that was cut, to its last entry. */
+  /**
+   * Milliseconds from the beginning to the end of each run, added up; of a run that was cut, to its last
+   * entry.
+   */
   readonly runMs: number;
   /** Milliseconds in calls of tools; calls that overlap count each. */
   readonly toolMs: number;
@@ -25,7 +28,10 @@ export interface SessionUsage {
   readonly stopReason: string | undefined;
 }
 
-/** Adds up what the entries of a session say. Calls made by calls count for their tool and not for the time in tools. */
+/**
+ * Adds up what the entries of a session say. Calls made by calls count for their tool and not for the time in
+ * tools.
+ */
 export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
   const models: { [model: string]: Spending } = {};
   const tools: { [tool: string]: ToolStats } = {};
@@ -58,7 +64,8 @@ export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
     }
     if (entry.type === "tool_result") {
       tools[entry.name] = withResult(tools[entry.name], entry);
-      // The time of what a subagent or another call did is in that of the call around it; phases of a pattern are in none.
+      // The time of what a subagent or another call did is in that of the call around it; phases of a pattern
+      // are in none.
       if (entry.parentCallId === undefined && !isDelegated) toolMs += entry.durationMs;
     }
   }

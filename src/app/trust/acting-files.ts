@@ -17,9 +17,9 @@ const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
 export const EXTENSION_FOLDER = ".nano-agent/extensions";
 
 /**
- * What a project brings in files of its own that can act: MCP servers of `.mcp.json`, skills with more than their text, subagents and
- * commands that ask for tools or run something, extensions. `folders` as settings have them, root first. Reads only; starts nothing and follows no link
- * inside a skill.
+ * What a project brings in files of its own that can act: MCP servers of `.mcp.json`, skills with more than
+ * their text, subagents and commands that ask for tools or run something, extensions. `folders` as settings
+ * have them, root first. Reads only; starts nothing and follows no link inside a skill.
  */
 export function findActingFiles(root: string, folders: readonly string[]): readonly TrustItem[] {
   const shown = (path: string): string => relative(root, path).split(sep).join("/");
@@ -38,12 +38,18 @@ function mcpItems(path: string, shown: ShowPath): readonly TrustItem[] {
   return serversOf(path, shown).flatMap((found) => ("item" in found ? [found.item] : []));
 }
 
-/** A server of a project's `.mcp.json`, or a file of that name that cannot be read. `path` is relative to the project. */
+/**
+ * A server of a project's `.mcp.json`, or a file of that name that cannot be read. `path` is relative to the
+ * project.
+ */
 export type ProjectServer =
   | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: TrustItem }
   | { readonly path: string; readonly fault: string };
 
-/** The servers in the `.mcp.json` files of a project, the nearest last. One whose definition changes is another one. */
+/**
+ * The servers in the `.mcp.json` files of a project, the nearest last. One whose definition changes is
+ * another one.
+ */
 export function findProjectServers(root: string, folders: readonly string[]): readonly ProjectServer[] {
   const shown = (path: string): string => relative(root, path).split(sep).join("/");
   return folders.flatMap((folder) => serversOf(join(folder, ".mcp.json"), shown));
@@ -68,7 +74,10 @@ function serversOf(file: string, shown: ShowPath): readonly ProjectServer[] {
   }));
 }
 
-/** The item of one MCP server; `path` is that of the file, `#` and the server's name. `server` is its definition as it stands there. */
+/**
+ * The item of one MCP server; `path` is that of the file, `#` and the server's name. `server` is its
+ * definition as it stands there.
+ */
 export function mcpServerItem(path: string, server: unknown): TrustItem {
   return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverDoes(server) };
 }
@@ -103,8 +112,8 @@ function skillItems(folder: string, shown: ShowPath): readonly TrustItem[] {
 }
 
 /**
- * The item of a skill's folder; `undefined` for one that is text alone, and for a folder without `SKILL.md`. Every file counts, so that a
- * changed script is another skill.
+ * The item of a skill's folder; `undefined` for one that is text alone, and for a folder without `SKILL.md`.
+ * Every file counts, so that a changed script is another skill.
  */
 export function skillItem(folder: string, path: string): TrustItem | undefined {
   const files = filesBelow(folder, MAX_SKILL_FILES);
@@ -142,7 +151,10 @@ function folderContent(folder: string, files: readonly FoundFile[]): Pick<TrustI
   return { hash: contentHash(parts.join("\n")) };
 }
 
-/** The item of a folder of extensions, as one: what a file in it does, another one of it may change. None where there is no extension. */
+/**
+ * The item of a folder of extensions, as one: what a file in it does, another one of it may change. None
+ * where there is no extension.
+ */
 export function extensionItems(folder: string, path: string): readonly TrustItem[] {
   const names = extensionFiles([{ path: folder, origin: "project" }]).map(({ name }) => name);
   if (names.length === 0) return [];
@@ -174,7 +186,9 @@ function textItems(
     });
 }
 
-/** The item of a subagent or command file; `undefined` for a command that is text alone and asks for nothing. */
+/**
+ * The item of a subagent or command file; `undefined` for a command that is text alone and asks for nothing.
+ */
 export function textItem(
   text: string,
   { kind, path }: { readonly kind: "agent" | "command"; readonly path: string },

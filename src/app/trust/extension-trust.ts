@@ -7,8 +7,9 @@ import { readProjectFile } from "./project-files.ts";
 const MAX_TEXT_BYTES = 1_000_000;
 
 /**
- * Whether subagents, skills and commands of a project may act: their content as it is now must be what the user approved. What may not is noted for
- * the report. A subagent whose file changed after it was read is another one, and is not trusted.
+ * Whether subagents, skills and commands of a project may act: their content as it is now must be what the
+ * user approved. What may not is noted for the report. A subagent whose file changed after it was read is
+ * another one, and is not trusted.
  */
 export function extensionTrust(trust: TrustedProject): IsTrusted {
   return ({ kind, path, contentHash }) => {

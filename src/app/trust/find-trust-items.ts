@@ -13,8 +13,8 @@ export interface ProjectItems {
 }
 
 /**
- * Everything the project of a working folder (links resolved) brings that can act, in a fixed order. Throws `invalid_config` for config
- * files that cannot be used.
+ * Everything the project of a working folder (links resolved) brings that can act, in a fixed order. Throws
+ * `invalid_config` for config files that cannot be used.
  */
 export async function findTrustItems(cwd: string, paths: UserPaths): Promise<ProjectItems> {
   const folders = projectFolders(cwd);

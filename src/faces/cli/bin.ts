@@ -1,4 +1,5 @@
-// The first file of the executable. It is built for Node 12 syntax and imports nothing before it has looked at the
+// The first file of the executable. It is built for Node 12 syntax and imports nothing before it has looked
+// at the
 // version, so that an old Node prints advice instead of a syntax error.
 
 declare const NANO_AGENT_VERSION: string;
@@ -29,8 +30,9 @@ async function start(words: readonly string[]): Promise<void> {
 }
 
 /**
- * Whether the folder Node keeps compiled code in is there or can be made. Node itself would try for ever where the temporary folder refuses
- * new ones with ENOENT. Leaves no folder: Node may be told not to keep any code.
+ * Whether the folder Node keeps compiled code in is there or can be made. Node itself would try for ever
+ * where the temporary folder refuses new ones with ENOENT. Leaves no folder: Node may be told not to keep any
+ * code.
  */
 function hasRoomForCode(): boolean {
   const { existsSync, mkdirSync, rmdirSync } = process.getBuiltinModule("node:fs");

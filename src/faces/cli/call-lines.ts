@@ -1,11 +1,11 @@
 import { byteSize, callTitle, lineCount, withoutEnding } from "../../app/coding-session/call-text.ts";
 import { parseUnifiedDiff } from "../../app/coding-session/file-diff.ts";
+import { terminalLine } from "../../app/safe-text.ts";
 import type { ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import { counted } from "../../core/base/text.ts";
 import { textOf } from "../../core/message/message.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import type { Style } from "./style.ts";
-import { terminalLine } from "./terminal-text.ts";
 
 /** Widest line of a call or a result. */
 export const MAX_COLUMNS = 100;

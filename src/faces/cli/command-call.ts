@@ -15,8 +15,9 @@ export interface CommandCall extends ParsedOptions {
 }
 
 /**
- * Takes the words behind a sub-command apart by its table. Throws `invalid_argument`, with the nearest name and the usage, for an action
- * or option it does not have, a value that is missing or not among its choices, and too few or too many words.
+ * Takes the words behind a sub-command apart by its table. Throws `invalid_argument`, with the nearest name
+ * and the usage, for an action or option it does not have, a value that is missing or not among its choices,
+ * and too few or too many words.
  */
 export function readCommandCall(command: CommandSpec, args: readonly string[]): CommandCall {
   const { action, rest } = chooseAction(command, args);
@@ -33,7 +34,10 @@ export function readCommandCall(command: CommandSpec, args: readonly string[]): 
   return { ...call, action: action.name ?? "", words, behind: apart ? call.behind : [] };
 }
 
-/** The options of a run that were given to a sub-command that takes them. Throws `invalid_argument` as a run does. */
+/**
+ * The options of a run that were given to a sub-command that takes them. Throws `invalid_argument` as a run
+ * does.
+ */
 export function runFlagsOf(call: CommandCall): RunFlags {
   return readRunFlags({ ...call, words: [], behind: [] });
 }

@@ -5,12 +5,17 @@ import type { CommandOption } from "./read-options.ts";
 export interface CommandAction {
   /** The word behind the command; absent where the command does one thing. */
   readonly name?: string;
-  /** Placeholders of the words that follow: `ID`, `[ID]` (may be left out), `FILE…` (one or more), `[WORD…]`. */
+  /**
+   * Placeholders of the words that follow: `ID`, `[ID]` (may be left out), `FILE…` (one or more), `[WORD…]`.
+   */
   readonly words?: string;
   /** Placeholder of what stands behind `--`; absent where nothing may. */
   readonly behind?: string;
   readonly options?: readonly CommandOption[];
-  /** True: it runs the agent and takes the options for that too (`-m`, `--permission-mode`, limits); see {@link RUN_OPTIONS}. */
+  /**
+   * True: it runs the agent and takes the options for that too (`-m`, `--permission-mode`, limits); see
+   * {@link RUN_OPTIONS}.
+   */
   readonly runOptions?: true;
   readonly help: string;
 }
@@ -24,7 +29,10 @@ export const RUN_OPTIONS: readonly CommandOption[] = FLAGS.filter(({ name, group
 export interface CommandSpec {
   readonly name: string;
   readonly help: string;
-  /** What it does; the first one is meant where no action is named and it takes no words that would have to be. */
+  /**
+   * What it does; the first one is meant where no action is named and it takes no words that would have to
+   * be.
+   */
   readonly actions: readonly [CommandAction, ...CommandAction[]];
 }
 

@@ -324,5 +324,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
 ];
 
-/** First words that later versions use. They are refused, so that a script does not start a run by accident. */
+/**
+ * First words that later versions use. They are refused, so that a script does not start a run by accident.
+ */
 export const LATER_COMMANDS: readonly string[] = ["serve"];

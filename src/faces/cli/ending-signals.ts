@@ -5,8 +5,8 @@ import { NanoAgentError } from "../../core/base/errors.ts";
 const GRACE_MS = 700;
 
 /**
- * Listens for the signals that end the program. The first one aborts the run, which gets a moment to end by itself; a second one
- * ends it at once.
+ * Listens for the signals that end the program. The first one aborts the run, which gets a moment to end by
+ * itself; a second one ends it at once.
  */
 export class EndingSignals {
   readonly #controller = new AbortController();
@@ -39,7 +39,10 @@ export class EndingSignals {
     return this.#forced.promise;
   }
 
-  /** From now on there is something that ends by itself and has something to say. Before, a signal ends the program at once. */
+  /**
+   * From now on there is something that ends by itself and has something to say. Before, a signal ends the
+   * program at once.
+   */
   allowGrace(): void {
     this.#graceMs = GRACE_MS;
   }

@@ -91,7 +91,9 @@ export interface CompactBoundaryLine extends LineBase {
   };
 }
 
-/** What the project brings that could act and was left out, because it is not trusted (`nano-agent trust`). */
+/**
+ * What the project brings that could act and was left out, because it is not trusted (`nano-agent trust`).
+ */
 export interface UntrustedLine extends LineBase {
   readonly type: "system";
   readonly subtype: "untrusted";

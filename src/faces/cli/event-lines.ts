@@ -12,8 +12,9 @@ import { lineBlocks, lineUsage, stopReasonOf } from "./line-content.ts";
 import { PartialEvents } from "./partial-events.ts";
 
 /**
- * Turns the events of a run into the lines of `stream-json`, the first and the last left out. Results of tool calls come in the
- * order of the calls, each as soon as those before it are there. Keeps what it needs for that, so one instance per run.
+ * Turns the events of a run into the lines of `stream-json`, the first and the last left out. Results of tool
+ * calls come in the order of the calls, each as soon as those before it are there. Keeps what it needs for
+ * that, so one instance per run.
  */
 export class EventLines {
   readonly #partial: PartialEvents | undefined;
@@ -70,7 +71,10 @@ export class EventLines {
     }
   }
 
-  /** Whole messages only, each with the call that started the subagent: pieces of several at once could not be told apart. */
+  /**
+   * Whole messages only, each with the call that started the subagent: pieces of several at once could not be
+   * told apart.
+   */
   #ofSubagent({ callId, event }: SubagentEvent): readonly NewLine[] {
     let inner = this.#subagents.get(callId);
     if (inner === undefined) {

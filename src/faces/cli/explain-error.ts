@@ -2,9 +2,9 @@ import { networkVariableIn } from "../../app/config/network-settings.ts";
 import { keyVariableOf } from "../../app/model-choice.ts";
 import type { Settings } from "../../app/settings.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
+import { nearest } from "../../core/base/text.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
-import { byLikeness } from "./by-likeness.ts";
 
 /** What is known where an error is explained. */
 export interface ErrorPlace {
@@ -13,7 +13,10 @@ export interface ErrorPlace {
   readonly model: string | undefined;
 }
 
-/** An error in one line for a person: its message, and what only the terminal knows about it. Never holds a key. */
+/**
+ * An error in one line for a person: its message, and what only the terminal knows about it. Never holds a
+ * key.
+ */
 export function explainError(error: NanoAgentError, place: ErrorPlace): string {
   const message = error.message.replaceAll(/\s*\n\s*/g, " ").trim();
   switch (error.code) {
@@ -48,4 +51,15 @@ function knownModels({ model, settings }: ErrorPlace): string {
   const custom = Object.keys(settings?.config.values.providers?.[provider]?.models ?? {});
   const known = byLikeness(rest.join("/"), [...custom, ...knownModelIds(provider)]);
   return known.length === 0 ? " See nano-agent models." : ` Known: ${known.slice(0, 8).join(", ")}.`;
+}
+
+/** `names` with those that look most like `wanted` first. */
+function byLikeness(wanted: string, names: readonly string[]): readonly string[] {
+  const rest = [...names];
+  const sorted: string[] = [];
+  for (let next = nearest(wanted, rest); next !== undefined; next = nearest(wanted, rest)) {
+    sorted.push(next);
+    rest.splice(rest.indexOf(next), 1);
+  }
+  return [...sorted, ...rest];
 }

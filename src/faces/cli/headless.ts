@@ -16,16 +16,16 @@ import { answerQuestions } from "./approval/person-to-ask.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
 import { assertWritable, writeLastMessage } from "./last-message-file.ts";
-import { readSchema } from "./read-schema.ts";
 import type { RunFlags } from "./run-flags.ts";
-import { readRunInput } from "./run-input.ts";
+import { readRunInput, readSchema } from "./run-input.ts";
 import { RunTeller } from "./run-teller.ts";
 import { sessionOptionsOf } from "./session-options.ts";
 import { type WaitingContext, withWaitingLine } from "./waiting-line.ts";
 
 /**
- * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for. Resolves to the exit code
- * when everything the run started has ended. Never rejects: whatever goes wrong is told and has a code.
+ * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for.
+ * Resolves to the exit code when everything the run started has ended. Never rejects: whatever goes wrong is
+ * told and has a code.
  */
 export function runHeadless(context: CommandContext, flags: RunFlags): Promise<number> {
   return new HeadlessRun(withWaitingLine(context), flags).run();
@@ -68,7 +68,8 @@ class HeadlessRun {
     ]);
     if (ended === "forced") {
       this.#prepared?.killNow();
-      // A run at work has its outcome by now. What ended and was told may still have been tidied up behind: it has its one result.
+      // A run at work has its outcome by now. What ended and was told may still have been tidied up behind:
+      // it has its one result.
       await this.#answering;
       if (!this.#isTold) this.#fail(undefined);
     }

@@ -24,7 +24,9 @@ export function helpText(): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** What `nano-agent <command> --help` shows: every action with its options; `action` leaves the others out. */
+/**
+ * What `nano-agent <command> --help` shows: every action with its options; `action` leaves the others out.
+ */
 export function commandHelp(command: CommandSpec, action?: string): string {
   const named = command.actions.filter(({ name }) => name === action);
   const lines = [`nano-agent ${command.name}: ${command.help}`];

@@ -7,8 +7,9 @@ import { usageError } from "./usage-error.ts";
 const MAX_LINE_CHARS = 50_000_000;
 
 /**
- * User messages from JSON lines: `{"type":"user","message":{"role":"user","content":"…"}}`, where the content may be blocks of text
- * and images. Lines end with LF and nothing else; empty ones are skipped. Throws `invalid_argument`, naming the line, for any other.
+ * User messages from JSON lines: `{"type":"user","message":{"role":"user","content":"…"}}`, where the content
+ * may be blocks of text and images. Lines end with LF and nothing else; empty ones are skipped. Throws
+ * `invalid_argument`, naming the line, for any other.
  */
 export async function* readInputMessages(
   chunks: AsyncIterable<Buffer | string>,

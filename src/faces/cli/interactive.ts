@@ -19,7 +19,10 @@ export interface InteractiveFlags extends RunFlags {
   readonly picksSession: boolean;
 }
 
-/** Opens the screen for a person at a terminal and resolves to the exit code when they left it. Throws for what cannot be opened. */
+/**
+ * Opens the screen for a person at a terminal and resolves to the exit code when they left it. Throws for
+ * what cannot be opened.
+ */
 export async function runInteractive(
   { environment }: CommandContext,
   flags: InteractiveFlags,

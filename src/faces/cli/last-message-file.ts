@@ -3,7 +3,10 @@ import { dirname, resolve } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { usageError } from "./usage-error.ts";
 
-/** Throws `invalid_argument` when the file for the answer surely cannot be written: better now than after the work. */
+/**
+ * Throws `invalid_argument` when the file for the answer surely cannot be written: better now than after the
+ * work.
+ */
 export function assertWritable(path: string, cwd: string): void {
   const target = resolve(cwd, path);
   try {

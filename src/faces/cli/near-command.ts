@@ -21,9 +21,10 @@ const MEANT: { readonly [word: string]: string } = {
 };
 
 /**
- * Stops a prompt that is most likely a mistyped command, before it becomes a paid request: one bare word that is a known name of
- * something else or differs from a command by one letter, alone or with an action of that command behind it. Throws `invalid_argument`
- * with what was probably meant. `isForced`: the words stand behind `--`, and are a prompt whatever they look like.
+ * Stops a prompt that is most likely a mistyped command, before it becomes a paid request: one bare word that
+ * is a known name of something else or differs from a command by one letter, alone or with an action of that
+ * command behind it. Throws `invalid_argument` with what was probably meant. `isForced`: the words stand
+ * behind `--`, and are a prompt whatever they look like.
  */
 export function assertNoCommand(words: readonly string[], isForced: boolean): void {
   const [first = "", second] = words;
@@ -42,7 +43,10 @@ export function assertNoCommand(words: readonly string[], isForced: boolean): vo
   );
 }
 
-/** Whether one letter more, less, other or swapped with its neighbour makes one word of the other. Short words must be equal. */
+/**
+ * Whether one letter more, less, other or swapped with its neighbour makes one word of the other. Short words
+ * must be equal.
+ */
 function isOneLetterOff(left: string, right: string): boolean {
   if (Math.min(left.length, right.length) < 4 || Math.abs(left.length - right.length) > 1) return false;
   let start = 0;

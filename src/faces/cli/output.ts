@@ -9,13 +9,16 @@ export interface Output {
   readonly write: (text: string) => void;
   /** Resolves when everything written has left the process, or the reader has gone. */
   readonly drain: () => Promise<void>;
-  /** Calls back once when the reader goes away (a closed pipe) or the medium refuses (a full disk), with what is wrong. */
+  /**
+   * Calls back once when the reader goes away (a closed pipe) or the medium refuses (a full disk), with what
+   * is wrong.
+   */
   readonly onBroken: (listener: (error: Error) => void) => void;
 }
 
 /**
- * An output over standard output (1) or standard error (2). The stream behind it is made at the first write: a run that prints
- * late does not pay for it before its first request.
+ * An output over standard output (1) or standard error (2). The stream behind it is made at the first write:
+ * a run that prints late does not pay for it before its first request.
  */
 export function standardOutput(descriptor: 1 | 2): Output {
   const open = (): Writable => (descriptor === 1 ? process.stdout : process.stderr);
@@ -25,7 +28,8 @@ export function standardOutput(descriptor: 1 | 2): Output {
 /** Whether a person sits at the other end of a standard descriptor (0 to 2). */
 export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
-    // Most descriptors that are no terminal are told by their kind, which is far cheaper than loading the terminal code.
+    // Most descriptors that are no terminal are told by their kind, which is far cheaper than loading the
+    // terminal code.
     if (!fstatSync(descriptor).isCharacterDevice()) return false;
   } catch {
     // Closed by the caller.

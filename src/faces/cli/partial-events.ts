@@ -6,9 +6,10 @@ import { lineUsage, stopReasonOf } from "./line-content.ts";
 type WireEvent = StreamEventLine["event"];
 
 /**
- * Tells the deltas of an answer in the events of the Anthropic streaming format, whatever wire they came over: `message_start`,
- * for each block `content_block_start`, `content_block_delta`s and `content_block_stop`, then `message_delta`, `message_stop`. After
- * a retry a new `message_start` voids what came before.
+ * Tells the deltas of an answer in the events of the Anthropic streaming format, whatever wire they came
+ * over: `message_start`, for each block `content_block_start`, `content_block_delta`s and
+ * `content_block_stop`, then `message_delta`, `message_stop`. After a retry a new `message_start` voids what
+ * came before.
  */
 export class PartialEvents {
   #begun = false;

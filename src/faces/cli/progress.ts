@@ -1,3 +1,4 @@
+import { terminalLine, terminalText } from "../../app/safe-text.ts";
 import type { CompactionEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
@@ -8,7 +9,6 @@ import { callLine, MAX_COLUMNS, resultLines } from "./call-lines.ts";
 import type { Output } from "./output.ts";
 import type { Style } from "./style.ts";
 import { subagentLine } from "./subagent-line.ts";
-import { terminalLine, terminalText } from "./terminal-text.ts";
 import type { WaitingLine } from "./waiting-line.ts";
 
 /** What {@link Progress} writes to, and how much. */

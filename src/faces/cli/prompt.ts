@@ -18,9 +18,9 @@ export interface PromptSources {
 }
 
 /**
- * The prompt of a run. Words are joined by blanks; a single word `@FILE` stands for the file's text; `-` alone reads the prompt from
- * standard input. Anything else that is piped in stands before the words, between `<stdin>` marks; without words it is the prompt.
- * Throws `invalid_argument` when there is none.
+ * The prompt of a run. Words are joined by blanks; a single word `@FILE` stands for the file's text; `-`
+ * alone reads the prompt from standard input. Anything else that is piped in stands before the words, between
+ * `<stdin>` marks; without words it is the prompt. Throws `invalid_argument` when there is none.
  */
 export async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promise<string> {
   if (words.includes("-")) {
@@ -55,7 +55,10 @@ export async function readPromptIfAny(sources: PromptSources): Promise<string | 
   return piped.trim() === "" ? undefined : piped;
 }
 
-/** The text of an option or prompt: itself, or for `@FILE` what the file holds. Throws `invalid_argument` for an unusable file. */
+/**
+ * The text of an option or prompt: itself, or for `@FILE` what the file holds. Throws `invalid_argument` for
+ * an unusable file.
+ */
 export function textOrFile(
   value: string,
   { what, cwd }: { readonly what: string; readonly cwd: string },
@@ -63,7 +66,10 @@ export function textOrFile(
   return value.length > 1 && value.startsWith("@") ? readTextFile(value.slice(1), { what, cwd }) : value;
 }
 
-/** The text of a file the command line names. Throws `invalid_argument`, saying what the file was for, when it has none. */
+/**
+ * The text of a file the command line names. Throws `invalid_argument`, saying what the file was for, when it
+ * has none.
+ */
 export function readTextFile(
   path: string,
   { what, cwd }: { readonly what: string; readonly cwd: string },

@@ -1,12 +1,16 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../../core/base/text.ts";
 
-/** An option of the command line. One table makes what is read, the help, the completions and the reference. */
+/**
+ * An option of the command line. One table makes what is read, the help, the completions and the reference.
+ */
 export interface CommandOption {
   /** As it is written: `--json`. */
   readonly name: `--${string}`;
   readonly short?: `-${string}`;
-  /** Placeholder of its value, in brackets where it may be left out; absent for an option that stands alone. */
+  /**
+   * Placeholder of its value, in brackets where it may be left out; absent for an option that stands alone.
+   */
   readonly value?: string;
   /** The only values it takes. */
   readonly choices?: readonly string[];
@@ -31,12 +35,15 @@ export interface OptionTable {
   readonly fail: (what: string) => Error;
 }
 
-/** What an option has whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a mistake, not this. */
+/**
+ * What an option has whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a
+ * mistake, not this.
+ */
 export const NO_VALUE = "\0";
 
 /**
- * Takes a command line apart. Throws what `fail` makes for an unknown option (with the nearest one), a missing
- * or superfluous value, and one that is not among its choices.
+ * Takes a command line apart. Throws what `fail` makes for an unknown option (with the nearest one), a
+ * missing or superfluous value, and one that is not among its choices.
  */
 export function readOptions(args: readonly string[], table: OptionTable): ParsedOptions {
   const { options } = table;
@@ -129,7 +136,8 @@ function readOption(
     throw fail(`${rawName} takes no value. Leave "=${value}" out.`);
   }
   if (isOptional(option)) {
-    // Most likely a variable that is not set: to take it for a value left out would go on with another session.
+    // Most likely a variable that is not set: to take it for a value left out would go on with another
+    // session.
     if (value === "") throw fail(`${rawName} is followed by an empty text. Leave it out, or name a value.`);
     return { name: option.name, value: value ?? NO_VALUE };
   }

@@ -32,7 +32,8 @@ export function stdinKind(): StdinKind {
 }
 
 /**
- * All text on standard input. Throws `invalid_argument` for what cannot be read (a folder), is too long, or is not text.
+ * All text on standard input. Throws `invalid_argument` for what cannot be read (a folder), is too long, or
+ * is not text.
  */
 export async function readStdin(kind: StdinKind, options: ReadStdinOptions): Promise<string> {
   switch (kind) {

@@ -1,5 +1,6 @@
 import type { LeftOut } from "../../app/coding-session/notice.ts";
 import type { ModelSpending, Outcome } from "../../app/coding-session/outcome.ts";
+import { terminalText } from "../../app/safe-text.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
@@ -9,7 +10,6 @@ import { EventLines } from "./event-lines.ts";
 import { lineUsage } from "./line-content.ts";
 import type { Output } from "./output.ts";
 import type { OutputFormat } from "./run-flags.ts";
-import { terminalText } from "./terminal-text.ts";
 
 /** What the first line says. */
 export type InitFacts = Pick<

@@ -1,6 +1,7 @@
 import { EXIT, exitCodeOfError } from "../../app/coding-session/exit-code.ts";
 import { readEnvironment } from "../../app/config/env.ts";
 import { withGoneFolder } from "../../app/config/paths.ts";
+import { terminalLine } from "../../app/safe-text.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { type Command, readCommandCall } from "./command-call.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -13,12 +14,14 @@ import { isTerminal, standardOutput } from "./output.ts";
 import { NO_VALUE } from "./read-options.ts";
 import { stdinKind } from "./read-stdin.ts";
 import { type RunFlags, readFlags, readRunFlags } from "./run-flags.ts";
-import { terminalLine } from "./terminal-text.ts";
 import { usageError } from "./usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/** The whole program: does what the command line says and resolves to the exit code, all output written. Never rejects. */
+/**
+ * The whole program: does what the command line says and resolves to the exit code, all output written. Never
+ * rejects.
+ */
 export async function runCli(args: readonly string[]): Promise<number> {
   const context: CommandContext = {
     environment: readEnvironment(),

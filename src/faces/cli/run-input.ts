@@ -1,6 +1,10 @@
+import { compileSchema } from "../../core/base/compile-schema.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import { readInputMessages } from "./input-messages.ts";
-import { readPrompt, readPromptIfAny } from "./prompt.ts";
+import { readPrompt, readPromptIfAny, readTextFile } from "./prompt.ts";
 import { stdinKind } from "./read-stdin.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { usageError } from "./usage-error.ts";
@@ -12,8 +16,9 @@ export interface RunInputPlace {
 }
 
 /**
- * What a run without a screen is asked: its prompt, which is read now, or the messages on standard input as they come. Undefined: it goes
- * on without a word. Throws `invalid_argument` for a prompt that is not there or stands beside messages; the messages do for none at all.
+ * What a run without a screen is asked: its prompt, which is read now, or the messages on standard input as
+ * they come. Undefined: it goes on without a word. Throws `invalid_argument` for a prompt that is not there
+ * or stands beside messages; the messages do for none at all.
  */
 export async function readRunInput(
   { inputFormat, words, session }: RunFlags,
@@ -39,4 +44,26 @@ async function* messagesOfStdin(): AsyncGenerator<Input> {
     throw usageError(
       'Standard input ended without a message. Write lines of {"type":"user","message":{"role":"user","content":"…"}}.',
     );
+}
+
+/**
+ * The schema of `--json-schema`: JSON itself, or the name of a file. Throws `invalid_argument` for one that
+ * cannot be used.
+ */
+export function readSchema(value: string, cwd: string): JsonSchema {
+  const inline = value.trimStart().startsWith("{");
+  const text = inline ? value : readTextFile(value, { what: "--json-schema", cwd });
+  const where = inline ? "--json-schema" : `--json-schema ${value}`;
+  const parsed = safeParse(text);
+  if (!parsed.ok)
+    throw usageError(`${where} is not JSON: ${parsed.error}. Pass a JSON Schema, or a file that holds one.`);
+  if (!isRecord(parsed.value))
+    throw usageError(`${where} is not a JSON object. Pass a JSON Schema such as {"type":"object"}.`);
+  const schema = parsed.value as JsonSchema;
+  try {
+    compileSchema(schema);
+  } catch (error) {
+    throw usageError(`${where} cannot be used: ${errorMessage(error)}`, error);
+  }
+  return schema;
 }

@@ -5,6 +5,7 @@ import type { Outcome } from "../../app/coding-session/outcome.ts";
 import type { PreparedSession } from "../../app/coding-session/prepare-coding-session.ts";
 import { goOnText } from "../../app/coding-session/run-outcome.ts";
 import { LOCAL_MODEL } from "../../app/model-choice.ts";
+import { terminalLine } from "../../app/safe-text.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { counted } from "../../core/base/text.ts";
 import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
@@ -17,7 +18,6 @@ import { Progress } from "./progress.ts";
 import { createReporter, type InitFacts, type Reporter } from "./reporter.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { styleFor } from "./style.ts";
-import { terminalLine } from "./terminal-text.ts";
 import type { WaitingLine } from "./waiting-line.ts";
 import { widthOf, wrapText } from "./wrap-text.ts";
 

@@ -3,7 +3,10 @@ import { assertSessionId } from "../../session/session-id.ts";
 import { NO_VALUE, type ParsedOptions } from "./read-options.ts";
 import { usageError } from "./usage-error.ts";
 
-/** What the options say about the session of a run. Throws `invalid_argument` for what is no id and for options that disagree. */
+/**
+ * What the options say about the session of a run. Throws `invalid_argument` for what is no id and for
+ * options that disagree.
+ */
 export function readSessionFlags(flags: ParsedOptions): SessionChoice {
   const resume = flags.text("--resume");
   const id = resume === NO_VALUE ? undefined : resume;

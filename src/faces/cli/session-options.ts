@@ -12,7 +12,10 @@ export interface SessionOrigin {
   readonly newId: string;
 }
 
-/** What the command line says about a session. Throws `invalid_argument` for a file of a prompt that cannot be read. */
+/**
+ * What the command line says about a session. Throws `invalid_argument` for a file of a prompt that cannot be
+ * read.
+ */
 export function sessionOptionsOf(
   flags: RunFlags,
   { cwd, environment, newId }: SessionOrigin,

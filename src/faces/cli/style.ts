@@ -10,8 +10,8 @@ export interface Style {
 }
 
 /**
- * Colours where they are wanted: `NO_COLOR` (any value) switches them off, `FORCE_COLOR` (any value but 0 and false) on, `TERM=dumb`
- * off; else a terminal has them.
+ * Colours where they are wanted: `NO_COLOR` (any value) switches them off, `FORCE_COLOR` (any value but 0 and
+ * false) on, `TERM=dumb` off; else a terminal has them.
  */
 export function styleFor(isTerminal: boolean, environment: Environment): Style {
   const paint = wantsColour(isTerminal, environment)

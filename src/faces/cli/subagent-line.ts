@@ -1,16 +1,17 @@
 import { callTitle } from "../../app/coding-session/call-text.ts";
+import { terminalLine } from "../../app/safe-text.ts";
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
 import { textOf } from "../../core/message/message.ts";
 import { circleText } from "../../plugins/loop-guard-plugin.ts";
 import type { Style } from "./style.ts";
-import { terminalLine } from "./terminal-text.ts";
 
 /** Widest text behind the name of a subagent. */
 const MAX_COLUMNS = 90;
 
 /**
- * One line for what a subagent does: each call it begins, and what goes wrong; `undefined` for the rest, since its words are for the agent
- * that asked for them. Several may be at work at once, so each line names its own.
+ * One line for what a subagent does: each call it begins, and what goes wrong; `undefined` for the rest,
+ * since its words are for the agent that asked for them. Several may be at work at once, so each line names
+ * its own.
  */
 export function subagentLine(event: SubagentEvent, style: Style): string | undefined {
   const { agents, inner } = unwrapped(event);

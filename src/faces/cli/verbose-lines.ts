@@ -1,8 +1,11 @@
+import { terminalLine } from "../../app/safe-text.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { runLog } from "../../telemetry/run-log.ts";
-import { terminalLine } from "./terminal-text.ts";
 
-/** What `--verbose` writes: a line for each thing that happens, with the seconds since now. `redact` takes secrets out. */
+/**
+ * What `--verbose` writes: a line for each thing that happens, with the seconds since now. `redact` takes
+ * secrets out.
+ */
 export function verboseLines(
   write: (text: string) => void,
   redact: (text: string) => string,

@@ -1,7 +1,10 @@
 import { columnsOf, wrapColumns } from "../terminal/columns.ts";
 import type { Output } from "./output.ts";
 
-/** Columns of the terminal behind an output; `undefined` where it is none, and lines are left as long as they are. */
+/**
+ * Columns of the terminal behind an output; `undefined` where it is none, and lines are left as long as they
+ * are.
+ */
 export function widthOf({ isTerminal }: Pick<Output, "isTerminal">, descriptor: 1 | 2): number | undefined {
   if (!isTerminal) return undefined;
   const { columns } = descriptor === 1 ? process.stdout : process.stderr;
@@ -9,8 +12,9 @@ export function widthOf({ isTerminal }: Pick<Output, "isTerminal">, descriptor: 
 }
 
 /**
- * A line without control characters as lines of at most `width` columns, cut at blanks, and inside a word only where it is too long by
- * itself. The first begins with `first`, the others with `rest`. One line when `width` is undefined.
+ * A line without control characters as lines of at most `width` columns, cut at blanks, and inside a word
+ * only where it is too long by itself. The first begins with `first`, the others with `rest`. One line when
+ * `width` is undefined.
  */
 export function wrapText(
   text: string,

@@ -1,13 +1,13 @@
 import type { FoundModel } from "../../../app/model-choice.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { isTerminal, type Output } from "../output.ts";
 import { stdinKind } from "../read-stdin.ts";
 import type { OutputFormat } from "../run-flags.ts";
-import { terminalLine } from "../terminal-text.ts";
 import type { TerminalKeys } from "./terminal-keys.ts";
 
 /**
- * Asks the person who started a run whether a local server that was found is to get the prompt; `undefined` where nobody can be asked,
- * as for approvals.
+ * Asks the person who started a run whether a local server that was found is to get the prompt; `undefined`
+ * where nobody can be asked, as for approvals.
  */
 export function acceptServer(
   stderr: Output,

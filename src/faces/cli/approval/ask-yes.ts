@@ -1,7 +1,10 @@
 import type { Output } from "../output.ts";
 import { type TerminalKeys, terminalKeys } from "./terminal-keys.ts";
 
-/** Asks for a yes on the terminal: `y` alone is one, every other way to answer a no, and a terminal that cannot be had too. */
+/**
+ * Asks for a yes on the terminal: `y` alone is one, every other way to answer a no, and a terminal that
+ * cannot be had too.
+ */
 export async function askYes(
   question: string,
   output: Output,

@@ -16,8 +16,8 @@ export interface PersonOptions {
 }
 
 /**
- * A way to ask the person who started a run; `undefined` where nobody can be asked, and every question is a no: unless standard input and
- * standard error are both a terminal, and the output is text for people.
+ * A way to ask the person who started a run; `undefined` where nobody can be asked, and every question is a
+ * no: unless standard input and standard error are both a terminal, and the output is text for people.
  */
 export function personToAsk(options: PersonOptions): ApprovalPrompt | undefined {
   const { outputFormat, inputFormat, stderr } = options;

@@ -22,8 +22,9 @@ const TAIL_ROWS = 8;
 const MAX_PARTS = 12;
 
 /**
- * A question as lines for a terminal: what would run behind a bar that no text of the call can imitate, the part that made it a question,
- * why, and the rule that is offered. Characters that do not show stand as their names.
+ * A question as lines for a terminal: what would run behind a bar that no text of the call can imitate, the
+ * part that made it a question, why, and the rule that is offered. Characters that do not show stand as their
+ * names.
  */
 export function questionLines(question: ApprovalQuestion, look: QuestionLook): readonly string[] {
   const { style } = look;
@@ -66,7 +67,10 @@ function partLines(parts: readonly string[], look: QuestionLook): readonly strin
   ];
 }
 
-/** What the keys do, in one line, or in as many as a narrow terminal takes. `whole`: nothing is left out that a key could show. */
+/**
+ * What the keys do, in one line, or in as many as a narrow terminal takes. `whole`: nothing is left out that
+ * a key could show.
+ */
 export function keyLine(
   { rule, wider, canAlways }: ApprovalQuestion,
   { style, width, whole }: QuestionLook,

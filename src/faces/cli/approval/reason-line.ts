@@ -13,7 +13,10 @@ export interface ReasonLineOptions {
 const LABEL = "  Why not? ";
 const MAX_CHARS = 2_000;
 
-/** One line of text that a person types. It stays on one row of the terminal, whatever its length and whenever the window changes. */
+/**
+ * One line of text that a person types. It stays on one row of the terminal, whatever its length and whenever
+ * the window changes.
+ */
 export class ReasonLine {
   readonly #options: ReasonLineOptions;
   #text = "";

@@ -1,8 +1,8 @@
+import { terminalLine } from "../../../app/safe-text.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../../permission/approval-prompt.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "../style.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { keyLine, questionLines } from "./question-lines.ts";
 import { ReasonLine } from "./reason-line.ts";
 import { CTRL_C, type OpenKeys, type TerminalKeys } from "./terminal-keys.ts";
@@ -15,19 +15,27 @@ export interface TerminalApprovalOptions {
   readonly style: Style;
   /** Columns of the terminal now. */
   readonly width: () => number;
-  /** Called before a question is written, and the function it returns when it is answered: nothing else may be written meanwhile. */
+  /**
+   * Called before a question is written, and the function it returns when it is answered: nothing else may be
+   * written meanwhile.
+   */
   readonly hold: () => () => void;
   /** Ctrl-C was pressed: the run is to end. The terminal has been given back. */
   readonly onInterrupt: () => void;
-  /** Ctrl-Z was pressed: stops the process, and calls back when it goes on. The terminal has been given back. */
+  /**
+   * Ctrl-Z was pressed: stops the process, and calls back when it goes on. The terminal has been given back.
+   */
   readonly onSuspend?: (resumed: () => void) => void;
-  /** Milliseconds without a key that must pass before a key counts, so that nothing typed for something else is an answer. Default 200. */
+  /**
+   * Milliseconds without a key that must pass before a key counts, so that nothing typed for something else
+   * is an answer. Default 200.
+   */
   readonly quietMs?: number;
 }
 
 /**
- * Asks on a terminal: one key answers. What was typed before the question stood there, and whatever comes faster than a key at a time, is
- * no answer. A terminal that cannot be had, or goes away, refuses.
+ * Asks on a terminal: one key answers. What was typed before the question stood there, and whatever comes
+ * faster than a key at a time, is no answer. A terminal that cannot be had, or goes away, refuses.
  */
 export class TerminalApproval implements ApprovalPrompt {
   readonly #options: TerminalApprovalOptions;
@@ -73,7 +81,8 @@ class Question {
     const onAbort = (): void => this.#answer.reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     this.#release = this.#options.hold();
-    // While the terminal is given back (Ctrl-Z, Ctrl-C) nothing else may be left that keeps the process alive.
+    // While the terminal is given back (Ctrl-Z, Ctrl-C) nothing else may be left that keeps the process
+    // alive.
     const alive = setInterval(() => undefined, 60_000);
     try {
       this.#take();

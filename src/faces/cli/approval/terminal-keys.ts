@@ -8,7 +8,9 @@ export interface TerminalKeys {
 
 /** What {@link TerminalKeys} tells. */
 export interface KeyListener {
-  /** Characters as they come: mostly one, several when they were pasted or typed faster than they were read. */
+  /**
+   * Characters as they come: mostly one, several when they were pasted or typed faster than they were read.
+   */
   readonly onKeys: (keys: string) => void;
   /** The terminal is gone. */
   readonly onEnd: () => void;
@@ -71,7 +73,10 @@ function discard(fd: number): string {
   return typed;
 }
 
-/** A job in the background would be stopped by asking for keys; where this cannot be told it counts as in front. */
+/**
+ * A job in the background would be stopped by asking for keys; where this cannot be told it counts as in
+ * front.
+ */
 function isInForeground(): boolean {
   try {
     const [, , group, , , foreground] = readFileSync("/proc/self/stat", "utf8")

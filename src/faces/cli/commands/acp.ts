@@ -1,13 +1,16 @@
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { terminalLine } from "../terminal-text.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/** `nano-agent acp`: serves an editor on standard input and output until it goes away. Nothing else is written to standard output. */
+/**
+ * `nano-agent acp`: serves an editor on standard input and output until it goes away. Nothing else is written
+ * to standard output.
+ */
 export async function acp({ environment, stderr }: CommandContext, call: CommandCall): Promise<number> {
   const { config, addDirs } = runFlagsOf(call);
   const { serveAcp } = await import("../../acp/serve-acp.ts");

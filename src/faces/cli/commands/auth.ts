@@ -3,6 +3,7 @@ import { currentFolder } from "../../../app/config/paths.ts";
 import { onlyModelOf } from "../../../app/local-servers.ts";
 import { chooseModel, keyVariableOf } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
 import { userMessage } from "../../../core/message/message.ts";
@@ -13,12 +14,11 @@ import { knownModelIds } from "../../../providers/model-info.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { explainError } from "../explain-error.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 
 /**
- * `nano-agent auth check [PROVIDER]`: makes one request of a few tokens to the model that would be used (or the provider's default)
- * and says whether its key is accepted. Exit 0, or the code of what went wrong.
+ * `nano-agent auth check [PROVIDER]`: makes one request of a few tokens to the model that would be used (or
+ * the provider's default) and says whether its key is accepted. Exit 0, or the code of what went wrong.
  */
 export async function auth(context: CommandContext, call: CommandCall): Promise<number> {
   const [provider] = call.words;

@@ -6,7 +6,10 @@ import { COMMANDS } from "../commands.ts";
 import { FLAGS } from "../flags.ts";
 import type { CommandOption } from "../read-options.ts";
 
-/** `nano-agent completion bash|zsh|fish`: a script that completes what the tables of commands and options name. */
+/**
+ * `nano-agent completion bash|zsh|fish`: a script that completes what the tables of commands and options
+ * name.
+ */
 export async function completion({ stdout }: CommandContext, call: CommandCall): Promise<number> {
   const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[call.action];
   stdout.write(script?.() ?? "");

@@ -1,13 +1,15 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { leftOutText } from "../../../app/trust/left-out-text.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { terminalLine } from "../terminal-text.ts";
 
-/** `nano-agent config`: the settings in force here, and where each comes from. What may be a secret is masked. */
+/**
+ * `nano-agent config`: the settings in force here, and where each comes from. What may be a secret is masked.
+ */
 export async function config(context: CommandContext, call: CommandCall): Promise<number> {
   const json = call.has("--json");
   const { environment, stdout, stderr } = context;

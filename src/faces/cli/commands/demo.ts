@@ -26,8 +26,9 @@ const MAX_TURNS = 40;
 const DELAY_MS = 25;
 
 /**
- * `nano-agent demo`: lets the agent mend a small project in a scratch folder, then runs the project's tests and shows what changed.
- * The model is scripted unless one is named; everything else is what a run has. Exit 0 only when the tests pass at the end.
+ * `nano-agent demo`: lets the agent mend a small project in a scratch folder, then runs the project's tests
+ * and shows what changed. The model is scripted unless one is named; everything else is what a run has. Exit
+ * 0 only when the tests pass at the end.
  */
 export async function demo(context: CommandContext, call: CommandCall): Promise<number> {
   const options: DemoOptions = { keep: call.has("--keep"), model: call.text("--model") };
@@ -141,7 +142,10 @@ class DemoRun {
     if (outcome.stopReason !== "completed") this.#screen.stopped(describeEnd(outcome));
   }
 
-  /** The scripted demo is the same on every machine; a real model is found and paid for as the user's settings say. */
+  /**
+   * The scripted demo is the same on every machine; a real model is found and paid for as the user's settings
+   * say.
+   */
   get #source(): Pick<CodingSessionOptions, "environment" | "model"> {
     const { environment, stdout } = this.#context;
     const { model } = this.#options;

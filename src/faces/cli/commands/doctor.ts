@@ -6,6 +6,7 @@ import { findLocalServers } from "../../../app/local-servers.ts";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { tryOpen } from "../../../app/open-sandbox.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { shellEnvironment } from "../../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
@@ -13,7 +14,6 @@ import { counted } from "../../../core/base/text.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { styleFor } from "../style.ts";
-import { terminalLine } from "../terminal-text.ts";
 
 interface Check {
   readonly name: string;
@@ -22,7 +22,10 @@ interface Check {
   readonly message: string;
 }
 
-/** `nano-agent doctor`: looks at everything a run needs, without asking a provider. Exit 0 when nothing stands in the way, else 1. */
+/**
+ * `nano-agent doctor`: looks at everything a run needs, without asking a provider. Exit 0 when nothing stands
+ * in the way, else 1.
+ */
 export async function doctor(context: CommandContext, call: CommandCall): Promise<number> {
   const json = call.has("--json");
   const { stdout, environment } = context;

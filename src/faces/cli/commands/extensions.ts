@@ -2,6 +2,7 @@ import { describedTools } from "../../../app/builtin-tools.ts";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { type Extensions, findExtensions } from "../../../app/extensions.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { extensionTrust } from "../../../app/trust/extension-trust.ts";
 import type { IsTrusted } from "../../../extensions/markdown/origin.ts";
@@ -10,10 +11,12 @@ import type { LoadedSubagent } from "../../../extensions/subagents/subagent.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type Style, styleFor } from "../style.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 
-/** `nano-agent agents list`: the subagents of this folder, where each comes from, and what stands in the way of others. */
+/**
+ * `nano-agent agents list`: the subagents of this folder, where each comes from, and what stands in the way
+ * of others.
+ */
 export async function agents(context: CommandContext, call: CommandCall): Promise<number> {
   return list(context, call, {
     name: "agents",
@@ -32,7 +35,10 @@ export async function agents(context: CommandContext, call: CommandCall): Promis
   });
 }
 
-/** `nano-agent skills list`: the skills of this folder, where each comes from, and what stands in the way of others. */
+/**
+ * `nano-agent skills list`: the skills of this folder, where each comes from, and what stands in the way of
+ * others.
+ */
 export async function skills(context: CommandContext, call: CommandCall): Promise<number> {
   return list(context, call, {
     name: "skills",

@@ -8,13 +8,13 @@ import {
   type ImportPlan,
   type ImportSource,
 } from "../../../app/import-settings/import-plan.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { askYes } from "../approval/ask-yes.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { isTerminal } from "../output.ts";
 import { styleFor } from "../style.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 
@@ -29,8 +29,9 @@ const KINDS: { readonly [K in ImportItem["kind"]]: string } = {
 };
 
 /**
- * `nano-agent import-settings AGENT`: shows what can be taken over of another agent's settings and what cannot, and does it once the person
- * agrees (`--yes`: at once). What is there already stays. Exit 3 when there was something to take over and nobody agreed.
+ * `nano-agent import-settings AGENT`: shows what can be taken over of another agent's settings and what
+ * cannot, and does it once the person agrees (`--yes`: at once). What is there already stays. Exit 3 when
+ * there was something to take over and nobody agreed.
  */
 export async function importSettings(context: CommandContext, call: CommandCall): Promise<number> {
   const { stdout, stderr, environment } = context;

@@ -1,18 +1,21 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { findExtensionFiles } from "../../../app/plugins/extension-places.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import type { LoadedExtension } from "../../../extensions/modules/load-extensions.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { styleFor } from "../style.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 
 const NONE =
   "There are no extensions. One is a .ts or .mjs file in ~/.config/nano-agent/extensions/, or in .nano-agent/extensions/ of a project that you trust.";
 
-/** `nano-agent extensions list`: loads the extensions of this folder, and says what each brings and what stands in the way of others. */
+/**
+ * `nano-agent extensions list`: loads the extensions of this folder, and says what each brings and what
+ * stands in the way of others.
+ */
 export async function extensions(context: CommandContext, call: CommandCall): Promise<number> {
   const { environment, stdout, stderr } = context;
   const settings = await loadSettings({ environment, cwd: currentFolder() });

@@ -3,6 +3,7 @@ import { currentFolder } from "../../../app/config/paths.ts";
 import { type FoundServers, faultText, findMcpServers } from "../../../app/mcp/find-servers.ts";
 import { hubFor } from "../../../app/mcp/probe-servers.ts";
 import { projectServersFile, saveServer, userServersFile } from "../../../app/mcp/saved-servers.ts";
+import { terminalLine, terminalText } from "../../../app/safe-text.ts";
 import { redactionFor } from "../../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { leftOutText } from "../../../app/trust/left-out-text.ts";
@@ -20,7 +21,6 @@ import { definitionFrom } from "../mcp/new-server.ts";
 import { mcpServe } from "../mcp/serve.ts";
 import { serverLines, serverRow } from "../mcp/server-text.ts";
 import { styleFor } from "../style.ts";
-import { terminalLine, terminalText } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { userPaths } from "../../../app/config/paths.ts";
 import { memoryPath } from "../../../app/open-memory.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { SqliteLongTermMemory } from "../../../memory/sqlite-long-term-memory.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { terminalLine } from "../terminal-text.ts";
 
 /** Records `list` and `search` show. */
 const MOST = 50;

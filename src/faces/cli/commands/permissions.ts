@@ -1,5 +1,6 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
@@ -7,13 +8,14 @@ import { checkLine } from "../../../permission/check-lines.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 
 /**
- * `nano-agent permissions check COMMAND`: what the rules in force in this folder decide about a command line, in words. Exit 3 where it would
- * not simply run. Without a command: reads JSON lines `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode? }` and answers each
- * with one line `{ decision, part?, parts?, rule?, reason, suggestion?, runs? }` as soon as it is read; a malformed line is answered with `{ error }`, and the exit code is 2 once all are answered.
+ * `nano-agent permissions check COMMAND`: what the rules in force in this folder decide about a command line,
+ * in words. Exit 3 where it would not simply run. Without a command: reads JSON lines `{ tool, input, rules?,
+ * defaults?, cwd?, workspace?, home?, mode? }` and answers each with one line `{ decision, part?, parts?,
+ * rule?, reason, suggestion?, runs? }` as soon as it is read; a malformed line is answered with `{ error }`,
+ * and the exit code is 2 once all are answered.
  * `nano-agent permissions defaults` lists the built-in rules.
  */
 export async function permissions(context: CommandContext, call: CommandCall): Promise<number> {

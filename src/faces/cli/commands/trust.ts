@@ -1,6 +1,7 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { variable } from "../../../app/config/env.ts";
 import { existingFolder, userPaths } from "../../../app/config/paths.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { findTrustItems, type ProjectItems } from "../../../app/trust/find-trust-items.ts";
 import { itemName } from "../../../app/trust/left-out-text.ts";
 import { changeTrust, openTrustedProject, readTrust } from "../../../app/trust/trust-file.ts";
@@ -12,14 +13,14 @@ import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { isTerminal } from "../output.ts";
 import { styleFor } from "../style.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 import { widthOf, wrapText } from "../wrap-text.ts";
 
 /**
- * `nano-agent trust`: shows what the project of the working folder brings that can act, with what each would do, and approves it once the
- * person agrees (`--yes`: at once). `--list` names the folders something was approved in, `--remove [FOLDER]` takes approval back. Approval
- * holds for exactly this content in exactly this folder. Exit 3 when there was something to approve and nobody did.
+ * `nano-agent trust`: shows what the project of the working folder brings that can act, with what each would
+ * do, and approves it once the person agrees (`--yes`: at once). `--list` names the folders something was
+ * approved in, `--remove [FOLDER]` takes approval back. Approval holds for exactly this content in exactly
+ * this folder. Exit 3 when there was something to approve and nobody did.
  */
 export async function trust(context: CommandContext, call: CommandCall): Promise<number> {
   const given = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));

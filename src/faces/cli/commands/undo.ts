@@ -2,9 +2,12 @@ import { resolve } from "node:path";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../app/undo.ts";
 import type { TurnPlace } from "../../../session/checkpoints/checkpoint-history.ts";
+import type { ChangedRun } from "../../../session/checkpoints/list-turns.ts";
+import { shownPath } from "../../../session/checkpoints/path-key.ts";
 import {
   type RollbackReport,
   redo as redoFiles,
@@ -15,11 +18,11 @@ import type { SessionFile, SessionStore } from "../../../session/session-store.t
 import { rollbackJson, rollbackText } from "../../terminal/rollback-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
-import { terminalLine } from "../terminal-text.ts";
-import { turnsText } from "../undo/turns-text.ts";
 import { usageError } from "../usage-error.ts";
 
-/** `nano-agent undo …`: puts files back to how they were before a turn, or lists the turns that changed files. */
+/**
+ * `nano-agent undo …`: puts files back to how they were before a turn, or lists the turns that changed files.
+ */
 export async function undo(context: CommandContext, call: CommandCall): Promise<number> {
   const [turn] = call.words;
   const { store, session } = chosenSession(context, call);
@@ -50,7 +53,9 @@ export async function undo(context: CommandContext, call: CommandCall): Promise<
 /** Sessions that are looked through for changes when the newest one has none. */
 const MAX_LOOKED_AT = 20;
 
-/** Names the newest other session of the folder that changed files: it is most likely the one that was meant. */
+/**
+ * Names the newest other session of the folder that changed files: it is most likely the one that was meant.
+ */
 function tellOther({ stdout }: CommandContext, store: SessionStore, newest: SessionFile): void {
   const other = store
     .list(currentFolder())
@@ -102,4 +107,25 @@ function chosenSession(
   const cwd = currentFolder();
   const session = call.text("--session");
   return { store, session: session === undefined ? store.newest(cwd) : store.find(session, cwd) };
+}
+
+const MAX_PATHS = 4;
+
+/** The turns of a session that changed files, for people. */
+function turnsText(runs: readonly ChangedRun[], sessionId: string): string {
+  if (runs.length === 0) return `No turn of session ${sessionId} changed files.\n`;
+  const lines = runs.flatMap((run) => [runLine(run), ...run.turns.map((turn) => turnLine(run.run, turn))]);
+  return `${lines.join("\n")}\n`;
+}
+
+function runLine({ run, input, time, isUndone }: ChangedRun): string {
+  const when = new Date(time).toISOString().slice(0, 16).replace("T", " ");
+  const what = input.trim() === "" ? "(without input)" : terminalLine(input, 60);
+  return `${String(run).padEnd(6)}${when}  ${what}${isUndone ? "  [undone]" : ""}`;
+}
+
+function turnLine(run: number, { turn, tools, paths }: ChangedRun["turns"][number]): string {
+  const named = paths.slice(0, MAX_PATHS).map((path) => terminalLine(shownPath(path), 60));
+  const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : "";
+  return `  ${`${run}.${turn}`.padEnd(8)}${tools.join(", ")}: ${named.length === 0 ? "nothing in the workspace" : named.join(", ")}${more}`;
 }

@@ -1,6 +1,6 @@
+import { terminalLine, terminalText } from "../../../app/safe-text.ts";
 import type { Output } from "../output.ts";
 import type { Style } from "../style.ts";
-import { terminalLine, terminalText } from "../terminal-text.ts";
 import type { TestReport } from "./project-tests.ts";
 
 /** What the demo starts with. */

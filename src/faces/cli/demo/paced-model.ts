@@ -1,7 +1,10 @@
 import type { Clock } from "../../../core/base/clock.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../../core/model/model.ts";
 
-/** A model whose answers come no faster than a person reads: a pause of `delayMs` before each piece of text or reasoning. */
+/**
+ * A model whose answers come no faster than a person reads: a pause of `delayMs` before each piece of text or
+ * reasoning.
+ */
 export class PacedModel implements Model {
   readonly provider: string;
   readonly id: string;

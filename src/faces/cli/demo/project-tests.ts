@@ -15,7 +15,10 @@ export interface TestReport {
 
 const MAX_OUTPUT_CHARS = 200_000;
 
-/** Runs the tests of the project in `cwd` with the `node` that is on the PATH. Resolves also when there is none. */
+/**
+ * Runs the tests of the project in `cwd` with the `node` that is on the PATH. Resolves also when there is
+ * none.
+ */
 export async function runProjectTests(
   cwd: string,
   { environment, signal }: { readonly environment: Environment; readonly signal: AbortSignal },

@@ -1,11 +1,11 @@
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
 import { textOrFile } from "../prompt.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;

@@ -1,8 +1,8 @@
+import { terminalLine } from "../../../app/safe-text.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { McpServerStatus } from "../../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
 import type { Style } from "../style.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { wrapText } from "../wrap-text.ts";
 
 /** One server, as `mcp list --json` and `mcp get --json` show it. Values that may be secrets are not in it. */

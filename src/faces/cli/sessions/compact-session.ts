@@ -2,6 +2,7 @@ import type { CodingSession } from "../../../app/coding-session/coding-session.t
 import { createCodingSession } from "../../../app/coding-session/create-coding-session.ts";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
 import { counted } from "../../../core/base/text.ts";
@@ -9,7 +10,6 @@ import { undoNewestCompaction } from "../../../memory/context/compaction.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
 import { compactionLine } from "../progress.ts";
-import { terminalLine } from "../terminal-text.ts";
 
 /** What is done about the size of a session. */
 export interface CompactAction {
@@ -25,8 +25,8 @@ export interface CompactPlace {
 }
 
 /**
- * Compacts a session with the model it works with, shows what that would do, or takes the newest compaction back. Returns 1 when
- * the session stays as it was.
+ * Compacts a session with the model it works with, shows what that would do, or takes the newest compaction
+ * back. Returns 1 when the session stays as it was.
  */
 export async function compactSession(
   place: CompactPlace,

@@ -1,4 +1,5 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { terminalText } from "../../../app/safe-text.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
@@ -6,9 +7,7 @@ import type { Message } from "../../../core/message/message.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
-import { terminalText } from "../terminal-text.ts";
-import { redactEntries } from "./redact-entries.ts";
-import { redactMessages } from "./redact-messages.ts";
+import { redactEntries, redactMessages } from "./redact-messages.ts";
 import { writePrivateFile } from "./write-private-file.ts";
 
 /** What an export is to be. */
@@ -21,7 +20,10 @@ export interface ExportChoice {
   readonly redact: Redaction | undefined;
 }
 
-/** Writes a session: its conversation, as it would be sent, as Markdown or one JSON object, or all of it as an HTML page. */
+/**
+ * Writes a session: its conversation, as it would be sent, as Markdown or one JSON object, or all of it as an
+ * HTML page.
+ */
 export async function exportSession(
   { stdout }: CommandContext,
   { path }: SessionFile,

@@ -1,9 +1,9 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
 import { type FoundSession, findSessions } from "../../../session/search/find-sessions.ts";
 import type { SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
-import { terminalLine } from "../terminal-text.ts";
 
 /** Writes the sessions that hold a text, the best first, each with a piece of what was found. */
 export async function findCommand(

@@ -1,4 +1,5 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { isNanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { Usage } from "../../../core/message/usage.ts";
@@ -7,11 +8,10 @@ import { knownModelInfo } from "../../../providers/model-info.ts";
 import { type ImportReport, importSession } from "../../../session/import/import-session.ts";
 import type { SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
-import { terminalLine } from "../terminal-text.ts";
 
 /**
- * Imports session files and writes one line each. Resolves to 0 when all were imported, to 2 when one is no session file; what is wrong is
- * said on standard error. Throws `journal` when a session cannot be written.
+ * Imports session files and writes one line each. Resolves to 0 when all were imported, to 2 when one is no
+ * session file; what is wrong is said on standard error. Throws `journal` when a session cannot be written.
  */
 export async function importCommand(
   { stdout, stderr }: CommandContext,

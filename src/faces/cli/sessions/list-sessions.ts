@@ -1,8 +1,8 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import type { Output } from "../output.ts";
-import { terminalLine } from "../terminal-text.ts";
 
 /** Writes one line a session, the newest first: when it was written last, its id, and what it began with. */
 export function listSessions(

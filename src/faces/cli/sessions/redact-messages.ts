@@ -1,3 +1,4 @@
+import type { JournalEntry } from "../../../core/agent/entry.ts";
 import type { Json } from "../../../core/base/errors.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
@@ -5,8 +6,8 @@ import type { Message } from "../../../core/message/message.ts";
 import { redactJson } from "../../../core/tool/redact-call.ts";
 
 /**
- * A conversation to hand on: what people, the model and tools said without secrets. Ids, names of tools, signatures and images stay as
- * they are, so that each result still stands with its call.
+ * A conversation to hand on: what people, the model and tools said without secrets. Ids, names of tools,
+ * signatures and images stay as they are, so that each result still stands with its call.
  */
 export function redactMessages(
   redaction: Redaction | undefined,
@@ -46,4 +47,16 @@ function redactBlock(redaction: Redaction, block: ContentBlock): ContentBlock {
       return { ...block, content: parts };
     }
   }
+}
+
+/**
+ * Entries to hand on: every text in them without secrets. The same text becomes the same everywhere, so that
+ * calls keep their results.
+ */
+export function redactEntries(
+  redaction: Redaction | undefined,
+  entries: readonly JournalEntry[],
+): readonly JournalEntry[] {
+  if (redaction === undefined) return entries;
+  return entries.map((entry) => redactJson(redaction, entry as unknown as Json) as unknown as JournalEntry);
 }

@@ -6,6 +6,7 @@ import { readInstructions } from "../../../app/instructions.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { type LiveTools, openLiveTools } from "../../../app/replay/live-tools.ts";
 import { patternConductor } from "../../../app/replay/pattern-conductor.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { systemPrompt } from "../../../app/system-prompt.ts";
 import { counted } from "../../../core/base/text.ts";
@@ -17,7 +18,6 @@ import { replayWithModel } from "../../../session/replay/replay-with-model.ts";
 import { stepNumbered } from "../../../session/session-steps.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { usageError } from "../usage-error.ts";
 
 /** What the command line says of a replay. */

@@ -1,11 +1,11 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { type SessionUsage, sessionUsage } from "../../../app/session-page/session-usage.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
 import type { Output } from "../output.ts";
-import { terminalLine } from "../terminal-text.ts";
 import { type StepLine, stepLines } from "./step-lines.ts";
 import { subagentJson, subagentText } from "./subagent-text.ts";
 

@@ -1,4 +1,5 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
 import { type SessionUsage, sessionUsage, type ToolStats } from "../../../app/session-page/session-usage.ts";
 import type { Spending } from "../../../core/agent/spending.ts";
 import { counted } from "../../../core/base/text.ts";
@@ -6,7 +7,6 @@ import { readSession } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
 import type { Output } from "../output.ts";
-import { terminalLine } from "../terminal-text.ts";
 
 /** Writes what a session has used up: time, tokens, cache hits and cost, by model and by tool. */
 export function showStats(

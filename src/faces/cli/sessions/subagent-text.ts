@@ -1,12 +1,15 @@
+import { terminalLine } from "../../../app/safe-text.ts";
 import { counted } from "../../../core/base/text.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
-import { terminalLine } from "../terminal-text.ts";
 import type { SubagentRun } from "./subagent-runs.ts";
 
 /** Turns of one subagent that are written out; `--json` writes all. */
 const SHOWN_TURNS = 20;
 
-/** What subagents did, as lines for people: one for each with what it used and how it ended, and below it one for each of its requests. */
+/**
+ * What subagents did, as lines for people: one for each with what it used and how it ended, and below it one
+ * for each of its requests.
+ */
 export function subagentText(runs: readonly SubagentRun[], indent: string): readonly string[] {
   return runs.flatMap((run) => {
     const left = run.turns.length - SHOWN_TURNS;

@@ -6,8 +6,8 @@ import { usageError } from "../usage-error.ts";
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
 /**
- * Writes a file that is the user's alone (0600), in place of one of that name. Throws `invalid_argument` for a link, a file with a
- * second name, anything else that is no regular file, and what cannot be written.
+ * Writes a file that is the user's alone (0600), in place of one of that name. Throws `invalid_argument` for
+ * a link, a file with a second name, anything else that is no regular file, and what cannot be written.
  */
 export function writePrivateFile(path: string, cwd: string, text: string): void {
   const target = resolve(cwd, path);

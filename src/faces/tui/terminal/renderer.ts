@@ -45,6 +45,8 @@ export class Renderer {
   #column = 0;
   /** Whether text that is wider than the window is cut there, in the frame so far. */
   #cuts = false;
+  /** Whether the cursor goes down by line feeds alone, in the frame so far. */
+  #feeds = false;
 
   constructor(options: RendererOptions) {
     this.#options = options;
@@ -56,6 +58,7 @@ export class Renderer {
     const rows = final.length === 0 ? live : [...final, ...live];
     this.#out = "";
     this.#cuts = false;
+    this.#feeds = final.length > 0;
     this.#row = this.#caret.row;
     this.#column = this.#caret.column;
     for (const [index, row] of rows.entries())
@@ -120,15 +123,10 @@ export class Renderer {
   }
 
   /**
-   * A final row is written whole and ended by a line feed, whatever of it stands there already: where what stands there is not what we think it is,
-   * because the window has changed meanwhile, no other final row is written over it.
+   * A final row is written whole and ended by a line feed, as are the rows below it, whatever of it stands there already: where what stands there is
+   * not what we think it is, because the window has changed meanwhile, nothing is written over it.
    */
   #printRow(index: number, row: Line): void {
-    if (index > this.#row) {
-      this.#out += "\r\n".repeat(index - this.#row);
-      this.#row = index;
-      this.#column = 0;
-    }
     this.#moveTo(index, 0);
     this.#paint(row, 0);
     const old = this.#shown[index];
@@ -165,7 +163,7 @@ export class Renderer {
     const last = Math.max(this.#shown.length - 1, this.#row);
     if (row < this.#row) this.#out += `\u001B[${this.#row - row}A`;
     else if (row > this.#row) {
-      const within = Math.min(row, last) - this.#row;
+      const within = this.#feeds ? 0 : Math.min(row, last) - this.#row;
       const feeds = row - this.#row - within;
       if (within > 0) this.#out += within === 1 ? "\u001B[B" : `\u001B[${within}B`;
       if (feeds > 0) {

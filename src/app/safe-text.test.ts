@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { terminalLine, terminalText } from "./terminal-text.ts";
+import { terminalLine, terminalText } from "./safe-text.ts";
 
 test("escape sequences and overrides become visible, text stays", () => {
   expect(terminalText("a\u001B[31mred\u0007\r\nb\tc \u202Eabc 👩‍💻 中文\uD800")).toBe(

@@ -1,1 +1,0 @@
-export { terminalLine, terminalText } from "../../app/safe-text.ts";
