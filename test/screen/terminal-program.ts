@@ -67,15 +67,7 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     cols: columns,
     rows,
     cwd,
-    // As a test's own commands get it; this is also used outside of tests.
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: home,
-      ...NO_LOCAL_SERVERS,
-      TERM: "xterm-256color",
-      LANG: "C.UTF-8",
-      ...env,
-    },
+    env: { ...variablesIn(home), ...env },
   });
   if (answers) {
     emulator.onReply((text) => child.write(text));
@@ -120,6 +112,12 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     end,
     close,
   };
+}
+
+/** As a test's own commands get them; this is also used outside of tests. */
+function variablesIn(home: string): Readonly<Record<string, string>> {
+  const path = process.env["PATH"] ?? "";
+  return { PATH: path, HOME: home, ...NO_LOCAL_SERVERS, TERM: "xterm-256color", LANG: "C.UTF-8" };
 }
 
 /** Waits for what a screen is to show. */
