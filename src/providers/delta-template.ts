@@ -92,15 +92,16 @@ class Template implements DeltaTemplate {
       at = end;
     }
     const last = literals[holes.length] as string;
-    const rest = data.slice(at);
     // Some pad their events with blanks, each by another number of them.
-    if (rest !== last && rest.replaceAll(" ", "") !== this.#tail) return undefined;
+    const isEnd = this.#tail === undefined ? data.slice(at) === last : closesWith(data, at, this.#tail);
+    if (!isEnd) return undefined;
     this.#misses = 0;
     return found;
   };
 }
 
 const MAX_MISSES = 100;
+const BLANK = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
@@ -118,6 +119,18 @@ function holeOf(data: string, key: string, isTarget: boolean): Hole | undefined 
   from++;
   const to = endOfString(data, from);
   return to === -1 ? undefined : { from, to, isString: true, isTarget };
+}
+
+/** Whether `tail` is all that stands in `data` from `at` on, blanks aside. */
+function closesWith(data: string, at: number, tail: string): boolean {
+  let matched = 0;
+  for (let from = at; from < data.length; from++) {
+    const code = data.charCodeAt(from);
+    if (code === BLANK) continue;
+    if (code !== tail.charCodeAt(matched)) return false;
+    matched++;
+  }
+  return matched === tail.length;
 }
 
 /** Position of the quote that ends the string whose characters begin at `at`, or -1. */
