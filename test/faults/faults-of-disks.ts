@@ -5,7 +5,7 @@ import { refuses, replies } from "../../src/testing/server-step.ts";
 import type { Fault } from "./fault.ts";
 
 const OK = says("all well");
-const PAGE = "a line of a page\n".repeat(2_000);
+const PAGE = Array.from({ length: 2_000 }, (_, line) => `line ${line} of a page\n`).join("");
 /** From so many blocks of 1,024 bytes on no file takes more. */
 const fullAt = (blocks: number): string => `ulimit -f ${blocks}; trap "" XFSZ; exec "$@"`;
 /** Starts the command where a file system of its own is mounted. */
