@@ -47,9 +47,10 @@ export class EndingSignals {
     this.#graceMs = GRACE_MS;
   }
 
-  /** Stops listening. */
+  /** Stops listening, unless a signal came: the program ends with the code of that one, and a further one must not take it away. */
   close(): void {
     clearTimeout(this.#timer);
+    if (this.#received !== undefined) return;
     for (const [name, listener] of this.#listeners) process.off(name, listener);
   }
 
