@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { givenSeed } from "../given-seed.ts";
 import { openBashTraces } from "../permission/bash-traces.ts";
 import { commandLines } from "../permission/command-grammar.ts";
 import { shellLines } from "../permission/printable-lines.ts";
@@ -11,7 +12,7 @@ import { tempFolder } from "../temp-folder.ts";
 
 const isFull = process.env["NANO_AGENT_FAULTS"] === "full";
 /** Another run, another part of all lines: `NANO_AGENT_SEED=7 npm run faults -- test/faults/shell-lines`. */
-const SEED = Number(process.env["NANO_AGENT_SEED"] ?? 1);
+const SEED = givenSeed(1);
 const BATCH = 2_000;
 const ALLOWED = ["echo", "cat", ":", "true", "false"];
 
