@@ -218,8 +218,8 @@ function toolContext(
 }
 
 /**
- * Makes what runs calls made by a call: they are admitted in the order in which they are made, and conflict with one another as any calls do.
- * Throws only for the journal.
+ * The function with which a call makes calls of its own. They are admitted in the order in which they are made, and conflict with one
+ * another as any calls do. Throws only for the journal.
  */
 export function callMaker(
   run: RunContext,

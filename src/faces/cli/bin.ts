@@ -1,6 +1,5 @@
 // The first file of the executable. It is built for Node 12 syntax and imports nothing before it has looked
-// at the
-// version, so that an old Node prints advice instead of a syntax error.
+// at the version, so that an old Node prints advice instead of a syntax error.
 
 declare const NANO_AGENT_VERSION: string;
 declare const NANO_AGENT_NODE: string;
