@@ -21,12 +21,11 @@ export type {
   UndoOptions,
   UndoReport,
 } from "../app/coding-session/coding-session.ts";
-export { createCodingSession } from "../app/coding-session/create-coding-session.ts";
 export type { DiffHunk, FileDiff } from "../app/coding-session/file-diff.ts";
-export type { MessageQueue, QueuedMessage } from "../app/coding-session/message-queue.ts";
 export type { LeftOut, ModelReason, Notice, NoticeTopic, OnNotice } from "../app/coding-session/notice.ts";
 export { noticeText } from "../app/coding-session/notice-text.ts";
 export type { Advice, Denial, ModelSpending, Outcome, OutcomeCode } from "../app/coding-session/outcome.ts";
+export { createCodingSession } from "../app/coding-session/prepare-coding-session.ts";
 export type {
   AnswerChoice,
   NewQuestion,
@@ -51,6 +50,7 @@ export {
   type ViewChange,
   type ViewItem,
 } from "../app/coding-session/view.ts";
+export type { MessageQueue, QueuedMessage } from "../app/coding-session/waiting-messages.ts";
 export type { ConfigFile } from "../app/config/config-schema.ts";
 export type { Environment } from "../app/config/env.ts";
 export type { FoundModel } from "../app/model-choice.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { createCodingSession } from "../../src/app/coding-session/create-coding-session.ts";
+import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { systemClock } from "../../src/core/base/clock.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { RunTally } from "../../src/app/coding-session/run-tally.ts";
+import { RunTally } from "../../src/app/coding-session/run-outcome.ts";
 import { sessionUsage } from "../../src/app/session-page/session-usage.ts";
 import type { AssistantEntry } from "../../src/core/agent/entry.ts";
 import { SessionState } from "../../src/core/agent/session-state.ts";

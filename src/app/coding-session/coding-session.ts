@@ -18,11 +18,11 @@ import type { ConfigFile } from "../config/config-schema.ts";
 import type { Environment } from "../config/env.ts";
 import type { McpSources } from "../mcp/mcp-sources.ts";
 import type { FoundModel } from "../model-choice.ts";
-import type { MessageQueue } from "./message-queue.ts";
 import type { ModelReason, Notice, OnNotice } from "./notice.ts";
 import type { ModelSpending, Outcome } from "./outcome.ts";
 import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
 import type { SessionView, ViewChange } from "./view.ts";
+import type { MessageQueue } from "./waiting-messages.ts";
 
 /** How a coding session is opened. */
 export interface CodingSessionOptions {

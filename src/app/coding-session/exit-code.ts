@@ -48,26 +48,32 @@ export const SIGNAL_EXITS: { readonly [S in EndingSignal]: number } = {
 /** A signal that ends a run. */
 export type EndingSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
+const ERROR_EXITS: { readonly [C in ErrorCode]?: number } = {
+  invalid_argument: EXIT.usage,
+  unknown_provider: EXIT.usage,
+  unknown_model: EXIT.usage,
+  missing_credentials: EXIT.credentials,
+  authentication: EXIT.credentials,
+  invalid_config: EXIT.configuration,
+  max_iterations: EXIT.turnLimit,
+  journal: EXIT.session,
+};
+
 /** The exit code for an error that ended the program or a run. */
 export function exitCodeOfError(code: ErrorCode): number {
-  switch (code) {
-    case "invalid_argument":
-    case "unknown_provider":
-    case "unknown_model":
-      return EXIT.usage;
-    case "missing_credentials":
-    case "authentication":
-      return EXIT.credentials;
-    case "invalid_config":
-      return EXIT.configuration;
-    case "max_iterations":
-      return EXIT.turnLimit;
-    case "journal":
-      return EXIT.session;
-    default:
-      return EXIT.failed;
-  }
+  return ERROR_EXITS[code] ?? EXIT.failed;
 }
+
+const STOP_EXITS: { readonly [S in StopReason]?: number } = {
+  completed: EXIT.done,
+  finish_tool: EXIT.done,
+  structured_output: EXIT.done,
+  denied: EXIT.refused,
+  awaiting_approval: EXIT.refused,
+  max_iterations: EXIT.turnLimit,
+  budget: EXIT.budget,
+  loop_detected: EXIT.loop,
+};
 
 /** How a run ended, as far as its exit code depends on it. */
 export interface RunEnding {
@@ -85,24 +91,10 @@ export interface RunEnding {
 export function exitCodeOfRun(ending: RunEnding): number {
   const { stopReason, limit, errorCode, signal, denials, missesOutput } = ending;
   if (signal !== undefined) return SIGNAL_EXITS[signal];
-  switch (stopReason) {
-    case "completed":
-    case "finish_tool":
-    case "structured_output":
-      if (denials > 0) return EXIT.refused;
-      return missesOutput ? EXIT.failed : EXIT.done;
-    case "denied":
-    case "awaiting_approval":
-      return EXIT.refused;
-    case "max_iterations":
-      return EXIT.turnLimit;
-    case "budget":
-      return limit === "wall_time" ? EXIT.wallTime : EXIT.budget;
-    case "loop_detected":
-      return EXIT.loop;
-    case "error":
-      return errorCode === undefined ? EXIT.failed : exitCodeOfError(errorCode);
-    default:
-      return EXIT.failed;
-  }
+  if (limit === "wall_time" && stopReason === "budget") return EXIT.wallTime;
+  if (errorCode !== undefined && stopReason === "error") return exitCodeOfError(errorCode);
+  const code = STOP_EXITS[stopReason] ?? EXIT.failed;
+  if (code !== EXIT.done) return code;
+  if (denials > 0) return EXIT.refused;
+  return missesOutput ? EXIT.failed : EXIT.done;
 }

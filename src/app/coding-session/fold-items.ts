@@ -1,19 +1,14 @@
-import type {
-  AssistantEntry,
-  HistoryEntry,
-  PermissionEntry,
-  ToolIntentEntry,
-  ToolResultEntry,
-  UserEntry,
-} from "../../core/agent/entry.ts";
+import type { AssistantEntry, HistoryEntry, ToolResultEntry, UserEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
+import { defined } from "../../core/base/defined.ts";
 import { GrowingText } from "../../core/base/growing-text.ts";
-import type { ToolInput } from "../../core/message/block.ts";
-import { textOf } from "../../core/message/message.ts";
+import type { ToolUseBlock } from "../../core/message/block.ts";
+import { type AssistantMessage, textOf } from "../../core/message/message.ts";
 import { briefResult, callTitle } from "./call-text.ts";
 import { parseUnifiedDiff } from "./file-diff.ts";
-import { ItemList } from "./item-list.ts";
-import { MAX_TAIL_CHARS, type ToolItem, type ViewItem } from "./view.ts";
+import { type AnswerItem, MAX_TAIL_CHARS, type ThinkingItem, type ToolItem, type ViewItem } from "./view.ts";
+
+type ShownCall = Pick<ToolItem, "callId" | "name" | "input" | "time" | "parentCallId">;
 
 /** A block of the answer that is being written. */
 interface WrittenBlock {
@@ -50,41 +45,29 @@ export class ItemFold {
     if ("time" in event) this.#now = event.time;
     switch (event.type) {
       case "text_delta":
-        this.#write("answer", event.index, event.text);
-        return;
+        return this.#write("answer", event.index, event.text);
       case "thinking_delta":
-        this.#write("thinking", event.index, event.text);
-        return;
+        return this.#write("thinking", event.index, event.text);
       case "tool_call_start":
-        this.#begin(event.index, { callId: event.id, name: event.name, state: "writing" });
-        return;
+        return this.#begin(event.index, { callId: event.id, name: event.name, state: "writing" });
       case "retry":
-        this.#void();
-        return;
+        return this.#void();
       case "user_message":
-        this.user(event);
-        return;
+        return this.user(event);
       case "assistant_message":
-        this.#answer(event);
-        return;
+        return this.#answer(event);
       case "history":
-        this.#history(event);
-        return;
+        return this.#history(event);
       case "tool_intent":
-        this.#intent(event);
-        return;
+        return this.#call(event, { state: "running", startedAt: event.time });
       case "approval_request":
-        this.#call(event, { state: "asking" });
-        return;
+        return this.#call(event, { state: "asking" });
       case "permission_decision":
-        this.#decision(event);
-        return;
+        return event.action === "deny" ? this.#call(event, { state: "denied" }) : undefined;
       case "tool_update":
-        this.#update(event.callId, event.text ?? "");
-        return;
+        return this.#update(event.callId, event.text ?? "");
       case "tool_result":
-        this.#result(event);
-        return;
+        return this.#result(event);
       default:
         return;
     }
@@ -108,34 +91,21 @@ export class ItemFold {
     this.list.add({ id, time, type: "user", text, images, source: shown });
   }
 
-  #write(type: "answer" | "thinking", index: number, text: string): void {
+  #write(type: "answer" | "thinking", index: number, piece: string): void {
     const block = this.#writing.find((each) => each.index === index && each.type === type);
-    if (block === undefined) {
-      this.#open(type, index, text);
-      return;
-    }
-    this.list.change(block.place, { text: block.text.grow(text) });
-  }
-
-  #open(type: "answer" | "thinking", index: number, piece: string): number {
-    const again = this.#takeVoided(type);
+    if (block !== undefined) return this.list.change(block.place, { text: block.text.grow(piece) });
     const text = new GrowingText();
     const fields = { time: this.#now, text: text.grow(piece), state: "streaming" as const };
-    let place: number;
-    if (again === undefined) place = this.list.add({ id: this.#newId(type), type, ...fields });
-    else {
-      place = again;
-      this.list.change(place, { ...fields, isVoid: false });
-    }
+    let place = this.#takeVoided(type);
+    if (place === undefined) place = this.list.add({ id: this.#newId(type), type, ...fields });
+    else this.list.change(place, { ...fields, isVoid: false });
     this.#writing.push({ index, type, place, text });
-    return place;
   }
 
   /** A call whose arguments are being written. */
   #begin(index: number, call: Pick<ToolItem, "callId" | "name" | "state">): void {
-    const again = this.#takeVoided("tool");
     const fields = { id: call.callId, time: this.#now, ...call, input: {}, title: "" };
-    let place = again;
+    let place = this.#takeVoided("tool");
     if (place === undefined) place = this.list.add({ type: "tool", ...fields });
     else this.list.change<ToolItem>(place, { ...fields, isVoid: false });
     this.#calls.set(call.callId, place);
@@ -175,21 +145,29 @@ export class ItemFold {
       );
       return at === -1 ? undefined : written.splice(at, 1)[0]?.place;
     };
-    const state = interrupted === true ? ("interrupted" as const) : ("done" as const);
-    for (const block of message.content) {
-      if (block.type === "text") this.#finish("answer", { text: block.text, state, time }, take("answer"));
-      else if (block.type === "thinking")
-        this.#finish("thinking", { text: block.thinking, state: "done", time }, take("thinking"));
-      else if (block.type === "tool_use") this.#written(block, take("tool", block.id), time);
-    }
+    this.#finish(message, { state: interrupted === true ? "interrupted" : "done", time }, take);
     this.#writing = written;
     this.#void();
     this.#voided = [];
   }
 
+  /** The blocks of an answer are complete; `take` finds where one of them was written. */
   #finish(
+    { content }: Pick<AssistantMessage, "content">,
+    { state, time }: Pick<AnswerItem, "time"> & { readonly state: "done" | "interrupted" },
+    take: (type: WrittenBlock["type"], callId?: string) => number | undefined = () => undefined,
+  ): void {
+    for (const block of content) {
+      if (block.type === "text") this.#put("answer", { text: block.text, state, time }, take("answer"));
+      else if (block.type === "thinking")
+        this.#put("thinking", { text: block.thinking, state: "done", time }, take("thinking"));
+      else if (block.type === "tool_use") this.#written(block, take("tool", block.id), time);
+    }
+  }
+
+  #put(
     type: "answer" | "thinking",
-    fields: { readonly text: string; readonly state: "done" | "interrupted"; readonly time: number },
+    fields: Pick<AnswerItem, "text" | "state" | "time">,
     place: number | undefined,
   ): void {
     if (place !== undefined) this.list.change(place, fields);
@@ -197,11 +175,7 @@ export class ItemFold {
   }
 
   /** The arguments of a call are complete. */
-  #written(
-    { id, name, input }: { readonly id: string; readonly name: string; readonly input: ToolInput },
-    place: number | undefined,
-    time: number,
-  ): void {
+  #written({ id, name, input }: ToolUseBlock, place: number | undefined, time: number): void {
     const fields = { id, time, callId: id, name, input, title: callTitle(input), state: "writing" as const };
     if (place === undefined) this.#calls.set(id, this.list.add({ type: "tool", ...fields }));
     else this.list.change<ToolItem>(place, fields);
@@ -210,67 +184,28 @@ export class ItemFold {
   /** A conversation from elsewhere, or the answer of a run that was worked out in nested runs. */
   #history({ id, time, messages }: HistoryEntry): void {
     messages.forEach((message, at) => {
-      const entry = { id: `${id}/${at}`, time };
-      if (message.role === "user") {
-        this.user({ ...entry, message, source: "input" });
-        for (const block of message.content) {
-          if (block.type !== "tool_result") continue;
-          const place = this.#calls.get(block.tool_use_id);
-          if (place === undefined) continue;
-          const status = block.is_error === true ? "error" : "ok";
-          this.#calls.delete(block.tool_use_id);
-          this.list.change<ToolItem>(place, { state: status, ...resultFields({ status, result: block }) });
-        }
-        return;
-      }
+      if (message.role === "assistant") return this.#finish(message, { state: "done", time });
+      this.user({ id: `${id}/${at}`, time, message, source: "input" });
       for (const block of message.content) {
-        if (block.type === "text")
-          this.#finish("answer", { text: block.text, state: "done", time }, undefined);
-        else if (block.type === "thinking")
-          this.#finish("thinking", { text: block.thinking, state: "done", time }, undefined);
-        else if (block.type === "tool_use") this.#written(block, undefined, time);
+        const place = block.type === "tool_result" ? this.#calls.get(block.tool_use_id) : undefined;
+        if (block.type !== "tool_result" || place === undefined) continue;
+        const status = block.is_error === true ? "error" : "ok";
+        this.#calls.delete(block.tool_use_id);
+        this.list.change<ToolItem>(place, { state: status, ...resultFields({ status, result: block }) });
       }
     });
-  }
-
-  #intent({ time, ...call }: ToolIntentEntry): void {
-    this.#call({ ...call, time }, { state: "running", startedAt: time });
-  }
-
-  #decision(entry: PermissionEntry): void {
-    if (entry.action === "deny") this.#call(entry, { state: "denied" });
   }
 
   /**
    * Puts fields of a call anew; one that nothing was heard of yet, such as one inside another call, is added.
    */
-  #call(
-    {
-      callId,
-      name,
-      input,
-      time,
-      parentCallId,
-    }: Pick<ToolItem, "callId" | "name" | "input" | "time" | "parentCallId">,
-    fields: Partial<ToolItem>,
-  ): void {
+  #call(call: ShownCall, fields: Partial<ToolItem>): void {
+    const { callId, name, input, time, parentCallId } = call;
     const shown = { input, title: callTitle(input), ...fields };
     const place = this.#calls.get(callId);
-    if (place !== undefined) {
-      this.list.change<ToolItem>(place, shown);
-      return;
-    }
-    const item = {
-      id: callId,
-      type: "tool",
-      time,
-      callId,
-      name,
-      state: "running",
-      ...(parentCallId === undefined ? {} : { parentCallId }),
-      ...shown,
-    } as const;
-    this.#calls.set(callId, this.list.add(item));
+    if (place !== undefined) return this.list.change<ToolItem>(place, shown);
+    const item = { id: callId, type: "tool", time, callId, name, state: "running", ...shown } as const;
+    this.#calls.set(callId, this.list.add({ ...item, ...defined({ parentCallId }) }));
   }
 
   #update(callId: string, text: string): void {
@@ -281,28 +216,16 @@ export class ItemFold {
   }
 
   #result(entry: ToolResultEntry): void {
-    const { callId, name, status, durationMs, time } = entry;
-    if (!this.#calls.has(callId)) {
-      const { parentCallId } = entry;
-      const parent = parentCallId === undefined ? {} : { parentCallId };
-      this.#call({ callId, name, input: {}, time, ...parent }, {});
-    }
+    const { callId, status, durationMs, metadata = {} } = entry;
+    if (!this.#calls.has(callId)) this.#call({ ...entry, input: {} }, {});
     const place = this.#calls.get(callId) ?? 0;
     this.#calls.delete(callId);
+    const { diff: text, created, path: changed } = metadata;
     const path = this.list.at(place, "tool")?.input["path"];
-    const { metadata } = entry;
-    const text = metadata?.["diff"];
-    const shownPath = typeof path === "string" ? path : String(metadata?.["path"] ?? "");
-    const diff =
-      typeof text === "string"
-        ? parseUnifiedDiff(shownPath, text, metadata?.["created"] === true)
-        : undefined;
-    this.list.change<ToolItem>(place, {
-      state: status,
-      durationMs,
-      ...resultFields(entry),
-      ...(diff === undefined ? {} : { diff }),
-    });
+    const shownPath = typeof path === "string" ? path : String(changed ?? "");
+    const diff = typeof text === "string" ? parseUnifiedDiff(shownPath, text, created === true) : undefined;
+    const fields = { state: status, durationMs, ...resultFields(entry), ...defined({ diff }) };
+    this.list.change<ToolItem>(place, fields);
   }
 
   #newId(type: "answer" | "thinking"): string {
@@ -318,3 +241,54 @@ function resultFields(
     tail: textOf(entry.result.content, "\n").slice(-MAX_TAIL_CHARS),
   };
 }
+
+/** An item before the list gave it its version. */
+export type NewItem = ViewItem extends infer I ? (I extends ViewItem ? Omit<I, "version"> : never) : never;
+
+/** Items of a view: appended and replaced in place, with a note of which have changed. */
+export class ItemList {
+  readonly items: ViewItem[];
+  #changed = new Set<number>();
+
+  /** `items`: the list to fill. Default: a new one. */
+  constructor(items: ViewItem[] = []) {
+    this.items = items;
+  }
+
+  /** Appends an item and returns its place. */
+  add(item: NewItem): number {
+    const at = this.items.push({ ...item, version: 1 }) - 1;
+    this.#changed.add(at);
+    return at;
+  }
+
+  /** The item at a place that {@link add} returned, if it is of a type. */
+  at<T extends ViewItem["type"]>(
+    place: number,
+    type: T,
+  ): Extract<ViewItem, { readonly type: T }> | undefined {
+    const item = this.items[place];
+    return item?.type === type ? (item as Extract<ViewItem, { readonly type: T }>) : undefined;
+  }
+
+  /** Puts fields of an item anew. */
+  change<I extends ViewItem = AnswerItem | ThinkingItem>(
+    place: number,
+    fields: Partial<Omit<I, "version">>,
+  ): void {
+    const item = this.items[place];
+    if (item === undefined) return;
+    this.items[place] = { ...item, ...fields, version: item.version + 1 };
+    this.#changed.add(place);
+  }
+
+  /** The places that are new or changed since the last look, in order. */
+  take(): readonly number[] {
+    if (this.#changed.size === 0) return NONE;
+    const changed = [...this.#changed].sort((left, right) => left - right);
+    this.#changed = new Set();
+    return changed;
+  }
+}
+
+const NONE: readonly number[] = [];

@@ -5,8 +5,7 @@ import type { SessionRun } from "./coding-session.ts";
 import type { EndingSignal } from "./exit-code.ts";
 import { SIGNAL_EXITS } from "./exit-code.ts";
 import type { Outcome } from "./outcome.ts";
-import { failedOutcome, type OutcomeFacts } from "./run-outcome.ts";
-import { RunTally } from "./run-tally.ts";
+import { failedOutcome, type OutcomeFacts, RunTally } from "./run-outcome.ts";
 
 /** A run at work: what comes of it, and how it is ended. */
 export class LiveRun {

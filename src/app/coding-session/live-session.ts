@@ -23,23 +23,21 @@ import type {
   UndoReport,
 } from "./coding-session.ts";
 import { commandIn } from "./intake.ts";
-import { Listeners } from "./listeners.ts";
 import { LiveView } from "./live-view.ts";
-import type { MessageQueue } from "./message-queue.ts";
 import { ModelControl } from "./model-control.ts";
 import type { Notice, OnNotice } from "./notice.ts";
-import { fault } from "./notice-board.ts";
-import { openQuestions } from "./open-questions.ts";
+import { fault, Listeners } from "./notice-board.ts";
 import type { Outcome } from "./outcome.ts";
 import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
+import { openQuestions } from "./question-desk.ts";
 import { rewindPoints } from "./rewind-points.ts";
 import { RunControl } from "./run-control.ts";
-import { sessionInfo } from "./session-info.ts";
+import { sessionInfo, sessionStats } from "./session-info.ts";
 import type { SessionParts } from "./session-parts.ts";
-import { sessionStats } from "./session-stats.ts";
-import { runUserCommand } from "./user-command.ts";
+import { runUserCommand } from "./shell-note.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 import type { HostView } from "./view-fold.ts";
+import type { MessageQueue } from "./waiting-messages.ts";
 
 type Abortable = { readonly signal?: AbortSignal };
 
@@ -219,13 +217,13 @@ export class LiveSession implements CodingSession {
 
   undo(options: UndoOptions = {}): Promise<UndoReport> {
     return this.#changing("undo()", async () =>
-      (await import("./undo-files.ts")).undoFiles(this.#parts, options),
+      (await import("./rewind-session.ts")).undoFiles(this.#parts, options),
     );
   }
 
   redo(options: { readonly force?: boolean } = {}): Promise<UndoReport> {
     return this.#changing("redo()", async () =>
-      (await import("./undo-files.ts")).redoFiles(this.#parts, options),
+      (await import("./rewind-session.ts")).redoFiles(this.#parts, options),
     );
   }
 
@@ -242,7 +240,7 @@ export class LiveSession implements CodingSession {
   fork(entryId?: string): Promise<CodingSession> {
     const choice = { entryId, id: this.id, mode: this.#mode };
     return this.#beside("fork()", async () =>
-      (await import("./fork-session.ts")).forkSession(this.#parts, choice),
+      (await import("./rewind-session.ts")).forkSession(this.#parts, choice),
     );
   }
 

@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { Listeners } from "./listeners.ts";
 import type { Notice } from "./notice.ts";
+import { Listeners } from "./notice-board.ts";
 import type { Outcome } from "./outcome.ts";
 import type { SessionView, ViewChange } from "./view.ts";
 import { type HostView, ViewFold } from "./view-fold.ts";

@@ -1,6 +1,5 @@
 import { errorMessage } from "../../core/base/errors.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
-import { Listeners } from "./listeners.ts";
 import type { Notice, OnNotice } from "./notice.ts";
 
 /** The notices of a session, secrets taken out. */
@@ -36,4 +35,39 @@ export class NoticeBoard {
 /** That code of the host failed which listens to a session. */
 export function fault(error: unknown): Notice {
   return { level: "error", code: "plugin", message: `A listener failed: ${errorMessage(error)}` };
+}
+
+/**
+ * Those who want to hear of something. What one of them throws first goes to `onFault`; it keeps nobody else
+ * from hearing.
+ */
+export class Listeners<A extends readonly unknown[]> {
+  #listeners: readonly ((...args: A) => void)[] = [];
+  readonly #onFault: (error: unknown) => void;
+
+  constructor(onFault: (error: unknown) => void) {
+    this.#onFault = onFault;
+  }
+
+  /** Returns the function that ends the listening. */
+  add(listener: (...args: A) => void): () => void {
+    // An entry of its own, so that a function that listens twice stops once.
+    let hasFailed = false;
+    const entry = (...args: A): void => {
+      try {
+        listener(...args);
+      } catch (error) {
+        if (!hasFailed) this.#onFault(error);
+        hasFailed = true;
+      }
+    };
+    this.#listeners = [...this.#listeners, entry];
+    return () => {
+      this.#listeners = this.#listeners.filter((each) => each !== entry);
+    };
+  }
+
+  call(...args: A): void {
+    for (const listener of this.#listeners) listener(...args);
+  }
 }

@@ -11,13 +11,11 @@ import type { Telemetry } from "../open-telemetry.ts";
 import type { SessionHooks } from "../plugins/session-hooks.ts";
 import { redactionFor } from "../secrets.ts";
 import { loadSettings, type Settings } from "../settings.ts";
-import type { CodingSession } from "./coding-session.ts";
-import { elicitAt } from "./elicit.ts";
+import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import { LiveSession } from "./live-session.ts";
 import { about } from "./notice.ts";
 import { NoticeBoard } from "./notice-board.ts";
-import { recordQuestion } from "./open-questions.ts";
-import { QuestionDesk } from "./question-desk.ts";
+import { elicitAt, QuestionDesk, recordQuestion } from "./question-desk.ts";
 import type { CopyOptions } from "./session-parts.ts";
 
 /** A coding session whose settings are read and which is not open yet. */
@@ -202,4 +200,13 @@ function sessionChoice({ keep = true, resume, sessionId, entries }: CopyOptions)
     ...(at === undefined ? {} : { beforeEntry: at }),
     ...(step === undefined ? {} : { fromStep: step }),
   };
+}
+
+/**
+ * Opens a coding session in a folder: settings, model, built-in tools, permission, undo, subagents and skills
+ * as the command has them. Throws for settings that cannot be used, a session, model or folder that does not
+ * exist, missing credentials, and a sandbox that does not work. Close it, or declare it with `await using`.
+ */
+export async function createCodingSession(options: CodingSessionOptions = {}): Promise<CodingSession> {
+  return (await prepareCodingSession(options)).open();
 }

@@ -1,8 +1,15 @@
+import type { Journal } from "../../core/agent/journal.ts";
+import { SessionState } from "../../core/agent/session-state.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
+import { isRecord } from "../../core/base/json.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput } from "../../core/message/block.ts";
+import type { Elicit } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
+import type { OpenSession } from "../open-session.ts";
+import type { Settings } from "../settings.ts";
 import type { FileDiff } from "./file-diff.ts";
 import type {
   AnswerChoice,
@@ -239,4 +246,74 @@ function assertFits(schema: Question["schema"], value: Json): void {
 
 function wrong(message: string): NanoAgentError {
   return new NanoAgentError("invalid_argument", message);
+}
+
+/**
+ * Puts what an MCP server wants to know to the person of a session, after `onAsk`. Declines where nobody
+ * listens.
+ */
+export function elicitAt(desk: QuestionDesk, onAsk: (message: string) => Promise<void>): Elicit {
+  return async ({ server, message, schema, url }, signal) => {
+    const asked: NewQuestion =
+      url === undefined
+        ? {
+            type: "elicitation",
+            reason: `${server} asks: ${message}`,
+            schema: (schema ?? { type: "object" }) as JsonSchema,
+          }
+        : {
+            type: "choice",
+            reason: `${server} asks you to open ${url}: ${message}`,
+            options: [{ value: "opened", label: "I have opened it" }],
+          };
+    if (desk.isAttended) await onAsk(asked.reason);
+    const value = await desk.askValue(asked, signal);
+    if (value === undefined) return { action: "decline" };
+    return isRecord(value) ? { action: "accept", content: value } : { action: "accept" };
+  };
+}
+
+/** The questions that a session was left with: calls that wait for approval since an earlier process. */
+export function openQuestions({ journal, newestOf }: OpenSession): readonly Question[] {
+  if (newestOf("approval_request") === undefined) return [];
+  const state = new SessionState();
+  for (const entry of journal.entries()) state.apply(entry);
+  const waiting = new Set(state.transcript.pending.map(({ id }) => id));
+  return [...state.approvals.values()]
+    .filter(({ callId }) => waiting.has(callId))
+    .map(({ id, time, callId, name, input, reason, part }) => ({
+      id,
+      type: "permission",
+      time,
+      callId,
+      tool: name,
+      input,
+      reason,
+      ...(part === undefined ? {} : { parts: [{ text: part, reason }] }),
+      choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
+    }));
+}
+
+/**
+ * Writes a question down before anybody is asked, so that the answer can come from another process too, and
+ * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the id
+ * of its question stands nowhere.
+ */
+export async function recordQuestion(
+  journal: Journal | undefined,
+  { config }: Pick<Settings, "config">,
+  { callId, parentCallId, tool, input, reason, part, rule }: ApprovalQuestion,
+): Promise<string> {
+  const isNested = parentCallId !== undefined || config.values.pattern !== undefined;
+  if (journal === undefined || isNested) return createIds()("question");
+  const entry = await journal.append({
+    type: "approval_request",
+    callId,
+    name: tool,
+    input,
+    reason,
+    ...(part === undefined ? {} : { part }),
+    ...(rule === undefined ? {} : { suggestion: rule }),
+  });
+  return entry.id;
 }

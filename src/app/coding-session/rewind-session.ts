@@ -1,7 +1,19 @@
+import { resolve } from "node:path";
 import { NanoAgentError } from "../../core/base/errors.ts";
-import type { RewindOptions, RewindReport, UndoReport } from "./coding-session.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { type RollbackPlace, redo, undo } from "../../session/checkpoints/rollback.ts";
+import { rollbackPlace } from "../../session/checkpoints/session-checkpoints.ts";
+import { entryBefore } from "../../session/session-steps.ts";
+import { checkpointLimits, checkpointsFolder } from "../checkpoints.ts";
+import type {
+  CodingSession,
+  RewindOptions,
+  RewindReport,
+  UndoOptions,
+  UndoReport,
+} from "./coding-session.ts";
 import { rewindPoints } from "./rewind-points.ts";
-import { type UndoParts, undoFiles } from "./undo-files.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 /** Goes back to before a message: files first, for only they can stand in the way. */
 export async function rewindSession(
@@ -24,4 +36,73 @@ export async function rewindSession(
   }
   if (conversation) await session.rewindTo(entryId);
   return { status: "done", text, ...(report === undefined ? {} : { files: report }) };
+}
+
+/** What putting files back works on. */
+export type UndoParts = Pick<SessionParts, "settings" | "composed" | "session">;
+
+/** Puts files back. Throws `invalid_argument` where nothing is kept for it. */
+export async function undoFiles(
+  parts: UndoParts,
+  { paths = [], to, force = false }: UndoOptions,
+): Promise<UndoReport> {
+  const { cwd } = parts.settings;
+  using place = await placeOf(parts);
+  return await undo(place, {
+    paths: paths.map((path) => resolve(cwd, path)),
+    force,
+    ...(to === undefined ? {} : { to: { run: to.run, turn: to.turn ?? 0 } }),
+  });
+}
+
+/** Puts files forth again that the newest undo has put back. */
+export async function redoFiles(
+  parts: UndoParts,
+  { force = false }: { readonly force?: boolean },
+): Promise<UndoReport> {
+  using place = await placeOf(parts);
+  return await redo(place, { force });
+}
+
+async function placeOf({ settings, composed, session }: UndoParts): Promise<RollbackPlace> {
+  const { checkpoints } = composed;
+  if (checkpoints === undefined)
+    throw new NanoAgentError(
+      "invalid_argument",
+      "Nothing is kept for undo: it is switched off, or the session is not kept on the disk.",
+    );
+  // One of both looks after the workspace at a time.
+  await checkpoints.close();
+  return rollbackPlace({
+    folder: checkpointsFolder(settings.paths),
+    journal: session.journal,
+    cwd: settings.cwd,
+    limits: checkpointLimits(settings.config.values.undoLimits),
+  });
+}
+
+/** What a copy of a session takes from it as it is now. */
+export interface ForkChoice {
+  readonly id: string;
+  /** The message of the user to go back to before. Default: all of it. */
+  readonly entryId: string | undefined;
+  readonly mode: PermissionMode;
+}
+
+/** Opens a copy of a session that is at work. */
+export async function forkSession(
+  { options, session, reopen }: Pick<SessionParts, "options" | "session" | "reopen">,
+  { id, entryId, mode }: ForkChoice,
+): Promise<CodingSession> {
+  const { resume: _resume, sessionId: _sessionId, ...same } = options;
+  const own = { ...same, permissionMode: mode };
+  if (session.path !== undefined)
+    return reopen({
+      ...own,
+      resume: { id, fork: true, ...(entryId === undefined ? {} : { at: entryId }) },
+    });
+  const entries = [...session.journal.entries()];
+  const before = entryId === undefined ? entries.at(-1)?.id : entryBefore(entries, entryId);
+  const end = entries.findIndex((entry) => entry.id === before);
+  return reopen({ ...own, keep: false, entries: entries.slice(0, end + 1) });
 }

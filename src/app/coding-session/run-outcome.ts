@@ -1,8 +1,11 @@
+import type { AgentEvent } from "../../core/agent/event.ts";
 import type { RunResult } from "../../core/agent/result.ts";
+import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../../core/agent/spending.ts";
+import { defined } from "../../core/base/defined.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
-import { type EndingSignal, exitCodeOfError, exitCodeOfRun } from "./exit-code.ts";
-import type { Outcome, OutcomeCode } from "./outcome.ts";
-import type { TalliedFacts } from "./run-tally.ts";
+import { GrowingText } from "../../core/base/growing-text.ts";
+import { type EndingSignal, EXIT, exitCodeOfError, exitCodeOfRun, SIGNAL_EXITS } from "./exit-code.ts";
+import type { Denial, ModelSpending, Outcome, OutcomeCode } from "./outcome.ts";
 
 /** What is known about a run beside its result. */
 export interface OutcomeFacts extends TalliedFacts {
@@ -16,83 +19,57 @@ export interface OutcomeFacts extends TalliedFacts {
 
 /** The outcome of a run that came to a result. */
 export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
-  const { stopReason, limit, error, output } = result;
+  const { stopReason, text, limit, error, output } = result;
+  const { signal, denials } = facts;
   const missesOutput = facts.wantsOutput && output === undefined;
-  const exitCode = exitCodeOfRun({
-    stopReason,
-    limit,
-    errorCode: error?.code,
-    signal: facts.signal,
-    denials: facts.denials.length,
-    missesOutput,
-  });
-  const code = facts.signal === undefined ? codeOf(result, missesOutput) : "error_interrupted";
+  const code = signal === undefined ? codeOf(result, missesOutput) : "error_interrupted";
+  const ending = { stopReason, limit, errorCode: error?.code, denials: denials.length, missesOutput };
   const advice = adviceFor({ result, facts, code });
-  return {
-    ...common(facts),
-    stopReason,
-    code,
-    exitCode,
-    text: result.text,
-    ...(output === undefined ? {} : { output }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(error === undefined ? {} : { error }),
-    ...(advice === undefined ? {} : { advice: { code, text: advice } }),
-  };
+  const exitCode = exitCodeOfRun(ending);
+  return outcome(facts, { stopReason, code, exitCode, text, output, limit, error, advice });
 }
 
 /** The outcome of a run that threw, was given up, or never began. */
 export function failedOutcome(error: NanoAgentError, facts: OutcomeFacts, text = ""): Outcome {
-  const { signal } = facts;
-  const code = signal === undefined ? "error_during_execution" : "error_interrupted";
-  return {
-    ...common(facts),
+  const hasFailed = facts.signal === undefined;
+  return outcome(facts, {
     stopReason: error.code === "aborted" ? "aborted" : "error",
-    code,
-    exitCode: signal === undefined ? exitCodeOfError(error.code) : signalExit(signal),
+    code: hasFailed ? "error_during_execution" : "error_interrupted",
+    exitCode: exitCodeOfError(error.code),
     text,
     error,
-    advice: { code, text: signal === undefined ? error.message : interrupted(facts) },
-  };
+    advice: hasFailed ? error.message : interrupted(facts),
+  });
 }
 
 /** The outcome of a message that hooks or rules kept from being sent. */
 export function refusedOutcome(reason: string, facts: OutcomeFacts): Outcome {
-  const exitCode = exitCodeOfRun({
-    stopReason: "denied",
-    signal: facts.signal,
-    denials: 1,
-    missesOutput: false,
-  });
-  const code = "error_denied";
-  return {
-    ...common(facts),
-    stopReason: "denied",
-    code,
-    exitCode,
-    text: "",
-    advice: { code, text: `The message was not sent: ${reason}` },
-  };
+  const advice = `The message was not sent: ${reason}`;
+  const refused = { stopReason: "denied", code: "error_denied", exitCode: EXIT.refused } as const;
+  return outcome(facts, { ...refused, text: "", advice });
 }
 
 /** The outcome of a message that a command has dealt with. */
 export function doneOutcome(facts: OutcomeFacts): Outcome {
-  const exitCode = exitCodeOfRun({
-    stopReason: "completed",
-    signal: facts.signal,
-    denials: 0,
-    missesOutput: false,
-  });
-  return { ...common(facts), stopReason: "completed", code: "success", exitCode, text: "" };
+  return outcome(facts, { stopReason: "completed", code: "success", exitCode: EXIT.done, text: "" });
 }
 
-function common({
-  signal: _signal,
-  wantsOutput: _wantsOutput,
-  goOn,
-  ...tallied
-}: OutcomeFacts): Omit<Outcome, "stopReason" | "code" | "exitCode" | "text"> {
-  return { ...tallied, ...(goOn === undefined ? {} : { goOn }) };
+type Ending = Pick<Outcome, "stopReason" | "code" | "exitCode" | "text"> & {
+  readonly [F in "output" | "limit" | "error"]?: Outcome[F] | undefined;
+} & { readonly advice?: string | undefined };
+
+/** The exit code of the ending counts where no signal ended the run. */
+function outcome(
+  { signal, wantsOutput: _wantsOutput, goOn, ...tallied }: OutcomeFacts,
+  { exitCode, advice: text, output, limit, error, ...ending }: Ending,
+): Outcome {
+  const advice = text === undefined ? undefined : { code: ending.code, text };
+  return {
+    ...tallied,
+    ...ending,
+    exitCode: signal === undefined ? exitCode : SIGNAL_EXITS[signal],
+    ...defined({ output, limit, error, goOn, advice }),
+  };
 }
 
 /** One more sentence that says how to go on; empty when nothing is kept. */
@@ -100,13 +77,9 @@ export function goOnText(goOn: string | undefined): string {
   return goOn === undefined ? "" : ` Go on with ${goOn}.`;
 }
 
-function interrupted({ goOn }: Pick<OutcomeFacts, "goOn">): string {
-  const next = nextStep({ goOn }, "run again and say what is left to do");
+function interrupted(facts: OutcomeFacts): string {
+  const next = nextStep(facts, "run again and say what is left to do");
   return `Interrupted. What was changed so far is kept; ${next}.`;
-}
-
-function signalExit(signal: EndingSignal): number {
-  return exitCodeOfRun({ stopReason: "aborted", signal, denials: 0, missesOutput: false });
 }
 
 function codeOf({ stopReason, limit, error }: RunResult, missesOutput: boolean): OutcomeCode {
@@ -206,4 +179,79 @@ function wayOut(why: string): string {
   if (why.includes("Nothing is asked in this mode"))
     return "Allow what you want with --allowed-tools, or choose another --permission-mode";
   return "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo";
+}
+
+/** What an {@link Outcome} has from the events of its run. */
+export type TalliedFacts = Pick<Outcome, "denials" | "usage" | "cost" | "models" | "turns" | "apiDurationMs">;
+
+/** What was spent, by model. */
+export class ModelTally {
+  #total = NO_SPENDING;
+  readonly #models = new Map<string, Spending>();
+
+  get total(): Spending {
+    return this.#total;
+  }
+
+  get models(): readonly ModelSpending[] {
+    return [...this.#models].map(([model, spending]) => ({ model, ...spending }));
+  }
+
+  add(entry: SpendingEntry): void {
+    this.#total = addSpending(this.#total, entry);
+    this.#models.set(entry.model, addSpending(this.#models.get(entry.model) ?? NO_SPENDING, entry));
+  }
+}
+
+/** Characters of an answer from which on no more of it is kept here. */
+const MAX_PARTIAL_CHARS = 200_000;
+
+/** What a run has come to so far; a fold over its events, good at any moment. */
+export class RunTally {
+  readonly #denials: Denial[] = [];
+  readonly #spent = new ModelTally();
+  #partialText = new GrowingText();
+  #partialChars = 0;
+  #turns = 0;
+
+  /**
+   * Text of the newest answer, as far as it has come, or the beginning of it: who reads it has an answer that
+   * was cut.
+   */
+  get partialText(): string {
+    return this.#partialText.toString();
+  }
+
+  /** All of it. */
+  get facts(): TalliedFacts {
+    const { usage, costUsd: cost, durationMs: apiDurationMs } = this.#spent.total;
+    const { models } = this.#spent;
+    return { denials: this.#denials, usage, cost, models, turns: this.#turns, apiDurationMs };
+  }
+
+  add(event: AgentEvent): void {
+    switch (event.type) {
+      case "turn_start":
+      case "retry":
+        this.#partialText = new GrowingText();
+        this.#partialChars = 0;
+        return;
+      case "text_delta":
+        if (this.#partialChars < MAX_PARTIAL_CHARS) this.#partialText.add(event.text);
+        this.#partialChars += event.text.length;
+        return;
+      default:
+        if (event.type === "assistant_message") this.#turns++;
+        this.#count(event);
+    }
+  }
+
+  /** What a subagent spends and is refused counts; its turns and words are its own. */
+  #count(event: AgentEvent): void {
+    if (event.type === "subagent") return this.#count(event.event);
+    if (event.type === "assistant_message" || event.type === "model_usage") this.#spent.add(event);
+    if (event.type !== "permission_decision" || event.action !== "deny") return;
+    const { name, callId, input, reason } = event;
+    this.#denials.push({ callId, name, input, reason });
+  }
 }

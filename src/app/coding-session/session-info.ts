@@ -1,6 +1,9 @@
+import type { Agent } from "../../agent/agent.ts";
+import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import type { CommandView, ModelView, SessionInfo } from "./coding-session.ts";
+import { sessionUsage } from "../session-page/session-usage.ts";
+import type { CommandView, ModelView, SessionInfo, SessionStats } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
 
 /** What of a session may change while it is open. */
@@ -40,5 +43,43 @@ export function sessionInfo(
     sandbox: composed.sandbox,
     ...(session.path === undefined ? {} : { path: session.path }),
     ...(goOn === undefined ? {} : { goOn }),
+  };
+}
+
+/** What a session has come to, from its entries, and what the next request of its agent would be made of. */
+export function sessionStats(
+  { session, composed }: Pick<SessionParts, "session" | "composed">,
+  agent: Agent,
+  windowTokens: number | undefined,
+): SessionStats {
+  const entries = [...session.journal.entries()];
+  const { runs, models, tools, total } = sessionUsage(entries);
+  let turns = 0;
+  let measured: number | undefined;
+  for (const entry of entries) {
+    if (entry.type === "compaction" || entry.type === "compaction_undone") measured = undefined;
+    if (entry.type !== "assistant_message" || entry.scope !== undefined) continue;
+    turns++;
+    const { inputTokens, outputTokens } = entry.usage;
+    if (inputTokens > 0) measured = inputTokens + outputTokens;
+  }
+  const estimates = new InputEstimates();
+  const parts = {
+    system: estimateTokens(composed.systemPrompt),
+    tools: estimates.ofRequest({ tools: agent.tools.specs(), messages: [] }),
+    messages: estimates.ofRequest({ messages: agent.getState().messages }),
+  };
+  return {
+    usage: total.usage,
+    cost: total.costUsd,
+    models: Object.entries(models).map(([model, spending]) => ({ model, ...spending })),
+    runs,
+    turns,
+    toolCalls: Object.values(tools).reduce((sum, { calls }) => sum + calls, 0),
+    context: {
+      usedTokens: measured ?? parts.system + parts.tools + parts.messages,
+      ...(windowTokens === undefined ? {} : { windowTokens }),
+      parts,
+    },
   };
 }

@@ -1,6 +1,9 @@
+import type { Agent } from "../../agent/agent.ts";
 import type { NoteEntry } from "../../core/agent/entry.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
+import type { ShellOutcome } from "./coding-session.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 /** A command that a person ran, as the journal keeps it. */
 export interface ShellNote {
@@ -36,4 +39,26 @@ export function sharedText({ command, output, exitCode }: ShellNote): string {
   const end = exitCode === null ? "was stopped" : `ended with exit code ${exitCode}`;
   const said = output.trim() === "" ? "no output" : `this output:\n${output.trimEnd()}`;
   return `The user ran a command, which ${end}.\n$ ${command}\n${said}`;
+}
+
+/** How a command of the user is run. */
+export interface UserCommandOptions {
+  readonly shared: boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly agent: Agent;
+  /** Told the entry that records it. */
+  readonly onEntry: (entry: NoteEntry) => void;
+}
+
+/** Runs a command that a person typed, records it, and lays it before the model where it is shared. */
+export async function runUserCommand(
+  { composed, settings }: SessionParts,
+  command: string,
+  { shared, signal = new AbortController().signal, agent, onEntry }: UserCommandOptions,
+): Promise<ShellOutcome> {
+  const outcome = await composed.runShell(command, { cwd: settings.cwd, signal });
+  const note = { command, ...outcome, shared };
+  onEntry(await agent.note(SHELL_NOTE, shellNote(note)));
+  if (shared) await agent.observe(sharedText(note));
+  return outcome;
 }

@@ -2,7 +2,7 @@ import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
 import { addSpending, NO_SPENDING, type Spending } from "../../core/agent/spending.ts";
 import { ItemFold } from "./fold-items.ts";
-import type { SubagentView, ToolItem } from "./view.ts";
+import type { ToolItem } from "./view.ts";
 
 interface Subagent {
   readonly name: string;
@@ -37,7 +37,7 @@ export class SubagentFolds {
       if (callId === undefined) return false;
       this.#byScope.set(scope, callId);
     }
-    for (let own = scope; own !== ""; own = own.slice(0, Math.max(0, own.lastIndexOf("/")))) {
+    for (let own = scope; own !== ""; own = parentScope(own)) {
       const callId = this.#byScope.get(own);
       if (callId === undefined) continue;
       const name = entry.type === "run_start" ? (entry.agent ?? "") : (this.#byCall.get(callId)?.name ?? "");
@@ -84,25 +84,16 @@ export class SubagentFolds {
       subagent.spent = addSpending(subagent.spent, told);
     const place = this.#around.placeOf(callId);
     if (place === undefined) return;
-    const { usage, costUsd } = subagent.spent;
-    const agent: SubagentView = {
-      name: subagent.name,
-      outputTokens: usage.outputTokens,
-      costUsd,
-      items: subagent.items.list.items,
-    };
+    const { name, items, spent } = subagent;
+    const { costUsd, usage } = spent;
+    const agent = { name, outputTokens: usage.outputTokens, costUsd, items: items.list.items };
     this.#around.list.change<ToolItem>(place, { agent });
   }
 }
 
 function newSubagent(name: string): Subagent {
   const items = new ItemFold();
-  return {
-    name,
-    items,
-    inner: new SubagentFolds(items),
-    spent: NO_SPENDING,
-  };
+  return { name, items, inner: new SubagentFolds(items), spent: NO_SPENDING };
 }
 
 function parentScope(scope: string): string {

@@ -237,6 +237,43 @@ test("a call that waits for an answer is asking, also when the run has ended for
   expect(view.items[0]).toMatchObject({ type: "tool", state: "asking", title: "make" });
 });
 
+test("a run that goes on has what it spent, its requests and its time behind it, the wait left out", () => {
+  const base = { parent: null, sessionId: "s", model: "scripted/scripted", tools: [] } as const;
+  const usage = { inputTokens: 1, outputTokens: 10 };
+  const answer = (id: string, time: number): JournalEntry => ({
+    id,
+    parent: null,
+    time,
+    type: "assistant_message",
+    message: { role: "assistant", content: [{ type: "text", text: "hm" }] },
+    model: "scripted/scripted",
+    usage,
+    costUsd: 0.5,
+    durationMs: 1,
+    finishReason: { unified: "stop", raw: "stop" },
+  });
+  const end = { parent: null, type: "run_end", iterations: 1 } as const;
+  const paused: readonly JournalEntry[] = [
+    { ...base, id: "e1", time: 1_000, type: "run_start" },
+    answer("e2", 1_500),
+    { ...end, id: "e3", time: 2_000, stopReason: "awaiting_approval" },
+  ];
+  const cut = paused.slice(0, 2);
+  const resumed: JournalEntry = { ...base, id: "e4", time: 60_000, type: "run_resume" };
+  const done: JournalEntry = { ...end, id: "e6", time: 61_000, stopReason: "completed" };
+  const facts = [paused, cut].map((before) => {
+    const fold = new ViewFold(HOST);
+    for (const entry of [...before, resumed]) fold.apply(entry);
+    const { run } = fold.view;
+    for (const entry of [answer("e5", 60_500), done]) fold.apply(entry);
+    return { run, end: fold.view.items.at(-1) };
+  });
+  expect(facts).toMatchObject([
+    { run: { startedAt: 59_000, outputTokens: 10 }, end: { durationMs: 2_000, costUsd: 1 } },
+    { run: { startedAt: 59_500, outputTokens: 10 }, end: { durationMs: 1_500, costUsd: 1 } },
+  ]);
+});
+
 test("a background command is a job until its end is told", () => {
   const base = { parent: null, time: 1, durationMs: 1, status: "ok" } as const;
   const result = { type: "tool_result", tool_use_id: "c1", content: "" } as const;

@@ -2,13 +2,16 @@ import type {
   CompactionEntry,
   NoteEntry,
   RunEndEntry,
+  RunResumeEntry,
   RunStartEntry,
   ToolResultEntry,
   UserEntry,
 } from "../../core/agent/entry.ts";
-import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
 import { addSpending, NO_SPENDING } from "../../core/agent/spending.ts";
+import { defined } from "../../core/base/defined.ts";
 import { textOf } from "../../core/message/message.ts";
+import type { Usage } from "../../core/message/usage.ts";
 import { estimateTokens } from "../../core/model/estimate.ts";
 import type { TodoItem } from "../../tools/todo-tool.ts";
 import { ItemFold } from "./fold-items.ts";
@@ -37,6 +40,10 @@ export class ViewFold {
   readonly #subagents: SubagentFolds;
   #host: HostView;
   #run: RunView | undefined;
+  /** The run that has ended, as it was then. */
+  #lastRun: RunView | undefined;
+  /** When the newest run was heard of. */
+  #lastTime = 0;
   /** Tokens of the answers of the run that are complete. */
   #answeredTokens = 0;
   #todo: readonly TodoItem[] = [];
@@ -86,8 +93,10 @@ export class ViewFold {
 
   apply(event: AgentEvent): void {
     this.#view = undefined;
-    if (event.type === "subagent") this.#subagent(event);
-    else if ("scope" in event && event.scope !== undefined && this.#subagents.takes(event))
+    if (event.type === "subagent") {
+      this.#spend(innermost(event));
+      this.#subagents.apply(event);
+    } else if ("scope" in event && event.scope !== undefined && this.#subagents.takes(event))
       this.#spend(event);
     else this.#own(event);
   }
@@ -95,34 +104,28 @@ export class ViewFold {
   #own(event: AgentEvent): void {
     this.#spend(event);
     this.#progress(event);
+    if (this.#run !== undefined && "time" in event && event.type !== "run_resume")
+      this.#lastTime = event.time;
     switch (event.type) {
       case "run_start":
       case "run_resume":
-        this.#begin(event);
-        return;
+        return this.#begin(event);
       case "user_message":
-        if (!this.#wasShown(event)) this.#main.apply(event);
-        return;
+        return this.#wasShown(event) ? undefined : this.#main.apply(event);
       case "tool_result":
         this.#main.apply(event);
-        this.#facts(event);
-        return;
+        return this.#facts(event);
       case "run_end":
-        this.#end(event);
-        return;
+        return this.#end(event);
       case "compaction":
-        this.#compaction(event);
-        return;
+        return this.#compaction(event);
       case "note":
-        this.#note(event);
-        return;
+        return this.#note(event);
       case "warning":
-        this.notice({ level: "warning", code: "other", message: event.message });
-        return;
+        return this.notice({ level: "warning", code: "other", message: event.message });
       case "rollback_end":
       case "compaction_undone":
-        this.#notice(event.id, event.time, REMARKS[event.type]);
-        return;
+        return this.#notice(event.id, event.time, REMARKS[event.type]);
       default:
         this.#main.apply(event);
     }
@@ -150,11 +153,15 @@ export class ViewFold {
     if (note.shared) this.#told.add(sharedText(note));
   }
 
-  #begin({ time, scope }: Pick<RunStartEntry, "time" | "scope">): void {
+  /** A run that goes on has its turns, tokens, cost and the time it was at work behind it. */
+  #begin({ type, time, scope }: RunStartEntry | RunResumeEntry): void {
     if (scope !== undefined) return;
-    this.#run = { startedAt: time, turn: 0, outputTokens: 0, phase: "waiting" };
-    this.#answeredTokens = 0;
-    this.#spentBefore = this.#spent;
+    const before = type === "run_resume" ? (this.#run ?? this.#lastRun) : undefined;
+    const workedMs = before === undefined ? 0 : Math.max(0, this.#lastTime - before.startedAt);
+    const { turn = 0, outputTokens = 0 } = before ?? {};
+    this.#run = { startedAt: time - workedMs, turn, outputTokens, phase: "waiting" };
+    this.#answeredTokens = outputTokens;
+    if (before === undefined) this.#spentBefore = this.#spent;
     this.#changed();
   }
 
@@ -163,7 +170,7 @@ export class ViewFold {
     // Nothing was to be done: a command, or a message that was refused.
     if (error === undefined && this.#run === undefined) return;
     const id = `failed_${this.#main.list.items.length}`;
-    this.#end({ id, time: Date.now(), stopReason, ...(error === undefined ? {} : { error }) });
+    this.#end({ id, time: Date.now(), stopReason, ...(error && { error }) });
   }
 
   #end({ id, time, scope, stopReason, error }: RunFacts): void {
@@ -176,10 +183,11 @@ export class ViewFold {
       time,
       type: "run_end",
       stopReason,
-      ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+      ...(error && { error: { code: error.code, message: error.message } }),
       durationMs: time - (this.#run?.startedAt ?? time),
       costUsd: costUsd === undefined || before === undefined ? undefined : costUsd - before,
     });
+    this.#lastRun = this.#run;
     this.#run = undefined;
     this.#changed();
   }
@@ -190,65 +198,43 @@ export class ViewFold {
     if (run === undefined) return;
     switch (event.type) {
       case "turn_start":
-        this.#runs({ turn: event.iteration, phase: "waiting" });
-        return;
+        return this.#runs({ ...run, turn: event.iteration, phase: "waiting" });
       case "thinking_delta":
-        this.#writes("thinking", event.text);
-        return;
+        return this.#writes(run, "thinking", event.text);
       case "text_delta":
-        this.#writes("answering", event.text);
-        return;
+        return this.#writes(run, "answering", event.text);
       case "tool_call_delta":
-        this.#writes("answering", event.json);
-        return;
+        return this.#writes(run, "answering", event.json);
       case "retry": {
         const { attempt, delayMs, error } = event;
         const retry = { attempt, until: event.time + delayMs, reason: error.message };
-        this.#runs({ retry, phase: "waiting", outputTokens: this.#answeredTokens });
-        return;
+        return this.#runs({ ...run, retry, phase: "waiting", outputTokens: this.#answeredTokens });
       }
       case "compaction_start":
-        this.#runs({ phase: "compacting" });
-        return;
+        return this.#runs({ ...run, phase: "compacting" });
       case "assistant_message": {
         this.#answeredTokens += event.usage.outputTokens;
         const { retry: _over, ...rest } = run;
         this.#run = { ...rest, outputTokens: this.#answeredTokens, phase: "tools" };
         if (event.scope === undefined) this.#measure(event.usage);
-        this.#changed();
-        return;
+        return this.#changed();
       }
       default:
         return;
     }
   }
 
-  #writes(phase: RunView["phase"], text: string): void {
-    const run = this.#run;
-    if (run === undefined) return;
-    const { retry: _over, ...rest } = run;
-    this.#run = { ...rest, phase, outputTokens: run.outputTokens + estimateTokens(text) };
+  #writes({ retry: _over, ...run }: RunView, phase: RunView["phase"], text: string): void {
+    this.#runs({ ...run, phase, outputTokens: run.outputTokens + estimateTokens(text) });
+  }
+
+  #runs(run: RunView): void {
+    this.#run = run;
     this.#changed();
   }
 
-  #runs(fields: Partial<RunView>): void {
-    if (this.#run !== undefined) this.#run = { ...this.#run, ...fields };
-    this.#changed();
-  }
-
-  #measure({
-    inputTokens,
-    outputTokens,
-  }: {
-    readonly inputTokens: number;
-    readonly outputTokens: number;
-  }): void {
+  #measure({ inputTokens, outputTokens }: Usage): void {
     if (inputTokens > 0) this.#context = contextOf(inputTokens + outputTokens, this.#host.windowTokens);
-  }
-
-  #subagent(event: SubagentEvent): void {
-    this.#spend(innermost(event));
-    this.#subagents.apply(event);
   }
 
   #spend(event: AgentEvent): void {
@@ -282,12 +268,10 @@ export class ViewFold {
   #job(id: string, { processes, exitCode }: NonNullable<ToolResultEntry["metadata"]>, callId: string): void {
     const known = this.#jobs.find((job) => job.id === id);
     const isEnded = exitCode !== undefined && Array.isArray(processes) && processes.length === 0;
-    const job: JobView = {
-      id,
-      command: this.#commandOf(callId) || (known?.command ?? ""),
-      state: isEnded ? "ended" : "running",
-      ...(isEnded ? { exitCode: typeof exitCode === "number" ? exitCode : null } : {}),
-    };
+    const command = this.#commandOf(callId) || (known?.command ?? "");
+    const job: JobView = isEnded
+      ? { id, command, state: "ended", exitCode: typeof exitCode === "number" ? exitCode : null }
+      : { id, command, state: "running" };
     this.#jobs =
       known === undefined ? [...this.#jobs, job] : this.#jobs.map((each) => (each === known ? job : each));
     this.#changed();
@@ -315,14 +299,13 @@ export class ViewFold {
     const { windowTokens: _window, effort, ...host } = this.#host;
     return {
       ...host,
-      ...(effort === undefined ? {} : { effort }),
+      ...defined({ effort, run: this.#run }),
       items: this.#main.list.items,
       todo: this.#todo,
       jobs: this.#jobs,
       context: this.#context,
       usage: this.#spent.usage,
       costUsd: this.#spent.costUsd,
-      ...(this.#run === undefined ? {} : { run: this.#run }),
     };
   }
 }
@@ -333,5 +316,5 @@ const REMARKS: { readonly [T in "rollback_end" | "compaction_undone"]: Notice } 
 };
 
 function contextOf(usedTokens: number, windowTokens: number | undefined): SessionView["context"] {
-  return { usedTokens, ...(windowTokens === undefined ? {} : { windowTokens }) };
+  return { usedTokens, ...defined({ windowTokens }) };
 }

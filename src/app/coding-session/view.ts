@@ -6,9 +6,9 @@ import type { Effort } from "../../core/model/model.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { TodoItem } from "../../tools/todo-tool.ts";
 import type { FileDiff } from "./file-diff.ts";
-import type { QueuedMessage } from "./message-queue.ts";
 import type { Notice } from "./notice.ts";
 import type { Question } from "./question.ts";
+import type { QueuedMessage } from "./waiting-messages.ts";
 
 /**
  * What a screen shows of a session. Items are only appended; an item that changes is a new object at the same

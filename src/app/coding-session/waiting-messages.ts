@@ -2,7 +2,6 @@ import { NanoAgentError } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
-import type { MessageQueue, QueuedMessage } from "./message-queue.ts";
 
 /** What {@link WaitingMessages} works with. */
 export interface WaitingMessagesOptions {
@@ -120,4 +119,38 @@ function joined(messages: readonly QueuedMessage[]): Input {
 function assertText(text: string): void {
   if (typeof text === "string" && text.trim() !== "") return;
   throw new NanoAgentError("invalid_argument", "A message of the queue is empty: write what is to be sent.");
+}
+
+/** A message that waits. */
+export interface QueuedMessage {
+  readonly id: string;
+  readonly text: string;
+  /** What goes with the text; absent where nothing does. */
+  readonly images?: readonly ImageBlock[];
+}
+
+/**
+ * Messages that go out when the run at work has ended: all that wait together, as one message, unless one of
+ * them is a command (it begins with
+ * `/` and names one): that goes by itself, in its place. Every change is told by `onChange` of the session.
+ */
+export interface MessageQueue {
+  readonly items: readonly QueuedMessage[];
+  /** True: nothing goes out by itself, until {@link release}. Stopping a run holds the queue. */
+  readonly held: boolean;
+  /**
+   * Adds a message at the end and returns its id. While no run is at work and nothing is held, it goes out at
+   * once.
+   */
+  add(text: string, images?: readonly ImageBlock[]): string;
+  /** Throws `invalid_argument` for an id that does not wait, here and below. The images stay. */
+  edit(id: string, text: string): void;
+  /** Moves a message to a place, from 0. */
+  move(id: string, index: number): void;
+  /** Takes a message back and returns its text. */
+  remove(id: string): string;
+  hold(): void;
+  release(): void;
+  /** Sends one message now: to the run at work as steering, else as the input of a run. */
+  sendNow(id: string): void;
 }

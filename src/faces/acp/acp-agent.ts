@@ -13,7 +13,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { availableModels } from "../../app/available-models.ts";
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
-import { createCodingSession } from "../../app/coding-session/create-coding-session.ts";
+import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
 import { type Environment } from "../../app/config/env.ts";
 import { userPaths } from "../../app/config/paths.ts";
 import { chooseModel } from "../../app/model-choice.ts";

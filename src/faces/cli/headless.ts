@@ -5,8 +5,7 @@ import {
   type PreparedSession,
   prepareCodingSession,
 } from "../../app/coding-session/prepare-coding-session.ts";
-import { failedOutcome } from "../../app/coding-session/run-outcome.ts";
-import { RunTally } from "../../app/coding-session/run-tally.ts";
+import { failedOutcome, RunTally } from "../../app/coding-session/run-outcome.ts";
 import { currentFolder, existingFolder, withGoneFolder } from "../../app/config/paths.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";

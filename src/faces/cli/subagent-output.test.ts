@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
-import { RunTally } from "../../app/coding-session/run-tally.ts";
+import { RunTally } from "../../app/coding-session/run-outcome.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { calls, says } from "../../testing/script.ts";

@@ -3,7 +3,7 @@ import { fromJsonSchema, McpServer, type ServerContext } from "@modelcontextprot
 import { describedTools } from "../../app/builtin-tools.ts";
 import { callTitle } from "../../app/coding-session/call-text.ts";
 import type { CodingSession, CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
-import { createCodingSession } from "../../app/coding-session/create-coding-session.ts";
+import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
 import { existingFolder } from "../../app/config/paths.ts";
 import { sessionStore } from "../../app/open-session.ts";
 import type { Settings } from "../../app/settings.ts";

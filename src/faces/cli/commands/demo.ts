@@ -1,9 +1,9 @@
 import { delimiter, dirname, join } from "node:path";
 import type { CodingSession, CodingSessionOptions } from "../../../app/coding-session/coding-session.ts";
-import { createCodingSession } from "../../../app/coding-session/create-coding-session.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import type { Outcome } from "../../../app/coding-session/outcome.ts";
+import { createCodingSession } from "../../../app/coding-session/prepare-coding-session.ts";
 import type { Environment } from "../../../app/config/env.ts";
 import { systemClock } from "../../../core/base/clock.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";

@@ -1,7 +1,7 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
-import { createCodingSession } from "../../../app/coding-session/create-coding-session.ts";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
+import { createCodingSession } from "../../../app/coding-session/prepare-coding-session.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings } from "../../../app/settings.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";

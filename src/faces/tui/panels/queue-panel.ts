@@ -1,4 +1,4 @@
-import type { MessageQueue } from "../../../app/coding-session/message-queue.ts";
+import type { MessageQueue } from "../../../app/coding-session/waiting-messages.ts";
 import { fitLine, line } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { listLines } from "../views/list-lines.ts";
