@@ -7,6 +7,7 @@ import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import { createTodoTool } from "../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
 import type { ExtraTool } from "./config/config-schema.ts";
+import { variable } from "./config/env.ts";
 import { FileGuard } from "./file-guard.ts";
 import { webFetchOptions } from "./network-options.ts";
 import type { Settings } from "./settings.ts";
@@ -29,29 +30,27 @@ export interface BuiltinTools {
 
 /** What the tools of the terminal agent are made from. */
 export interface BuiltinToolsOptions {
+  readonly settings: Pick<Settings, "paths" | "config" | "environment">;
   /** What commands see, and what confines them. */
   readonly shell: ShellOptions;
   /** What text files go through. */
   readonly files?: FilePort | undefined;
-  /** What `~` in paths stands for. */
-  readonly home: string;
   /** Folders of the project: programs in them are not used for searching. */
   readonly workspace: readonly string[];
-  /** Where programs for searching are looked for, as in `PATH`. */
-  readonly searchPath: string;
   /** What the permission layer tells the file tools. */
   readonly guard: FileGuard;
-  readonly extra: readonly ExtraTool[];
-  readonly webFetch: WebFetchOptions;
 }
 
 /** Makes the tools of the terminal agent. */
 export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
-  const { home, workspace, searchPath, guard, extra, webFetch, files } = options;
+  const { settings, workspace, guard, files } = options;
+  const { paths, config, environment } = settings;
+  const { home } = paths;
   // Added, not copied: what commands see is found out with the first of them.
   const { isCovered, refusal } = guard.covered;
   const shell = createBashTools(Object.assign(options.shell, { isCovered, refusal }));
-  const ripgrep = { path: searchPath, avoid: workspace };
+  const ripgrep = { path: variable(environment, "PATH") ?? "", avoid: workspace };
+  const webFetch = webFetchOptions(config.values, environment);
   // Windows spells one place in many ways: there a call and its judgement are not compared.
   const guarded = {
     excludes: guard.excludes,
@@ -63,7 +62,7 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
       shell.bash,
       shell.job,
       createBatchTool(),
-      ...[...new Set(extra)].map((name) => EXTRA[name](webFetch)),
+      ...[...new Set(config.values.extraTools ?? [])].map((name) => EXTRA[name](webFetch)),
     ],
     runShell: (command, { cwd, signal }) => shell.run(command, { cwd, signal }),
     prepare: () => shell.prepare(),
@@ -73,19 +72,8 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
 }
 
 /** The same tools to look at, their names and schemas: none of them is to be run. */
-export function describedTools(
-  settings: Pick<Settings, "paths" | "config" | "environment">,
-): readonly Tool[] {
-  const { paths, config, environment } = settings;
-  return createBuiltinTools({
-    shell: {},
-    home: paths.home,
-    workspace: [],
-    searchPath: "",
-    guard: new FileGuard(),
-    extra: config.values.extraTools ?? [],
-    webFetch: webFetchOptions(config.values, environment),
-  }).tools;
+export function describedTools(settings: BuiltinToolsOptions["settings"]): readonly Tool[] {
+  return createBuiltinTools({ settings, shell: {}, workspace: [], guard: new FileGuard() }).tools;
 }
 
 const EXTRA: { readonly [name in ExtraTool]: (webFetch: WebFetchOptions) => Tool } = {

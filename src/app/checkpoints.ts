@@ -1,13 +1,12 @@
 import { join, sep } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.ts";
 import type { NewEntry } from "../core/agent/entry.ts";
-import type { Journal } from "../core/agent/journal.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "../session/checkpoints/checkpoint-limits.ts";
 import type { SessionCheckpoints } from "../session/checkpoints/session-checkpoints.ts";
-import { JsonlJournal } from "../session/jsonl-journal.ts";
 import type { UndoLimits } from "./config/config-schema.ts";
 import type { UserPaths } from "./config/paths.ts";
+import type { OpenSession } from "./open-session.ts";
 import type { Settings } from "./settings.ts";
 
 /** The checkpoints of a session of the command. */
@@ -26,7 +25,7 @@ export interface CheckpointsOptions {
   readonly settings: Settings;
   /** The folders of the workspace. */
   readonly roots: readonly string[];
-  readonly journal: Journal;
+  readonly session: OpenSession;
   readonly onNotice: (message: string) => void;
 }
 
@@ -34,16 +33,12 @@ export interface CheckpointsOptions {
  * Keeps what the calls of a session change, for `nano-agent undo`; undefined where undo is switched off or
  * the session itself is not kept. What does it is loaded with the first call that may change something.
  */
-export function openCheckpoints({
-  settings,
-  roots,
-  journal,
-  onNotice,
-}: CheckpointsOptions): Checkpoints | undefined {
-  const { undo = true } = settings.config.values;
-  if (!undo || !(journal instanceof JsonlJournal)) return undefined;
+export function openCheckpoints(options: CheckpointsOptions): Checkpoints | undefined {
+  const { settings, roots, session, onNotice } = options;
+  const { kept } = session;
+  if (settings.config.values.undo === false || kept === undefined) return undefined;
   let loading: Promise<SessionCheckpoints> | undefined;
-  let interrupted = journal.repairs.interrupted.find(({ outcome }) => outcome === "unknown");
+  let interrupted = kept.repairs.interrupted.find(({ outcome }) => outcome === "unknown");
   const load = async (): Promise<SessionCheckpoints> => {
     const { SessionCheckpoints: Loaded } = await import("../session/checkpoints/session-checkpoints.ts");
     const cut = interrupted;
@@ -52,8 +47,8 @@ export function openCheckpoints({
     return new Loaded({
       folder: checkpointsFolder(settings.paths),
       roots,
-      sessionId: journal.sessionId,
-      journalPath: journal.path,
+      sessionId: kept.sessionId,
+      journalPath: kept.path,
       limits: limitsIn(settings),
       interrupted: cut,
       onNotice,
@@ -61,11 +56,10 @@ export function openCheckpoints({
   };
   const loaded = (): Promise<SessionCheckpoints> => (loading ??= load());
   return {
-    prepare: async () => {
-      await loaded()
+    prepare: () =>
+      loaded()
         .then((checkpoints) => checkpoints.prepare())
-        .catch(() => undefined);
-    },
+        .catch(() => undefined),
     before: async (call: CheckpointedCall): Promise<void> => {
       if (call.tool.readOnly !== true && call.tool.changesFiles !== false)
         await (await loaded()).before(call);
@@ -110,8 +104,8 @@ const MEGABYTE = 1024 * 1024;
 export function checkpointLimits({ maxFileMb, maxStoreMb, maxFiles }: UndoLimits = {}): CheckpointLimits {
   return {
     ...DEFAULT_LIMITS,
-    ...(maxFileMb === undefined ? {} : { maxFileBytes: Math.floor(maxFileMb * MEGABYTE) }),
-    ...(maxStoreMb === undefined ? {} : { maxStoreBytes: Math.floor(maxStoreMb * MEGABYTE) }),
-    ...(maxFiles === undefined ? {} : { maxEntries: maxFiles }),
+    ...(maxFileMb !== undefined && { maxFileBytes: Math.floor(maxFileMb * MEGABYTE) }),
+    ...(maxStoreMb !== undefined && { maxStoreBytes: Math.floor(maxStoreMb * MEGABYTE) }),
+    ...(maxFiles !== undefined && { maxEntries: maxFiles }),
   };
 }

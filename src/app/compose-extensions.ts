@@ -1,14 +1,13 @@
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
-import type { Finding, IsTrusted } from "../extensions/markdown/origin.ts";
+import type { IsTrusted } from "../extensions/markdown/origin.ts";
 import type { Skill } from "../extensions/skills/skill.ts";
 import { createTaskTool } from "../extensions/subagents/task-tool.ts";
-import type { RatePauses } from "../providers/rate-pause.ts";
 import { about, type OnNotice } from "./coding-session/notice.ts";
 import type { CommandSource } from "./coding-session/session-command.ts";
 import { findExtensions } from "./extensions.ts";
 import type { Instructions } from "./instructions.ts";
-import { openModel } from "./open-model.ts";
+import { tellFaults } from "./plugins/open-plugins.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import { extensionTrust } from "./trust/extension-trust.ts";
@@ -21,8 +20,8 @@ export interface ComposeExtensionsOptions {
   readonly instructions: readonly Instructions[];
   /** The limits of commands, when they are confined. */
   readonly sandbox: string | undefined;
-  /** Shared with the model of the agent. */
-  readonly pauses: RatePauses;
+  /** Opens a model by its name. */
+  readonly openModel: (name: string) => Promise<Model>;
   readonly onNotice: OnNotice;
 }
 
@@ -44,12 +43,14 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
   const { settings, tools, instructions, sandbox, onNotice } = options;
   const isTrusted = extensionTrust(settings.trust);
   const { agents, skills, findings, skillTool } = await findExtensions(settings, { tools, isTrusted });
-  for (const notice of faultNotices([...findings.skills, ...findings.agents]))
-    about("extension", onNotice)(notice);
-  const place = { base: "", cwd: settings.cwd, platform: process.platform };
+  tellFaults([...findings.skills, ...findings.agents], {
+    warn: about("extension", onNotice),
+    lists: "nano-agent skills list and nano-agent agents list",
+  });
+  const place = { systemPrompt: "", cwd: settings.cwd, platform: process.platform };
   const task = createTaskTool({
     agents,
-    models: modelOpener(options),
+    models: openedOnce(options.openModel),
     // What only reads needs no rules for changes: tokens are paid with each of its requests.
     surroundings: ({ readOnly }) =>
       systemPrompt({
@@ -74,30 +75,13 @@ async function skillCommands(skills: readonly Skill[], isTrusted: IsTrusted): Pr
 }
 
 /** Opens models by name, each once: a model keeps its connections and what it has serialised. */
-function modelOpener({
-  settings,
-  onNotice,
-  pauses,
-}: ComposeExtensionsOptions): (name: string) => Promise<Model> {
-  const { environment, config } = settings;
+function openedOnce(open: (name: string) => Promise<Model>): (name: string) => Promise<Model> {
   const opened = new Map<string, Promise<Model>>();
   return (name) => {
-    const known =
-      opened.get(name) ??
-      openModel(name, { environment, config: config.values, onNotice: about("setting", onNotice), pauses });
+    const known = opened.get(name) ?? open(name);
     opened.set(name, known);
     // A key may be set later: the next task looks again.
     known.catch(() => opened.delete(name));
     return known;
   };
-}
-
-/** Faults told at every start; the rest is in the lists. */
-const MAX_NOTICES = 3;
-
-function faultNotices(findings: readonly Finding[]): readonly string[] {
-  const faults = findings.filter(({ level }) => level === "fault");
-  const told = faults.slice(0, MAX_NOTICES).map(({ path, message }) => `${path}: ${message}`);
-  const more = faults.length - told.length;
-  return more === 0 ? told : [...told, `${more} more: see nano-agent skills list and nano-agent agents list`];
 }

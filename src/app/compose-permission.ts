@@ -12,21 +12,21 @@ import type { Settings } from "./settings.ts";
 
 /** What the permission of a terminal agent is made from beside its settings. */
 export interface ComposePermissionOptions
-  extends Pick<PermissionGateOptions, "mode" | "known" | "workspace" | "guard" | "readable"> {
+  extends Pick<PermissionGateOptions, "known" | "workspace" | "guard" | "readable"> {
   /** Names of tools that may run whatever the settings say. */
   readonly allowed: readonly string[];
-  /** Asks a person what no rule decides; without one nobody is asked. */
-  readonly approval?: ApprovalPrompt | undefined;
-  /** Whether there is somebody to ask now. Default: where there is an `approval`. */
-  readonly isAttended?: (() => boolean) | undefined;
+  /** Asks a person what no rule decides. */
+  readonly approval: ApprovalPrompt;
+  /** Whether there is somebody to ask now. */
+  readonly isAttended: () => boolean;
   /** What stands around the gate and who is asked. */
-  readonly hooks?: Pick<SessionHooks, "gate" | "approver"> | undefined;
+  readonly hooks: Pick<SessionHooks, "gate" | "approver"> | undefined;
 }
 
 /** Who decides about calls, and who asks a person where that is open. */
 export interface ComposedPermission {
   readonly permission: PermissionGate;
-  readonly approve: Approver | undefined;
+  readonly approve: Approver;
   /**
    * Allows what rules describe until the function returned is called. Throws `invalid_config` for a text that
    * is no rule.
@@ -40,26 +40,20 @@ export interface ComposedPermission {
  */
 export function composePermission(
   settings: Settings,
-  {
-    approval,
-    allowed,
-    known,
-    hooks,
-    isAttended = () => approval !== undefined,
-    ...options
-  }: ComposePermissionOptions,
+  { approval, allowed, known, hooks, ...options }: ComposePermissionOptions,
 ): ComposedPermission {
   const { config, cwd, paths } = settings;
+  const { permissionMode = "default", allowedTools = [], disallowedTools = [] } = config.values;
   const session = new SessionRules();
   const plain = createPermissionGate({
     ...options,
+    mode: permissionMode,
     session,
-    isAttended,
     // Rules about tools that are not there in every run hold, and are no mistake, where they are not.
     known: [...new Set([...known, ...MEMORY_TOOLS, ...EXTRA_TOOLS, FIND_TOOLS, "skill", "task"])],
     // It only offers what is judged when it is called.
-    allowed: [...(config.values.allowedTools ?? []), ...allowed, FIND_TOOLS],
-    disallowed: config.values.disallowedTools ?? [],
+    allowed: [...allowedTools, ...allowed, FIND_TOOLS],
+    disallowed: disallowedTools,
     listsFrom: { allowed: fileOf(settings, "allowedTools"), disallowed: fileOf(settings, "disallowedTools") },
     permissions: config.values.permissions,
     cwd,
@@ -67,17 +61,19 @@ export function composePermission(
     commandPath: () => config.values.environment?.set?.["PATH"] ?? variable(settings.environment, "PATH"),
     machinery: [paths.configFolder, paths.stateFolder],
   });
-  const gate = hooks === undefined ? plain : hooks.gate(plain);
-  const lendRules = (rules: readonly string[]): (() => void) => session.lend(rules);
-  if (approval === undefined) return { permission: gate, approve: undefined, lendRules };
-  const place = { configFolder: paths.configFolder, cwd };
+  const permission = hooks === undefined ? plain : hooks.gate(plain);
   const approve = createApprover({
     prompt: approval,
     session,
-    recheck: (request) => gate.check(request),
-    remember: async (rule) => (await import("./saved-rules.ts")).saveRule(rule, place),
+    recheck: (request) => permission.check(request),
+    remember: async (rule) =>
+      (await import("./saved-rules.ts")).saveRule(rule, { configFolder: paths.configFolder, cwd }),
   });
-  return { permission: gate, approve: hooks === undefined ? approve : hooks.approver(approve), lendRules };
+  return {
+    permission,
+    approve: hooks === undefined ? approve : hooks.approver(approve),
+    lendRules: (rules) => session.lend(rules),
+  };
 }
 
 /** The file a setting comes from; `undefined` for one of the command line. */

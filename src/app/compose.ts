@@ -1,7 +1,7 @@
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { Approver } from "../core/agent/gate.ts";
-import type { Journal } from "../core/agent/journal.ts";
+import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Budget } from "../core/model/ledger.ts";
 import type { Effort, Model } from "../core/model/model.ts";
@@ -11,11 +11,10 @@ import type { Elicit } from "../extensions/mcp/connection.ts";
 import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
-import type { PermissionMode } from "../permission/permission-mode.ts";
 import { parseModelName } from "../providers/model-name.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
-import type { BuiltinTools } from "./builtin-tools.ts";
+import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import type { SessionPorts } from "./coding-session/coding-session.ts";
 import { about, type OnNotice } from "./coding-session/notice.ts";
@@ -25,31 +24,36 @@ import { type ComposedPermission, composePermission } from "./compose-permission
 import type { ConfigFile, PatternName } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
 import { type Confinement, confine } from "./confine.ts";
+import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
-import { markedJournal } from "./left-running.ts";
+import { endLeftRunning } from "./left-running.ts";
 import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
 import { type OpenMcp, openMcp } from "./mcp/open-mcp.ts";
 import { chooseModel, type ModelChoice, type ModelChoiceOptions } from "./model-choice.ts";
 import { offeredTools } from "./offered-tools.ts";
-import { openMemory } from "./open-memory.ts";
+import { type OpenMemory, openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
+import type { OpenSession } from "./open-session.ts";
 import type { PermissionGate } from "./permission-gate.ts";
-import { openParts } from "./plugins/open-parts.ts";
+import type { OpenHooksOptions } from "./plugins/open-hooks.ts";
+import { openPlugins } from "./plugins/open-plugins.ts";
 import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
-import { type SystemPromptParts, systemPrompt } from "./system-prompt.ts";
+import { systemPrompt } from "./system-prompt.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions {
   readonly settings: Settings;
   /** Folders beside the working folder that count as the workspace. */
   readonly addDirs?: readonly string[];
-  /** Opens the journal the agent goes on from. Called last, when nothing else can fail. */
-  readonly openJournal: () => Promise<Journal>;
+  /** Opens the session the agent goes on from. Called last, when nothing else can fail. */
+  readonly openSession: () => Promise<OpenSession>;
+  /** That session, once it is open. */
+  readonly opened: () => OpenSession | undefined;
   /** Whether this run may use the long-term memory its user has configured. Default false. */
   readonly remembers?: boolean;
   /** Used instead of the model the settings name. */
-  readonly model?: Model;
+  readonly model?: Model | undefined;
   /**
    * Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not.
    */
@@ -59,11 +63,11 @@ export interface ComposeOptions {
   /** What files and commands go through instead of the system. */
   readonly ports?: SessionPorts | undefined;
   /** Asks a person what no rule decides; see {@link ComposedAgent.approve}. */
-  readonly approval?: ApprovalPrompt | undefined;
+  readonly approval: ApprovalPrompt;
   /** Asks a person what an MCP server wants to know; without it such questions are refused. */
   readonly elicit?: Elicit | undefined;
-  /** Whether there is somebody to ask now. Default: where there is an `approval`. */
-  readonly isAttended?: (() => boolean) | undefined;
+  /** Whether there is somebody to ask now. */
+  readonly isAttended: () => boolean;
   readonly onNotice: OnNotice;
 }
 
@@ -76,20 +80,19 @@ export interface ModelAndEffort {
 /** A terminal agent, ready to run. */
 export interface ComposedAgent {
   readonly agent: Agent;
+  readonly session: OpenSession;
   /**
    * The same agent anew, from what the journal holds now, with another model where one is given. The old one
    * is not to be used any more.
    */
   readonly renew: (choice?: ModelAndEffort) => Promise<Agent>;
-  /** `provider/id`. */
-  readonly model: string;
   readonly modelWhy: Pick<ModelChoice, "why" | "source">;
   /** What the name of the model says of it. */
   readonly effort: Effort | undefined;
   /** Opens a model by its name, `provider/id[:effort]`. */
   readonly openModel: (name: string) => Promise<Model>;
-  /** Asks a person, where there is an `approval`: for runs that are attended. */
-  readonly approve: Approver | undefined;
+  /** Asks a person: for runs that are attended. */
+  readonly approve: Approver;
   /** {@link ComposedPermission.lendRules} */
   readonly lendRules: ComposedPermission["lendRules"];
   /** Hooks of the settings and of extensions; absent where there are none. */
@@ -106,7 +109,6 @@ export interface ComposedAgent {
   readonly agents: readonly string[];
   readonly skills: readonly string[];
   readonly mcp: Pick<OpenMcp, "hub" | "statuses" | "findCommand">;
-  readonly mode: PermissionMode;
   /** Whether commands are confined. */
   readonly sandbox: "on" | "off";
   /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
@@ -130,13 +132,10 @@ export interface ComposedAgent {
  * missing credentials, and for a sandbox that is on and does not work.
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const { mark, openJournal } = markedJournal(options);
   const found = await findMcpServers(options.settings);
   const confined = await confine({ ...options, servers: found.servers });
   try {
-    // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
-    Object.assign(confined.shell, { mark });
-    return await composeConfined({ ...options, openJournal }, { confined, found });
+    return await composeConfined(options, { confined, found });
   } catch (error) {
     await confined.dispose();
     throw error;
@@ -151,96 +150,106 @@ async function composeConfined(
   const { workspace, limits: sandbox } = confined;
   // What loads meanwhile is needed last.
   const opening = mcpOf(options, confined, found);
-  const { settings, guard, builtin, plugins, hooks, openJournal } = await openParts(options, confined);
+  const { settings, builtin, plugins, hooks, ...parts } = await openParts(options, confined);
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
-  const mode = config.permissionMode ?? "default";
   const memory = await openMemory(options.remembers === true ? config : {}, paths, about("memory", onNotice));
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
-  const pauses = new RatePauses();
-  const around = { settings, instructions, pauses, onNotice, sandbox, tools: plugins.tools };
-  const { readable, tools: all, commands, ...named } = await composeExtensions(around);
-  const known = [...namesOf(all), ...memory.toolNames];
-  const decided = { mode, known, allowed: memory.toolNames, workspace, readable, guard, hooks };
-  const { permission, ...asked } = composePermission(settings, { ...options, ...decided });
   const warn = about("setting", onNotice);
+  const pauses = new RatePauses();
   const open = (name: string): Promise<Model> =>
     openModel(name, { environment, config, onNotice: warn, pauses });
+  const around = { settings, instructions, openModel: open, onNotice, sandbox, tools: parts.tools };
+  const { readable, tools, commands, ...named } = await composeExtensions(around);
+  const known = [...namesOf(tools), ...memory.toolNames];
+  const decided = { ...parts, known, allowed: memory.toolNames, workspace, readable, hooks };
+  const { permission, ...asked } = composePermission(settings, { ...options, ...decided });
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
-  const offered = (chosen: Model): readonly Tool[] =>
-    offeredTools(all, { model: chosen, forbidden: permission.forbidden, onNotice: warn });
-  const tools = offered(model);
+  const offered = offeredTools(tools, { forbidden: permission.forbidden, onNotice: warn });
   const mcp = await opening;
-  const journal = await openJournal();
-  const undo = { settings, roots: workspace, journal };
-  const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
-  const prompt = promptOf(config, { instructions, cwd, sandbox });
-  const fixed = { permission, cwd, journal, systemPrompt: prompt, ...memory.agentOptions };
-  const agentOptions = agentOptionsOf(config, confined, { ...fixed, checkpoints, sessionHooks: hooks });
-  const renew = (choice: ModelAndEffort = { model }): Promise<Agent> => {
-    const own = choice.model === model ? tools : offered(choice.model);
-    return agentWithServers(mcp, choice, { ...config, options: { ...agentOptions, tools: own } });
-  };
+  const session = await options.openSession();
+  await endLeftRunning(session, { environment, onNotice });
+  const checkpoints = openCheckpoints({
+    settings,
+    roots: workspace,
+    session,
+    onNotice: about("undo", onNotice),
+  });
+  const prompt = systemPrompt({ ...config, instructions, cwd, sandbox, platform: process.platform });
+  const bounds = boundsOf(config, { hooks, redact: confined.redact, checkpoints });
+  const fixed = { ...bounds, ...memory.agentOptions, permission, cwd, systemPrompt: prompt };
+  const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
+    newAgent(config, { options: { ...fixed, tools: offered(choice.model) }, mcp, session, choice });
   return {
     agent: await renew(),
+    session,
     renew,
-    model: `${model.provider}/${model.id}`,
     modelWhy,
     effort,
     openModel: open,
-    ...asked,
     permission,
+    ...asked,
     hooks,
-    commands: () => commandsOf([...plugins.commands, commands, mcp.commands]),
-    status: plugins.status,
-    mode,
-    systemPrompt: prompt,
-    mcp,
-    toolNames: [...namesOf(tools.filter(isOffered)), ...memory.toolNames, ...namesOf(mcp.tools())],
-    ...named,
-    sandbox: confined.sandbox,
     checkpoints,
-    ...aroundCalls(builtin, checkpoints, { closeMemory: () => memory.close(), confined, mcp, hooks }),
+    mcp,
+    ...named,
+    status: plugins.status,
+    systemPrompt: prompt,
+    commands: () => commandsOf([...plugins.commands, commands, mcp.commands]),
+    toolNames: [...namesOf(offered(model).filter(isOffered)), ...memory.toolNames, ...namesOf(mcp.tools())],
+    sandbox: confined.sandbox,
+    ...aroundCalls({ builtin, checkpoints, memory, confined, mcp, hooks }),
     tidy: () => tidy(cwd),
   };
 }
 
-interface AroundAgent {
-  readonly checkpoints: Checkpoints | undefined;
-  readonly sessionHooks: SessionHooks | undefined;
+/** What stands before anything is asked: built-in tools, and what commands, extensions and hooks of files bring. */
+async function openParts(options: ComposeOptions, { shell, workspace }: Confinement) {
+  const { settings: given, tools: added = [], ports, opened, onNotice } = options;
+  // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
+  Object.assign(shell, { mark: () => opened()?.kept?.writer, port: ports?.shell });
+  const guard = new FileGuard();
+  const builtin = createBuiltinTools({ settings: given, shell, files: ports?.files, workspace, guard });
+  const taken = [...builtin.tools, ...added];
+  const { settings, ...plugins } = await openPlugins(given, { taken, onNotice });
+  const hooks = await hooksOf(settings, { handlers: plugins.handlers, shell, opened, onNotice });
+  return { settings, guard, builtin, plugins, hooks, tools: [...taken, ...plugins.tools] };
 }
 
-function agentOptionsOf(
-  config: ConfigFile,
-  { redact }: Confinement,
-  { checkpoints, sessionHooks, ...fixed }: Omit<AgentOptions, "model"> & AroundAgent,
-): Omit<AgentOptions, "model"> {
-  return {
-    ...boundsOf(config, sessionHooks),
-    ...fixed,
-    ...(redact && { redact }),
-    ...(checkpoints && { checkpointer: checkpoints }),
-  };
+interface AgentParts extends Pick<ComposedAgent, "session"> {
+  readonly options: Omit<AgentOptions, "model">;
+  readonly mcp: OpenMcp;
+  readonly choice: ModelAndEffort;
+}
+
+/** An agent that has the tools of servers, and starts them beside its first request. */
+async function newAgent(
+  { pattern }: ConfigFile,
+  { options, mcp, session, choice }: AgentParts,
+): Promise<Agent> {
+  const agent = await agentOf(pattern, {
+    ...options,
+    ...defined({ effort: choice.effort }),
+    journal: session.journal,
+    tools: [...(options.tools ?? []), ...mcp.tools()],
+    model: mcp.modelFor(choice.model),
+  });
+  mcp.attach(agent.tools, usedTools(session));
+  return agent;
+}
+
+/** The hooks there are. Their code is loaded where there is one. */
+async function hooksOf(
+  settings: Settings,
+  { onNotice, ...parts }: Omit<OpenHooksOptions, "settings" | "onNotice"> & Pick<ComposeOptions, "onNotice">,
+): Promise<SessionHooks | undefined> {
+  if (settings.config.values.hooks === undefined && parts.handlers.length === 0) return undefined;
+  const { openSessionHooks } = await import("./plugins/plugin-loaders.ts");
+  return openSessionHooks({ ...parts, settings, onNotice: about("hook", onNotice) });
 }
 
 function namesOf(tools: readonly Tool[]): readonly string[] {
   return tools.map(({ name }) => name);
-}
-
-/** An agent that has the tools of servers, and starts them beside its first request. */
-async function agentWithServers(
-  mcp: OpenMcp,
-  { model, effort }: ModelAndEffort,
-  { pattern, options }: Pick<ConfigFile, "pattern"> & { readonly options: Omit<AgentOptions, "model"> },
-): Promise<Agent> {
-  const agent = await agentOf(pattern, {
-    ...options,
-    tools: [...(options.tools ?? []), ...mcp.tools()],
-    model: mcp.modelFor(model),
-    ...(effort === undefined ? {} : { effort }),
-  });
-  mcp.attach(agent.tools, options.journal === undefined ? new Set() : usedTools(options.journal));
-  return agent;
 }
 
 function mcpOf(
@@ -257,49 +266,47 @@ function mcpOf(
   });
 }
 
+interface CallParts extends Pick<ComposedAgent, "checkpoints" | "hooks"> {
+  readonly builtin: BuiltinTools;
+  readonly memory: OpenMemory;
+  readonly confined: Confinement;
+  readonly mcp: OpenMcp;
+}
+
 /** What is done before the first calls and after the last. */
-function aroundCalls(
-  builtin: BuiltinTools,
-  checkpoints: Checkpoints | undefined,
-  endings: {
-    readonly closeMemory: () => void;
-    readonly confined: Confinement;
-    readonly mcp: Pick<OpenMcp, "close" | "killNow">;
-    readonly hooks: SessionHooks | undefined;
-  },
-): Pick<ComposedAgent, "prepare" | "runShell" | "dispose" | "killNow"> {
+function aroundCalls({
+  builtin,
+  checkpoints,
+  memory,
+  confined,
+  mcp,
+  hooks,
+}: CallParts): Pick<ComposedAgent, "prepare" | "runShell" | "dispose" | "killNow"> {
   return {
     prepare: async () => {
       await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
     },
     runShell: builtin.runShell,
     dispose: async () => {
-      endings.closeMemory();
-      await Promise.all([builtin.dispose(), endings.mcp.close()]);
+      memory.close();
+      await Promise.all([builtin.dispose(), mcp.close()]);
       await checkpoints?.close();
-      await endings.confined.dispose();
+      await confined.dispose();
     },
     killNow: () => {
       builtin.killNow();
-      endings.hooks?.killNow();
-      endings.mcp.killNow();
+      hooks?.killNow();
+      mcp.killNow();
     },
   };
 }
 
 /** Tools of servers that the conversation so far has used: they are offered again. */
-function usedTools(journal: Journal): ReadonlySet<string> {
+function usedTools({ journal }: OpenSession): ReadonlySet<string> {
   const used = new Set<string>();
   for (const entry of journal.entries())
     if (entry.type === "tool_intent" && entry.name.startsWith(MCP_PREFIX)) used.add(entry.name);
   return used;
-}
-
-function promptOf(
-  { systemPrompt: base, appendSystemPrompt: append }: ConfigFile,
-  place: Pick<SystemPromptParts, "instructions" | "cwd" | "sandbox">,
-): string {
-  return systemPrompt({ base, append, ...place, platform: process.platform });
 }
 
 async function tidy(cwd: string): Promise<void> {
@@ -330,24 +337,27 @@ async function chosenModel(
 }
 
 /** What keeps a run, its cost and its conversation within bounds, and what stands around its calls. */
-function boundsOf(config: ConfigFile, hooks: SessionHooks | undefined): Partial<AgentOptions> {
+function boundsOf(
+  config: ConfigFile,
+  {
+    hooks,
+    redact,
+    checkpoints: checkpointer,
+  }: Pick<ComposedAgent, "hooks" | "checkpoints"> & Pick<Confinement, "redact">,
+): Partial<AgentOptions> {
   const compaction = config.compaction === false ? false : summaryCompaction(config.compaction);
   return {
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
-    ...(config.loopGuard === undefined ? {} : { loopGuard: config.loopGuard }),
     compaction: compaction === false || hooks === undefined ? compaction : hooks.compactor(compaction),
-    ...(hooks === undefined ? {} : { hooks: hooks.agentHooks }),
+    ...defined({ loopGuard: config.loopGuard, hooks: hooks?.agentHooks, redact, checkpointer }),
   };
 }
 
-function budgetOf({ maxBudgetUsd, maxWallTime }: ConfigFile): Budget {
+function budgetOf({ maxBudgetUsd: usd, maxWallTime }: ConfigFile): Budget {
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   if (maxWallTime !== undefined && wallTimeMs === undefined)
     throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is not a time.`);
-  return {
-    ...(maxBudgetUsd === undefined ? {} : { usd: maxBudgetUsd }),
-    ...(wallTimeMs === undefined ? {} : { wallTimeMs }),
-  };
+  return defined({ usd, wallTimeMs });
 }

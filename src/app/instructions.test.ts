@@ -74,7 +74,7 @@ test("what is not a readable file is passed over", () => {
 
 test("the system prompt is the same bytes each time, with the place at its end", () => {
   const parts = {
-    append: "Be brief.",
+    appendSystemPrompt: "Be brief.",
     instructions: [{ path: "/w/AGENTS.md", text: "Use tabs.", cut: false }],
     cwd: "/w",
     platform: "linux",
@@ -82,5 +82,5 @@ test("the system prompt is the same bytes each time, with the place at its end",
   expect(systemPrompt(parts)).toBe(
     `${CODING_PROMPT}\n\n# Instructions from /w/AGENTS.md\n\nUse tabs.\n\nBe brief.\n\nWorking folder: /w\nPlatform: linux`,
   );
-  expect(systemPrompt({ ...parts, base: "Only this." })).toMatch(/^Only this\.\n\n# Instructions/);
+  expect(systemPrompt({ ...parts, systemPrompt: "Only this." })).toMatch(/^Only this\.\n\n# Instructions/);
 });

@@ -10,22 +10,31 @@ const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];
 
 /** What decides about the tools of a run. */
 export interface OfferedToolsOptions {
-  readonly model: Model;
   /** Names of tools whose every call is refused: the model is not shown them. */
   readonly forbidden: readonly string[];
+  /** Told what a small model does without, once a model. */
   readonly onNotice: (message: string) => void;
 }
 
-/** The tools of a run: those that leave room for a conversation, without an offer of what no rule allows. */
+/**
+ * The tools that a model is offered: those that leave room for a conversation, without an offer of what no
+ * rule allows.
+ */
 export function offeredTools(
   tools: readonly Tool[],
-  { model, forbidden, onNotice }: OfferedToolsOptions,
-): readonly Tool[] {
-  const window = model.info?.contextWindow ?? Number.POSITIVE_INFINITY;
-  const isSmall = window <= SMALL_WINDOW;
-  if (isSmall)
-    onNotice(`${model.id} has a window of ${window} tokens: ${LARGE_WINDOW_TOOLS.join(", ")} are left out.`);
-  return tools
-    .filter(({ name }) => !isSmall || !LARGE_WINDOW_TOOLS.includes(name))
-    .map((tool) => (forbidden.includes(tool.name) ? { ...tool, offered: false } : tool));
+  { forbidden, onNotice }: OfferedToolsOptions,
+): (model: Model) => readonly Tool[] {
+  const known = new WeakMap<Model, readonly Tool[]>();
+  const allowed = tools.map((tool) => (forbidden.includes(tool.name) ? { ...tool, offered: false } : tool));
+  const find = ({ id, info }: Model): readonly Tool[] => {
+    const window = info?.contextWindow ?? Number.POSITIVE_INFINITY;
+    if (window > SMALL_WINDOW) return allowed;
+    onNotice(`${id} has a window of ${window} tokens: ${LARGE_WINDOW_TOOLS.join(", ")} are left out.`);
+    return allowed.filter(({ name }) => !LARGE_WINDOW_TOOLS.includes(name));
+  };
+  return (model) => {
+    const offered = known.get(model) ?? find(model);
+    known.set(model, offered);
+    return offered;
+  };
 }

@@ -1,6 +1,6 @@
-import { join } from "node:path";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { checkConfigText } from "./config/load-config.ts";
+import { configPath } from "./config/paths.ts";
 import { changePrivateFile } from "./config/private-file.ts";
 
 /** Where a rule is to be kept. */
@@ -18,11 +18,14 @@ export interface SavedRulePlace {
  * cannot be read as a config or not be written; it is then as it was.
  */
 export async function saveRule(rule: string, { configFolder, cwd }: SavedRulePlace): Promise<string> {
-  const path = join(configFolder, "config.json");
+  const path = configPath({ configFolder });
   await changePrivateFile(path, async (text = "") => {
     const before = await allowedIn(text, { path, cwd });
     if (before.includes(rule)) return text;
-    const after = await withRule(text, { rule, cwd, isFirst: before.length === 0 });
+    const { editConfigText } = await import("./config/parse-config.ts");
+    const list = ["folders", cwd, "permissions", "allow"];
+    const after =
+      before.length === 0 ? editConfigText(text, list, [rule]) : editConfigText(text, [...list, -1], rule);
     // Read back before anything is written: a wider file than intended must not come out of an edit.
     const written = await allowedIn(after, { path, cwd });
     if (JSON.stringify(written) === JSON.stringify([...before, rule])) return after;
@@ -37,19 +40,4 @@ async function allowedIn(
 ): Promise<readonly string[]> {
   const config = await checkConfigText(text, path);
   return config.folders?.[cwd]?.permissions?.allow ?? [];
-}
-
-async function withRule(
-  text: string,
-  { rule, cwd, isFirst }: { readonly rule: string; readonly cwd: string; readonly isFirst: boolean },
-): Promise<string> {
-  const { applyEdits, modify } = await import("jsonc-parser");
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
-  const source = text.trim() === "" ? `{}${eol}` : text;
-  const list = ["folders", cwd, "permissions", "allow"];
-  const edits = isFirst
-    ? modify(source, list, [rule], { formattingOptions })
-    : modify(source, [...list, -1], rule, { formattingOptions, isArrayInsertion: true });
-  return applyEdits(source, edits);
 }

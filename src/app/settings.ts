@@ -1,10 +1,9 @@
-import { join } from "node:path";
 import type { TrustedProject } from "../permission/trust/trusted-project.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import type { Environment } from "./config/env.ts";
 import { loadConfigFile, loadProjectConfig } from "./config/load-config.ts";
 import { type EffectiveConfig, mergeConfig } from "./config/merge-config.ts";
-import { projectFolders, type UserPaths, userPaths } from "./config/paths.ts";
+import { configPath, projectFolders, type UserPaths, userPaths } from "./config/paths.ts";
 import type { McpSources } from "./mcp/mcp-sources.ts";
 import { openTrustedProject } from "./trust/trust-file.ts";
 
@@ -38,7 +37,7 @@ export async function loadSettings(options: SettingsOptions): Promise<Settings> 
   const { environment, cwd, flags = {} } = options;
   const paths = userPaths(environment);
   const folders = projectFolders(cwd);
-  const user = await loadConfigFile(join(paths.configFolder, "config.json"));
+  const user = await loadConfigFile(configPath(paths));
   const project = await loadProjectConfig(folders);
   const trust = openTrustedProject(folders[0] ?? cwd, paths);
   const config = mergeConfig({ flags, environment, project, user, cwd, projectTrust: trust });

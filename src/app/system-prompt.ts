@@ -1,11 +1,8 @@
+import type { ConfigFile } from "./config/config-schema.ts";
 import type { Instructions } from "./instructions.ts";
 
 /** What a system prompt is made from. */
-export interface SystemPromptParts {
-  /** Replaces the built-in text. */
-  readonly base?: string | undefined;
-  /** Added after everything but the facts about the place. */
-  readonly append?: string | undefined;
+export interface SystemPromptParts extends Pick<ConfigFile, "systemPrompt" | "appendSystemPrompt"> {
   readonly instructions: readonly Instructions[];
   readonly cwd: string;
   readonly platform: string;
@@ -18,14 +15,15 @@ export interface SystemPromptParts {
  * providers can keep it in their prompt caches; what differs from place to place comes last.
  */
 export function systemPrompt(parts: SystemPromptParts): string {
-  const { base = CODING_PROMPT, append, instructions, cwd, platform, sandbox } = parts;
+  const { systemPrompt: base = CODING_PROMPT, appendSystemPrompt: append = "" } = parts;
+  const { instructions, cwd, platform, sandbox } = parts;
   const sections = [base.trim()];
   for (const { path, text, cut } of instructions) {
     sections.push(
       `# Instructions from ${path}\n\n${text}${cut ? "\n\n(cut; read the file for the rest)" : ""}`,
     );
   }
-  if (append !== undefined && append.trim() !== "") sections.push(append.trim());
+  sections.push(append.trim());
   sections.push(
     `Working folder: ${cwd}\nPlatform: ${platform}${sandbox === undefined ? "" : `\nShell commands run in a sandbox: ${sandbox}`}`,
   );

@@ -1,5 +1,5 @@
 import type { AssistantEntry, HistoryEntry, ToolResultEntry, UserEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent, ToolUpdateEvent } from "../../core/agent/event.ts";
 import { defined } from "../../core/base/defined.ts";
 import { GrowingText } from "../../core/base/growing-text.ts";
 import type { ToolUseBlock } from "../../core/message/block.ts";
@@ -65,7 +65,7 @@ export class ItemFold {
       case "permission_decision":
         return event.action === "deny" ? this.#call(event, { state: "denied" }) : undefined;
       case "tool_update":
-        return this.#update(event.callId, event.text ?? "");
+        return this.#update(event);
       case "tool_result":
         return this.#result(event);
       default:
@@ -208,7 +208,7 @@ export class ItemFold {
     this.#calls.set(callId, this.list.add({ ...item, ...defined({ parentCallId }) }));
   }
 
-  #update(callId: string, text: string): void {
+  #update({ callId, text = "" }: ToolUpdateEvent): void {
     const place = this.#calls.get(callId);
     const item = place === undefined ? undefined : this.list.at(place, "tool");
     if (place === undefined || item === undefined || text === "") return;

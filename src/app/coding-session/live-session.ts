@@ -63,7 +63,7 @@ export class LiveSession implements CodingSession {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#agent = parts.composed.agent;
-    this.#mode = parts.composed.mode;
+    this.#mode = parts.settings.config.values.permissionMode ?? "default";
     this.#models = new ModelControl(parts.composed, () => this.#agent);
     this.#runs = new RunControl({
       parts,
@@ -279,7 +279,7 @@ export class LiveSession implements CodingSession {
     this.#parts.composed.killNow();
     this.#runs.giveUp();
     this.#closing ??= Promise.resolve();
-    this.#parts.session.release();
+    this.#parts.session.kept?.release();
     this.changed();
   }
 
@@ -390,7 +390,7 @@ export class LiveSession implements CodingSession {
     await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#tidied]);
     await telemetry?.flush();
-    await session.close();
+    await session.kept?.close();
     this.changed();
   }
 }

@@ -3,19 +3,18 @@ import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
 import { isAroundHome } from "../checkpoints.ts";
-import { composeAgent } from "../compose.ts";
+import { type ComposedAgent, composeAgent } from "../compose.ts";
 import { readEnvironment } from "../config/env.ts";
 import { currentFolder, existingFolder } from "../config/paths.ts";
-import { findSession, type OpenSession, type SessionChoice } from "../open-session.ts";
+import { findSession, type OpenSession } from "../open-session.ts";
 import type { Telemetry } from "../open-telemetry.ts";
-import type { SessionHooks } from "../plugins/session-hooks.ts";
 import { redactionFor } from "../secrets.ts";
 import { loadSettings, type Settings } from "../settings.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import { LiveSession } from "./live-session.ts";
 import { about } from "./notice.ts";
 import { NoticeBoard } from "./notice-board.ts";
-import { elicitAt, QuestionDesk, recordQuestion } from "./question-desk.ts";
+import { elicitAt, QuestionDesk } from "./question-desk.ts";
 import type { CopyOptions } from "./session-parts.ts";
 
 /** A coding session whose settings are read and which is not open yet. */
@@ -68,7 +67,7 @@ class Preparation implements PreparedSession {
   readonly #options: CopyOptions;
   readonly #notices: NoticeBoard;
   #sessionId: string;
-  #opened: { session?: OpenSession; live?: LiveSession; hooks?: SessionHooks } = {};
+  #opened: { session?: OpenSession; composed?: ComposedAgent; live?: LiveSession } = {};
 
   constructor(options: CopyOptions, { settings, redact, notices }: PreparationParts) {
     this.settings = settings;
@@ -85,44 +84,37 @@ class Preparation implements PreparedSession {
   readonly open = async (): Promise<CodingSession> => {
     const options = this.#options;
     const { settings } = this;
-    const { keep = true, addDirs = [], remembers = keep, tools, ports, model, acceptServer } = options;
+    const { entries, keep = true, remembers = keep, ports, model, elicit } = options;
     const { paths, cwd } = settings;
-    const found = findSession(sessionChoice(options), { paths, cwd, newId: this.#sessionId });
+    assertResumable(options);
+    const found = findSession(options, { paths, cwd, newId: this.#sessionId, entries });
     this.#sessionId = found.sessionId;
     const opened = this.#opened;
     const desk = new QuestionDesk({
+      settings,
+      files: ports?.files,
+      journal: () => opened.session?.journal,
+      notices: this.#notices,
       onChange: () => opened.live?.changed(),
-      onTell: (message) => this.#notices.add({ level: "info", code: "permission", message }),
-      record: (question) => recordQuestion(opened.session?.journal, settings, question),
-      diffOf: async (tool, input) => {
-        const { questionDiff } = await import("./question-diff.ts");
-        return questionDiff({ tool, input, settings, files: ports?.files });
-      },
-      rulesFile: `${paths.configFolder}/config.json`,
     });
     try {
       const composed = await composeAgent({
+        ...options,
         settings,
-        addDirs,
         remembers,
-        ...(typeof model === "object" ? { model } : {}),
-        ...(tools === undefined ? {} : { tools }),
-        ports,
-        acceptServer,
+        model: typeof model === "object" ? model : undefined,
         elicit:
-          options.elicit ??
-          elicitAt(desk, async (asked) => opened.hooks?.notify("elicitation_dialog", asked)),
-        openJournal: async () => {
-          opened.session = await found.open();
-          return opened.session.journal;
-        },
+          elicit ??
+          elicitAt(desk, async (asked) => opened.composed?.hooks?.notify("elicitation_dialog", asked)),
+        openSession: async () => (opened.session = await found.open()),
+        opened: () => opened.session,
         approval: desk,
         isAttended: () => desk.isAttended,
         onNotice: (notice) => this.#notices.add(notice),
       });
-      const { session } = opened;
-      if (composed.hooks !== undefined) opened.hooks = composed.hooks;
-      if (session === undefined) throw new NanoAgentError("internal", "No journal was opened.");
+      opened.composed = composed;
+      const { session } = composed;
+      const telemetry = await this.#telemetry();
       const live = new LiveSession({
         options,
         settings,
@@ -130,22 +122,23 @@ class Preparation implements PreparedSession {
         session,
         desk,
         notices: this.#notices,
-        telemetry: await this.#telemetry(),
-        reopen,
+        telemetry,
+        reopen: createCodingSession,
       });
       opened.live = live;
       await live.begin();
       this.#tellFindings(session);
       return live;
     } catch (error) {
-      await giveBack(opened.session);
+      // Why it could not be opened is what matters, not what giving it back says.
+      await opened.session?.kept?.close().catch(() => undefined);
       throw error;
     }
   };
 
   readonly killNow = (): void => {
     const { live, session } = this.#opened;
-    if (live === undefined) session?.release();
+    if (live === undefined) session?.kept?.release();
     else live.killNow();
   };
 
@@ -159,47 +152,22 @@ class Preparation implements PreparedSession {
     );
   }
 
-  #tellFindings({ repairs, path }: OpenSession): void {
+  #tellFindings({ kept }: OpenSession): void {
     const { folder, leftOut } = this.settings.trust;
-    if (leftOut.length > 0)
-      this.#notices.add({
-        level: "warning",
-        code: "untrusted",
-        folder,
-        items: leftOut.map(({ kind, path: file, does }) => ({ kind, path: file, does })),
-      });
-    if (repairs !== undefined && path !== undefined && hasRepairs(repairs))
-      this.#notices.add({ level: "warning", code: "repaired", path, repairs });
+    const items = leftOut.map(({ kind, path, does }) => ({ kind, path, does }));
+    if (items.length > 0) this.#notices.add({ level: "warning", code: "untrusted", folder, items });
+    if (kept === undefined || !hasRepairs(kept.repairs)) return;
+    const { path, repairs } = kept;
+    this.#notices.add({ level: "warning", code: "repaired", path, repairs });
   }
 }
 
-/** Why it could not be opened is what matters, not what giving it back says. */
-async function giveBack(session: OpenSession | undefined): Promise<void> {
-  await session?.close().catch(() => undefined);
-}
-
-async function reopen(options: CopyOptions): Promise<CodingSession> {
-  return (await prepareCodingSession(options)).open();
-}
-
-function sessionChoice({ keep = true, resume, sessionId, entries }: CopyOptions): SessionChoice {
-  const own = sessionId === undefined ? {} : { sessionId };
-  if (resume === undefined)
-    return { keep, fork: false, ...own, ...(entries === undefined ? {} : { entries }) };
-  const { id, fork = false, at, step } = resume === "last" ? { id: "last" } : resume;
-  if (!keep)
-    throw new NanoAgentError(
-      "invalid_argument",
-      "A session that is not kept cannot go on with one that is. Leave out keep: false or resume.",
-    );
-  return {
-    keep,
-    from: id === "last" ? { type: "newest" } : { type: "id", id },
-    fork,
-    ...own,
-    ...(at === undefined ? {} : { beforeEntry: at }),
-    ...(step === undefined ? {} : { fromStep: step }),
-  };
+function assertResumable({ keep, resume }: CopyOptions): void {
+  if (keep !== false || resume === undefined) return;
+  throw new NanoAgentError(
+    "invalid_argument",
+    "A session that is not kept cannot go on with one that is. Leave out keep: false or resume.",
+  );
 }
 
 /**

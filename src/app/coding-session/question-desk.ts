@@ -1,36 +1,29 @@
 import type { Journal } from "../../core/agent/journal.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
+import { defined } from "../../core/base/defined.ts";
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { ToolInput } from "../../core/message/block.ts";
 import type { Elicit } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
+import type { FilePort } from "../../tools/files/file-port.ts";
+import { configPath } from "../config/paths.ts";
 import type { OpenSession } from "../open-session.ts";
 import type { Settings } from "../settings.ts";
-import type { FileDiff } from "./file-diff.ts";
-import type {
-  AnswerChoice,
-  NewQuestion,
-  OfferedChoice,
-  Question,
-  QuestionListener,
-  QuestionReply,
-} from "./question.ts";
+import type { NoticeBoard } from "./notice-board.ts";
+import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply } from "./question.ts";
 
 /** What a {@link QuestionDesk} works with. */
 export interface QuestionDeskOptions {
+  readonly settings: Settings;
+  /** What files are read through instead of the system. */
+  readonly files: FilePort | undefined;
+  /** Where a question is kept, so that another process finds it. */
+  readonly journal: () => Journal | undefined;
+  readonly notices: NoticeBoard;
   readonly onChange: () => void;
-  /** Told what came of an answer. */
-  readonly onTell: (message: string) => void;
-  /** Keeps a question where another process finds it, and resolves to its id. */
-  readonly record: (question: ApprovalQuestion) => Promise<string>;
-  /** What a call would change in a file. */
-  readonly diffOf: (tool: string, input: ToolInput) => Promise<FileDiff | undefined>;
-  /** The file that a rule of an `always` is written to. */
-  readonly rulesFile: string;
 }
 
 interface OpenQuestion {
@@ -96,33 +89,29 @@ export class QuestionDesk implements ApprovalPrompt {
   }
 
   async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
-    const { record, diffOf, rulesFile } = this.#options;
-    const { tool, input, agent, callId, reason, signal } = asked;
-    this.#assertAttended();
-    const diff = await diffOf(tool, input);
-    const id = await record(asked);
+    const { settings, files } = this.#options;
+    const { tool, input, agent, callId, reason, signal, wider } = asked;
+    if (!this.isAttended) throw wrong("there is nobody to ask");
+    const { questionDiff } = await import("./question-diff.ts");
+    const diff = await questionDiff({ tool, input, settings, files });
+    const id = await this.#record(asked);
+    const choices = choicesOf(asked, configPath(settings.paths));
+    const call = { callId, tool, input, reason, choices };
     const reply = await this.#wait(
       {
         id,
         type: "permission",
         time: Date.now(),
-        callId,
-        tool,
-        input,
-        reason,
-        choices: choicesOf(asked, rulesFile),
-        ...(agent === undefined ? {} : { agent }),
-        ...partsOf(asked),
-        ...(diff === undefined ? {} : { diff }),
+        ...call,
+        ...defined({ agent, diff, parts: partsOf(asked) }),
       },
       signal,
     );
     if (!("choice" in reply)) return { choice: "no" };
     const { choice, reason: why, rule } = reply;
     if (choice === "once") return { choice };
-    if (choice !== "no" && choice !== "stop")
-      return rule !== undefined && rule === asked.wider ? { choice, wider: true } : { choice };
-    return { choice, ...(why === undefined ? {} : { reason: why }) };
+    if (choice === "no" || choice === "stop") return { choice, ...defined({ reason: why }) };
+    return rule !== undefined && rule === wider ? { choice, wider: true } : { choice };
   }
 
   /**
@@ -139,11 +128,28 @@ export class QuestionDesk implements ApprovalPrompt {
   }
 
   tell(message: string): void {
-    this.#options.onTell(message);
+    this.#options.notices.add({ level: "info", code: "permission", message });
   }
 
-  #assertAttended(): void {
-    if (!this.isAttended) throw new NanoAgentError("invalid_argument", "there is nobody to ask");
+  /**
+   * Writes a question down before anybody is asked, so that the answer can come from another process too, and
+   * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the id
+   * of its question stands nowhere.
+   */
+  async #record({
+    callId,
+    parentCallId,
+    tool: name,
+    input,
+    reason,
+    part,
+    rule,
+  }: ApprovalQuestion): Promise<string> {
+    const journal = this.#options.journal();
+    const isNested = parentCallId !== undefined || this.#options.settings.config.values.pattern !== undefined;
+    if (journal === undefined || isNested) return this.#ids("question");
+    const question = { callId, name, input, reason, ...defined({ part, suggestion: rule }) };
+    return (await journal.append({ type: "approval_request", ...question })).id;
   }
 
   async #wait(question: Question, signal: AbortSignal): Promise<QuestionReply> {
@@ -154,8 +160,9 @@ export class QuestionDesk implements ApprovalPrompt {
     signal.addEventListener("abort", onAbort, { once: true });
     this.#add({ question, reply: answered.resolve });
     try {
-      for (const listener of this.#listeners)
-        void heard(listener, question, over.signal).catch((error: unknown) => answered.reject(error));
+      // What a listener throws at once is a rejection too.
+      const hear = async (listener: QuestionListener): Promise<void> => listener(question, over.signal);
+      for (const listener of this.#listeners) hear(listener).catch(answered.reject);
       return await answered.promise;
     } finally {
       signal.removeEventListener("abort", onAbort);
@@ -179,21 +186,11 @@ export class QuestionDesk implements ApprovalPrompt {
   }
 }
 
-/** What a listener throws at once is a rejection too. */
-async function heard(listener: QuestionListener, question: Question, signal: AbortSignal): Promise<void> {
-  await listener(question, signal);
-}
-
 /** Every part that needs a yes. The first one is the most dangerous: reason and rule are its. */
-function partsOf({ part, parts, reason, rule }: ApprovalQuestion): Pick<Question, "parts"> {
+function partsOf({ part, parts, reason, rule }: ApprovalQuestion): Question["parts"] {
   const [first = part, ...others] = parts ?? [];
-  if (first === undefined) return {};
-  return {
-    parts: [
-      { text: first, reason, ...(rule === undefined ? {} : { rule }) },
-      ...others.map((text) => ({ text })),
-    ],
-  };
+  if (first === undefined) return undefined;
+  return [{ text: first, reason, ...defined({ rule }) }, ...others.map((text) => ({ text }))];
 }
 
 function choicesOf({ rule, wider, canAlways }: ApprovalQuestion, savedTo: string): readonly OfferedChoice[] {
@@ -207,9 +204,6 @@ function choicesOf({ rule, wider, canAlways }: ApprovalQuestion, savedTo: string
     { choice: "stop" },
   ];
 }
-
-/** What every question can be answered with. */
-const REFUSALS: ReadonlySet<AnswerChoice> = new Set(["no", "stop"]);
 
 function assertOffered({ type, choices, options, schema }: Question, reply: QuestionReply): void {
   if ("value" in reply) {
@@ -225,7 +219,7 @@ function assertOffered({ type, choices, options, schema }: Question, reply: Ques
     return;
   }
   const { choice, rule } = reply;
-  if (type !== "permission" && REFUSALS.has(choice)) return;
+  if (type !== "permission" && (choice === "no" || choice === "stop")) return;
   const same = choices.filter((each) => each.choice === choice);
   const offered = same.find((each) => each.rule === rule) ?? same[0];
   if (offered === undefined)
@@ -254,18 +248,12 @@ function wrong(message: string): NanoAgentError {
  */
 export function elicitAt(desk: QuestionDesk, onAsk: (message: string) => Promise<void>): Elicit {
   return async ({ server, message, schema, url }, signal) => {
+    const wanted = (schema ?? { type: "object" }) as JsonSchema;
+    const options = [{ value: "opened", label: "I have opened it" }];
     const asked: NewQuestion =
       url === undefined
-        ? {
-            type: "elicitation",
-            reason: `${server} asks: ${message}`,
-            schema: (schema ?? { type: "object" }) as JsonSchema,
-          }
-        : {
-            type: "choice",
-            reason: `${server} asks you to open ${url}: ${message}`,
-            options: [{ value: "opened", label: "I have opened it" }],
-          };
+        ? { type: "elicitation", reason: `${server} asks: ${message}`, schema: wanted }
+        : { type: "choice", reason: `${server} asks you to open ${url}: ${message}`, options };
     if (desk.isAttended) await onAsk(asked.reason);
     const value = await desk.askValue(asked, signal);
     if (value === undefined) return { action: "decline" };
@@ -289,31 +277,7 @@ export function openQuestions({ journal, newestOf }: OpenSession): readonly Ques
       tool: name,
       input,
       reason,
-      ...(part === undefined ? {} : { parts: [{ text: part, reason }] }),
+      ...(part !== undefined && { parts: [{ text: part, reason }] }),
       choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
     }));
-}
-
-/**
- * Writes a question down before anybody is asked, so that the answer can come from another process too, and
- * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the id
- * of its question stands nowhere.
- */
-export async function recordQuestion(
-  journal: Journal | undefined,
-  { config }: Pick<Settings, "config">,
-  { callId, parentCallId, tool, input, reason, part, rule }: ApprovalQuestion,
-): Promise<string> {
-  const isNested = parentCallId !== undefined || config.values.pattern !== undefined;
-  if (journal === undefined || isNested) return createIds()("question");
-  const entry = await journal.append({
-    type: "approval_request",
-    callId,
-    name: tool,
-    input,
-    reason,
-    ...(part === undefined ? {} : { part }),
-    ...(rule === undefined ? {} : { suggestion: rule }),
-  });
-  return entry.id;
 }

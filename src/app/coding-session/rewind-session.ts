@@ -96,7 +96,7 @@ export async function forkSession(
 ): Promise<CodingSession> {
   const { resume: _resume, sessionId: _sessionId, ...same } = options;
   const own = { ...same, permissionMode: mode };
-  if (session.path !== undefined)
+  if (session.kept !== undefined)
     return reopen({
       ...own,
       resume: { id, fork: true, ...(entryId === undefined ? {} : { at: entryId }) },

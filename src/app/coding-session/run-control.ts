@@ -93,9 +93,9 @@ export class RunControl {
   }
 
   /** Who is asked: nobody, unless somebody listens. */
-  get approver(): { readonly approve?: NonNullable<ComposedAgent["approve"]> } {
+  get approver(): Partial<Pick<ComposedAgent, "approve">> {
     const { composed, desk } = this.#options.parts;
-    return desk.isAttended && composed.approve !== undefined ? { approve: composed.approve } : {};
+    return desk.isAttended ? { approve: composed.approve } : {};
   }
 
   /** Begins a run. */

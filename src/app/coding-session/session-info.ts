@@ -1,4 +1,5 @@
 import type { Agent } from "../../agent/agent.ts";
+import { defined } from "../../core/base/defined.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
@@ -16,11 +17,7 @@ export interface SessionChoices {
 }
 
 function commandView({ name, description, hint }: CommandView): CommandView {
-  return {
-    name,
-    ...(description === undefined ? {} : { description }),
-    ...(hint === undefined ? {} : { hint }),
-  };
+  return { name, ...defined({ description, hint }) };
 }
 
 /** What a session works with. */
@@ -28,21 +25,17 @@ export function sessionInfo(
   { composed, session, settings }: SessionParts,
   { model, effort, mode, lateTools }: SessionChoices,
 ): SessionInfo {
-  const goOn = session.goOn();
   return {
     cwd: settings.cwd,
     model,
-    ...(effort === undefined ? {} : { effort }),
+    ...defined({ effort, mcp: composed.mcp.hub, path: session.kept?.path, goOn: session.goOn() }),
     mode,
     tools: [...composed.toolNames, ...lateTools],
     agents: composed.agents,
     skills: composed.skills,
     commands: composed.commands().map(commandView),
     mcpServers: composed.mcp.statuses(),
-    ...(composed.mcp.hub === undefined ? {} : { mcp: composed.mcp.hub }),
     sandbox: composed.sandbox,
-    ...(session.path === undefined ? {} : { path: session.path }),
-    ...(goOn === undefined ? {} : { goOn }),
   };
 }
 
@@ -78,7 +71,7 @@ export function sessionStats(
     toolCalls: Object.values(tools).reduce((sum, { calls }) => sum + calls, 0),
     context: {
       usedTokens: measured ?? parts.system + parts.tools + parts.messages,
-      ...(windowTokens === undefined ? {} : { windowTokens }),
+      ...defined({ windowTokens }),
       parts,
     },
   };

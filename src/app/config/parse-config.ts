@@ -1,6 +1,8 @@
 import {
+  applyEdits,
   findNodeAtLocation,
   getNodeValue,
+  modify,
   type Node,
   type ParseError,
   parseTree,
@@ -64,4 +66,16 @@ function findBadKey(node: Node): Node | undefined {
 
 function badKeyReason(key: Node): string {
   return key.value === "__proto__" ? "is not allowed" : "stands here a second time";
+}
+
+/**
+ * A config text with `value` at a place, behind all others where the last step of `path` is -1, or without what
+ * is there (`undefined`). Comments and layout stay; an empty text becomes an object.
+ */
+export function editConfigText(text: string, path: readonly (string | number)[], value: unknown): string {
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const source = text.trim() === "" ? `{}${eol}` : text;
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
+  const isArrayInsertion = path.at(-1) === -1;
+  return applyEdits(source, modify(source, [...path], value, { formattingOptions, isArrayInsertion }));
 }

@@ -30,6 +30,11 @@ export function userPaths(environment: Environment): UserPaths {
   };
 }
 
+/** The user's own settings file. */
+export function configPath({ configFolder }: Pick<UserPaths, "configFolder">): string {
+  return join(configFolder, "config.json");
+}
+
 /** The folder the program was started in. Throws `invalid_argument` when it was removed since. */
 export function currentFolder(): string {
   try {

@@ -4,6 +4,7 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { canonicalJson } from "../../core/base/json.ts";
 import type { ConfigFile } from "../config/config-schema.ts";
 import { checkConfigText } from "../config/load-config.ts";
+import { configPath } from "../config/paths.ts";
 import { changePrivateFile } from "../config/private-file.ts";
 import type { ImportItem, ImportPlan } from "./import-plan.ts";
 
@@ -16,11 +17,10 @@ export interface ImportReport {
 type Setting = Extract<ImportItem, { readonly kind: "setting" | "rule" | "hook" | "mcp_server" }>;
 type FileItem = Exclude<ImportItem, Setting>;
 
-/** A place in the settings, and what is put there: at the end of a list, or under a key that was free. */
+/** A place in the settings, and what is put there: at the end of a list (`-1`), or under a key that was free. */
 interface Edit {
   readonly path: readonly (string | number)[];
   readonly value: unknown;
-  readonly isListItem: boolean;
 }
 
 /**
@@ -34,16 +34,17 @@ export async function applyImport(
 ): Promise<ImportReport> {
   const taken: ImportItem[] = [];
   const skipped: { item: ImportItem; why: string }[] = [];
-  const path = join(configFolder, "config.json");
+  const path = configPath({ configFolder });
   const settings = items.filter((item): item is Setting => !("to" in item));
   if (settings.length > 0)
     await changePrivateFile(path, async (text = "") => {
-      let after = text.trim() === "" ? "{}\n" : text;
+      const { editConfigText } = await import("../config/parse-config.ts");
+      let after = text;
       for (const item of settings) {
         const edit = editFor(item, await checkConfigText(after, path));
         if (typeof edit === "string") skipped.push({ item, why: edit });
         else {
-          after = await edited(after, edit);
+          after = editConfigText(after, edit.path, edit.value);
           taken.push(item);
         }
       }
@@ -62,27 +63,20 @@ export async function applyImport(
 function editFor(item: Setting, config: ConfigFile): Edit | string {
   if (item.kind === "setting")
     return config[item.key] === undefined
-      ? { path: [item.key], value: item.value, isListItem: false }
+      ? { path: [item.key], value: item.value }
       : `${item.key} is ${config[item.key]} already`;
   if (item.kind === "mcp_server")
     return Object.hasOwn(config.mcpServers ?? {}, item.name)
       ? `there is an MCP server ${item.name} already`
-      : { path: ["mcpServers", item.name], value: item.definition, isListItem: false };
+      : { path: ["mcpServers", item.name], value: item.definition };
   const [path, list, value] =
     item.kind === "rule"
       ? [["permissions", item.action], config.permissions?.[item.action], item.rule]
       : [["hooks", item.event], config.hooks?.[item.event], item.group];
-  if (list === undefined) return { path, value: [value], isListItem: false };
+  if (list === undefined) return { path, value: [value] };
   if (!Array.isArray(list)) return `${path.join(".")} of your settings is not a list`;
   const isThere = list.some((each) => canonicalJson(each) === canonicalJson(value));
-  return isThere ? "it is there already" : { path: [...path, -1], value, isListItem: true };
-}
-
-async function edited(text: string, { path, value, isListItem }: Edit): Promise<string> {
-  const { applyEdits, modify } = await import("jsonc-parser");
-  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text.includes("\r\n") ? "\r\n" : "\n" };
-  const edits = modify(text, [...path], value, { formattingOptions, isArrayInsertion: isListItem });
-  return applyEdits(text, edits);
+  return isThere ? "it is there already" : { path: [...path, -1], value };
 }
 
 /** Copies a file or folder; why not, where it is not. Links are left behind: they lead elsewhere. */

@@ -2,13 +2,8 @@ import { join } from "node:path";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { equalJson, isRecord } from "../../core/base/json.ts";
 import { checkConfigText } from "../config/load-config.ts";
-import { parseConfigText } from "../config/parse-config.ts";
+import { editConfigText, parseConfigText } from "../config/parse-config.ts";
 import { changePrivateFile } from "../config/private-file.ts";
-
-/** The file of the user's settings, in which servers are kept. */
-export function userServersFile({ configFolder }: { readonly configFolder: string }): string {
-  return join(configFolder, "config.json");
-}
 
 /** The file of a folder, in which servers are kept for everybody who works on it. */
 export function projectServersFile(folder: string): string {
@@ -29,10 +24,7 @@ export async function saveServer(
   await changePrivateFile(path, async (text = "") => {
     before = (await serversIn(text, { path, isSettings }))[name];
     if (before === undefined && definition === undefined) return text;
-    const { applyEdits, modify } = await import("jsonc-parser");
-    const source = text.trim() === "" ? "{}\n" : text;
-    const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text.includes("\r\n") ? "\r\n" : "\n" };
-    const after = applyEdits(source, modify(source, ["mcpServers", name], definition, { formattingOptions }));
+    const after = editConfigText(text, ["mcpServers", name], definition);
     // Read back before anything is written: nothing else may come out of an edit.
     if (equalJson((await serversIn(after, { path, isSettings }))[name] ?? null, definition ?? null))
       return after;

@@ -1,10 +1,10 @@
-import type { Journal } from "../../core/agent/journal.ts";
 import { systemClock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
 import { EventHooks } from "../../extensions/command-hooks/event-hooks.ts";
 import type { HookHandler } from "../../extensions/command-hooks/hook-event.ts";
 import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
-import { JsonlJournal } from "../../session/jsonl-journal.ts";
 import { CALL_VARIABLE } from "../../tools/shell/shell.ts";
+import type { OpenSession } from "../open-session.ts";
 import type { Settings } from "../settings.ts";
 import { SessionHooks } from "./session-hooks.ts";
 
@@ -15,14 +15,14 @@ export interface OpenHooksOptions {
   readonly handlers: readonly HookHandler[];
   /** What commands of the agent see: never credentials. */
   readonly shell: { readonly env?: { readonly [name: string]: string | undefined } };
-  /** The journal, once it is open. */
-  readonly journal: () => Journal | undefined;
+  /** The session, once it is open. */
+  readonly opened: () => OpenSession | undefined;
   readonly onNotice: (message: string) => void;
 }
 
 /** The hooks of a session; those of the settings that cannot be used are told. */
 export function openSessionHooks(options: OpenHooksOptions): SessionHooks {
-  const { settings, handlers, shell, journal, onNotice } = options;
+  const { settings, handlers, shell, opened, onNotice } = options;
   const { config, cwd, folders } = settings;
   const read = Object.entries(config.values.hooks ?? {}).map(([event, groups]) =>
     readHooks({ [event]: groups }, config.sources.get(`hooks.${event}`) ?? "settings"),
@@ -33,31 +33,27 @@ export function openSessionHooks(options: OpenHooksOptions): SessionHooks {
   const hooks = new EventHooks({
     commands: read.flatMap(({ hooks: commands }) => commands),
     handlers,
-    place: () => ({ cwd, env: hookEnvironment(shell.env ?? {}, { project, journal: journal() }) }),
-    facts: () => {
-      const open = journal();
-      return {
-        session_id: open?.sessionId ?? "",
-        transcript_path: open instanceof JsonlJournal ? open.path : "",
-        cwd,
-        permission_mode: session.mode,
-      };
-    },
+    place: () => ({
+      cwd,
+      env: {
+        ...defined(shell.env ?? {}),
+        CLAUDE_PROJECT_DIR: project,
+        NANO_AGENT_PROJECT_DIR: project,
+        ...markOf(opened()),
+      },
+    }),
+    facts: () => ({
+      session_id: opened()?.journal.sessionId ?? "",
+      transcript_path: opened()?.kept?.path ?? "",
+      cwd,
+      permission_mode: session.mode,
+    }),
   });
   const session = new SessionHooks({ hooks, cwd, mode, onNotice, clock: systemClock });
   return session;
 }
 
-function hookEnvironment(
-  env: { readonly [name: string]: string | undefined },
-  { project, journal }: { readonly project: string; readonly journal: Journal | undefined },
-): { readonly [name: string]: string } {
-  const variables = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return {
-    ...Object.fromEntries(variables),
-    CLAUDE_PROJECT_DIR: project,
-    NANO_AGENT_PROJECT_DIR: project,
-    // By this mark what a killed run left behind is found.
-    ...(journal instanceof JsonlJournal ? { [CALL_VARIABLE]: `${journal.writer}/hook` } : {}),
-  };
+/** By this mark what a killed run left behind is found. */
+function markOf(session: OpenSession | undefined): { readonly [name: string]: string } {
+  return session?.kept === undefined ? {} : { [CALL_VARIABLE]: `${session.kept.writer}/hook` };
 }

@@ -61,11 +61,11 @@ async function loadedExtensions(
   warn: (message: string) => void,
 ): Promise<readonly LoadedExtension[]> {
   const { files, findings: missing } = findExtensionFiles(settings);
-  tellFaults(missing, warn);
+  tellFaults(missing, { warn });
   if (files.length === 0) return [];
   const { loadExtensions } = await import("./plugin-loaders.ts");
   const { extensions, findings } = await loadExtensions(files, { cwd: settings.cwd, onFailure: warn });
-  tellFaults(findings, warn);
+  tellFaults(findings, { warn });
   return extensions;
 }
 
@@ -79,7 +79,7 @@ async function fileCommands(
   if (folders.length === 0) return [];
   const { loadCommands, fileCommand } = await import("./plugin-loaders.ts");
   const { commands, findings } = await loadCommands({ folders, isTrusted: extensionTrust(settings.trust) });
-  tellFaults(findings, warn);
+  tellFaults(findings, { warn });
   const list = commands.map(fileCommand);
   return [() => list];
 }
@@ -100,10 +100,16 @@ async function extensionCommands(
 /** Faults told at every start; the rest is in the lists. */
 const MAX_FAULTS = 3;
 
-function tellFaults(findings: readonly Finding[], warn: (message: string) => void): void {
+/** Tells the first of what cannot be used, and how many more there are; `lists`: the commands that show them. */
+export function tellFaults(
+  findings: readonly Finding[],
+  { warn, lists }: { readonly warn: (message: string) => void; readonly lists?: string },
+): void {
   const faults = findings.filter(({ level }) => level === "fault");
   for (const { path, message } of faults.slice(0, MAX_FAULTS)) warn(`${path}: ${message}`);
-  if (faults.length > MAX_FAULTS) warn(`${faults.length - MAX_FAULTS} more files like that cannot be used`);
+  const more = faults.length - MAX_FAULTS;
+  if (more > 0)
+    warn(lists === undefined ? `${more} more files like that cannot be used` : `${more} more: see ${lists}`);
 }
 
 /** What the user wrote down themselves wins. */

@@ -64,12 +64,9 @@ function liveTools(
   const guard = new FileGuard();
   const builtin = createBuiltinTools({
     shell: { ...shell, env: { ...shell.env, TMPDIR: scratch.temporary, PWD: scratch.folder } },
-    home: paths.home,
+    settings: { ...settings, config: { ...config, values: { ...config.values, extraTools: [] } } },
     workspace: confined.workspace,
-    searchPath: variable(settings.environment, "PATH") ?? "",
     guard,
-    extra: [],
-    webFetch: {},
   });
   const gate = createPermissionGate({
     mode: mode ?? "acceptEdits",

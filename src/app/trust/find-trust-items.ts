@@ -1,7 +1,7 @@
-import { join, relative, sep } from "node:path";
+import { relative, sep } from "node:path";
 import type { TrustItem } from "../../permission/trust/trust-item.ts";
 import { loadConfigFile, loadProjectConfig } from "../config/load-config.ts";
-import { projectFolders, type UserPaths } from "../config/paths.ts";
+import { configPath, projectFolders, type UserPaths } from "../config/paths.ts";
 import { splitProjectConfig } from "../config/project-config.ts";
 import { findActingFiles } from "./acting-files.ts";
 
@@ -19,7 +19,7 @@ export interface ProjectItems {
 export async function findTrustItems(cwd: string, paths: UserPaths): Promise<ProjectItems> {
   const folders = projectFolders(cwd);
   const folder = folders[0] ?? cwd;
-  const user = (await loadConfigFile(join(paths.configFolder, "config.json")))?.config ?? {};
+  const user = (await loadConfigFile(configPath(paths)))?.config ?? {};
   const configs = await loadProjectConfig(folders);
   const settings = configs.flatMap(({ path, config }) => {
     const shown = relative(folder, path).split(sep).join("/");

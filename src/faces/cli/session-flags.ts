@@ -1,4 +1,5 @@
 import type { SessionChoice } from "../../app/open-session.ts";
+import { defined } from "../../core/base/defined.ts";
 import { assertSessionId } from "../../session/session-id.ts";
 import { NO_VALUE, type ParsedOptions } from "./read-options.ts";
 import { usageError } from "./usage-error.ts";
@@ -14,14 +15,12 @@ export function readSessionFlags(flags: ParsedOptions): SessionChoice {
   if (id !== undefined) assertSessionId(id, "--resume");
   if (sessionId !== undefined) assertSessionId(sessionId, "--session-id");
   assertAgreement(flags);
-  const fromStep = readStep(flags.text("--from"));
+  const step = readStep(flags.text("--from"));
+  const choice = { id: id ?? "last", fork: flags.has("--fork-session"), ...defined({ step }) };
+  const goesOn = flags.has("--continue") || resume !== undefined;
   return {
     keep: !flags.has("--no-session"),
-    fork: flags.has("--fork-session"),
-    ...(flags.has("--continue") || resume === NO_VALUE ? { from: { type: "newest" } as const } : {}),
-    ...(id === undefined ? {} : { from: { type: "id", id } as const }),
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(fromStep === undefined ? {} : { fromStep }),
+    ...defined({ sessionId, resume: goesOn ? choice : undefined }),
   };
 }
 

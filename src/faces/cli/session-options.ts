@@ -1,5 +1,6 @@
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
 import type { Environment } from "../../app/config/env.ts";
+import { defined } from "../../core/base/defined.ts";
 import { textOrFile } from "./prompt.ts";
 import type { RunFlags } from "./run-flags.ts";
 
@@ -22,7 +23,7 @@ export function sessionOptionsOf(
 ): CodingSessionOptions {
   const { config, addDirs, session, cwd: folder } = flags;
   const { systemPrompt, appendSystemPrompt } = config;
-  const { keep, from, fork, fromStep } = session;
+  const { keep, resume } = session;
   const text = (value: string, what: string): string => textOrFile(value, { what, cwd });
   return {
     cwd,
@@ -38,15 +39,7 @@ export function sessionOptionsOf(
     keep,
     sessionId: newId,
     mcp: flags.mcp,
-    ...(from === undefined
-      ? {}
-      : {
-          resume: {
-            id: from.type === "newest" ? "last" : from.id,
-            fork,
-            ...(fromStep === undefined ? {} : { step: fromStep }),
-          },
-        }),
+    ...defined({ resume }),
     goOnCommand: (options) => `nano-agent -p ${options}${folder === undefined ? "" : ` -C ${cwd}`} "…"`,
   };
 }

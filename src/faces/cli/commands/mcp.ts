@@ -1,8 +1,8 @@
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder } from "../../../app/config/paths.ts";
+import { configPath, currentFolder } from "../../../app/config/paths.ts";
 import { type FoundServers, faultText, findMcpServers } from "../../../app/mcp/find-servers.ts";
 import { hubFor } from "../../../app/mcp/probe-servers.ts";
-import { projectServersFile, saveServer, userServersFile } from "../../../app/mcp/saved-servers.ts";
+import { projectServersFile, saveServer } from "../../../app/mcp/saved-servers.ts";
 import { terminalLine, terminalText } from "../../../app/safe-text.ts";
 import { redactionFor } from "../../../app/secrets.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
@@ -158,7 +158,7 @@ async function remove({ context, call, settings }: Place): Promise<number> {
 }
 
 function fileOf({ call, settings }: Pick<Place, "call" | "settings">): string {
-  return call.has("--project") ? projectServersFile(settings.cwd) : userServersFile(settings.paths);
+  return call.has("--project") ? projectServersFile(settings.cwd) : configPath(settings.paths);
 }
 
 /** The servers of the folder; faults and what waits for trust are said. */

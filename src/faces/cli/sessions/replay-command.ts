@@ -120,7 +120,6 @@ async function replayed(
             onNotice,
           }),
           systemPrompt: systemPrompt({
-            base: undefined,
             instructions: readInstructions(settings.folders),
             cwd: settings.cwd,
             platform: process.platform,
