@@ -1,45 +1,32 @@
 import { assertChoice, assertCount, assertKnown, assertType } from "../core/base/check-option.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import { isRecord } from "../core/base/json.ts";
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
+
+/** Throws for a value that is given and cannot be that of an option. */
+type Check = (value: unknown, name: string) => void;
 
 /** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
 export function assertOptions(options: ResolvedOptions): void {
   assertEngine();
-  if (typeof options?.model?.stream !== "function")
-    throw new NanoAgentError("invalid_argument", modelFault(options?.model));
-  assertKnown(options, OPTION_LIST);
-  assertLimits(options);
-  assertValues(options);
-  assertHost(options);
-  const { compaction } = options;
-  if (compaction === undefined || compaction === false || typeof compaction.compact === "function") return;
-  throw new NanoAgentError(
-    "invalid_argument",
-    "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
-  );
+  assertModel(options?.model);
+  assertKnown(options, Object.keys(OPTIONS));
+  assertEach(options, OPTIONS);
 }
 
 /** Throws `invalid_argument` for an option of a pattern that nobody knows, be it of the pattern or of every agent. */
 export function assertPatternOptions(options: object, own: readonly string[]): void {
-  assertKnown(options, [...own, ...OPTION_LIST]);
+  assertKnown(options, [...own, ...Object.keys(OPTIONS)]);
 }
 
 /** Throws `invalid_argument` for options of a run that nobody knows or that cannot work. */
 export function assertRunOptions(options: RunOptions): void {
-  assertKnown(options, RUN_OPTION_LIST, "run option");
-  assertLimits(options);
-  const { signal } = options;
-  if (signal !== undefined && typeof signal?.addEventListener !== "function")
-    throw new NanoAgentError(
-      "invalid_argument",
-      "signal is not an AbortSignal: of an AbortController pass its signal.",
-    );
-  assertToolChoice(options.toolChoice);
-  assertChoice("onAsk", options.onAsk, ON_ASK);
-  assertChoice("openCalls", options.openCalls, OPEN_CALLS);
-  assertType("approve", options.approve, "function");
-  assertType("onEvent", options.onEvent, "function");
-  assertType("onToken", options.onToken, "function");
+  assertKnown(options, Object.keys(RUN_OPTIONS), "run option");
+  assertEach(options, RUN_OPTIONS);
+}
+
+function assertEach(options: object, checks: { readonly [name: string]: Check }): void {
+  for (const [name, value] of Object.entries(options)) if (value !== undefined) checks[name]?.(value, name);
 }
 
 /** Throws `invalid_argument` for a money budget that could not be kept: the price of a model that may answer is unknown. */
@@ -47,169 +34,147 @@ export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" |
   if (budget?.usd === undefined) return;
   const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);
   if (unknown === undefined) return;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `budget.usd needs a price, and that of ${unknown.provider}/${unknown.id} is unknown: give the model a price, or limit tokens.`,
   );
 }
 
-/** Throws `invalid_argument` for a limit that is no positive number (`maxIterations`: a whole one, or `Infinity`). */
-export function assertLimits(limits: {
-  readonly maxIterations?: number | undefined;
-  readonly budget?:
-    | { readonly usd?: number; readonly tokens?: number; readonly wallTimeMs?: number }
-    | undefined;
-}): void {
-  const { maxIterations, budget = {} } = limits;
-  if (maxIterations !== undefined && maxIterations !== Number.POSITIVE_INFINITY) {
-    if (!Number.isInteger(maxIterations) || maxIterations < 1) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        `maxIterations is ${String(maxIterations)}; it counts model requests and must be a whole number from 1, or Infinity.`,
-      );
-    }
-  }
-  assertKnown(budget, ["usd", "tokens", "wallTimeMs"], "limit of a budget");
-  for (const [name, value] of Object.entries(budget)) {
-    if (value === undefined) continue;
-    if (typeof value !== "number" || Number.isNaN(value) || value <= 0) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        `budget.${name} is ${String(value)}; it must be a number above 0.`,
-      );
-    }
-  }
-}
-
-const ON_ASK: readonly NonNullable<AgentOptions["onAsk"]>[] = ["deny", "pause"];
-
-const OPEN_CALLS: readonly NonNullable<AgentOptions["openCalls"]>[] = ["close", "run"];
-
-/** What is wrong with a model that is none. */
-function modelFault(model: unknown): string {
-  if (typeof model === "object" && model !== null && "doStream" in model)
-    return "model is one of the AI SDK: pass fromAiSdk(model), with fromAiSdk of nano-agent/providers.";
-  return 'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".';
-}
-
-function assertToolChoice(choice: AgentOptions["toolChoice"]): void {
-  if (typeof choice !== "object" || choice === null)
-    return assertChoice("toolChoice", choice, ["auto", "none", "required"]);
-  assertChoice("toolChoice.type", choice.type, ["tool"]);
-  assertType("toolChoice.name", choice.name ?? null, "string");
-}
-
-function assertValues(options: AgentOptions): void {
-  const { onMaxIterations, permission, journal, tools } = options;
-  if (tools !== undefined && !Array.isArray(tools))
-    throw new NanoAgentError("invalid_argument", "tools is not a list: pass [defineTool({ … }), …].");
-  if (
-    journal !== undefined &&
-    (typeof journal?.entries !== "function" || typeof journal.append !== "function")
-  )
-    throw new NanoAgentError(
-      "invalid_argument",
-      "journal is none: pass what SessionStore.start() of nano-agent/session resolves to, or a MemoryJournal.",
-    );
-  assertToolChoice(options.toolChoice);
-  if (typeof onMaxIterations !== "function")
-    assertChoice("onMaxIterations", onMaxIterations, ["summarize", "last", "throw"]);
-  assertChoice("memory", options.memory, ["full", "final-only"]);
-  assertChoice("onAsk", options.onAsk, ON_ASK);
-  assertChoice("effort", options.effort, ["none", "minimal", "low", "medium", "high", "xhigh"]);
-  assertType("systemPrompt", options.systemPrompt, "string");
-  assertType("approve", options.approve, "function");
-  if (permission !== undefined && typeof permission?.check !== "function")
-    throw new NanoAgentError(
-      "invalid_argument",
-      "permission is not a Gate: pass an object with check(request).",
-    );
-  for (const [name, least] of [
-    ["maxParallelToolCalls", 1],
-    ["maxCallsPerAnswer", 1],
-    ["maxToolResultChars", 1],
-    ["maxOutputTokens", 1],
-  ] as const) {
-    const value = options[name];
-    if (value !== undefined && value !== Number.POSITIVE_INFINITY) assertCount(name, value, least);
-  }
-  for (const name of ["toolTimeoutMs", "temperature", "topP"] as const)
-    assertType(name, options[name], "number");
-}
-
-/** What a host of many runs brings. */
-function assertHost({ openCalls, wrapModel, newId, clock }: AgentOptions): void {
-  assertChoice("openCalls", openCalls, OPEN_CALLS);
-  assertType("wrapModel", wrapModel, "function");
-  assertType("newId", newId, "function");
-  if (clock === undefined || typeof clock?.elapsed === "function") return;
-  throw new NanoAgentError(
-    "invalid_argument",
-    "clock is none: pass an object with now(), elapsed() and sleep().",
+/** Throws `invalid_argument` for what is no number of model requests: a whole one from 1, or `Infinity`. */
+export function assertIterations(value: unknown): void {
+  if (value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 1)) return;
+  throw misuse(
+    `maxIterations is ${String(value)}; it counts model requests and must be a whole number from 1, or Infinity.`,
   );
 }
 
-const OPTION_NAMES: { readonly [K in keyof Required<AgentOptions>]: true } = {
-  model: true,
-  tools: true,
-  systemPrompt: true,
-  maxIterations: true,
-  onMaxIterations: true,
-  budget: true,
-  loopGuard: true,
-  permission: true,
-  checkpointer: true,
-  approve: true,
-  onAsk: true,
-  openCalls: true,
-  wrapModel: true,
-  clock: true,
-  newId: true,
-  hooks: true,
-  memory: true,
-  longTermMemory: true,
-  parallelToolCalls: true,
-  maxParallelToolCalls: true,
-  maxCallsPerAnswer: true,
-  toolTimeoutMs: true,
-  maxToolResultChars: true,
-  cwd: true,
-  redact: true,
-  compaction: true,
-  journal: true,
-  messages: true,
-  sessionId: true,
-  toolChoice: true,
-  maxOutputTokens: true,
-  temperature: true,
-  topP: true,
-  stopSequences: true,
-  effort: true,
-  providerOptions: true,
+const assertBudget: Check = (budget) => {
+  if (!isRecord(budget)) throw misuse("budget is no object: pass { usd, tokens or wallTimeMs }.");
+  assertKnown(budget, ["usd", "tokens", "wallTimeMs"], "limit of a budget");
+  for (const [name, value] of Object.entries(budget)) {
+    if (value === undefined || (typeof value === "number" && value > 0)) continue;
+    throw misuse(`budget.${name} is ${String(value)}; it must be a number above 0.`);
+  }
 };
 
-const OPTION_LIST: readonly string[] = Object.keys(OPTION_NAMES);
+function assertModel(model: unknown): void {
+  if (hasMethods(model, ["stream"])) return;
+  throw misuse(
+    typeof model === "object" && model !== null && "doStream" in model
+      ? "model is one of the AI SDK: pass fromAiSdk(model), with fromAiSdk of nano-agent/providers."
+      : 'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".',
+  );
+}
 
-const RUN_OPTION_NAMES: { readonly [K in keyof Required<RunOptions>]: true } = {
-  signal: true,
-  schema: true,
-  toolChoice: true,
-  approve: true,
-  onAsk: true,
-  openCalls: true,
-  approvals: true,
-  maxIterations: true,
-  onEvent: true,
-  onToken: true,
+const assertToolChoice: Check = (choice) => {
+  if (typeof choice !== "object" || choice === null)
+    return assertChoice("toolChoice", choice, ["auto", "none", "required"]);
+  const { type, name = null } = choice as { readonly type?: unknown; readonly name?: unknown };
+  assertChoice("toolChoice.type", type ?? null, ["tool"]);
+  assertType("toolChoice.name", name, "string");
 };
 
-const RUN_OPTION_LIST: readonly string[] = Object.keys(RUN_OPTION_NAMES);
+const assertTools: Check = (tools) => {
+  if (!Array.isArray(tools)) throw misuse("tools is not a list: pass [defineTool({ … }), …].");
+};
+
+function anything(): void {}
+
+function isOf(type: "string" | "number" | "function"): Check {
+  return (value, name) => assertType(name, value, type);
+}
+
+function oneOf(...choices: readonly string[]): Check {
+  return (value, name) => assertChoice(name, value, choices);
+}
+
+const atLeastOne: Check = (value, name) => {
+  if (value !== Number.POSITIVE_INFINITY) assertCount(name, value as number, 1);
+};
+
+/** Takes what has these methods, and `false` where that means "not at all"; `fault` is told of anything else. */
+function having(methods: readonly string[], fault: string, orFalse = false): Check {
+  return (value) => {
+    if (!hasMethods(value, methods) && !(orFalse && value === false)) throw misuse(fault);
+  };
+}
+
+function hasMethods(value: unknown, methods: readonly string[]): boolean {
+  const object = Object(value ?? {}) as { readonly [name: string]: unknown };
+  return methods.every((name) => typeof object[name] === "function");
+}
+
+function misuse(message: string): NanoAgentError {
+  return new NanoAgentError("invalid_argument", message);
+}
+
+/** Options of an agent and of a run alike. */
+const SHARED = {
+  toolChoice: assertToolChoice,
+  approve: isOf("function"),
+  onAsk: oneOf("deny", "pause"),
+  openCalls: oneOf("close", "run"),
+  maxIterations: assertIterations,
+} as const;
+
+const OPTIONS: { readonly [K in keyof Required<AgentOptions>]: Check } = {
+  ...SHARED,
+  model: anything,
+  tools: assertTools,
+  systemPrompt: isOf("string"),
+  onMaxIterations: (value, name) =>
+    typeof value === "function" ? undefined : assertChoice(name, value, ["summarize", "last", "throw"]),
+  budget: assertBudget,
+  loopGuard: anything,
+  permission: having(["check"], "permission is not a Gate: pass an object with check(request)."),
+  checkpointer: anything,
+  wrapModel: isOf("function"),
+  clock: having(["elapsed"], "clock is none: pass an object with now(), elapsed() and sleep()."),
+  newId: isOf("function"),
+  hooks: anything,
+  memory: oneOf("full", "final-only"),
+  longTermMemory: anything,
+  parallelToolCalls: anything,
+  maxParallelToolCalls: atLeastOne,
+  maxCallsPerAnswer: atLeastOne,
+  toolTimeoutMs: isOf("number"),
+  maxToolResultChars: atLeastOne,
+  cwd: anything,
+  redact: anything,
+  compaction: having(
+    ["compact"],
+    "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
+    true,
+  ),
+  journal: having(
+    ["entries", "append"],
+    "journal is none: pass what SessionStore.start() of nano-agent/session resolves to, or a MemoryJournal.",
+  ),
+  messages: anything,
+  sessionId: anything,
+  maxOutputTokens: atLeastOne,
+  temperature: isOf("number"),
+  topP: isOf("number"),
+  stopSequences: anything,
+  effort: oneOf("none", "minimal", "low", "medium", "high", "xhigh"),
+  providerOptions: anything,
+};
+
+const RUN_OPTIONS: { readonly [K in keyof Required<RunOptions>]: Check } = {
+  ...SHARED,
+  signal: having(
+    ["addEventListener"],
+    "signal is not an AbortSignal: of an AbortController pass its signal.",
+  ),
+  schema: anything,
+  approvals: anything,
+  onEvent: isOf("function"),
+  onToken: isOf("function"),
+};
 
 /** Older engines load every entry and would fail somewhere in the middle of a run. */
 function assertEngine(): void {
   if (typeof Promise.withResolvers === "function" && typeof Map.groupBy === "function") return;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     "This engine is too old for nano-agent: it lacks parts of ES2024 (Promise.withResolvers, Map.groupBy). Use Node 22.19 or newer, or a browser, Deno or Bun of 2024 or later.",
   );
 }

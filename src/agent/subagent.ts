@@ -7,7 +7,7 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import { userMessage } from "../core/message/message.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import type { SubagentOutcome, SubagentTask } from "../core/tool/tool.ts";
-import { assertLimits, assertPriced } from "./check-options.ts";
+import { assertIterations, assertPriced } from "./check-options.ts";
 
 const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
@@ -89,7 +89,7 @@ function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
   }
   if (task.prompt.trim() === "")
     throw new NanoAgentError("invalid_argument", `The subagent ${task.agent} was given no task: write one.`);
-  assertLimits({ maxIterations: task.maxIterations });
+  if (task.maxIterations !== undefined) assertIterations(task.maxIterations);
   assertPriced({ budget: run.budget, model: task.model ?? run.choice().model });
 }
 
