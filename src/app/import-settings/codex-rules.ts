@@ -1,4 +1,9 @@
-/** A rule of a `.rules` file of Codex: the words a command begins with, several where there are alternatives, and what becomes of it. */
+import { isRecord, safeParse } from "../../core/base/json.ts";
+
+/**
+ * A rule of a `.rules` file of Codex: the words a command begins with, several where there are alternatives,
+ * and what becomes of it.
+ */
 export interface CodexRule {
   readonly words: readonly (readonly string[])[];
   readonly action: "allow" | "ask" | "deny";
@@ -17,109 +22,72 @@ const ACTIONS: { readonly [decision: string]: CodexRule["action"] | undefined } 
   forbidden: "deny",
 };
 
-/** Reads `prefix_rule(pattern = […], decision = "…")`, written with plain texts. Everything else of that language is told by its line. Never throws. */
+/**
+ * Reads `prefix_rule(pattern = […], decision = "…")`, written with plain texts. Everything else of that
+ * language is told by its line. Never throws.
+ */
 export function readCodexRules(text: string): CodexRules {
   const tokens = tokensOf(text);
   const rules: CodexRule[] = [];
   const unread: number[] = [];
-  let at = 0;
-  while (at < tokens.length) {
-    const call = callAt(tokens, at);
-    const rule = call === undefined ? undefined : ruleOf(call.fields);
-    if (rule === undefined) unread.push(tokens[at]?.line ?? 1);
-    else rules.push(rule);
-    at = call?.end ?? nextCall(tokens, at + 1);
+  for (let at = 0, next = 0; at < tokens.length; at = next) {
+    next = tokens.findIndex(({ json }, index) => index > at && json === RULE);
+    if (next === -1) next = tokens.length;
+    const [name, ...call] = tokens.slice(at, next);
+    const end = call.findIndex(({ json }) => json === "}") + 1;
+    const rule = name?.json === RULE ? ruleOf(call.slice(0, end)) : undefined;
+    if (rule !== undefined) rules.push(rule);
+    const other = rule === undefined ? name : call[end];
+    if (other !== undefined) unread.push(other.line);
   }
   return { rules, unread };
 }
 
+/** A word of the language as JSON has it: arguments of a call are the fields of an object. */
 interface Token {
-  readonly type: "text" | "name" | "sign";
-  readonly value: string;
+  readonly json: string;
   readonly line: number;
 }
 
-type Value = string | readonly Value[];
-type FieldMap = ReadonlyMap<string, Value>;
-
 const TOKEN =
-  /#[^\n]*|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<name>[A-Za-z_]\w*)|(?<sign>\S)|(?<line>\n)|[^\S\n]+/g;
+  /#[^\n]*|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<name>[A-Za-z_]\w*)(?<isField>[^\S\n]*=)?|(?<sign>\S)|(?<line>\n)|[^\S\n]+/g;
+
+const RULE = "prefix_rule";
 
 function tokensOf(text: string): readonly Token[] {
   const tokens: Token[] = [];
   let line = 1;
   for (const { groups = {} } of text.matchAll(TOKEN)) {
-    const { text: quoted, name, sign, line: end } = groups;
+    const { text: quoted, name, isField, sign, line: end } = groups;
     if (end !== undefined) line++;
     if (quoted !== undefined)
-      tokens.push({ type: "text", value: quoted.slice(1, -1).replaceAll(/\\(.)/g, "$1"), line });
-    else if (name !== undefined) tokens.push({ type: "name", value: name, line });
-    else if (sign !== undefined) tokens.push({ type: "sign", value: sign, line });
+      tokens.push({ json: JSON.stringify(quoted.slice(1, -1).replaceAll(/\\(.)/g, "$1")), line });
+    else if (name !== undefined) tokens.push({ json: isField === undefined ? name : `"${name}":`, line });
+    else if (sign !== undefined) tokens.push({ json: BRACKETS.get(sign) ?? sign, line });
   }
   return tokens;
 }
 
-function nextCall(tokens: readonly Token[], from: number): number {
-  const next = tokens.findIndex(({ type, value }, at) => at >= from && type === "name" && value === RULE);
-  return next === -1 ? tokens.length : next;
-}
+const BRACKETS: ReadonlyMap<string, string> = new Map([
+  ["(", "{"],
+  [")", "}"],
+]);
 
-const RULE = "prefix_rule";
-
-/** The arguments of a call that begins at a place, and where it ends; `undefined` for what is none. */
-function callAt(
-  tokens: readonly Token[],
-  start: number,
-): { readonly fields: FieldMap; readonly end: number } | undefined {
-  const is = (at: number, sign: string): boolean => tokens[at]?.type === "sign" && tokens[at]?.value === sign;
-  if (tokens[start]?.type !== "name" || tokens[start]?.value !== RULE || !is(start + 1, "("))
-    return undefined;
-  const fields = new Map<string, Value>();
-  let at = start + 2;
-  while (!is(at, ")")) {
-    const name = tokens[at];
-    const read = name?.type === "name" && is(at + 1, "=") ? valueAt(tokens, at + 2) : undefined;
-    if (name === undefined || read === undefined) return undefined;
-    fields.set(name.value, read.value);
-    at = read.end;
-    if (is(at, ",")) at++;
-    else if (!is(at, ")")) return undefined;
-  }
-  return { fields, end: at + 1 };
-}
-
-function valueAt(
-  tokens: readonly Token[],
-  at: number,
-): { readonly value: Value; readonly end: number } | undefined {
-  const first = tokens[at];
-  if (first?.type === "text") return { value: first.value, end: at + 1 };
-  if (first?.type !== "sign" || first.value !== "[") return undefined;
-  const values: Value[] = [];
-  let next = at + 1;
-  while (tokens[next]?.value !== "]" || tokens[next]?.type !== "sign") {
-    const read = valueAt(tokens, next);
-    if (read === undefined) return undefined;
-    values.push(read.value);
-    next = read.end;
-    if (tokens[next]?.type === "sign" && tokens[next]?.value === ",") next++;
-  }
-  return { value: values, end: next + 1 };
-}
-
-function ruleOf(fields: FieldMap): CodexRule | undefined {
-  const pattern = fields.get("pattern");
-  const decision = fields.get("decision") ?? "allow";
+/** The rule of a call, if it is one; a comma behind the last argument is none of JSON. */
+function ruleOf(call: readonly Token[]): CodexRule | undefined {
+  const words = call.map(({ json }) => json);
+  const isLast = (at: number): boolean => words[at + 1] === "]" || words[at + 1] === "}";
+  const read = safeParse(words.filter((json, at) => json !== "," || !isLast(at)).join(""));
+  if (!read.ok || !isRecord(read.value)) return undefined;
+  const { pattern, decision = "allow" } = read.value;
   const action = typeof decision === "string" ? ACTIONS[decision] : undefined;
-  if (action === undefined || typeof pattern === "string" || pattern === undefined || pattern.length === 0)
-    return undefined;
-  const words = pattern.map((each) => (typeof each === "string" ? [each] : each));
-  if (!words.every(isWords)) return undefined;
-  return { words, action };
+  if (action === undefined || !Array.isArray(pattern) || pattern.length === 0) return undefined;
+  const parts = pattern.map((each: unknown) => (Array.isArray(each) ? each : [each]));
+  return parts.every(isWords) ? { words: parts, action } : undefined;
 }
 
 /** A word that stands for itself in a pattern of ours too. */
-function isWords(words: readonly Value[]): words is readonly string[] {
+function isWords(words: readonly unknown[]): words is readonly string[] {
   return (
     words.length > 0 &&
     words.every((word) => typeof word === "string" && /^[\w@%+=,./-][\w@%+=:,./-]*$/.test(word))

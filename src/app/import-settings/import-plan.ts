@@ -51,22 +51,9 @@ export interface ImportPlan {
   readonly notes: readonly string[];
 }
 
-/** Gathers a plan. */
-export class PlanBuilder {
-  readonly items: ImportItem[] = [];
-  readonly left: LeftItem[] = [];
-  readonly notes: string[] = [];
-
-  /** The plan so far. */
-  get plan(): ImportPlan {
-    return { items: this.items, left: this.left, notes: this.notes };
-  }
-
-  add(item: ImportItem): void {
-    this.items.push(item);
-  }
-
-  leave(from: string, what: string, why: string): void {
-    this.left.push({ from, what, why });
-  }
+/** A plan that is being gathered. */
+export interface PlanBuilder extends ImportPlan {
+  readonly items: ImportItem[];
+  readonly left: LeftItem[];
+  readonly notes: string[];
 }

@@ -1,30 +1,20 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
 import { EFFORTS } from "../../providers/model-name.ts";
 import { type Environment, variable } from "../config/env.ts";
 import { commandsOf, readCodexRules } from "./codex-rules.ts";
 import {
-  addHooks,
   addMarkdown,
-  addMode,
-  addModel,
-  addRules,
-  addServer,
-  addServers,
   addSkills,
   type Fields,
+  ForeignFile,
   filesOf,
-  jsonFile,
-  leaveSettings,
   OTHER_MODEL,
   recordsIn,
-  textOfFile,
-  tomlFile,
 } from "./foreign-parts.ts";
-import { type ImportPlan, type ImportSource, PlanBuilder } from "./import-plan.ts";
+import type { ImportPlan, ImportSource, PlanBuilder } from "./import-plan.ts";
 
 /** Where to look. */
 export interface ForeignPlace {
@@ -34,9 +24,9 @@ export interface ForeignPlace {
 
 /** What can be taken over of another agent's settings, and what cannot. Reads only. */
 export async function readForeign(source: ImportSource, place: ForeignPlace): Promise<ImportPlan> {
-  const plan = new PlanBuilder();
+  const plan: PlanBuilder = { items: [], left: [], notes: [] };
   await READERS[source](place, plan);
-  return plan.plan;
+  return plan;
 }
 
 type Reader = (place: ForeignPlace, plan: PlanBuilder) => void | Promise<void>;
@@ -48,6 +38,10 @@ const READERS: { readonly [S in ImportSource]: Reader } = {
   opencode: readOpenCode,
 };
 
+const SAY_THE_MODE = "say it for each run with --permission-mode, or set permissionMode";
+const NO_PLUGINS = "plugins of other agents are not loaded; see docs/extensions.md";
+const UNDER_PROVIDERS = 'name them under "providers"';
+
 /** A folder that a variable may name. */
 function folderOf({ home, environment }: ForeignPlace, name: string, below: string): string {
   const value = variable(environment, name);
@@ -56,131 +50,101 @@ function folderOf({ home, environment }: ForeignPlace, name: string, below: stri
 
 function readClaude(place: ForeignPlace, plan: PlanBuilder): void {
   const folder = folderOf(place, "CLAUDE_CONFIG_DIR", ".claude");
-  const from = join(folder, "settings.json");
-  const settings = jsonFile(from, plan) ?? {};
+  const file = new ForeignFile(join(folder, "settings.json"), plan);
+  const settings = file.json() ?? {};
   const { permissions, hooks } = settings;
   if (isRecord(permissions)) {
-    for (const action of ["allow", "ask", "deny"] as const)
-      addRules(permissions[action], { action, from, plan });
-    addMode(permissions["defaultMode"], { from, plan });
-    leaveSettings(permissions, { additionalDirectories: "name them with --add-dir" }, { from, plan });
+    for (const action of ["allow", "ask", "deny"] as const) file.addRules(permissions[action], action);
+    file.addMode(permissions["defaultMode"]);
+    file.leaveSettings(permissions, { additionalDirectories: "name them with --add-dir" });
   }
-  if (hooks !== undefined) addHooks(hooks, { from, plan });
-  addModel(settings["model"], { provider: "anthropic", from, plan });
-  leaveSettings(
-    settings,
-    {
-      env: 'put what commands need into "environment": { "set": … }; keys are read from your own environment',
-      apiKeyHelper: "set the variable of the provider's key",
-      statusLine: "an extension can show a text there: agent.status()",
-      enabledPlugins: "plugins of other agents are not loaded",
-    },
-    { from, plan },
-  );
-  const main = join(place.home, ".claude.json");
-  addServers(jsonFile(main, plan)?.["mcpServers"], { from: main, plan });
-  for (const [kind, what] of [
-    ["commands", "commands"],
-    ["agents", "subagents"],
-    ["skills", "skills"],
-  ] as const)
+  file.addHooks(hooks);
+  file.addModel(settings["model"], "anthropic");
+  file.leaveSettings(settings, {
+    env: 'put what commands need into "environment": { "set": … }; keys are read from your own environment',
+    apiKeyHelper: "set the variable of the provider's key",
+    statusLine: "an extension can show a text there: agent.status()",
+    enabledPlugins: "plugins of other agents are not loaded",
+  });
+  const main = new ForeignFile(join(place.home, ".claude.json"), plan);
+  main.addServers(main.json()?.["mcpServers"]);
+  for (const [kind, what] of Object.entries({ commands: "commands", agents: "subagents", skills: "skills" }))
     if (existsSync(join(place.home, ".claude", kind)))
       plan.notes.push(`The ${what} of ~/.claude/${kind} are used where they are.`);
 }
 
 async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> {
   const folder = folderOf(place, "CODEX_HOME", ".codex");
-  const from = join(folder, "config.toml");
-  const config = (await tomlFile(from, plan)) ?? {};
+  const file = new ForeignFile(join(folder, "config.toml"), plan);
+  const config = (await file.toml()) ?? {};
   for (const [name, server] of recordsIn(config["mcp_servers"])) {
-    const {
-      command,
-      args,
-      env,
-      cwd,
-      url,
-      http_headers: headers,
-      bearer_token_env_var: token,
-      enabled,
-    } = server;
+    const { command, args, env, cwd, url, http_headers: headers, bearer_token_env_var: token } = server;
     const authorization = typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : {};
-    const definition =
-      url === undefined
-        ? { command, args, env, cwd }
-        : { type: "http", url, headers: { ...(isRecord(headers) ? headers : {}), ...authorization } };
-    if (enabled === false) plan.leave(from, `MCP server ${name}`, "it is switched off there");
-    else addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
+    const remote = {
+      type: "http",
+      url,
+      headers: { ...(isRecord(headers) ? headers : {}), ...authorization },
+    };
+    file.addServer(name, url === undefined ? { command, args, env, cwd } : remote, server);
   }
-  if (config["hooks"] !== undefined) addHooks(config["hooks"], { from, plan });
-  const hookFile = join(folder, "hooks.json");
-  const hooks = jsonFile(hookFile, plan)?.["hooks"];
-  if (hooks !== undefined) addHooks(hooks, { from: hookFile, plan });
-  addCodexModel(config, from, plan);
-  leaveSettings(
-    config,
-    {
-      model_providers: 'name them under "providers"',
-      approval_policy: "say it for each run with --permission-mode, or set permissionMode",
-      sandbox_mode: 'set "sandbox": { "mode": "on" }',
-      notify: "write a hook for Stop or Notification",
-      profiles: "there are none here",
-    },
-    { from, plan },
-  );
-  for (const name of filesOf(join(folder, "rules"))) addCodexRules(join(folder, "rules", name), plan);
-  addMarkdown(join(folder, "prompts"), { kind: "command", plan });
+  file.addHooks(config["hooks"]);
+  const hookFile = new ForeignFile(join(folder, "hooks.json"), plan);
+  hookFile.addHooks(hookFile.json()?.["hooks"]);
+  addCodexModel(config, file);
+  file.leaveSettings(config, {
+    model_providers: UNDER_PROVIDERS,
+    approval_policy: SAY_THE_MODE,
+    sandbox_mode: 'set "sandbox": { "mode": "on" }',
+    notify: "write a hook for Stop or Notification",
+    profiles: "there are none here",
+  });
+  for (const name of filesOf(join(folder, "rules")))
+    addCodexRules(new ForeignFile(join(folder, "rules", name), plan));
+  addMarkdown(join(folder, "prompts"), "command", plan);
   addSkills(join(folder, "skills"), plan);
 }
 
 /** Its effort belongs to the name of the model here. */
-function addCodexModel(config: Fields, from: string, plan: PlanBuilder): void {
+function addCodexModel(config: Fields, file: ForeignFile): void {
   const { model, model_provider: provider = "openai", model_reasoning_effort: effort } = config;
   const end = EFFORTS.some((each) => each === effort) ? `:${String(effort)}` : "";
-  if (provider !== "openai") leaveSettings(config, { model: OTHER_MODEL }, { from, plan });
-  else addModel(typeof model === "string" ? `${model}${end}` : model, { provider, from, plan });
+  if (provider !== "openai") file.leaveSettings(config, { model: OTHER_MODEL });
+  else file.addModel(typeof model === "string" ? `${model}${end}` : model, provider);
 }
 
-function addCodexRules(from: string, plan: PlanBuilder): void {
-  const text = textOfFile(from, plan);
-  if (text === undefined) return;
-  const { rules, unread } = readCodexRules(text);
+function addCodexRules(file: ForeignFile): void {
+  const { rules, unread } = readCodexRules(file.text() ?? "");
   for (const rule of rules) {
-    const commands = commandsOf(rule);
-    if (commands === undefined)
-      plan.leave(from, `${rule.action}: ${rule.words.join(" ")}`, "it stands for too many commands");
-    else
-      addRules(
-        commands.map((words) => `Bash(${words}:*)`),
-        { action: rule.action, from, plan },
-      );
+    const { action, words } = rule;
+    const patterns = commandsOf(rule)?.map((command) => `Bash(${command}:*)`);
+    if (patterns === undefined)
+      file.leave(`${action}: ${words.join(" ")}`, "it stands for too many commands");
+    else file.addRules(patterns, action);
   }
   for (const line of unread)
-    plan.leave(
-      from,
+    file.leave(
       `line ${line}`,
       "it is not a prefix_rule of plain words; write it as bash(…) under permissions",
     );
 }
 
-async function readGemini(place: ForeignPlace, plan: PlanBuilder): Promise<void> {
-  const folder = join(place.home, ".gemini");
-  const from = join(folder, "settings.json");
-  const settings = jsonFile(from, plan) ?? {};
-  addGeminiRules(settings, from, plan);
+async function readGemini({ home }: ForeignPlace, plan: PlanBuilder): Promise<void> {
+  const folder = join(home, ".gemini");
+  const file = new ForeignFile(join(folder, "settings.json"), plan);
+  const settings = file.json() ?? {};
+  addGeminiRules(settings, file);
   for (const [name, server] of recordsIn(settings["mcpServers"])) {
     const { command, args, env, cwd, url, httpUrl, headers } = server;
     const remote = httpUrl === undefined ? { type: "sse", url } : { type: "http", url: httpUrl };
     const isRemote = httpUrl !== undefined || url !== undefined;
-    const definition = isRemote ? { ...remote, headers } : { command, args, env, cwd };
-    addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
+    file.addServer(name, isRemote ? { ...remote, headers } : { command, args, env, cwd });
   }
-  addGeminiHooks(settings, from, plan);
+  addGeminiHooks(settings, file, plan);
   const { model } = settings;
-  addModel(isRecord(model) ? model["name"] : model, { provider: "google", from, plan });
-  const why = "say it for each run with --permission-mode, or set permissionMode";
-  leaveSettings(settings, { approvalMode: why }, { from, plan });
-  for (const path of filesOf(join(folder, "commands")).filter((name) => name.endsWith(".toml")))
-    await addGeminiCommand(join(folder, "commands"), path, plan);
+  file.addModel(isRecord(model) ? model["name"] : model, "google");
+  file.leaveSettings(settings, { approvalMode: SAY_THE_MODE });
+  for (const path of filesOf(join(folder, "commands"), ".toml"))
+    await addGeminiCommand(path, new ForeignFile(join(folder, "commands", path), plan));
   addSkills(join(folder, "skills"), plan);
 }
 
@@ -196,21 +160,21 @@ const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
   PreCompress: "PreCompact",
 };
 
-/** Its groups have the form of ours, with a time in milliseconds. Matchers stay: their names of tools are known here. */
-function addGeminiHooks({ hooks, hooksConfig }: Fields, from: string, plan: PlanBuilder): void {
+/**
+ * Its groups have the form of ours, with a time in milliseconds. Matchers stay: their names of tools are known
+ * here.
+ */
+function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan: PlanBuilder): void {
   if (!isRecord(hooks)) return;
   const { enabled, disabled } = isRecord(hooksConfig) ? hooksConfig : hooks;
-  if (enabled === false) {
-    plan.leave(from, "hooks", "they are switched off there");
-    return;
-  }
+  if (enabled === false) return file.leave("hooks", "they are switched off there");
   const off: ReadonlySet<unknown> = new Set(Array.isArray(disabled) ? disabled : []);
   const before = plan.items.length;
   for (const [name, groups] of Object.entries(hooks)) {
     const event = GEMINI_EVENTS[name];
     if (!Array.isArray(groups) || name === "disabled") continue;
-    if (event === undefined) plan.leave(from, `hooks.${name}`, "there is no such event here");
-    else addHooks({ [event]: groups.map((group: unknown) => ownGroup(group, off)) }, { from, plan });
+    if (event === undefined) file.leave(`hooks.${name}`, "there is no such event here");
+    else file.addHooks({ [event]: groups.map((group: unknown) => ownGroup(group, off)) });
   }
   if (plan.items.length > before)
     plan.notes.push(
@@ -224,24 +188,23 @@ function ownGroup(group: unknown, off: ReadonlySet<unknown>): unknown {
     if (!isRecord(hook)) return [hook];
     if (off.has(hook["name"]) || off.has(hook["command"])) return [];
     const { timeout } = hook;
-    return [{ ...hook, ...(typeof timeout === "number" ? { timeout: timeout / 1_000 } : {}) }];
+    return [{ ...hook, ...(typeof timeout === "number" && { timeout: timeout / 1_000 }) }];
   });
   return { ...group, hooks };
 }
 
-function addGeminiRules(settings: Fields, from: string, plan: PlanBuilder): void {
+function addGeminiRules(settings: Fields, file: ForeignFile): void {
   const tools: Fields = isRecord(settings["tools"]) ? settings["tools"] : {};
   const lists = [
     ["allow", tools["allowed"] ?? settings["allowedTools"]],
     ["deny", tools["exclude"] ?? settings["excludeTools"]],
   ] as const;
-  for (const [action, list] of lists) {
+  for (const [action, list] of lists)
     for (const given of Array.isArray(list) ? (list as readonly unknown[]) : []) {
       const rule = typeof given === "string" ? geminiRule(given) : undefined;
-      if (rule !== undefined) addRules([rule], { action, from, plan });
-      else plan.leave(from, `${action}: ${String(given)}`, "there is no such tool here");
+      if (rule !== undefined) file.addRules([rule], action);
+      else file.leave(`${action}: ${String(given)}`, "there is no such tool here");
     }
-  }
 }
 
 /** Its names of tools, and of commands: a beginning there, a pattern here. */
@@ -269,97 +232,74 @@ const GEMINI_TOOLS: { readonly [name: string]: string | undefined } = {
   WebFetchTool: "web_fetch",
 };
 
-async function addGeminiCommand(folder: string, path: string, plan: PlanBuilder): Promise<void> {
-  const from = join(folder, path);
-  const file = await tomlFile(from, plan);
-  if (file === undefined) return;
-  const { prompt, description } = file;
-  const name = path.slice(0, -".toml".length).replaceAll(/[\\/]/g, ":");
-  if (typeof prompt !== "string") {
-    plan.leave(from, `/${name}`, "it has no prompt");
-    return;
-  }
-  if (/!\{[^}]*\{\{args\}\}/.test(prompt) || /!\{[^}]*`/.test(prompt)) {
-    plan.leave(from, `/${name}`, "it puts arguments (or backticks) into a command, which is not done here");
-    return;
-  }
+async function addGeminiCommand(path: string, file: ForeignFile): Promise<void> {
+  const fields = await file.toml();
+  if (fields === undefined) return;
+  const { prompt, description } = fields;
+  const place = path.slice(0, -".toml".length);
+  const name = place.replaceAll(/[\\/]/g, ":");
+  if (typeof prompt !== "string") return file.leave(`/${name}`, "it has no prompt");
+  if (/!\{[^}]*\{\{args\}\}/.test(prompt) || /!\{[^}]*`/.test(prompt))
+    return file.leave(`/${name}`, "it puts arguments (or backticks) into a command, which is not done here");
   const body = prompt
     .replaceAll(/!\{([^{}]*)\}/g, (_all, command: string) => `!\`${command}\``)
-    .replaceAll(/@\{([^{}\s]*)\}/g, (_all, file_: string) => `@${file_}`)
+    .replaceAll(/@\{([^{}\s]*)\}/g, (_all, mentioned: string) => `@${mentioned}`)
     .replaceAll("{{args}}", "$ARGUMENTS");
   const head =
     typeof description === "string" ? `---\ndescription: ${JSON.stringify(description)}\n---\n` : "";
-  const to = join("commands", `${path.slice(0, -".toml".length)}.md`);
-  plan.add({ kind: "command", name, from, to, text: `${head}${body.trim()}\n`, does: `/${name}` });
+  const to = join("commands", `${place}.md`);
+  file.add({ kind: "command", name, to, text: `${head}${body.trim()}\n`, does: `/${name}` });
 }
 
 function readOpenCode(place: ForeignPlace, plan: PlanBuilder): void {
-  const base = folderOf(place, "XDG_CONFIG_HOME", ".config");
-  const folder = join(base, "opencode");
+  const folder = join(folderOf(place, "XDG_CONFIG_HOME", ".config"), "opencode");
   for (const name of ["opencode.json", "opencode.jsonc", "config.json"]) {
-    const from = join(folder, name);
-    const config = jsonFile(from, plan);
-    if (config !== undefined) readOpenCodeConfig(config, from, plan);
+    const file = new ForeignFile(join(folder, name), plan);
+    const config = file.json();
+    if (config !== undefined) readOpenCodeConfig(config, file);
   }
   for (const kind of ["command", "agent"] as const)
-    for (const name of [kind, `${kind}s`]) addMarkdown(join(folder, name), { kind, plan });
+    for (const name of [kind, `${kind}s`]) addMarkdown(join(folder, name), kind, plan);
   for (const name of ["skill", "skills"]) addSkills(join(folder, name), plan);
   for (const name of ["plugin", "plugins"])
     for (const path of filesOf(join(folder, name)))
-      plan.leave(
-        join(folder, name, path),
-        "plugin",
-        "plugins of other agents are not loaded; see docs/extensions.md",
-      );
+      new ForeignFile(join(folder, name, path), plan).leave("plugin", NO_PLUGINS);
 }
 
-function readOpenCodeConfig(config: Fields, from: string, plan: PlanBuilder): void {
+function readOpenCodeConfig(config: Fields, file: ForeignFile): void {
   const { permission, mcp, command } = config;
-  if (isRecord(permission)) addOpenCodeRules(permission, from, plan);
+  if (isRecord(permission)) addOpenCodeRules(permission, file);
   for (const [name, server] of recordsIn(mcp)) {
-    const { type, command: words, environment: env, url, headers, enabled } = server;
-    const [first, ...args] = Array.isArray(words) ? (words as readonly Json[]) : [];
+    const { type, command: words, environment: env, url, headers } = server;
+    const [first, ...args] = Array.isArray(words) ? (words as readonly unknown[]) : [];
     const definition = type === "remote" ? { type: "http", url, headers } : { command: first, args, env };
-    if (enabled === false) plan.leave(from, `MCP server ${name}`, "it is switched off there");
-    else addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
+    file.addServer(name, definition, server);
   }
   for (const [name, value] of recordsIn(command))
     if (!/^[\p{L}\p{N}_][\p{L}\p{N}_:/-]*$/u.test(name))
-      plan.leave(from, `command ${JSON.stringify(name)}`, "use letters, digits, - and _ for a command");
+      file.leave(`command ${JSON.stringify(name)}`, "use letters, digits, - and _ for a command");
     else if (typeof value["template"] === "string") {
       const fields = ["description", "agent", "model"].flatMap((key) =>
         typeof value[key] === "string" ? [`${key}: ${JSON.stringify(value[key])}\n`] : [],
       );
       const text = `---\n${fields.join("")}---\n${value["template"].trim()}\n`;
-      plan.add({ kind: "command", name, from, to: join("commands", `${name}.md`), text, does: `/${name}` });
+      file.add({ kind: "command", name, to: join("commands", `${name}.md`), text, does: `/${name}` });
     }
-  addModel(config["model"], { from, plan });
-  leaveSettings(
-    config,
-    {
-      provider: 'name them under "providers"',
-      plugin: "plugins of other agents are not loaded; see docs/extensions.md",
-      agent: "write each as a file in ~/.config/nano-agent/agents/",
-    },
-    { from, plan },
-  );
+  file.addModel(config["model"]);
+  file.leaveSettings(config, {
+    provider: UNDER_PROVIDERS,
+    plugin: NO_PLUGINS,
+    agent: "write each as a file in ~/.config/nano-agent/agents/",
+  });
 }
 
-function addOpenCodeRules(permission: Fields, from: string, plan: PlanBuilder): void {
+function addOpenCodeRules(permission: Fields, file: ForeignFile): void {
   for (const [tool, value] of Object.entries(permission)) {
     const name = tool === "webfetch" ? "web_fetch" : tool;
-    if (!isRecord(value)) addOpenCodeRule(value, name, { from, plan });
-    else
-      for (const [pattern, action] of Object.entries(value))
-        addOpenCodeRule(action, pattern === "*" ? name : `${name}(${pattern})`, { from, plan });
+    for (const [pattern, action] of Object.entries(isRecord(value) ? value : { "*": value })) {
+      const rule = pattern === "*" ? name : `${name}(${pattern})`;
+      if (action === "allow" || action === "ask" || action === "deny") file.addRules([rule], action);
+      else file.leave(`permission: ${rule}`, `${JSON.stringify(action)} is none of allow, ask and deny`);
+    }
   }
-}
-
-function addOpenCodeRule(
-  action: unknown,
-  rule: string,
-  { from, plan }: { readonly from: string; readonly plan: PlanBuilder },
-): void {
-  if (action === "allow" || action === "ask" || action === "deny") addRules([rule], { action, from, plan });
-  else plan.leave(from, `permission: ${rule}`, `${JSON.stringify(action)} is none of allow, ask and deny`);
 }
