@@ -47,6 +47,17 @@ export function shellEnvironment(
   };
 }
 
+/** What commands see, and processes of MCP servers too. */
+export function commandVariables(
+  environment: Environment,
+  config: ConfigFile,
+): { readonly [name: string]: string } {
+  const { env } = shellEnvironment(environment, config);
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
 /**
  * Values of the config that may be secrets: headers and addresses of providers, those of proxies, variables
  * of commands.

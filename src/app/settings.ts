@@ -4,8 +4,19 @@ import type { Environment } from "./config/env.ts";
 import { loadConfigFile, loadProjectConfig } from "./config/load-config.ts";
 import { type EffectiveConfig, mergeConfig } from "./config/merge-config.ts";
 import { configPath, projectFolders, type UserPaths, userPaths } from "./config/paths.ts";
-import type { McpSources } from "./mcp/mcp-sources.ts";
 import { openTrustedProject } from "./trust/trust-file.ts";
+
+/** What the command line says of MCP servers. */
+export interface McpSources {
+  /** JSON itself, or names of files, in the order they were given. */
+  readonly configs: readonly string[];
+  /**
+   * `${NAME}` in them is text: who wrote them has put values in, and is to see none of ours. Default: false.
+   */
+  readonly isLiteral?: boolean;
+  /** Only these count. */
+  readonly strict: boolean;
+}
 
 /** Everything that is settled before a model is chosen. */
 export interface Settings {

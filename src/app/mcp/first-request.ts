@@ -1,11 +1,12 @@
+import { defined } from "../../core/base/defined.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../core/model/model.ts";
 
 /** Milliseconds after which a first request is on its way, however slow the connection is. */
 const ON_ITS_WAY_MS = 200;
 
 /**
- * The same model, which calls `start` beside its first request: once that has been sent and is being answered, or is surely on its way. What
- * `start` does can then not hold it up. `cancel` forgets it.
+ * The same model, which calls `start` beside its first request: once that is being answered, or is surely on
+ * its way, so that what `start` does cannot hold it up. `cancel` forgets it.
  */
 export function besideFirstRequest(
   model: Model,
@@ -33,8 +34,7 @@ export function besideFirstRequest(
     model: {
       provider,
       id,
-      ...(info === undefined ? {} : { info }),
-      ...(alternatives === undefined ? {} : { alternatives }),
+      ...defined({ info, alternatives }),
       stream: (request, options = {}) => {
         if (state !== "open") return model.stream(request, options);
         state = "sent";

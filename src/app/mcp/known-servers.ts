@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newUuid } from "../../core/base/ids.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
@@ -9,7 +9,10 @@ import type { UserPaths } from "../config/paths.ts";
 const VERSION = 1;
 const MAX_BYTES = 5_000_000;
 
-/** Remembers servers as files of the user's state, one a configuration. What cannot be read or written is not remembered. */
+/**
+ * Remembers servers as files of the user's state, one a configuration. What cannot be read or written is not
+ * remembered.
+ */
 export function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): KnownServers {
   const folder = join(stateFolder, "mcp", "tools");
   const pathOf = (hash: string): string => join(folder, `${hash}.json`);
@@ -29,7 +32,7 @@ export function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">
       const path = pathOf(hash);
       const draft = `${path}.${newUuid()}.tmp`;
       try {
-        if (text.length > MAX_BYTES || readIfThere(path) === text) return;
+        if (text.length > MAX_BYTES || (existsSync(path) && readFileSync(path, "utf8") === text)) return;
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
         renameSync(draft, path);
@@ -39,14 +42,6 @@ export function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">
       }
     },
   };
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
 }
 
 function serverIn(text: string): KnownServer | undefined {

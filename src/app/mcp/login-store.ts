@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord, safeParse } from "../../core/base/json.ts";
@@ -7,9 +7,13 @@ import type { HttpServer } from "../../extensions/mcp/server-definition.ts";
 import type { UserPaths } from "../config/paths.ts";
 import { changePrivateFile, readPrivateFile } from "../config/private-file.ts";
 
-/** The login for a server, in a file of the user's state that only the user can read. It counts for this name at this address alone. */
-export function loginStore({ name, url }: HttpServer, paths: Pick<UserPaths, "stateFolder">): LoginStore {
-  const path = loginFile({ name, url }, paths);
+/**
+ * The login for a server, in a file of the user's state that only the user can read. It counts for this name at
+ * this address alone.
+ */
+export function loginStore(server: HttpServer, paths: Pick<UserPaths, "stateFolder">): LoginStore {
+  const { url } = server;
+  const path = loginFile(server, paths);
   return {
     read: () => loginIn(readPrivateFile(path), url),
     change: (change) =>
@@ -28,14 +32,8 @@ export function removeLogin(server: HttpServer, paths: Pick<UserPaths, "stateFol
   return isThere;
 }
 
-function loginFile(
-  { name, url }: Pick<HttpServer, "name" | "url">,
-  { stateFolder }: Pick<UserPaths, "stateFolder">,
-): string {
-  const key = createHash("sha256")
-    .update(JSON.stringify([name, url]))
-    .digest("hex")
-    .slice(0, 32);
+function loginFile({ name, url }: HttpServer, { stateFolder }: Pick<UserPaths, "stateFolder">): string {
+  const key = hash("sha256", JSON.stringify([name, url])).slice(0, 32);
   return join(stateFolder, "mcp", "logins", `${key}.json`);
 }
 

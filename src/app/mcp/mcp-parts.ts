@@ -1,49 +1,123 @@
-import type { Clock } from "../../core/base/clock.ts";
-import type { McpHost, OpenConnection } from "../../extensions/mcp/connection.ts";
-import { McpHub } from "../../extensions/mcp/mcp-hub.ts";
+import { systemClock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
+import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { messageText } from "../../core/message/message.ts";
+import { collect } from "../../core/model/collect.ts";
+import type { Model } from "../../core/model/model.ts";
+import type { McpHost, OpenConnection, Sample } from "../../extensions/mcp/connection.ts";
+import { McpHub, type McpPrompt } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
+import type { SessionCommand } from "../coding-session/session-command.ts";
 import { networkOptions } from "../network-options.ts";
+import { commandVariables } from "../secrets.ts";
 import type { Settings } from "../settings.ts";
 import { knownServerFiles } from "./known-servers.ts";
 import { loginStore } from "./login-store.ts";
 
-export { findPromptCommand, promptCommand } from "./prompt-command.ts";
+declare const NANO_AGENT_VERSION: string;
 
-/** What {@link createMcpHub} needs. */
+/** What {@link hubFor} needs beside the settings. */
 export interface HubParts {
   readonly servers: readonly McpServerDefinition[];
-  readonly host: McpHost;
-  readonly settings: Pick<Settings, "paths" | "config" | "environment">;
-  readonly clock: Clock;
-  readonly version: string;
+  /** What servers may ask for. Default: the folder of the settings, and nothing else. */
+  readonly host?: Omit<McpHost, "environment">;
   readonly onNotice: (message: string) => void;
 }
 
-/** The servers of an agent, over files of its user. The client itself is loaded with the first start. */
-export function createMcpHub({ servers, host, settings, clock, version, onNotice }: HubParts): McpHub {
+/**
+ * MCP servers over files of their user; none is started yet, and the client itself is loaded with the first
+ * start. Close it.
+ */
+export function hubFor(settings: Settings, { servers, host, onNotice }: HubParts): McpHub {
+  const { environment, config, paths, cwd } = settings;
   return new McpHub({
     servers,
-    host,
-    clock,
+    host: { roots: [cwd], environment: () => commandVariables(environment, config.values), ...host },
+    clock: systemClock,
     onNotice,
-    known: knownServerFiles(settings.paths),
-    loadOpener: () => loadOpener({ version, clock, settings }),
-    ...(settings.config.values.mcp?.defer === false ? { defer: false } : {}),
+    known: knownServerFiles(paths),
+    loadOpener: () => loadOpener(settings),
+    ...(config.values.mcp?.defer === false ? { defer: false } : {}),
   });
 }
 
-async function loadOpener({
-  version,
-  clock,
-  settings,
-}: Pick<HubParts, "version" | "clock" | "settings">): Promise<OpenConnection> {
+async function loadOpener({ paths, config, environment }: Settings): Promise<OpenConnection> {
   const client = await import("./mcp-client.ts");
-  const { proxy } = networkOptions(settings.config.values.network, settings.environment);
-  const fetch = client.proxiedFetch(proxy);
-  const open = client.connectionOpener({ version, watcher: client.createProcessWatcher(), fetch });
+  const fetch = client.proxiedFetch(networkOptions(config.values.network, environment).proxy);
+  const watcher = client.createProcessWatcher();
+  const open = client.connectionOpener({ version: NANO_AGENT_VERSION, watcher, fetch });
   return (server, host, options) => {
     const authorization: McpHost["authorization"] = (each) =>
-      client.authorizationOf(each, { store: loginStore(each, settings.paths), clock, fetch });
+      client.authorizationOf(each, { store: loginStore(each, paths), clock: systemClock, fetch });
     return open(server, { authorization, ...host }, options);
   };
+}
+
+/**
+ * Lets MCP servers that may do so ask the model of the run. What is asked and answered is no part of the
+ * conversation.
+ */
+export function samplingWith(model: Model): Sample {
+  return async ({ system, messages, maxOutputTokens }, signal) => {
+    const request = {
+      ...defined({ system }),
+      messages: messages.map(({ role, text }) => ({ role, content: [{ type: "text", text }] }) as const),
+      maxOutputTokens,
+    };
+    const { message } = await collect(model.stream(request, { signal }));
+    return { text: messageText(message), model: `${model.provider}/${model.id}` };
+  };
+}
+
+/** The prompt of an MCP server as a command. Words are its arguments in order. */
+export function promptCommand(
+  { name, description, arguments: named }: McpPrompt,
+  hub: Pick<McpHub, "expandPrompt">,
+): SessionCommand {
+  const hint = named.map((each) => (each.required ? `[${each.name}]` : `[${each.name}?]`)).join(" ");
+  return {
+    name,
+    ...defined({ description, hint: hint === "" ? undefined : hint }),
+    expand: async (args, { signal }) => {
+      const { splitArguments } = await import("../../extensions/commands/expand-command.ts");
+      const values = valuesOf(splitArguments(args), named);
+      try {
+        const messages = await hub.expandPrompt(name, values, signal);
+        return messages.flatMap(({ content }) => content);
+      } catch (error) {
+        throw promptError(name, error, signal);
+      }
+    },
+  };
+}
+
+/** The prompt of that name, its server started for it, as a command. */
+export async function findPromptCommand(
+  name: string,
+  hub: Pick<McpHub, "findPrompt" | "expandPrompt">,
+  signal: AbortSignal,
+): Promise<SessionCommand | undefined> {
+  try {
+    const prompt = await hub.findPrompt(name, signal);
+    return prompt && promptCommand(prompt, hub);
+  } catch (error) {
+    throw promptError(name, error, signal);
+  }
+}
+
+function promptError(name: string, error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return error;
+  return new NanoAgentError("invalid_argument", `/${name} did not work: ${errorMessage(error)}`);
+}
+
+/** Each word is an argument; the last one gets what is left. */
+function valuesOf(
+  words: readonly string[],
+  names: McpPrompt["arguments"],
+): { readonly [name: string]: string } {
+  const last = names.length - 1;
+  const values = words.slice(0, last).concat(words.slice(Math.max(0, last)).join(" "));
+  return Object.fromEntries(
+    names.flatMap(({ name }, at) => (words[at] === undefined ? [] : [[name, values[at] ?? ""]])),
+  );
 }

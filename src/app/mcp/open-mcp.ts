@@ -1,4 +1,4 @@
-import { systemClock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
@@ -9,9 +9,6 @@ import type { CommandSource, SessionCommand } from "../coding-session/session-co
 import type { Settings } from "../settings.ts";
 import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
 import { besideFirstRequest } from "./first-request.ts";
-import { serverEnvironment } from "./server-environment.ts";
-
-declare const NANO_AGENT_VERSION: string;
 
 /** What {@link openMcp} needs beside the settings. */
 export interface OpenMcpOptions {
@@ -31,7 +28,10 @@ export interface OpenMcp {
   readonly hub: McpHub | undefined;
   /** Prompts that are known, as commands. */
   readonly commands: CommandSource;
-  /** The prompt of that name as a command; its server is started where it is not known. Rejects when that does not work. */
+  /**
+   * The prompt of that name as a command; its server is started where it is not known. Rejects when that does
+   * not work.
+   */
   readonly findCommand: (name: string, signal: AbortSignal) => Promise<SessionCommand | undefined>;
   /** Every server with its status, those included that cannot be used. */
   readonly statuses: () => readonly McpServerView[];
@@ -43,72 +43,48 @@ export interface OpenMcp {
   readonly killNow: () => void;
 }
 
-/** Makes the MCP servers of a run. Starts none, and loads nothing of the client where there are none. */
+/**
+ * Makes the MCP servers of a run. Starts none, and loads nothing of the client where there are none.
+ */
 export async function openMcp(settings: Settings, options: OpenMcpOptions): Promise<OpenMcp> {
-  const { servers, faults } = options.found;
-  for (const fault of faults) options.onNotice(faultText(fault));
-  if (servers.length === 0) return withoutServers(faults);
-  const { createMcpHub, findPromptCommand, promptCommand } = await import("./mcp-parts.ts");
+  const { found, roots, elicit, onNotice } = options;
+  const { servers, faults } = found;
+  for (const fault of faults) onNotice(faultText(fault));
+  const parts = servers.length === 0 ? undefined : await import("./mcp-parts.ts");
   let sampled: Model | undefined;
-  const host: McpHost = {
-    roots: options.roots,
-    environment: () => serverEnvironment(settings),
-    elicit: options.elicit,
-    sample: async (request, signal) => {
-      if (sampled === undefined) throw new Error("There is no model to ask.");
-      const { samplingWith } = await import("./sampling.ts");
-      return samplingWith(sampled)(request, signal);
-    },
+  const sample: McpHost["sample"] = async (request, signal) => {
+    if (sampled === undefined || parts === undefined) throw new Error("There is no model to ask.");
+    return parts.samplingWith(sampled)(request, signal);
   };
-  const hub = createMcpHub({
-    servers,
-    host,
-    settings,
-    clock: systemClock,
-    version: NANO_AGENT_VERSION,
-    onNotice: options.onNotice,
-  });
+  const hub = parts?.hubFor(settings, { servers, host: { roots, elicit, sample }, onNotice });
   let cancel = (): void => undefined;
   return {
-    tools: () => hub.tools(),
+    tools: () => hub?.tools() ?? [],
     hub,
-    commands: () => hub.knownPrompts().map((prompt) => promptCommand(prompt, hub)),
-    findCommand: (name, signal) => findPromptCommand(name, hub, signal),
-    statuses: () => [...faulty(faults), ...hub.statuses().map(toView)],
+    commands: () => hub?.knownPrompts().flatMap((prompt) => parts?.promptCommand(prompt, hub) ?? []) ?? [],
+    findCommand: async (name, signal) => hub && parts?.findPromptCommand(name, hub, signal),
+    statuses: () => [...faulty(faults), ...(hub?.statuses() ?? []).map(toView)],
     modelFor: (model) => {
+      if (hub === undefined) return model;
       sampled = model;
       const started = besideFirstRequest(model, () => hub.start());
       cancel = started.cancel;
       return started.model;
     },
     attach: (registry, used) => {
-      hub.attach(registry);
-      hub.revealUsed(used);
+      hub?.attach(registry);
+      hub?.revealUsed(used);
     },
     close: async () => {
       cancel();
-      await hub.close();
+      await hub?.close();
     },
-    killNow: () => hub.killNow(),
+    killNow: () => hub?.killNow(),
   };
 }
 
-function withoutServers(faults: readonly ServerFault[]): OpenMcp {
-  return {
-    tools: () => [],
-    hub: undefined,
-    commands: () => [],
-    findCommand: async () => undefined,
-    statuses: () => faulty(faults),
-    modelFor: (model) => model,
-    attach: () => undefined,
-    close: async () => undefined,
-    killNow: () => undefined,
-  };
-}
-
-function toView({ name, status, reason }: McpServerStatus): McpServerView {
-  return { name, status, ...(reason === undefined ? {} : { error: reason }) };
+function toView({ name, status, reason: error }: McpServerStatus): McpServerView {
+  return { name, status, ...defined({ error }) };
 }
 
 function faulty(faults: readonly ServerFault[]): readonly McpServerView[] {

@@ -1,7 +1,7 @@
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { configPath, currentFolder } from "../../../app/config/paths.ts";
 import { type FoundServers, faultText, findMcpServers } from "../../../app/mcp/find-servers.ts";
-import { hubFor } from "../../../app/mcp/probe-servers.ts";
+import { hubFor } from "../../../app/mcp/mcp-parts.ts";
 import { projectServersFile, saveServer } from "../../../app/mcp/saved-servers.ts";
 import { terminalLine, terminalText } from "../../../app/safe-text.ts";
 import { redactionFor } from "../../../app/secrets.ts";
