@@ -48,7 +48,7 @@ export function assertIterations(value: unknown): void {
 }
 
 const assertBudget: Check = (budget) => {
-  if (!isRecord(budget)) throw misuse("budget is no object: pass { usd, tokens or wallTimeMs }.");
+  if (!isRecord(budget)) throw misuse("budget is not an object: pass { usd, tokens or wallTimeMs }.");
   assertKnown(budget, ["usd", "tokens", "wallTimeMs"], "limit of a budget");
   for (const [name, value] of Object.entries(budget)) {
     if (value === undefined || (typeof value === "number" && value > 0)) continue;
