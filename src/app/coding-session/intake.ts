@@ -198,6 +198,6 @@ class CommandCalls {
     });
     signal.throwIfAborted();
     if (this.refusal !== undefined) throw new NanoAgentError("invalid_argument", this.refusal);
-    return typeof content === "string" ? content : textOf(content);
+    return textOf(content);
   }
 }

@@ -16,8 +16,10 @@ export class LiveRun {
   readonly #given: AbortSignal | undefined;
   readonly #onAbort = (): void => this.abort(this.#given?.reason);
   #stream: EventStream<AgentEvent> | undefined;
-  #isOver = false;
-  #hasEnd = false;
+  /** True once it has its outcome. */
+  isOver = false;
+  /** Whether one of its events says that it ended. */
+  hasEnd = false;
   /** What its user gets. */
   readonly handle: SessionRun;
 
@@ -37,16 +39,6 @@ export class LiveRun {
     return this.#outcome.promise;
   }
 
-  /** True once it has its outcome. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** Whether one of its events says that it ended. */
-  get hasEnd(): boolean {
-    return this.#hasEnd;
-  }
-
   /** What its events and its clock say by now. */
   facts(rest: Pick<OutcomeFacts, "goOn" | "wantsOutput">): OutcomeFacts {
     return {
@@ -62,16 +54,16 @@ export class LiveRun {
   }
 
   add(event: AgentEvent): void {
-    if (this.#isOver) return;
-    if (event.type === "run_end" && event.scope === undefined) this.#hasEnd = true;
+    if (this.isOver) return;
+    if (event.type === "run_end" && event.scope === undefined) this.hasEnd = true;
     this.#tally.add(event);
     this.#stream?.push(event);
   }
 
   /** Gives it its outcome; a second one is dropped. */
   settle(outcome: Outcome): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.isOver) return;
+    this.isOver = true;
     this.#given?.removeEventListener("abort", this.#onAbort);
     this.#stream?.end();
     this.#outcome.resolve(outcome);
@@ -95,7 +87,7 @@ export class LiveRun {
       },
     });
     this.#stream = stream;
-    if (this.#isOver) stream.end();
+    if (this.isOver) stream.end();
     return stream;
   }
 }

@@ -1,5 +1,6 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
+import { defined } from "../../core/base/defined.ts";
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
@@ -206,7 +207,7 @@ export class LiveSession implements CodingSession {
     return this.#beside("compact()", () =>
       this.#agent.compact({
         onEvent: (event) => this.#onEvent(event),
-        ...(instructions === undefined ? {} : { instructions }),
+        ...defined({ instructions }),
       }),
     );
   }

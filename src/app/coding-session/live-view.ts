@@ -37,30 +37,25 @@ export class LiveView {
   }
 
   apply(event: AgentEvent): void {
-    const fold = this.#fold;
-    if (fold === undefined) return;
-    fold.apply(event);
-    // It may have been a message that waited until now.
-    if (event.type === "user_message") fold.host(this.#source.host());
-    this.#tell(fold);
+    this.#change((fold) => {
+      fold.apply(event);
+      // It may have been a message that waited until now.
+      if (event.type === "user_message") fold.host(this.#source.host());
+    });
   }
 
   notice(notice: Notice): void {
-    this.#fold?.notice(notice);
-    if (this.#fold !== undefined) this.#tell(this.#fold);
+    this.#change((fold) => fold.notice(notice));
   }
 
   /** Something beside events changed. */
   changed(): void {
-    if (this.#fold === undefined) return;
-    this.#fold.host(this.#source.host());
-    this.#tell(this.#fold);
+    this.#change((fold) => fold.host(this.#source.host()));
   }
 
   /** A run ended, and no event will say so. */
   failed(outcome: Outcome): void {
-    this.#fold?.fail(outcome);
-    if (this.#fold !== undefined) this.#tell(this.#fold);
+    this.#change((fold) => fold.fail(outcome));
   }
 
   /** The conversation is another one from here on. */
@@ -84,8 +79,10 @@ export class LiveView {
     return fold;
   }
 
-  #tell(fold: ViewFold): void {
-    const change = fold.take();
+  #change(work: (fold: ViewFold) => void): void {
+    if (this.#fold === undefined) return;
+    work(this.#fold);
+    const change = this.#fold.take();
     if (change.items.length > 0 || change.rest) this.#listeners.call(change);
   }
 }

@@ -1,4 +1,5 @@
 import type { Agent } from "../../agent/agent.ts";
+import { defined } from "../../core/base/defined.ts";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import { EFFORTS, parseModelName } from "../../providers/model-name.ts";
@@ -8,50 +9,52 @@ import type { ModelView } from "./coding-session.ts";
 import type { ModelReason, Notice } from "./notice.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 
+interface ChosenModel {
+  readonly model: Model;
+  readonly effort: Effort | undefined;
+  readonly why: ModelReason;
+  readonly source?: string;
+  /** Whether the effort is one that the name of the model says, and the model sees to it itself. */
+  readonly isNamed: boolean;
+}
+
 /** The model of a session: which it is, why, and how it is changed. */
 export class ModelControl {
   readonly #composed: ComposedAgent;
   readonly #agent: () => Agent;
-  #model: Model;
-  #effort: Effort | undefined;
-  #why: ModelReason;
-  #source: string | undefined;
-  /** Whether the effort is one that the name of the model says, and the model sees to it itself. */
-  #isNamed = true;
+  #chosen: ChosenModel;
 
   constructor(composed: ComposedAgent, agent: () => Agent) {
+    const { effort, modelWhy } = composed;
     this.#composed = composed;
     this.#agent = agent;
-    this.#model = composed.agent.model;
-    this.#effort = composed.effort;
-    this.#why = composed.modelWhy.why;
-    this.#source = composed.modelWhy.source;
+    this.#chosen = { model: composed.agent.model, effort, ...modelWhy, isNamed: true };
   }
 
   get effort(): Effort | undefined {
-    return this.#effort;
+    return this.#chosen.effort;
   }
 
   /** `provider/id`. */
   get name(): string {
-    return `${this.#model.provider}/${this.#model.id}`;
+    const { provider, id } = this.#chosen.model;
+    return `${provider}/${id}`;
   }
 
   get view(): ModelView {
-    const { name } = this;
-    const windowTokens = this.#model.info?.contextWindow;
-    const source = this.#source === undefined ? {} : { source: this.#source };
-    return { name, why: this.#why, ...source, ...(windowTokens === undefined ? {} : { windowTokens }) };
+    const { model, why, source } = this.#chosen;
+    return { name: this.name, why, ...defined({ source, windowTokens: model.info?.contextWindow }) };
   }
 
   get notice(): Notice {
-    const source = this.#source === undefined ? {} : { source: this.#source };
-    return { level: "info", code: "model_chosen", model: this.name, why: this.#why, ...source };
+    const { why, source } = this.#chosen;
+    return { level: "info", code: "model_chosen", model: this.name, why, ...defined({ source }) };
   }
 
   /** What an agent of the session is made with. */
   get choice(): { readonly model: Model; readonly effort: Effort | undefined } {
-    return { model: this.#model, effort: this.#isNamed ? undefined : this.#effort };
+    const { model, effort, isNamed } = this.#chosen;
+    return { model, effort: isNamed ? undefined : effort };
   }
 
   /**
@@ -59,14 +62,11 @@ export class ModelControl {
    * there is one.
    */
   async resume({ newestOf }: OpenSession, notices: NoticeBoard): Promise<boolean> {
-    const change = this.#why === "flag" ? undefined : newestOf("model_change");
+    const change = this.#chosen.why === "flag" ? undefined : newestOf("model_change");
     if (change === undefined || change.model === this.name) return false;
     try {
-      this.#model = await this.#composed.openModel(change.model);
-      this.#effort = change.effort;
-      this.#isNamed = false;
-      this.#why = "resumed";
-      this.#source = undefined;
+      const model = await this.#composed.openModel(change.model);
+      this.#chosen = { model, effort: change.effort, why: "resumed", isNamed: false };
       return true;
     } catch (error) {
       const message = `The session was working with ${change.model}, which cannot be used now: ${errorMessage(error)}`;
@@ -76,30 +76,19 @@ export class ModelControl {
   }
 
   async setModel(name: string): Promise<void> {
-    const { provider, id, effort } = parseModelName(name);
+    const { provider, id, effort = this.#chosen.effort } = parseModelName(name);
     const model = await this.#composed.openModel(`${provider}/${id}`);
-    const chosen = effort ?? this.#effort;
-    await this.#agent().setModel(model, { effort: chosen });
-    this.#model = model;
-    this.#effort = chosen;
-    this.#isNamed = false;
-    this.#why = "flag";
-    this.#source = undefined;
+    await this.#agent().setModel(model, { effort });
+    this.#chosen = { model, effort, why: "flag", isNamed: false };
   }
 
   /** Another model for one message; the function returned takes it back. */
   async lend(name: string): Promise<() => Promise<void>> {
-    const before = { model: this.#model, effort: this.#effort, why: this.#why, source: this.#source };
-    const { effort } = this.choice;
-    const isNamed = this.#isNamed;
+    const [before, { model, effort }] = [this.#chosen, this.choice];
     await this.setModel(name);
     return async () => {
-      await this.#agent().setModel(before.model, { effort });
-      this.#model = before.model;
-      this.#effort = before.effort;
-      this.#why = before.why;
-      this.#source = before.source;
-      this.#isNamed = isNamed;
+      await this.#agent().setModel(model, { effort });
+      this.#chosen = before;
     };
   }
 
@@ -109,11 +98,10 @@ export class ModelControl {
         "invalid_argument",
         `${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`,
       );
-    const hasNamed = this.#isNamed && this.#effort !== undefined;
-    const model = hasNamed ? await this.#composed.openModel(this.name) : this.#model;
+    const { isNamed, effort: named } = this.#chosen;
+    const hasNamed = isNamed && named !== undefined;
+    const model = hasNamed ? await this.#composed.openModel(this.name) : this.#chosen.model;
     await this.#agent().setModel(model, { effort });
-    this.#model = model;
-    this.#isNamed = false;
-    this.#effort = effort;
+    this.#chosen = { ...this.#chosen, model, effort, isNamed: false };
   }
 }

@@ -5,17 +5,13 @@ import type { Notice, OnNotice } from "./notice.ts";
 /** The notices of a session, secrets taken out. */
 export class NoticeBoard {
   readonly #redact: Redaction | undefined;
-  readonly #list: Notice[] = [];
+  readonly list: Notice[] = [];
   // There is nobody left to tell that telling failed.
-  readonly #listeners = new Listeners<[notice: Notice]>((error) => this.#list.push(fault(error)));
+  readonly #listeners = new Listeners<[notice: Notice]>((error) => this.list.push(fault(error)));
 
   constructor(redact: Redaction | undefined, listener: OnNotice | undefined) {
     this.#redact = redact;
     if (listener !== undefined) this.#listeners.add(listener);
-  }
-
-  get list(): readonly Notice[] {
-    return this.#list;
   }
 
   listen(listener: OnNotice): () => void {
@@ -27,7 +23,7 @@ export class NoticeBoard {
       this.#redact !== undefined && "message" in notice
         ? { ...notice, message: this.#redact.text(notice.message) }
         : notice;
-    this.#list.push(shown);
+    this.list.push(shown);
     this.#listeners.call(shown);
   }
 }

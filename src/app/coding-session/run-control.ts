@@ -2,6 +2,7 @@ import type { Agent } from "../../agent/agent.ts";
 import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
+import { defined } from "../../core/base/defined.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
@@ -9,7 +10,7 @@ import { textOf } from "../../core/message/message.ts";
 import type { ComposedAgent } from "../compose.ts";
 import { withGoneFolder } from "../config/paths.ts";
 import type { SendOptions } from "./coding-session.ts";
-import { type TakenIn, takeIn } from "./intake.ts";
+import { type IntakeOptions, type TakenIn, takeIn } from "./intake.ts";
 import { LiveRun } from "./live-run.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Question, QuestionReply } from "./question.ts";
@@ -34,8 +35,7 @@ export interface RunControlOptions {
   readonly isBlocked: () => boolean;
   /** Whether a text begins with the name of a command. */
   readonly isCommand: (text: string) => boolean;
-  /** Another model for one message; the function it resolves to takes it back. */
-  readonly lendModel: (name: string) => Promise<() => Promise<void>>;
+  readonly lendModel: IntakeOptions["lendModel"];
 }
 
 /** Endings after which the messages that wait go out by themselves. */
@@ -63,8 +63,9 @@ export class RunControl {
   readonly queue: WaitingMessages;
   readonly #options: RunControlOptions;
   #run: LiveRun | undefined;
-  #lastOutcome: Outcome | undefined;
-  #isStopping = false;
+  /** How the newest run ended. */
+  lastOutcome: Outcome | undefined;
+  isStopping = false;
   #approvals: { [callId: string]: ApprovalAnswer } = {};
 
   constructor(options: RunControlOptions) {
@@ -80,16 +81,8 @@ export class RunControl {
     });
   }
 
-  get lastOutcome(): Outcome | undefined {
-    return this.#lastOutcome;
-  }
-
   get isRunning(): boolean {
     return this.#run !== undefined;
-  }
-
-  get isStopping(): boolean {
-    return this.#isStopping;
   }
 
   /** Who is asked: nobody, unless somebody listens. */
@@ -103,7 +96,7 @@ export class RunControl {
     const run = new LiveRun(begun.options?.signal);
     this.#run = run;
     void run.outcome.then((outcome) => {
-      this.#lastOutcome = outcome;
+      this.lastOutcome = outcome;
       if (!run.hasEnd) this.#options.onFailure(outcome);
     });
     void this.#perform(run, begun);
@@ -131,7 +124,7 @@ export class RunControl {
     const run = this.#run;
     if (run === undefined) return;
     this.queue.hold();
-    this.#isStopping = true;
+    this.isStopping = true;
     this.#options.onChange();
     run.abort(new NanoAgentError("aborted", reason));
     await run.outcome;
@@ -141,12 +134,8 @@ export class RunControl {
   sendWaiting(): void {
     const { agent, isBlocked } = this.#options;
     if (this.#run !== undefined || isBlocked()) return;
-    if (agent().pendingSteering.length > 0) {
-      this.start({});
-      return;
-    }
-    const input = this.queue.next();
-    if (input !== undefined) this.start({ input });
+    const input = agent().pendingSteering.length > 0 ? undefined : this.queue.next();
+    if (input !== undefined || agent().pendingSteering.length > 0) this.start({ input });
   }
 
   /** Takes an answer to a question of an earlier process. The run goes on when the last one is answered. */
@@ -189,8 +178,7 @@ export class RunControl {
       const settled = await this.#answered(taken, {
         ...told,
         ...approver,
-        ...(schema === undefined ? {} : { schema }),
-        ...(approvals === undefined ? {} : { approvals }),
+        ...defined({ schema, approvals }),
       });
       for (const release of releases.splice(0)) await release();
       this.#end(run, () => run.settle(settled(facts())));
@@ -209,7 +197,7 @@ export class RunControl {
   /** A run is over before its outcome is known: who awaits it may send the next message. */
   #end(run: LiveRun, settle: () => void): void {
     if (this.#run === run) this.#run = undefined;
-    this.#isStopping = false;
+    this.isStopping = false;
     settle();
     this.#options.onChange();
   }
@@ -227,8 +215,7 @@ export class RunControl {
     const { approvals: _approvals, ...again } = options;
     const most = parts.settings.config.values.maxTurns ?? Number.POSITIVE_INFINITY;
     let left = most - result.iterations;
-    for (let count = 0; count < MAX_STOP_BLOCKS; count++) {
-      if (hooks?.hasStop !== true) break;
+    for (let count = 0; count < MAX_STOP_BLOCKS && hooks?.hasStop === true; count++) {
       if (!GOES_ON.has(result.stopReason) || left < 1 || options.signal.aborted) break;
       const reason = await hooks.stop(count > 0, options.signal);
       if (reason === undefined || options.signal.aborted) break;
@@ -254,11 +241,8 @@ export class RunControl {
   }
 
   #wait(content: string | readonly UserBlock[]): string {
-    if (typeof content === "string") return this.queue.add(content);
-    return this.queue.add(
-      textOf(content),
-      content.filter((block) => block.type === "image"),
-    );
+    const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
+    return this.queue.add(textOf(content), images);
   }
 
   #outcomeFacts(wantsOutput: boolean): { readonly wantsOutput: boolean; readonly goOn: string | undefined } {
@@ -274,8 +258,8 @@ function approvalOf(reply: QuestionReply): ApprovalAnswer {
   const { choice, reason } = reply;
   return {
     approved: choice === "once",
-    ...(reason === undefined ? {} : { reason: `the user said: ${reason}` }),
-    ...(choice === "stop" ? { stop: true } : {}),
+    ...(reason !== undefined && { reason: `the user said: ${reason}` }),
+    ...(choice === "stop" && { stop: true }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import { inTime } from "../../core/base/in-time.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -12,16 +13,9 @@ import type { SessionCommand } from "../coding-session/session-command.ts";
 
 /** A command of a file. */
 export function fileCommand(file: CommandFile): SessionCommand {
-  const { name, description, argumentHint, allowedTools, model, agent } = file;
-  return {
-    name,
-    description,
-    ...(argumentHint === undefined ? {} : { hint: argumentHint }),
-    allowedTools,
-    ...(model === undefined ? {} : { model }),
-    ...(agent === undefined ? {} : { agent }),
-    expand: (args, use) => expandCommand(file, args, use),
-  };
+  const { name, description, argumentHint: hint, allowedTools, model, agent } = file;
+  const expand: SessionCommand["expand"] = (args, use) => expandCommand(file, args, use);
+  return { name, description, allowedTools, expand, ...defined({ hint, model, agent }) };
 }
 
 /** Time a command of an extension gets: long enough for what a person waits for. */
@@ -39,7 +33,7 @@ export function extensionCommand(
   return {
     name,
     description,
-    ...(argumentHint === undefined ? {} : { hint: argumentHint }),
+    ...defined({ hint: argumentHint }),
     expand: async (args, { sessionId, signal, notify }) => {
       const prompt: unknown = await called(signal, (either) =>
         run(args, { cwd, sessionId, signal: either, notify }),
@@ -74,7 +68,7 @@ export function skillCommand(skill: Skill, isTrusted: IsTrusted): SessionCommand
     description: skill.description,
     expand: async (args) => {
       const { content, isError } = await loadSkill({ name: skill.name, arguments: args }, [skill], isTrusted);
-      const text = typeof content === "string" ? content : textOf(content);
+      const text = textOf(content);
       if (isError === true) throw new NanoAgentError("invalid_argument", text);
       return text;
     },

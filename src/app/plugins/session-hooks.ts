@@ -42,7 +42,6 @@ export interface SubmitVerdict {
   readonly context: readonly string[];
 }
 
-/** What of an agent hooks stand around: the gate, who is asked, and what makes room. */
 type Call = Pick<ActingArguments, "callId" | "name"> & { readonly parentCallId?: string };
 
 /** Milliseconds the end of a session waits for its hooks. */
@@ -51,26 +50,22 @@ const MAX_END_MS = 10_000;
 const IDLE_MS = 60_000;
 
 /**
- * Hooks at the events of a session. A hook can tighten what the rules say; its allow answers only what no rule and no protected place
- * speaks of. None of the methods rejects: a hook that fails is told and changes nothing.
+ * Hooks at the events of a session. A hook can tighten what the rules say; its allow answers only what no rule
+ * and no protected place speaks of. None of the methods rejects: a hook that fails is told and changes nothing.
  */
 export class SessionHooks {
   readonly #options: SessionHooksOptions;
   readonly #calls = new Map<string, CallState>();
   readonly #closing = new AbortController();
-  #mode: PermissionMode;
+  /** The permission mode, as hooks are told it. */
+  mode: PermissionMode;
   #started: Promise<HookVerdict> | undefined;
   #signal: AbortSignal = this.#closing.signal;
   #idle = new AbortController();
 
   constructor(options: SessionHooksOptions) {
     this.#options = options;
-    this.#mode = options.mode;
-  }
-
-  /** The permission mode, as hooks are told it. */
-  get mode(): PermissionMode {
-    return this.#mode;
+    this.mode = options.mode;
   }
 
   /** Ends hooks together with what `signal` stands for, from now on. */
@@ -122,7 +117,7 @@ export class SessionHooks {
         return decision;
       },
       setMode: (mode) => {
-        this.#mode = mode;
+        this.mode = mode;
         gate.setMode(mode);
       },
     };
@@ -134,7 +129,7 @@ export class SessionHooks {
       const { callId, name, input, decision } = request;
       const said = await this.#fire("PermissionRequest", {
         name,
-        fields: { ...this.#callFields({ callId, name, input }) },
+        fields: this.#callFields({ callId, name, input }),
       });
       const answered = said.decision;
       if (answered === "deny") return { approved: false, reason: refusal(said) };
@@ -154,13 +149,10 @@ export class SessionHooks {
       isNeeded: (context) => compactor.isNeeded(context),
       preview: (context) => compactor.preview(context),
       compact: async (task) => {
-        const trigger = task.reason === "manual" ? "manual" : "auto";
-        const instructions = task.instructions ?? "";
-        await this.#fire("PreCompact", {
-          name: trigger,
-          fields: { trigger, custom_instructions: instructions },
-          signal: task.signal,
-        });
+        const { reason, instructions = "", signal } = task;
+        const trigger = reason === "manual" ? "manual" : "auto";
+        const fields = { trigger, custom_instructions: instructions };
+        await this.#fire("PreCompact", { name: trigger, fields, signal });
         return compactor.compact(task);
       },
     };
@@ -206,11 +198,8 @@ export class SessionHooks {
     const fields = this.#callFields(call);
     const verdict = await this.#fire("PreToolUse", { name, fields });
     this.#calls.set(keyOf(call), { name, verdict, isPermitted: false });
-    if (verdict.stop !== undefined) {
-      this.#options.onNotice(verdict.stop);
-      agent.stop(verdict.stop);
-      return { ...call, refuse: verdict.stop };
-    }
+    if (verdict.stop !== undefined) this.#stopAgent(agent, verdict.stop);
+    if (verdict.stop !== undefined) return { ...call, refuse: verdict.stop };
     if (verdict.decision === "deny") return { ...call, refuse: refusal(verdict) };
     if (verdict.updatedInput === undefined) return undefined;
     return { ...call, input: this.#ownInput(name, input, verdict.updatedInput) };
@@ -225,30 +214,32 @@ export class SessionHooks {
     this.#calls.delete(keyOf(call));
     // What did not run has nothing to look at.
     if (state?.isPermitted === false) return undefined;
-    const { name } = call;
+    const { name, callId, input } = call;
     const fields = { ...this.#callFields(call), tool_response: this.#response(call, result) };
+    const task = {
+      tool_use_id: callId,
+      ...(typeof input["agent"] === "string" && { agent_type: input["agent"] }),
+    };
     const said = await this.#fire("PostToolUse", { name, fields });
-    const ended =
-      name === "task" ? await this.#fire("SubagentStop", { fields: taskFields(call) }) : undefined;
+    const ended = name === "task" ? await this.#fire("SubagentStop", { fields: task }) : undefined;
     const stop = said.stop ?? ended?.stop;
-    if (stop !== undefined) {
-      this.#options.onNotice(stop);
-      agent.stop(stop);
-    }
+    if (stop !== undefined) this.#stopAgent(agent, stop);
     const added = [said, ended].flatMap((verdict) => (verdict === undefined ? [] : remarks(verdict)));
     return added.length === 0 ? undefined : withText(result, added.join("\n\n"));
+  }
+
+  #stopAgent(agent: HookedAgent, reason: string): void {
+    this.#options.onNotice(reason);
+    agent.stop(reason);
   }
 
   #decided(request: GateRequest, decision: GateDecision): GateDecision {
     const state = this.#calls.get(keyOf(request));
     if (state === undefined || state.name !== request.name) return decision;
     const { decision: said, by = "a hook", updatedBy, updatedInput, reason } = state.verdict;
+    const asks = reason ?? `the hook ${by} wants it to be asked about`;
     if (said === "ask" && decision.action === "allow")
-      return {
-        action: "ask",
-        code: "hook_asks",
-        reason: reason ?? `the hook ${by} wants it to be asked about`,
-      };
+      return { action: "ask", code: "hook_asks", reason: asks };
     // A hook that allowed other arguments than those there are now has not allowed the call.
     const isMeant = updatedInput === undefined || updatedBy === by;
     if (said === "allow" && isMeant && isOpen(decision))
@@ -262,19 +253,15 @@ export class SessionHooks {
     return verdict;
   }
 
-  #callFields({ callId, name, input }: Pick<ActingArguments, "callId" | "name" | "input">): {
-    readonly [key: string]: Json | undefined;
-  } {
+  #callFields({ callId, name, input }: Pick<ActingArguments, "callId" | "name" | "input">): Fields {
     return { tool_name: name, tool_input: this.#fieldInput(name, input), tool_use_id: callId };
   }
 
-  /** Arguments as hooks of the field look for them: the path of a file stands in `file_path` too, from the root. */
-  #fieldInput(name: string, input: ActingArguments["input"]): { readonly [key: string]: Json | undefined } {
+  /** Arguments as hooks of the field look for them: a path stands in `file_path` too, from the root. */
+  #fieldInput(name: string, input: ActingArguments["input"]): Fields {
     const { path } = input;
-    const given = input as { readonly [key: string]: Json | undefined };
-    return FILE_TOOLS.has(name) && typeof path === "string"
-      ? { ...given, file_path: this.#absolute(path) }
-      : given;
+    const isFile = FILE_TOOLS.has(name) && typeof path === "string";
+    return { ...(input as Fields), ...(isFile && { file_path: this.#absolute(path) }) };
   }
 
   /** The arguments a hook wants, as the tool takes them. */
@@ -296,17 +283,20 @@ export class SessionHooks {
   }
 
   #response({ name, input }: ActingArguments, { content, isError = false }: ToolResult): Json {
-    const text = typeof content === "string" ? content : textOf(content);
+    const text = textOf(content);
     const { path } = input;
+    const isFile = FILE_TOOLS.has(name) && typeof path === "string";
     return {
       content: text,
       is_error: isError,
       success: !isError,
-      ...(FILE_TOOLS.has(name) && typeof path === "string" ? { filePath: this.#absolute(path) } : {}),
-      ...(name === "bash" ? { stdout: text } : {}),
+      ...(isFile && { filePath: this.#absolute(path) }),
+      ...(name === "bash" && { stdout: text }),
     };
   }
 }
+
+type Fields = { readonly [key: string]: Json | undefined };
 
 const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
 
@@ -327,11 +317,6 @@ function refusal({ reason, by = "a hook" }: HookVerdict): string {
 function remarks(verdict: HookVerdict): readonly string[] {
   const blocked = verdict.decision === "deny" ? [`A hook says: ${refusal(verdict)}`] : [];
   return [...blocked, ...verdict.context];
-}
-
-function taskFields({ callId, input }: ActingArguments): { readonly [key: string]: Json | undefined } {
-  const { agent } = input;
-  return { tool_use_id: callId, ...(typeof agent === "string" ? { agent_type: agent } : {}) };
 }
 
 function withText(result: ToolResult, text: string): ToolResult {
