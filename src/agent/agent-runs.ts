@@ -37,21 +37,17 @@ export interface RunHost {
   readonly session: AgentSession;
   readonly steering: SteeringQueue;
   readonly plugins: readonly RunPlugin[];
-  /** Hooks of the agent itself. */
   readonly hooks: HookRegistry;
   /** Those of its class and of what that extends, the base first. */
   readonly classHooks: () => readonly HookRegistry[];
-  /** The tool a run must end with, given the schema of the value wanted. */
   readonly finishToolFor: (schema: CompiledSchema | undefined) => Tool | undefined;
   readonly conduct: (run: RunContext) => Promise<RunResult>;
 }
 
-/** Calls without a model that are at work at the same time. */
 const MAX_CALLS = 64;
 
 /** What an agent has at hand of the run at work: what stops it, and where it is published. */
 export class ActiveRun {
-  /** Publishes an event of the run. */
   emit: (event: AgentEvent) => void = () => undefined;
   readonly #linked: LinkedController;
   #wallTime: AbortController | undefined;
@@ -65,7 +61,6 @@ export class ActiveRun {
     return this.#linked.controller.signal;
   }
 
-  /** Whether it was let go of. */
   get isReleased(): boolean {
     return this.#isReleased;
   }
@@ -112,7 +107,6 @@ export class AgentRuns {
     this.#host = host;
   }
 
-  /** The run at work. */
   get current(): ActiveRun | undefined {
     return this.#current;
   }
@@ -122,7 +116,6 @@ export class AgentRuns {
     return this.#host.session.recorder(this.#current?.emit);
   }
 
-  /** Throws `invalid_argument` while a run is at work. */
   assertIdle(what: string): void {
     if (this.#current === undefined) return;
     throw new NanoAgentError("invalid_argument", `${what} while a run is at work: stop() it first.`);
@@ -175,7 +168,6 @@ export class AgentRuns {
     }
   }
 
-  /** What compacting the conversation now would do. */
   async previewCompaction(): Promise<CompactionPreview> {
     const { session, options } = this.#host;
     await session.begin();
@@ -183,7 +175,6 @@ export class AgentRuns {
     return previewCompaction(this.#context({}, { active, publish: NOBODY }), options().compaction);
   }
 
-  /** Compacts the conversation now. */
   async compact(options: CompactOptions): Promise<CompactionEntry | undefined> {
     this.assertIdle("compact()");
     const active = new ActiveRun(linkController(options.signal));

@@ -18,7 +18,6 @@ export interface RunPorts
     "choice" | "journal" | "state" | "signal" | "plugins" | "failure" | "takeSteering" | "emit" | "isReleased"
   > {
   readonly tools: ToolRegistry;
-  /** The tool that must end the run. */
   readonly finish: Tool | undefined;
   /** Milliseconds the run has taken before it goes on. */
   readonly workedMs: number;

@@ -25,7 +25,6 @@ export class SteeringQueue {
     return this.#waiting.length === 0;
   }
 
-  /** Adds a message and returns its id. */
   add(content: readonly UserBlock[]): string {
     const id = this.#newId("steering");
     this.#waiting.push({ id, content });

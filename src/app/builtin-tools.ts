@@ -33,11 +33,9 @@ export interface BuiltinToolsOptions {
   readonly settings: Pick<Settings, "paths" | "config" | "environment">;
   /** What commands see, and what confines them. */
   readonly shell: ShellOptions;
-  /** What text files go through. */
   readonly files?: FilePort | undefined;
   /** Folders of the project: programs in them are not used for searching. */
   readonly workspace: readonly string[];
-  /** What the permission layer tells the file tools. */
   readonly guard: FileGuard;
 }
 

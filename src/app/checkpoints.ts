@@ -23,7 +23,6 @@ export interface Checkpoints extends Checkpointer {
 /** What {@link openCheckpoints} works with. */
 export interface CheckpointsOptions {
   readonly settings: Settings;
-  /** The folders of the workspace. */
   readonly roots: readonly string[];
   readonly session: OpenSession;
   readonly onNotice: (message: string) => void;

@@ -15,12 +15,9 @@ import { extensionTrust } from "./trust/extension-trust.ts";
 /** What {@link composeExtensions} works with. */
 export interface ComposeExtensionsOptions {
   readonly settings: Settings;
-  /** The built-in tools. */
   readonly tools: readonly Tool[];
   readonly instructions: readonly Instructions[];
-  /** The limits of commands, when they are confined. */
   readonly sandbox: string | undefined;
-  /** Opens a model by its name. */
   readonly openModel: (name: string) => Promise<Model>;
   readonly onNotice: OnNotice;
 }
@@ -29,12 +26,10 @@ export interface ComposeExtensionsOptions {
 export interface ComposedExtensions {
   /** The built-in tools, `task`, and where there are skills `skill`. */
   readonly tools: readonly Tool[];
-  /** Names of the subagents and of the skills. */
   readonly agents: readonly string[];
   readonly skills: readonly string[];
   /** Folders of skills: what they speak of must be readable. */
   readonly readable: readonly string[];
-  /** The skills as commands. */
   readonly commands: CommandSource;
 }
 

@@ -15,17 +15,15 @@ export interface ComposePermissionOptions
   extends Pick<PermissionGateOptions, "known" | "workspace" | "guard" | "readable"> {
   /** Names of tools that may run whatever the settings say. */
   readonly allowed: readonly string[];
-  /** Asks a person what no rule decides. */
   readonly approval: ApprovalPrompt;
-  /** Whether there is somebody to ask now. */
   readonly isAttended: () => boolean;
-  /** What stands around the gate and who is asked. */
   readonly hooks: Pick<SessionHooks, "gate" | "approver"> | undefined;
 }
 
 /** Who decides about calls, and who asks a person where that is open. */
 export interface ComposedPermission {
   readonly permission: PermissionGate;
+  /** Asks a person: for runs that are attended. */
   readonly approve: Approver;
   /**
    * Allows what rules describe until the function returned is called. Throws `invalid_config` for a text that

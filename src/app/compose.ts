@@ -1,13 +1,11 @@
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import type { Approver } from "../core/agent/gate.ts";
 import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Budget } from "../core/model/ledger.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { isOffered } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
-import type { Elicit } from "../extensions/mcp/connection.ts";
 import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
@@ -16,10 +14,10 @@ import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
-import type { SessionPorts } from "./coding-session/coding-session.ts";
+import type { CodingSessionOptions } from "./coding-session/coding-session.ts";
 import { about, type OnNotice } from "./coding-session/notice.ts";
 import { commandsOf, type SessionCommand } from "./coding-session/session-command.ts";
-import { composeExtensions } from "./compose-extensions.ts";
+import { type ComposedExtensions, composeExtensions } from "./compose-extensions.ts";
 import { type ComposedPermission, composePermission } from "./compose-permission.ts";
 import type { ConfigFile, PatternName } from "./config/config-schema.ts";
 import { parseDuration } from "./config/duration.ts";
@@ -29,43 +27,31 @@ import { readInstructions } from "./instructions.ts";
 import { endLeftRunning } from "./left-running.ts";
 import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
 import { type OpenMcp, openMcp } from "./mcp/open-mcp.ts";
-import { chooseModel, type ModelChoice, type ModelChoiceOptions } from "./model-choice.ts";
+import { chooseModel, type ModelChoice } from "./model-choice.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { type OpenMemory, openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { OpenSession } from "./open-session.ts";
-import type { PermissionGate } from "./permission-gate.ts";
 import type { OpenHooksOptions } from "./plugins/open-hooks.ts";
-import { openPlugins } from "./plugins/open-plugins.ts";
+import { openPlugins, type Plugins } from "./plugins/open-plugins.ts";
 import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
 
 /** What an agent is composed from beside its settings. */
-export interface ComposeOptions {
+export interface ComposeOptions
+  extends Pick<CodingSessionOptions, "addDirs" | "acceptServer" | "tools" | "ports" | "elicit"> {
   readonly settings: Settings;
-  /** Folders beside the working folder that count as the workspace. */
-  readonly addDirs?: readonly string[];
   /** Opens the session the agent goes on from. Called last, when nothing else can fail. */
   readonly openSession: () => Promise<OpenSession>;
   /** That session, once it is open. */
   readonly opened: () => OpenSession | undefined;
-  /** Whether this run may use the long-term memory its user has configured. Default false. */
-  readonly remembers?: boolean;
+  /** Whether this run may use the long-term memory its user has configured. */
+  readonly remembers: boolean;
   /** Used instead of the model the settings name. */
-  readonly model?: Model | undefined;
-  /**
-   * Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not.
-   */
-  readonly acceptServer?: ModelChoiceOptions["accept"];
-  /** Tools beside the built-in ones. */
-  readonly tools?: readonly Tool[];
-  /** What files and commands go through instead of the system. */
-  readonly ports?: SessionPorts | undefined;
+  readonly model: Model | undefined;
   /** Asks a person what no rule decides; see {@link ComposedAgent.approve}. */
   readonly approval: ApprovalPrompt;
-  /** Asks a person what an MCP server wants to know; without it such questions are refused. */
-  readonly elicit?: Elicit | undefined;
   /** Whether there is somebody to ask now. */
   readonly isAttended: () => boolean;
   readonly onNotice: OnNotice;
@@ -78,7 +64,11 @@ export interface ModelAndEffort {
 }
 
 /** A terminal agent, ready to run. */
-export interface ComposedAgent {
+export interface ComposedAgent
+  extends ComposedPermission,
+    Pick<ComposedExtensions, "agents" | "skills">,
+    Pick<Plugins, "status">,
+    Omit<BuiltinTools, "tools"> {
   readonly agent: Agent;
   readonly session: OpenSession;
   /**
@@ -91,39 +81,20 @@ export interface ComposedAgent {
   readonly effort: Effort | undefined;
   /** Opens a model by its name, `provider/id[:effort]`. */
   readonly openModel: (name: string) => Promise<Model>;
-  /** Asks a person: for runs that are attended. */
-  readonly approve: Approver;
-  /** {@link ComposedPermission.lendRules} */
-  readonly lendRules: ComposedPermission["lendRules"];
   /** Hooks of the settings and of extensions; absent where there are none. */
   readonly hooks: SessionHooks | undefined;
   /** What a message may begin with. */
   readonly commands: () => readonly SessionCommand[];
-  /** Texts of extensions for the status line. */
-  readonly status: () => readonly string[];
-  readonly permission: PermissionGate;
   readonly systemPrompt: string;
   readonly checkpoints: Checkpoints | undefined;
   readonly toolNames: readonly string[];
-  /** Names of the subagents and of the skills. */
-  readonly agents: readonly string[];
-  readonly skills: readonly string[];
   readonly mcp: Pick<OpenMcp, "hub" | "statuses" | "findCommand">;
-  /** Whether commands are confined. */
-  readonly sandbox: "on" | "off";
-  /** Does ahead, while the first answer is awaited, what the first calls would wait for. Never rejects. */
-  readonly prepare: () => Promise<void>;
+  readonly sandbox: Confinement["sandbox"];
   /**
    * Removes what killed runs left half written in the workspace, as far as a bounded look finds it. Never
    * rejects.
    */
   readonly tidy: () => Promise<void>;
-  /** Runs what a person typed, without asking anybody. */
-  readonly runShell: BuiltinTools["runShell"];
-  /** Ends everything the agent's tools started. */
-  readonly dispose: () => Promise<void>;
-  /** The same at once, for the moment before the process ends. */
-  readonly killNow: () => void;
 }
 
 /**
@@ -153,7 +124,7 @@ async function composeConfined(
   const { settings, builtin, plugins, hooks, ...parts } = await openParts(options, confined);
   const { cwd, environment, paths } = settings;
   const config = settings.config.values;
-  const memory = await openMemory(options.remembers === true ? config : {}, paths, about("memory", onNotice));
+  const memory = await openMemory(options.remembers ? config : {}, paths, about("memory", onNotice));
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const warn = about("setting", onNotice);
   const pauses = new RatePauses();

@@ -13,7 +13,6 @@ export interface Confinement {
   readonly workspace: readonly string[];
   readonly shell: ShellOptions;
   readonly redact: Redaction | undefined;
-  /** Whether commands run in a sandbox. */
   readonly sandbox: "on" | "off";
   /** The limits of the sandbox in one line, for the model. */
   readonly limits: string | undefined;
@@ -24,7 +23,6 @@ export interface Confinement {
 /** What {@link confine} needs. */
 export interface ConfineOptions {
   readonly settings: Settings;
-  /** Folders beside the working folder that count as the workspace. */
   readonly addDirs?: readonly string[];
   /** Whose values are secrets too. */
   readonly servers?: readonly McpServerDefinition[];

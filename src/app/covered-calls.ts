@@ -1,6 +1,5 @@
 import type { ToolInput } from "../core/message/block.ts";
 
-/** What was decided about a command. */
 interface CallAndVerdict {
   /** Rules alone allow it: nobody saw it. */
   readonly isCovered: boolean;

@@ -25,7 +25,6 @@ export interface Extensions {
 
 /** What {@link findExtensions} works with. */
 export interface FindExtensionsOptions {
-  /** The tools subagents may be given. */
   readonly tools: readonly Tool[];
   /** Default: nothing that a project brings may act. */
   readonly isTrusted?: IsTrusted | undefined;

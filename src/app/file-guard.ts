@@ -14,12 +14,10 @@ const MAX_PLACES = 50_000;
  * searching does not show.
  */
 export class FileGuard {
-  /** The commands that rules alone allow. */
   readonly covered: CoveredCalls = new CoveredCalls();
   readonly #places = new Map<string, string>();
   #hides: ((path: string) => boolean) | undefined;
 
-  /** Notes the place a call was judged by. */
   note({ callId, sessionId, input }: GateRequest, place: string): void {
     const path = input["path"];
     this.#places.set(keyOf({ callId, sessionId, path: typeof path === "string" ? path : "." }), place);

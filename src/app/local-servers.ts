@@ -100,7 +100,6 @@ export async function localModelFacts(name: string, options: LocalServerOptions)
   return facts ?? {};
 }
 
-/** What a look at servers came to. */
 type Look<T> = { readonly found: T } | { readonly loadingAt: string };
 
 /** Looks again while a server loads its model, and says once that it does. */

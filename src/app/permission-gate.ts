@@ -24,20 +24,15 @@ export interface PermissionGateOptions {
    * The configuration files the lists come from, if they do: a name nobody knows is then `invalid_config`.
    */
   readonly listsFrom?: { readonly allowed?: string | undefined; readonly disallowed?: string | undefined };
-  /** Rules of the configuration. */
   readonly permissions?: PermissionConfig | undefined;
-  /** Rules that answers of this session bring. */
   readonly session?: SessionRules;
-  /** Told what the file tools must know. */
   readonly guard?: FileGuard;
   /** Whether a person is asked: then a question needs no advice how to start the run. Default: nobody is. */
   readonly isAttended?: () => boolean;
-  /** Names of all tools, for messages. */
   readonly known: readonly string[];
   /** Folders tools may work in, the working folder first. */
   readonly workspace: readonly string[];
   readonly cwd: string;
-  /** What `~` stands for. */
   readonly home: string;
   /** Folders outside the workspace whose files may be read. */
   readonly readable?: readonly string[];
@@ -116,7 +111,6 @@ function isWholeTool({ action, pattern }: Rule): boolean {
   return action === "deny" && pattern === undefined;
 }
 
-/** What tools are told of each decision. */
 function notesOf(guard: FileGuard): Pick<PolicyGateOptions, "onPlace" | "onCommand"> {
   return {
     onPlace: (request, place) => guard.note(request, place),
@@ -131,7 +125,6 @@ function readableRules(folders: readonly string[]): readonly Rule[] {
     .map((folder): Rule => ({ tool: "read", pattern: `${folder}/**`, action: "allow" }));
 }
 
-/** Names of whole tools, and rules. */
 interface ToolList {
   readonly names: readonly string[];
   readonly rules: readonly Rule[];

@@ -17,7 +17,6 @@ export interface HooksContext {
   readonly agent: HookedAgent;
   /** Those of classes, the base first: they run before `own`. */
   readonly classes: readonly HookRegistry[];
-  /** Those of the agent itself. */
   readonly own: HookRegistry;
   readonly signal: AbortSignal;
   readonly warn: (message: string) => void;
@@ -80,12 +79,10 @@ export class Hooks implements RunPlugin {
       this.#callNow("post_print", registered, [{ event }, undefined]);
   }
 
-  /** The arguments as the hooks leave them. */
   async pre<M extends HookMoment>(moment: M, args: HookArguments[M]): Promise<HookArguments[M]> {
     return this.#through(`pre_${moment}`, args, (current) => [current]);
   }
 
-  /** The output as the hooks leave it. */
   async post<M extends HookMoment>(
     moment: M,
     args: HookArguments[M],

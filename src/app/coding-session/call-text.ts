@@ -3,7 +3,6 @@ import { counted } from "../../core/base/text.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { textOf } from "../../core/message/message.ts";
 
-/** Longest title of a call. */
 const MAX_TITLE = 200;
 
 /**

@@ -81,7 +81,6 @@ export interface RunEnding {
   readonly limit?: BudgetLimit | undefined;
   readonly errorCode?: ErrorCode | undefined;
   readonly signal?: EndingSignal | undefined;
-  /** Tool calls that were refused. */
   readonly denials: number;
   /** True when a value for a schema was asked for and did not come. */
   readonly missesOutput: boolean;

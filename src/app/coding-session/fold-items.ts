@@ -10,7 +10,6 @@ import { type AnswerItem, MAX_TAIL_CHARS, type ThinkingItem, type ToolItem, type
 
 type ShownCall = Pick<ToolItem, "callId" | "name" | "input" | "time" | "parentCallId">;
 
-/** A block of the answer that is being written. */
 interface WrittenBlock {
   /** Position that its deltas bear. */
   readonly index: number;
@@ -36,7 +35,6 @@ export class ItemFold {
     this.list = new ItemList(items);
   }
 
-  /** The place of a call that has no result yet. */
   placeOf(callId: string): number | undefined {
     return this.#calls.get(callId);
   }
@@ -102,7 +100,6 @@ export class ItemFold {
     this.#writing.push({ index, type, place, text });
   }
 
-  /** A call whose arguments are being written. */
   #begin(index: number, call: Pick<ToolItem, "callId" | "name" | "state">): void {
     const fields = { id: call.callId, time: this.#now, ...call, input: {}, title: "" };
     let place = this.#takeVoided("tool");
@@ -174,7 +171,6 @@ export class ItemFold {
     else if (fields.text !== "") this.list.add({ id: this.#newId(type), type, ...fields } as never);
   }
 
-  /** The arguments of a call are complete. */
   #written({ id, name, input }: ToolUseBlock, place: number | undefined, time: number): void {
     const fields = { id, time, callId: id, name, input, title: callTitle(input), state: "writing" as const };
     if (place === undefined) this.#calls.set(id, this.list.add({ type: "tool", ...fields }));
@@ -255,7 +251,6 @@ export class ItemList {
     this.items = items;
   }
 
-  /** Appends an item and returns its place. */
   add(item: NewItem): number {
     const at = this.items.push({ ...item, version: 1 }) - 1;
     this.#changed.add(at);
@@ -271,7 +266,6 @@ export class ItemList {
     return item?.type === type ? (item as Extract<ViewItem, { readonly type: T }>) : undefined;
   }
 
-  /** Puts fields of an item anew. */
   change<I extends ViewItem = AnswerItem | ThinkingItem>(
     place: number,
     fields: Partial<Omit<I, "version">>,

@@ -27,7 +27,6 @@ export interface IntakeOptions {
   /** Another model for one message; the function it resolves to takes it back. */
   readonly lendModel: (name: string) => Promise<() => Promise<void>>;
   readonly signal: AbortSignal;
-  /** Who is asked about the calls that a command makes. */
   readonly approver: Parameters<Agent["callTool"]>[2];
   readonly onEvent: (event: AgentEvent) => void;
   /** Gets what is to be undone when the run is over. */
@@ -164,7 +163,6 @@ function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: Inta
 /** The calls that the text of a command makes: judged like those of the model. */
 class CommandCalls {
   readonly #options: IntakeOptions;
-  /** Why the first of them was refused. */
   refusal: string | undefined;
 
   constructor(options: IntakeOptions) {

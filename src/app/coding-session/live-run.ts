@@ -39,7 +39,6 @@ export class LiveRun {
     return this.#outcome.promise;
   }
 
-  /** What its events and its clock say by now. */
   facts(rest: Pick<OutcomeFacts, "goOn" | "wantsOutput">): OutcomeFacts {
     return {
       ...this.#tally.facts,
@@ -69,7 +68,6 @@ export class LiveRun {
     this.#outcome.resolve(outcome);
   }
 
-  /** The outcome of a run that threw or is given up. */
   fail(error: NanoAgentError, rest: Pick<OutcomeFacts, "goOn" | "wantsOutput">): void {
     this.settle(failedOutcome(error, this.facts(rest), this.#tally.partialText));
   }

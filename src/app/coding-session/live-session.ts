@@ -296,7 +296,6 @@ export class LiveSession implements CodingSession {
     this.#view.changed();
   }
 
-  /** A mode that was chosen before there was a conversation stands before its first run. */
   async #recordMode(): Promise<void> {
     if (this.#unrecordedMode !== undefined) await this.#agent.setMode(this.#unrecordedMode);
     this.#unrecordedMode = undefined;

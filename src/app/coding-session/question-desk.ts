@@ -18,7 +18,6 @@ import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionRe
 /** What a {@link QuestionDesk} works with. */
 export interface QuestionDeskOptions {
   readonly settings: Settings;
-  /** What files are read through instead of the system. */
   readonly files: FilePort | undefined;
   /** Where a question is kept, so that another process finds it. */
   readonly journal: () => Journal | undefined;
@@ -46,7 +45,6 @@ export class QuestionDesk implements ApprovalPrompt {
     this.#options = options;
   }
 
-  /** Whether anybody listens. */
   get isAttended(): boolean {
     return this.#listeners.size > 0;
   }
@@ -83,7 +81,6 @@ export class QuestionDesk implements ApprovalPrompt {
     });
   }
 
-  /** Takes back every question that {@link leave} put here. */
   clear(): void {
     this.#set([]);
   }

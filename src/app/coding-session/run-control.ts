@@ -22,7 +22,6 @@ import { WaitingMessages } from "./waiting-messages.ts";
 export interface RunControlOptions {
   readonly parts: SessionParts;
   readonly agent: () => Agent;
-  /** Called before a run begins. */
   readonly beforeRun: () => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
   readonly onChange: () => void;
@@ -33,7 +32,6 @@ export interface RunControlOptions {
    * with.
    */
   readonly isBlocked: () => boolean;
-  /** Whether a text begins with the name of a command. */
   readonly isCommand: (text: string) => boolean;
   readonly lendModel: IntakeOptions["lendModel"];
 }
@@ -51,7 +49,6 @@ const GOES_ON: ReadonlySet<Outcome["stopReason"]> = new Set([
 /** Times in a row that hooks may keep a run from ending. */
 const MAX_STOP_BLOCKS = 3;
 
-/** How one run is begun. */
 interface RunStart {
   readonly input?: Input | undefined;
   readonly options?: SendOptions;
@@ -63,7 +60,6 @@ export class RunControl {
   readonly queue: WaitingMessages;
   readonly #options: RunControlOptions;
   #run: LiveRun | undefined;
-  /** How the newest run ended. */
   lastOutcome: Outcome | undefined;
   isStopping = false;
   #approvals: { [callId: string]: ApprovalAnswer } = {};
@@ -91,7 +87,6 @@ export class RunControl {
     return desk.isAttended ? { approve: composed.approve } : {};
   }
 
-  /** Begins a run. */
   start(begun: RunStart): LiveRun {
     const run = new LiveRun(begun.options?.signal);
     this.#run = run;

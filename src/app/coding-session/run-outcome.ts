@@ -12,7 +12,6 @@ export interface OutcomeFacts extends TalliedFacts {
   readonly signal?: EndingSignal | undefined;
   /** The command that goes on with the session; absent when nothing is kept. */
   readonly goOn?: string | undefined;
-  /** Whether a value for a schema was asked for. */
   readonly wantsOutput: boolean;
   readonly durationMs: number;
 }
@@ -222,7 +221,6 @@ export class RunTally {
     return this.#partialText.toString();
   }
 
-  /** All of it. */
   get facts(): TalliedFacts {
     const { usage, costUsd: cost, durationMs: apiDurationMs } = this.#spent.total;
     const { models } = this.#spent;

@@ -18,7 +18,6 @@ export interface SessionCommand extends CommandView {
 export interface CommandUse extends CommandPorts {
   readonly sessionId: string;
   readonly signal: AbortSignal;
-  /** Shows a line to the person. */
   readonly notify: (text: string) => void;
 }
 

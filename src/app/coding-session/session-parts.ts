@@ -17,7 +17,6 @@ export interface SessionParts {
   readonly notices: NoticeBoard;
   /** Who is told what runs do beside those who listen, by configuration. */
   readonly telemetry: Telemetry | undefined;
-  /** Opens another session. */
   readonly reopen: (options: CopyOptions) => Promise<CodingSession>;
 }
 

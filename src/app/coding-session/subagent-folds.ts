@@ -7,7 +7,6 @@ import type { ToolItem } from "./view.ts";
 interface Subagent {
   readonly name: string;
   readonly items: ItemFold;
-  /** Subagents of its own. */
   readonly inner: SubagentFolds;
   spent: Spending;
 }
@@ -24,7 +23,6 @@ export class SubagentFolds {
     this.#around = around;
   }
 
-  /** Takes up an event of a subagent as it comes. */
   apply({ callId, agent, event }: SubagentEvent): void {
     this.#fold(callId, agent, event);
   }

@@ -40,7 +40,6 @@ export class ViewFold {
   readonly #subagents: SubagentFolds;
   #host: HostView;
   #run: RunView | undefined;
-  /** The run that has ended, as it was then. */
   #lastRun: RunView | undefined;
   /** When the newest run was heard of. */
   #lastTime = 0;
@@ -70,7 +69,6 @@ export class ViewFold {
     return (this.#view ??= this.#build());
   }
 
-  /** What has changed since the last call. */
   take(): ViewChange {
     const items = this.#main.list.take();
     const rest = this.#restChanged;
@@ -78,7 +76,6 @@ export class ViewFold {
     return { items, rest };
   }
 
-  /** Takes up what is not an event. */
   host(host: HostView): void {
     if (host.windowTokens !== this.#host.windowTokens)
       this.#context = contextOf(this.#context.usedTokens, host.windowTokens);
@@ -192,7 +189,6 @@ export class ViewFold {
     this.#changed();
   }
 
-  /** What the run at work is doing. */
   #progress(event: AgentEvent): void {
     const run = this.#run;
     if (run === undefined) return;
@@ -243,7 +239,6 @@ export class ViewFold {
     this.#changed();
   }
 
-  /** What a result says beside its text. */
   #facts({ name, metadata = {}, callId, time }: ToolResultEntry): void {
     const { todos, jobId } = metadata;
     if (name === "todo" && Array.isArray(todos)) {

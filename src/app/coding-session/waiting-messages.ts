@@ -6,10 +6,8 @@ import type { Input } from "../../core/message/given-message.ts";
 /** What {@link WaitingMessages} works with. */
 export interface WaitingMessagesOptions {
   readonly onChange: () => void;
-  /** Called when a message may go out by now. */
   readonly onReady: () => void;
   readonly sendNow: (input: Input) => void;
-  /** Whether a text begins with the name of a command. */
   readonly isCommand: (text: string) => boolean;
 }
 

@@ -6,7 +6,6 @@ import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
 import { CONFIG_SHAPE } from "./setting-table.ts";
 import { findMisfit } from "./shape.ts";
 
-/** Largest config file that is read. */
 const MAX_BYTES = 1_000_000;
 /** Deepest nesting a config file may have; the schema needs six levels. */
 const MAX_DEPTH = 32;

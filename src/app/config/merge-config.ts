@@ -11,7 +11,6 @@ import { PLACED_SETTINGS, SETTINGS } from "./setting-table.ts";
 export interface ConfigLayers {
   readonly flags: ConfigFile;
   readonly environment: Environment;
-  /** The project's files, in the order they override each other. */
   readonly project: readonly LoadedConfig[];
   readonly user: LoadedConfig | undefined;
   /** The working folder, links resolved: rules that the user keeps for it count. */

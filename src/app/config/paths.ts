@@ -7,9 +7,7 @@ import { type Environment, variable } from "./env.ts";
 /** Places on this machine that belong to the user, after the XDG Base Directory specification. */
 export interface UserPaths {
   readonly home: string;
-  /** Folder of the user's configuration. */
   readonly configFolder: string;
-  /** Folder of what is kept between runs. */
   readonly stateFolder: string;
 }
 

@@ -11,7 +11,6 @@ export interface ProjectConfig {
   readonly plain: ConfigFile;
   /** Counts once the user has approved exactly this content. */
   readonly acting: readonly ActingSetting[];
-  /** Keys that no project may set, trusted or not. */
   readonly never: readonly string[];
 }
 

@@ -101,7 +101,6 @@ export function withSetting<C extends object>(
 export interface FromVariable {
   readonly path: readonly string[];
   readonly value: unknown;
-  /** Name of the variable. */
   readonly name: string;
 }
 

@@ -10,7 +10,6 @@ import { findProjectServers } from "../trust/acting-files.ts";
 export interface ServerFault {
   readonly name: string;
   readonly source: string;
-  /** What is wrong, and what to do. */
   readonly fault: string;
 }
 

@@ -22,11 +22,9 @@ export interface OpenMcpOptions {
 
 /** The MCP servers of an agent. */
 export interface OpenMcp {
-  /** Tools for the next request. */
   readonly tools: () => readonly Tool[];
   /** Undefined where there is no server to be used. */
   readonly hub: McpHub | undefined;
-  /** Prompts that are known, as commands. */
   readonly commands: CommandSource;
   /**
    * The prompt of that name as a command; its server is started where it is not known. Rejects when that does

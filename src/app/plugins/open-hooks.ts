@@ -11,11 +11,9 @@ import { SessionHooks } from "./session-hooks.ts";
 /** What {@link openSessionHooks} works with. */
 export interface OpenHooksOptions {
   readonly settings: Settings;
-  /** Those of extensions. */
   readonly handlers: readonly HookHandler[];
   /** What commands of the agent see: never credentials. */
   readonly shell: { readonly env?: { readonly [name: string]: string | undefined } };
-  /** The session, once it is open. */
   readonly opened: () => OpenSession | undefined;
   readonly onNotice: (message: string) => void;
 }

@@ -19,7 +19,6 @@ export interface Plugins {
   readonly tools: readonly Tool[];
   readonly commands: readonly CommandSource[];
   readonly handlers: readonly HookHandler[];
-  /** Texts for the status line. */
   readonly status: () => readonly string[];
 }
 

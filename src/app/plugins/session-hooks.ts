@@ -15,11 +15,9 @@ import type { PermissionGate } from "../permission-gate.ts";
 export interface SessionHooksOptions {
   readonly hooks: EventHooks;
   readonly cwd: string;
-  /** The mode the session begins with. */
   readonly mode: PermissionMode;
   /** Told what went wrong with a hook, and what one has to say to the person. */
   readonly onNotice: (message: string) => void;
-  /** Times the wait for the person. */
   readonly clock: Clock;
 }
 
@@ -38,7 +36,6 @@ interface CallState {
 export interface SubmitVerdict {
   /** Why it is not sent. */
   readonly blocked?: string;
-  /** What goes with it. */
   readonly context: readonly string[];
 }
 
