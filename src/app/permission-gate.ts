@@ -1,14 +1,15 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
+import { defined } from "../core/base/defined.ts";
 import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
+import { nearest } from "../core/base/text.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";
-import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
-import type { Rule, RuleAction } from "../permission/rule.ts";
+import type { PolicyGate } from "../permission/policy-gate.ts";
+import type { Rule } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
 import { findShell, isBash } from "../tools/shell/shell.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
 import type { FileGuard } from "./file-guard.ts";
-import { parseToolNames } from "./tool-names.ts";
 
 /** What the gate of the command decides by. */
 export interface PermissionGateOptions {
@@ -57,10 +58,8 @@ export interface PermissionGate extends Gate {
  */
 export function createPermissionGate(options: PermissionGateOptions): PermissionGate {
   const { known, listsFrom } = options;
-  const allowing = { action: "allow", from: listsFrom?.allowed, known, option: "allowed tool" } as const;
-  const denying = { action: "deny", from: listsFrom?.disallowed, known, option: "disallowed tool" } as const;
-  const allowed = readList(options.allowed, allowing);
-  const denied = readList(options.disallowed, denying);
+  const allowed = readList(options.allowed, { action: "allow", from: listsFrom?.allowed, known });
+  const denied = readList(options.disallowed, { action: "deny", from: listsFrom?.disallowed, known });
   const configured = parseRules(options.permissions ?? {}, "permissions");
   const { workspace, cwd, home, session, guard, isAttended = () => false } = options;
   let { mode } = options;
@@ -78,7 +77,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
     const searchPath = options.commandPath?.();
     const gate = new Loaded({
       rules,
-      ...(searchPath === undefined ? {} : { searchPath }),
+      ...defined({ searchPath, session }),
       isPosixShell: !isBash(findShell({ PATH: searchPath })),
       trusted: allowed.names,
       mode,
@@ -86,8 +85,10 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       cwd,
       home,
       machinery: options.machinery ?? [],
-      ...(session && { session }),
-      ...(guard === undefined ? {} : notesOf(guard)),
+      ...(guard && {
+        onPlace: (request, place) => guard.note(request, place),
+        onCommand: (input, judged) => guard.covered.note(input, judged),
+      }),
     });
     guard?.hide((path) => gate.hides(path));
     loaded = gate;
@@ -111,13 +112,6 @@ function isWholeTool({ action, pattern }: Rule): boolean {
   return action === "deny" && pattern === undefined;
 }
 
-function notesOf(guard: FileGuard): Pick<PolicyGateOptions, "onPlace" | "onCommand"> {
-  return {
-    onPlace: (request, place) => guard.note(request, place),
-    onCommand: (input, judged) => guard.covered.note(input, judged),
-  };
-}
-
 /** A folder whose name would read as a pattern gets no rule: then reading in it is asked about. */
 function readableRules(folders: readonly string[]): readonly Rule[] {
   return folders
@@ -131,9 +125,8 @@ interface ToolList {
 }
 
 interface ListPlace {
-  readonly action: RuleAction;
+  readonly action: "allow" | "deny";
   readonly known: readonly string[];
-  readonly option: string;
   readonly from: string | undefined;
 }
 
@@ -151,18 +144,28 @@ function readList(list: readonly string[], place: ListPlace): ToolList {
   }
 }
 
-function readItems(list: readonly string[], { action, known, option }: ListPlace): ToolList {
+function readItems(list: readonly string[], { action, known }: ListPlace): ToolList {
+  const option = action === "allow" ? "allowed tool" : "disallowed tool";
   const items = list.flatMap(itemsOf);
   const isRule = (item: string): boolean => item.includes("(") || isOfServer(item);
-  const names = parseToolNames(
-    items.filter((item) => !isRule(item)),
-    { known, option },
-  );
+  const names = items.filter((item) => !isRule(item)).map((item) => knownName(item, known, option));
   const rules = items.filter(isRule).flatMap((item) => {
-    if (!isOfServer(item)) parseToolNames([item.slice(0, item.indexOf("("))], { known, option });
+    if (!isOfServer(item)) knownName(item.slice(0, item.indexOf("(")), known, option);
     return parseRule(item, action);
   });
-  return { names: [...names], rules };
+  return { names: [...new Set(names)], rules };
+}
+
+/** The tool of a name, upper and lower case alike. Throws `invalid_argument` for none of `known`. */
+function knownName(name: string, known: readonly string[], option: string): string {
+  const found = known.find((tool) => tool.toLowerCase() === name.toLowerCase());
+  if (found !== undefined) return found;
+  const guess = nearest(name.toLowerCase(), known);
+  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  throw new NanoAgentError(
+    "invalid_argument",
+    `${option} ${JSON.stringify(name)}: there is no such tool.${hint} Tools: ${known.join(", ")}.`,
+  );
 }
 
 /** The items of a list in one text: parted by commas and blanks, except inside brackets. */
