@@ -10,7 +10,7 @@ import type { Instructions } from "./instructions.ts";
 import { tellFaults } from "./plugins/open-plugins.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
-import { extensionTrust } from "./trust/extension-trust.ts";
+import { extensionTrust } from "./trust/acting-files.ts";
 
 /** What {@link composeExtensions} works with. */
 export interface ComposeExtensionsOptions {

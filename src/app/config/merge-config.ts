@@ -1,5 +1,5 @@
-import { relative, sep } from "node:path";
 import { TrustedProject } from "../../permission/trust/trusted-project.ts";
+import { projectPath } from "../trust/project-files.ts";
 import type { ConfigFile } from "./config-schema.ts";
 import type { Environment } from "./env.ts";
 import type { LoadedConfig } from "./load-config.ts";
@@ -53,7 +53,7 @@ export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   }
   const trust = layers.projectTrust ?? new TrustedProject({ folder: "" });
   for (const { path, config } of layers.project) {
-    const shown = relative(trust.folder, path).split(sep).join("/");
+    const shown = projectPath(trust.folder, path);
     const { plain, acting, never } = splitProjectConfig(shown, config, user?.config ?? {});
     if (never.length > 0) notices.push(notice(path, never));
     merged.add(plain, path);

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { Finding } from "../../extensions/markdown/origin.ts";
 import { type ExtensionFile, extensionFiles } from "../../extensions/modules/extension-files.ts";
@@ -12,7 +12,10 @@ export interface FoundExtensions {
   readonly findings: readonly Finding[];
 }
 
-/** Finds extensions: the user's folder, packages that the user names, then the folders of a project that is trusted with them. */
+/**
+ * Finds extensions: the user's folder, packages that the user names, then the folders of a project that is
+ * trusted with them.
+ */
 export function findExtensionFiles({ paths, folders, config, trust }: Settings): FoundExtensions {
   const { configFolder, home } = paths;
   const findings: Finding[] = [];
@@ -25,7 +28,7 @@ export function findExtensionFiles({ paths, folders, config, trust }: Settings):
   });
   const ofProject = folders.flatMap((folder) => {
     const path = join(folder, EXTENSION_FOLDER);
-    const items = extensionItems(path, relative(trust.folder, path).split(sep).join("/"));
+    const items = extensionItems(trust.folder, path);
     const isTrusted = items.length > 0 && items.every((item) => trust.admits(item));
     return isTrusted ? extensionFiles([{ path, origin: "project" }]) : [];
   });

@@ -9,7 +9,7 @@ import type { CommandSource } from "../coding-session/session-command.ts";
 import { EXTRA_TOOLS } from "../config/config-schema.ts";
 import { MEMORY_TOOLS } from "../open-memory.ts";
 import type { Settings } from "../settings.ts";
-import { extensionTrust } from "../trust/extension-trust.ts";
+import { extensionTrust } from "../trust/acting-files.ts";
 import { findExtensionFiles } from "./extension-places.ts";
 
 /** What commands of files and extensions bring to a session. */

@@ -1,8 +1,10 @@
-import { join, relative, sep } from "node:path";
+import { dirname, join } from "node:path";
 import { canonicalJson, isRecord, safeParse } from "../../core/base/json.ts";
+import type { IsTrusted } from "../../extensions/markdown/origin.ts";
 import { extensionFiles } from "../../extensions/modules/extension-files.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
-import { type FoundFile, filesBelow, namesIn, readProjectFile } from "./project-files.ts";
+import type { TrustedProject } from "../../permission/trust/trusted-project.ts";
+import { type FoundFile, filesBelow, namesIn, projectPath, readProjectFile } from "./project-files.ts";
 
 const MAX_TEXT_BYTES = 1_000_000;
 const MAX_ENTRIES = 500;
@@ -22,20 +24,13 @@ export const EXTENSION_FOLDER = ".nano-agent/extensions";
  * have them, root first. Reads only; starts nothing and follows no link inside a skill.
  */
 export function findActingFiles(root: string, folders: readonly string[]): readonly TrustItem[] {
-  const shown = (path: string): string => relative(root, path).split(sep).join("/");
   return folders.flatMap((folder) => [
-    ...mcpItems(join(folder, ".mcp.json"), shown),
-    ...SKILL_FOLDERS.flatMap((name) => skillItems(join(folder, name), shown)),
-    ...AGENT_FOLDERS.flatMap((name) => textItems(join(folder, name), { kind: "agent", shown })),
-    ...COMMAND_FOLDERS.flatMap((name) => textItems(join(folder, name), { kind: "command", shown })),
-    ...extensionItems(join(folder, EXTENSION_FOLDER), shown(join(folder, EXTENSION_FOLDER))),
+    ...serversOf(root, folder).flatMap((found) => ("item" in found ? [found.item] : [])),
+    ...SKILL_FOLDERS.flatMap((name) => skillItems(root, join(folder, name))),
+    ...AGENT_FOLDERS.flatMap((name) => textItems(root, join(folder, name), "agent")),
+    ...COMMAND_FOLDERS.flatMap((name) => textItems(root, join(folder, name), "command")),
+    ...extensionItems(root, join(folder, EXTENSION_FOLDER)),
   ]);
-}
-
-type ShowPath = (path: string) => string;
-
-function mcpItems(path: string, shown: ShowPath): readonly TrustItem[] {
-  return serversOf(path, shown).flatMap((found) => ("item" in found ? [found.item] : []));
 }
 
 /**
@@ -51,12 +46,12 @@ export type ProjectServer =
  * another one.
  */
 export function findProjectServers(root: string, folders: readonly string[]): readonly ProjectServer[] {
-  const shown = (path: string): string => relative(root, path).split(sep).join("/");
-  return folders.flatMap((folder) => serversOf(join(folder, ".mcp.json"), shown));
+  return folders.flatMap((folder) => serversOf(root, folder));
 }
 
-function serversOf(file: string, shown: ShowPath): readonly ProjectServer[] {
-  const path = shown(file);
+function serversOf(root: string, folder: string): readonly ProjectServer[] {
+  const file = join(folder, ".mcp.json");
+  const path = projectPath(root, file);
   const text = readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8");
   if (text === undefined) return [];
   const parsed = safeParse(text);
@@ -104,27 +99,18 @@ function pairs(value: unknown, words: (name: string, text: string) => string): r
   return isRecord(value) ? Object.entries(value).map(([name, text]) => words(name, String(text))) : [];
 }
 
-function skillItems(folder: string, shown: ShowPath): readonly TrustItem[] {
-  return namesIn(folder, MAX_ENTRIES).flatMap((name) => {
-    const item = skillItem(join(folder, name), shown(join(folder, name)));
-    return item === undefined ? [] : [item];
-  });
+function skillItems(root: string, folder: string): readonly TrustItem[] {
+  return namesIn(folder, MAX_ENTRIES).flatMap((name) => skillItem(root, join(folder, name)) ?? []);
 }
 
 /**
  * The item of a skill's folder; `undefined` for one that is text alone, and for a folder without `SKILL.md`.
  * Every file counts, so that a changed script is another skill.
  */
-export function skillItem(folder: string, path: string): TrustItem | undefined {
+function skillItem(root: string, folder: string): TrustItem | undefined {
   const files = filesBelow(folder, MAX_SKILL_FILES);
-  const item = { kind: "skill", path } as const;
-  if (files === undefined)
-    return {
-      ...item,
-      hash: "",
-      does: "holds many files",
-      blocked: `it has more than ${MAX_SKILL_FILES} files`,
-    };
+  const item = { kind: "skill", path: projectPath(root, folder) } as const;
+  if (files === undefined) return { ...item, ...TOO_MANY, does: "holds many files" };
   if (!files.some((file) => file.path === "SKILL.md")) return undefined;
   const others = files.filter(
     (file) => !/\.(?:md|txt)$/i.test(file.path) || file.isExecutable || file.type === "other",
@@ -134,6 +120,8 @@ export function skillItem(folder: string, path: string): TrustItem | undefined {
   const does = `brings ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
   return { ...item, does, ...folderContent(folder, files) };
 }
+
+const TOO_MANY = { hash: "", blocked: `it has more than ${MAX_SKILL_FILES} files` } as const;
 
 /** The content of all files of a folder, or why it can never be approved. */
 function folderContent(folder: string, files: readonly FoundFile[]): Pick<TrustItem, "hash" | "blocked"> {
@@ -155,20 +143,16 @@ function folderContent(folder: string, files: readonly FoundFile[]): Pick<TrustI
  * The item of a folder of extensions, as one: what a file in it does, another one of it may change. None
  * where there is no extension.
  */
-export function extensionItems(folder: string, path: string): readonly TrustItem[] {
+export function extensionItems(root: string, folder: string): readonly TrustItem[] {
   const names = extensionFiles([{ path: folder, origin: "project" }]).map(({ name }) => name);
   if (names.length === 0) return [];
+  const path = projectPath(root, folder);
   const item = { kind: "extension", path, does: `loads ${names.join(", ")} into the agent` } as const;
   const files = filesBelow(folder, MAX_SKILL_FILES);
-  if (files === undefined)
-    return [{ ...item, hash: "", blocked: `it has more than ${MAX_SKILL_FILES} files` }];
-  return [{ ...item, ...folderContent(folder, files) }];
+  return [{ ...item, ...(files === undefined ? TOO_MANY : folderContent(folder, files)) }];
 }
 
-function textItems(
-  folder: string,
-  { kind, shown }: { readonly kind: "agent" | "command"; readonly shown: ShowPath },
-): readonly TrustItem[] {
+function textItems(root: string, folder: string, kind: "agent" | "command"): readonly TrustItem[] {
   // Commands may lie in folders.
   const names =
     kind === "agent"
@@ -176,23 +160,17 @@ function textItems(
       : (filesBelow(folder, MAX_ENTRIES) ?? []).map((file) => file.path);
   return names
     .filter((name) => name.endsWith(".md"))
-    .flatMap((name) => {
-      const content = readProjectFile(join(folder, name), MAX_TEXT_BYTES);
-      const item =
-        content === undefined
-          ? undefined
-          : textItem(content.toString("utf8"), { kind, path: shown(join(folder, name)) });
-      return item === undefined ? [] : [item];
-    });
+    .flatMap((name) => textItem(root, join(folder, name), kind) ?? []);
 }
 
 /**
- * The item of a subagent or command file; `undefined` for a command that is text alone and asks for nothing.
+ * The item of a subagent or command file; `undefined` for a command that is text alone and asks for nothing,
+ * and for what cannot be read.
  */
-export function textItem(
-  text: string,
-  { kind, path }: { readonly kind: "agent" | "command"; readonly path: string },
-): TrustItem | undefined {
+function textItem(root: string, file: string, kind: "agent" | "command"): TrustItem | undefined {
+  const text = readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8");
+  if (text === undefined) return undefined;
+  const path = projectPath(root, file);
   const lines = text.split(/\r?\n/);
   const end = lines[0]?.trim() === "---" ? lines.indexOf("---", 1) : -1;
   const head = end === -1 ? [] : lines.slice(1, end);
@@ -206,3 +184,18 @@ export function textItem(
 
 const ACTING_FIELD =
   /^["']?(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)["']?\s*:/i;
+
+/**
+ * Whether subagents, skills and commands of a project may act: their content as it is now must be what the
+ * user approved. What may not is noted for the report. A subagent whose file changed after it was read is
+ * another one, and is not trusted.
+ */
+export function extensionTrust(trust: TrustedProject): IsTrusted {
+  return ({ kind, path, contentHash: read }) => {
+    const isSkill = kind === "skill";
+    const item = isSkill
+      ? skillItem(trust.folder, dirname(path))
+      : textItem(trust.folder, path, kind === "command" ? "command" : "agent");
+    return item !== undefined && trust.admits(item) && (isSkill || item.hash === read);
+  };
+}

@@ -1,9 +1,9 @@
-import { relative, sep } from "node:path";
 import type { TrustItem } from "../../permission/trust/trust-item.ts";
 import { loadConfigFile, loadProjectConfig } from "../config/load-config.ts";
 import { configPath, projectFolders, type UserPaths } from "../config/paths.ts";
 import { splitProjectConfig } from "../config/project-config.ts";
 import { findActingFiles } from "./acting-files.ts";
+import { projectPath } from "./project-files.ts";
 
 /** A project, and what it brings that can act. */
 export interface ProjectItems {
@@ -21,9 +21,8 @@ export async function findTrustItems(cwd: string, paths: UserPaths): Promise<Pro
   const folder = folders[0] ?? cwd;
   const user = (await loadConfigFile(configPath(paths)))?.config ?? {};
   const configs = await loadProjectConfig(folders);
-  const settings = configs.flatMap(({ path, config }) => {
-    const shown = relative(folder, path).split(sep).join("/");
-    return splitProjectConfig(shown, config, user).acting.map(({ item }) => item);
-  });
+  const settings = configs.flatMap(({ path, config }) =>
+    splitProjectConfig(projectPath(folder, path), config, user).acting.map(({ item }) => item),
+  );
   return { folder, items: [...settings, ...findActingFiles(folder, folders)] };
 }

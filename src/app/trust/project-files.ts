@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 
 /**
  * The bytes of a regular file; `undefined` when there is none, it cannot be read, or it is larger than
@@ -21,6 +21,11 @@ export function readProjectFile(path: string, maxBytes: number): Buffer | undefi
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** A path as it is shown, and approved: relative to the folder of the project, with `/`. */
+export function projectPath(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join("/");
 }
 
 /** The names in a folder in their order, at most `max`; none where there is no folder. */

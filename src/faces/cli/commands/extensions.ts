@@ -4,7 +4,7 @@ import { currentFolder } from "../../../app/config/paths.ts";
 import { type Extensions, findExtensions } from "../../../app/extensions.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings } from "../../../app/settings.ts";
-import { extensionTrust } from "../../../app/trust/extension-trust.ts";
+import { extensionTrust } from "../../../app/trust/acting-files.ts";
 import type { IsTrusted } from "../../../extensions/markdown/origin.ts";
 import type { Skill } from "../../../extensions/skills/skill.ts";
 import type { LoadedSubagent } from "../../../extensions/subagents/subagent.ts";
