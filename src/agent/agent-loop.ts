@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Model } from "../core/model/model.ts";
@@ -35,11 +36,11 @@ export async function agentLoop(
     model: options.model ?? (await defaultModelName()),
     systemPrompt: options.systemPrompt ?? PROMPT,
     onMaxIterations: "last",
-    ...(options.tools === undefined ? {} : { tools: options.tools }),
+    ...defined({ tools: options.tools }),
   });
   const { messages, error, stopReason } = await agent.run(input, {
     maxIterations,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...defined({ signal: options.signal }),
   });
   if (error !== undefined) throw error;
   if (stopReason === "aborted") throw new NanoAgentError("aborted", "The loop was aborted.");

@@ -1,8 +1,9 @@
 import type { ToolStatus } from "../core/agent/entry.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
+import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import type { ToolInput } from "../core/message/block.ts";
-import { textOf } from "../core/message/message.ts";
+import { textOf, toolCallsOf } from "../core/message/message.ts";
 import type { RunOptions } from "./options.ts";
 
 /** The five events of {@link import("./agent.ts").Agent.sendMessage}: a simple view of a run for a screen. */
@@ -32,48 +33,39 @@ export function callbackOptions({
   onToolCall,
 }: Callbacks): Pick<RunOptions, "onEvent" | "onToken" | "approve"> {
   return {
-    ...(onToken === undefined ? {} : { onToken }),
-    ...(onEvent === undefined
-      ? {}
-      : {
-          onEvent: (event: AgentEvent) => {
-            for (const said of toCallbackEvents(event)) onEvent(said);
-          },
-        }),
-    ...(onToolCall === undefined ? {} : { approve: ({ name, input }) => onToolCall(name, input) }),
+    ...defined({ onToken }),
+    ...(onEvent && {
+      onEvent: (event) => {
+        for (const said of toCallbackEvents(event)) onEvent(said);
+      },
+    }),
+    ...(onToolCall && { approve: ({ name, input }) => onToolCall(name, input) }),
   };
 }
 
 /**
- * Translates run events into the five: per turn one `text`, then a `tool_use` for each call, then a `tool_result` for each (denied
- * and failed ones too, see `status`); at the end one `done`, with an `error` before it when the run failed.
+ * Translates run events into the five: per turn one `text`, then a `tool_use` for each call, then a
+ * `tool_result` for each (denied and failed ones too, see `status`); at the end one `done`, with an `error`
+ * before it when the run failed.
  */
 export function toCallbackEvents(event: AgentEvent): readonly CallbackEvent[] {
   switch (event.type) {
     case "assistant_message": {
-      const text = textOf(event.message.content);
-      const said: CallbackEvent[] = text === "" ? [] : [{ type: "text", content: text }];
-      for (const block of event.message.content) {
-        if (block.type === "tool_use")
-          said.push({ type: "tool_use", toolName: block.name, toolInput: block.input });
-      }
-      return said;
+      const content = textOf(event.message.content);
+      const calls = toolCallsOf(event.message).map(
+        ({ name, input }) => ({ type: "tool_use", toolName: name, toolInput: input }) as const,
+      );
+      return content === "" ? calls : [{ type: "text", content }, ...calls];
     }
-    case "tool_result":
+    case "tool_result": {
       if (event.parentCallId !== undefined) return [];
-      return [
-        {
-          type: "tool_result",
-          toolName: event.name,
-          toolResult: textOf(event.result.content, "\n"),
-          status: event.status,
-        },
-      ];
+      const { name: toolName, status, result } = event;
+      return [{ type: "tool_result", toolName, toolResult: textOf(result.content, "\n"), status }];
+    }
     case "done": {
       const { error } = event.result;
-      return error === undefined
-        ? [{ type: "done" }]
-        : [{ type: "error", error: errorMessage(error) }, { type: "done" }];
+      const said = error === undefined ? [] : [{ type: "error", error: errorMessage(error) } as const];
+      return [...said, { type: "done" }];
     }
     default:
       return [];

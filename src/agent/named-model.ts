@@ -35,8 +35,11 @@ class NamedModel implements Model {
   }
 
   stream(request: ModelRequest, options?: ModelCallOptions): AsyncIterable<StreamPart> {
-    if (this.#model !== undefined) return this.#model.stream(request, options);
-    return { [Symbol.asyncIterator]: () => new LateIterator(() => this.#load(), { request, options }) };
+    return this.#model === undefined ? this.#late(request, options) : this.#model.stream(request, options);
+  }
+
+  async *#late(request: ModelRequest, options: ModelCallOptions | undefined): AsyncGenerator<StreamPart> {
+    yield* (await this.#load()).stream(request, options);
   }
 
   #load(): Promise<Model> {
@@ -59,34 +62,4 @@ async function loadModel(name: string): Promise<Model> {
   // What reads the environment is no part of the library until a name is asked.
   const { loadNamedModel } = await import("../app/load-named-model.ts");
   return loadNamedModel(name);
-}
-
-/** The iterator of a model that is still being loaded. Passes parts on without a step of its own. */
-class LateIterator implements AsyncIterator<StreamPart> {
-  readonly #load: () => Promise<Model>;
-  readonly #call: { readonly request: ModelRequest; readonly options: ModelCallOptions | undefined };
-  #inner: AsyncIterator<StreamPart> | undefined;
-
-  constructor(
-    load: () => Promise<Model>,
-    call: { readonly request: ModelRequest; readonly options: ModelCallOptions | undefined },
-  ) {
-    this.#load = load;
-    this.#call = call;
-  }
-
-  next(): Promise<IteratorResult<StreamPart>> {
-    return this.#inner === undefined ? this.#first() : this.#inner.next();
-  }
-
-  async return(): Promise<IteratorResult<StreamPart>> {
-    await this.#inner?.return?.();
-    return { value: undefined, done: true };
-  }
-
-  async #first(): Promise<IteratorResult<StreamPart>> {
-    const model = await this.#load();
-    this.#inner = model.stream(this.#call.request, this.#call.options)[Symbol.asyncIterator]();
-    return this.#inner.next();
-  }
 }

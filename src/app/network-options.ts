@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import type { NetworkOptions } from "../providers/network.ts";
 import type { WebFetchOptions } from "../tools/web-fetch-tool.ts";
 import type { ConfigFile, NetworkConfig } from "./config/config-schema.ts";
@@ -5,8 +6,7 @@ import { type Environment, variable } from "./config/env.ts";
 
 /**
  * How requests use the network: the config's figures, and its proxies, else those of `HTTP_PROXY`,
- * `HTTPS_PROXY` (or `ALL_PROXY`) and
- * `NO_PROXY`, in capital or small letters.
+ * `HTTPS_PROXY` (or `ALL_PROXY`) and `NO_PROXY`, in capital or small letters.
  */
 export function networkOptions(config: NetworkConfig | undefined, environment: Environment): NetworkOptions {
   const { proxy = proxyFrom(environment), ...figures } = config ?? {};
@@ -19,22 +19,13 @@ function proxyFrom(environment: Environment): NetworkOptions["proxy"] {
   const all = read("ALL_PROXY");
   const http = read("HTTP_PROXY") ?? all;
   const https = read("HTTPS_PROXY") ?? all;
-  const noProxy = read("NO_PROXY");
   if (http === undefined && https === undefined) return undefined;
-  return {
-    ...(http === undefined ? {} : { http }),
-    ...(https === undefined ? {} : { https }),
-    ...(noProxy === undefined ? {} : { noProxy }),
-  };
+  return defined({ http, https, noProxy: read("NO_PROXY") });
 }
 
 /** How `web_fetch` uses the network: the hosts the user allowed, and the proxies of the models' requests. */
 export function webFetchOptions(config: ConfigFile, environment: Environment): WebFetchOptions {
   const { proxy } = networkOptions(config.network, environment);
-  return {
-    privateHosts: config.webFetch?.privateHosts ?? [],
-    ...(proxy === undefined
-      ? {}
-      : { proxyEnv: { HTTP_PROXY: proxy.http, HTTPS_PROXY: proxy.https, NO_PROXY: proxy.noProxy } }),
-  };
+  const proxyEnv = proxy && { HTTP_PROXY: proxy.http, HTTPS_PROXY: proxy.https, NO_PROXY: proxy.noProxy };
+  return { privateHosts: config.webFetch?.privateHosts ?? [], ...defined({ proxyEnv }) };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { isNanoAgentError } from "../core/base/errors.ts";
 import { fallbackModel } from "../core/model/fallback.ts";
 import type { Model } from "../core/model/model.ts";
@@ -32,32 +33,30 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     network,
     transport: createTransport(network),
     pauses: options.pauses ?? new RatePauses(),
-    ...(config.providers === undefined ? {} : { providers: customProviders(config.providers) }),
+    providers: customProviders(config.providers ?? {}),
   };
   const open = async (each: string): Promise<Model> => {
     const facts = await readFacts(each, options);
-    const model = resolveModel(each, { ...base, ...(facts === undefined ? {} : { facts }) });
+    const model = resolveModel(each, { ...base, ...defined({ facts }) });
     if (model.info?.tools === false && config.toolCalls !== "text") onNotice(noTools(each));
     if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) return model;
     const { loadPriceCatalog } = await import("../providers/price-catalog.ts");
     return resolveModel(each, { ...base, prices: await loadPriceCatalog() });
   };
-  const models = [await worded(await open(name), config)];
+  const first = await worded(await open(name), config);
+  const others: Model[] = [];
   for (const fallback of config.fallbackModels ?? []) {
+    const leaveOut = (why: string): void => onNotice(`fallback model ${fallback} is left out: ${why}`);
     try {
       const model = await worded(await open(fallback), config);
-      if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) models.push(model);
-      else
-        onNotice(
-          `fallback model ${fallback} is left out: its price is unknown, and the budget counts in dollars.`,
-        );
+      if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) others.push(model);
+      else leaveOut("its price is unknown, and the budget counts in dollars.");
     } catch (error) {
       if (!isNanoAgentError(error, "missing_credentials")) throw error;
-      onNotice(`fallback model ${fallback} is left out: ${error.message}`);
+      leaveOut(error.message);
     }
   }
-  const [only] = models;
-  return models.length === 1 && only !== undefined ? only : fallbackModel(models);
+  return others.length === 0 ? first : fallbackModel([first, ...others]);
 }
 
 /** Calls stand in the text where that is asked for; nobody else loads what that takes. */
@@ -75,11 +74,10 @@ function noTools(name: string): string {
 export function customProviders(providers: { readonly [name: string]: ProviderConfig }): {
   readonly [name: string]: CustomProvider;
 } {
-  const entries = Object.entries(providers).map(
-    ([name, { apiKeyEnv, ...rest }]): [string, CustomProvider] => [
+  return Object.fromEntries(
+    Object.entries(providers).map(([name, { apiKeyEnv, ...rest }]) => [
       name,
-      { ...rest, ...(apiKeyEnv === undefined ? {} : { apiKeyVariable: apiKeyEnv }) },
-    ],
+      { ...rest, ...defined({ apiKeyVariable: apiKeyEnv }) },
+    ]),
   );
-  return Object.fromEntries(entries);
 }

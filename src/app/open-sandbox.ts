@@ -34,7 +34,7 @@ export async function tryOpen(
   { paths, config }: Settings,
   workspace: readonly string[],
 ): Promise<{ readonly sandbox: Sandbox } | { readonly problem: string }> {
-  const { allowDomains, allowWrite, denyRead } = config.values.sandbox ?? {};
+  const { mode: _mode, ...limits } = config.values.sandbox ?? {};
   let runtime: typeof import("@anthropic-ai/sandbox-runtime").SandboxManager;
   try {
     ({ SandboxManager: runtime } = await import("@anthropic-ai/sandbox-runtime"));
@@ -52,8 +52,6 @@ export async function tryOpen(
     // Node keeps compiled code of this program there, and runs it at the next start.
     protect: [paths.configFolder, paths.stateFolder, join(tmpdir(), "node-compile-cache")],
     probeFolder: paths.stateFolder,
-    ...(allowDomains === undefined ? {} : { allowDomains }),
-    ...(allowWrite === undefined ? {} : { allowWrite }),
-    ...(denyRead === undefined ? {} : { denyRead }),
+    ...limits,
   });
 }

@@ -4,9 +4,13 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import { LoopGuard, type LoopGuardOptions, type LoopGuardSettings } from "./loop-guard.ts";
 import { RepeatedText } from "./repeated-text.ts";
 
+/** For a model that goes in circles. */
+const ADVICE =
+  "Going on like this will not change anything: work with what you know, try something else, or say what is in the way.";
+
 /**
- * Warns a model that goes in circles, in its calls or in one answer, and ends its run when it goes on. Throws `invalid_argument` for options
- * that cannot be.
+ * Warns a model that goes in circles, in its calls or in one answer, and ends its run when it goes on. Throws
+ * `invalid_argument` for options that cannot be.
  */
 export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
   const settings = loopGuardSettings(options);
@@ -21,14 +25,19 @@ export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
       const verdict = run.state.fold(LoopGuard)?.judge(settings, { bounded });
       if (verdict === undefined) return undefined;
       const { type, circle } = verdict;
-      if (type === "stop") return { stopReason: "loop_detected", circle, detail: loopEnding(circle) };
-      await remark(run, loopWarning(circle), { code: "loop_warning", circle });
+      const found = circleText(circle);
+      if (type === "stop")
+        return { stopReason: "loop_detected", circle, detail: `${found} The model was warned and went on.` };
+      await remark(run, `${found} ${ADVICE}`, { code: "loop_warning", circle });
       return undefined;
     },
   };
 }
 
-/** The settings with the defaults filled in. Throws `invalid_argument`: its figures are whole numbers, and it warns before it stops. */
+/**
+ * The settings with the defaults filled in. Throws `invalid_argument`: its figures are whole numbers, and it
+ * warns before it stops.
+ */
 export function loopGuardSettings({ warnAt, stopAt = 5, window = 12 }: LoopGuardOptions): LoopGuardSettings {
   const settings = { stopAt, warnAt: warnAt ?? Math.min(3, stopAt - 1), window };
   for (const [name, least] of [
@@ -48,16 +57,6 @@ export function loopGuardSettings({ warnAt, stopAt = 5, window = 12 }: LoopGuard
     "invalid_argument",
     `loopGuard.warnAt is ${settings.warnAt} and stopAt ${settings.stopAt}: the model must be warned before it is stopped. Pass a lower warnAt.`,
   );
-}
-
-/** What a model that goes in circles is told. */
-function loopWarning(circle: LoopCircle): string {
-  return `${circleText(circle)} Going on like this will not change anything: work with what you know, try something else, or say what is in the way.`;
-}
-
-/** What people are told about a run that was ended for it. */
-function loopEnding(circle: LoopCircle): string {
-  return `${circleText(circle)} The model was warned and went on.`;
 }
 
 /** The circle in one sentence. */

@@ -54,7 +54,7 @@ export class LoopGuard implements Fold {
   #calls: readonly ToolUseBlock[] = [];
   #counted = 0;
   /** Results that came before those of earlier calls. */
-  #early: Map<string, ToolResultEntry> | undefined;
+  readonly #early = new Map<string, ToolResultEntry>();
   /** The newest calls, newest first. */
   readonly #last: Seen[] = [];
   /** For each period from 1: how many calls in a row were like the one that many calls before. */
@@ -77,27 +77,17 @@ export class LoopGuard implements Fold {
   answer(calls: readonly ToolUseBlock[]): void {
     this.#calls = calls;
     this.#counted = 0;
-    this.#early = undefined;
+    this.#early.clear();
   }
 
-  /** The result of one of them, in any order. */
+  /** The result of one of them, in any order: it counts when those before it are there. */
   result(entry: ToolResultEntry): void {
-    const due = this.#calls[this.#counted];
-    if (due?.id !== entry.callId) {
-      (this.#early ??= new Map()).set(entry.callId, entry);
-      return;
-    }
-    this.#counted++;
-    this.#count(due, entry);
-    this.#countEarly();
-  }
-
-  #countEarly(): void {
+    this.#early.set(entry.callId, entry);
     for (;;) {
       const due = this.#calls[this.#counted];
-      const result = due === undefined ? undefined : this.#early?.get(due.id);
+      const result = due === undefined ? undefined : this.#early.get(due.id);
       if (due === undefined || result === undefined) return;
-      this.#early?.delete(due.id);
+      this.#early.delete(due.id);
       this.#counted++;
       this.#count(due, result);
     }

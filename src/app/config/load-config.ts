@@ -1,8 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import { parseRule } from "../../permission/parse-rule.ts";
 import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
+import { readSettingsFile } from "./private-file.ts";
 import { CONFIG_SHAPE } from "./setting-table.ts";
 import { findMisfit } from "./shape.ts";
 
@@ -43,8 +43,11 @@ export async function loadProjectConfig(folders: readonly string[]): Promise<rea
  * `invalid_config`, naming file and line, for one that cannot be read or does not have the documented shape.
  */
 export async function loadConfigFile(path: string): Promise<LoadedConfig | undefined> {
-  const text = readText(path);
-  return text === undefined ? undefined : { path, config: await checkConfigText(text, path) };
+  const bytes = readSettingsFile(path, MAX_BYTES);
+  if (bytes === undefined) return undefined;
+  if (bytes.includes(0)) throw invalid(path, "is not UTF-8 text (UTF-16?). Save it as UTF-8.");
+  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
+  return { path, config: await checkConfigText(text, path) };
 }
 
 /**
@@ -98,44 +101,15 @@ function ruleFault(permissions: PermissionConfig = {}, path: readonly string[]):
   return undefined;
 }
 
-function readText(path: string): string | undefined {
-  let file: number;
-  try {
-    // Non-blocking, so that a pipe put in the file's place cannot hold up the start.
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if (isAbsent(error)) return undefined;
-    throw invalid(path, `cannot be read: ${errorMessage(error)}. Repair or remove it.`);
-  }
-  try {
-    const stats = fstatSync(file);
-    if (!stats.isFile())
-      throw invalid(path, "is not a regular file. Put a JSON file in its place or remove it.");
-    if (stats.size > MAX_BYTES)
-      throw invalid(path, `has ${stats.size} bytes, more than ${MAX_BYTES}. Keep only settings in it.`);
-    const bytes = readFileSync(file);
-    if (bytes.includes(0)) throw invalid(path, "is not UTF-8 text (UTF-16?). Save it as UTF-8.");
-    return bytes.toString("utf8").replace(/^\uFEFF/, "");
-  } finally {
-    closeSync(file);
-  }
-}
-
-function isAbsent(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ENOTDIR";
-}
-
 /**
  * Deepest nesting of brackets, those in texts and comments counted too: an upper bound that needs no parser.
  */
 function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at];
-    if (char === "{" || char === "[") deepest = Math.max(deepest, ++depth);
-    else if (char === "}" || char === "]") depth--;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === "{" || bracket === "[" ? 1 : -1;
+    deepest = Math.max(deepest, depth);
   }
   return deepest;
 }

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { makePrivateFolders } from "../../session/session-file.ts";
 import { takeLock } from "../../session/session-lock.ts";
@@ -44,24 +44,34 @@ export async function changePrivateFile(
 }
 
 /**
- * The text of one of the user's own files; `undefined` when there is none. Throws `invalid_config` for what
- * is no file of a sane size.
+ * The text of one of the user's own files; `undefined` when there is none. Throws as {@link readSettingsFile}
+ * does.
  */
 export function readPrivateFile(path: string): string | undefined {
-  let file: number;
+  return readSettingsFile(path, MAX_BYTES)?.toString("utf8");
+}
+
+/**
+ * The bytes of a file; `undefined` when there is none. Never waits. Throws `invalid_config`, naming the file, for
+ * what cannot be read, is no regular file, or has more than `maxBytes`.
+ */
+export function readSettingsFile(path: string, maxBytes: number): Buffer | undefined {
+  let file: number | undefined;
   try {
+    // Non-blocking, so that a pipe put in the file's place cannot hold up the start.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if (ABSENT.has(codeOf(error))) return undefined;
-    throw broken(path, `cannot be read: ${errorMessage(error)}`, error);
-  }
-  try {
     const stats = fstatSync(file);
-    if (!stats.isFile() || stats.size > MAX_BYTES)
-      throw broken(path, `is not a regular file of at most ${MAX_BYTES} bytes`);
-    return readFileSync(file, "utf8");
+    if (!stats.isFile())
+      throw broken(path, "is not a regular file. Put a JSON file in its place or remove it");
+    if (stats.size > maxBytes)
+      throw broken(path, `has ${stats.size} bytes, more than ${maxBytes}. Keep only settings in it`);
+    return readFileSync(file);
+  } catch (error) {
+    if (isNanoAgentError(error)) throw error;
+    if (ABSENT.has(codeOf(error))) return undefined;
+    throw broken(path, `cannot be read: ${errorMessage(error)}. Repair or remove it`, error);
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -101,7 +111,7 @@ function replace(path: string, text: string): void {
 }
 
 function broken(path: string, what: string, cause?: unknown): NanoAgentError {
-  return new NanoAgentError("invalid_config", `${path} ${what}.`, { cause });
+  return new NanoAgentError("invalid_config", `${path}: ${what}.`, { cause });
 }
 
 const ABSENT: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);

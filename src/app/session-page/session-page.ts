@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type {
   AssistantEntry,
   JournalEntry,
@@ -28,8 +28,8 @@ import { usageTables } from "./usage-tables.ts";
  */
 export function sessionPage(content: SessionContent): string {
   const { sessionId, entries } = content;
-  const hash = createHash("sha256").update(PAGE_STYLE).digest("base64");
-  const policy = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'`;
+  const digest = hash("sha256", PAGE_STYLE, "base64");
+  const policy = `default-src 'none'; style-src 'sha256-${digest}'; img-src data:; base-uri 'none'; form-action 'none'`;
   const body = html`<header><h1>Session ${sessionId}</h1>
 ${facts(content)}
 ${usageTables(sessionUsage(entries))}
@@ -92,16 +92,6 @@ function conversation(entries: readonly JournalEntry[]): readonly Html[] {
         return [ending(entry)];
       case "compaction":
         return [compaction(entry)];
-      case "compaction_undone":
-        return [html`<p class="note">The newest compaction was taken back.</p>`];
-      case "approval_request":
-        return [html`<p class="note">Waits for approval: ${entry.name}, ${entry.reason}</p>`];
-      case "tool_intent":
-      case "tool_result":
-      case "permission_decision":
-      case "model_usage":
-      case "note":
-        return [];
       default: {
         const text = besideText(entry);
         return text === undefined ? [] : [html`<p class="note">${text}</p>`];
@@ -113,6 +103,10 @@ function conversation(entries: readonly JournalEntry[]): readonly Html[] {
 /** What is said of an entry that is beside the conversation. */
 function besideText(entry: JournalEntry): string | undefined {
   switch (entry.type) {
+    case "compaction_undone":
+      return "The newest compaction was taken back.";
+    case "approval_request":
+      return `Waits for approval: ${entry.name}, ${entry.reason}`;
     case "model_change":
       return `Model: ${entry.model}${entry.effort === undefined ? "" : `, effort ${entry.effort}`}`;
     case "run_resume":
