@@ -6,7 +6,10 @@ import { EventStream } from "../core/base/event-stream.ts";
 
 /** The events of one run. Iterate it once; leaving early stops the run and waits until it has stopped. */
 export type AgentStream<Output = unknown> = AsyncIterableIterator<AgentEvent> & {
-  /** The result, for code that needs it after the iteration. Rejects when the run threw or was never read to its end. */
+  /**
+   * The result, for code that needs it after the iteration. Rejects when the run threw or was never read to
+   * its end.
+   */
   readonly result: Promise<RunResult<Output>>;
 };
 

@@ -19,8 +19,8 @@ export interface RunRequest {
 }
 
 /**
- * Throws `invalid_argument` while another run is at work, for approvals of nothing, for results of calls that are not open, for a run
- * that leaves open calls unanswered, and for one with nothing to answer.
+ * Throws `invalid_argument` while another run is at work, for approvals of nothing, for results of calls that
+ * are not open, for a run that leaves open calls unanswered, and for one with nothing to answer.
  */
 export function assertRunnable(state: SessionState, request: RunRequest): void {
   const { messages, approvals, tools, history, hasSteering } = request;
@@ -36,14 +36,20 @@ export function assertRunnable(state: SessionState, request: RunRequest): void {
   if (!hasSteering) assertResumable(state, history);
 }
 
-/** Throws `invalid_argument` unless it is the model's turn in the conversation, which `history` begins when nothing else is there. */
+/**
+ * Throws `invalid_argument` unless it is the model's turn in the conversation, which `history` begins when
+ * nothing else is there.
+ */
 function assertResumable({ transcript }: SessionState, history: readonly Message[] = []): void {
   const last = transcript.messages.at(-1) ?? history.at(-1);
   if (last?.role === "user" || transcript.hasPending) return;
   throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
 }
 
-/** Throws `invalid_argument` when calls wait for somebody and a run without input brings no answer to any of them. */
+/**
+ * Throws `invalid_argument` when calls wait for somebody and a run without input brings no answer to any of
+ * them.
+ */
 function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: Approvals = {}): void {
   if (Object.keys(approvals).length > 0) return;
   const open = pendingCalls(state).filter(
@@ -56,7 +62,10 @@ function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: App
   );
 }
 
-/** Throws `invalid_argument` for an answer to a call that does not wait for approval, and for answers beside a message. */
+/**
+ * Throws `invalid_argument` for an answer to a call that does not wait for approval, and for answers beside a
+ * message.
+ */
 function assertApprovals(state: SessionState, approvals: Approvals | undefined, hasInput: boolean): void {
   const ids = Object.keys(approvals ?? {});
   if (ids.length === 0) return;

@@ -6,7 +6,10 @@ import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
 /** Throws for a value that is given and cannot be that of an option. */
 type Check = (value: unknown, name: string) => void;
 
-/** Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is none. */
+/**
+ * Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is
+ * none.
+ */
 export function assertOptions(options: ResolvedOptions): void {
   assertEngine();
   assertModel(options?.model);
@@ -14,7 +17,10 @@ export function assertOptions(options: ResolvedOptions): void {
   assertEach(options, OPTIONS);
 }
 
-/** Throws `invalid_argument` for an option of a pattern that nobody knows, be it of the pattern or of every agent. */
+/**
+ * Throws `invalid_argument` for an option of a pattern that nobody knows, be it of the pattern or of every
+ * agent.
+ */
 export function assertPatternOptions(options: object, own: readonly string[]): void {
   assertKnown(options, [...own, ...Object.keys(OPTIONS)]);
 }
@@ -29,7 +35,10 @@ function assertEach(options: object, checks: { readonly [name: string]: Check })
   for (const [name, value] of Object.entries(options)) if (value !== undefined) checks[name]?.(value, name);
 }
 
-/** Throws `invalid_argument` for a money budget that could not be kept: the price of a model that may answer is unknown. */
+/**
+ * Throws `invalid_argument` for a money budget that could not be kept: the price of a model that may answer
+ * is unknown.
+ */
 export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" | "model">): void {
   if (budget?.usd === undefined) return;
   const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);
@@ -91,7 +100,9 @@ const atLeastOne: Check = (value, name) => {
   if (value !== Number.POSITIVE_INFINITY) assertCount(name, value as number, 1);
 };
 
-/** Takes what has these methods, and `false` where that means "not at all"; `fault` is told of anything else. */
+/**
+ * Takes what has these methods, and `false` where that means "not at all"; `fault` is told of anything else.
+ */
 function having(methods: readonly string[], fault: string, orFalse = false): Check {
   return (value) => {
     if (!hasMethods(value, methods) && !(orFalse && value === false)) throw misuse(fault);

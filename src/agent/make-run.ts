@@ -23,7 +23,10 @@ export interface RunPorts
   readonly workedMs: number;
 }
 
-/** Everything a run works with, by the options of its agent and its own. Throws `invalid_argument` for tools that do not fit. */
+/**
+ * Everything a run works with, by the options of its agent and its own. Throws `invalid_argument` for tools
+ * that do not fit.
+ */
 export function makeRun(own: ResolvedOptions, options: RunOptions, ports: RunPorts): RunContext {
   assertPriced(own);
   const { finish, workedMs, ...given } = ports;
@@ -80,8 +83,9 @@ export function modelChange({ model, effort }: ResolvedOptions): NewEntry {
 }
 
 /**
- * The tools of a run: those of the agent, with the one that is to end it. Throws `invalid_argument` when a tool has the name of that one,
- * and when the model is to call a tool that is not there, which no provider takes.
+ * The tools of a run: those of the agent, with the one that is to end it. Throws `invalid_argument` when a
+ * tool has the name of that one, and when the model is to call a tool that is not there, which no provider
+ * takes.
  */
 function runTools(
   tools: ToolRegistry,

@@ -3,8 +3,8 @@ import { toNanoAgentError } from "../core/base/errors.ts";
 import type { RunOptions } from "./options.ts";
 
 /**
- * Lets the observers of a run see each event before its reader. What one of them throws stops nothing and keeps nothing from the others:
- * it is told as a warning, to `onEvent` too where that is not what threw.
+ * Lets the observers of a run see each event before its reader. What one of them throws stops nothing and
+ * keeps nothing from the others: it is told as a warning, to `onEvent` too where that is not what threw.
  */
 export function publisher(
   { onEvent, onToken }: Pick<RunOptions, "onEvent" | "onToken">,

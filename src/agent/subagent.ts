@@ -13,9 +13,10 @@ const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
 
 /**
- * Runs the loop for a subagent inside the run of the tool call that asked for it: own transcript, prompt, tools, model and number of
- * requests; everything else is the run's. Entries are tagged with tool name and call id, events wrapped. Steering messages are for the
- * conversation and stay with it. Rejects with `invalid_argument` for a task that cannot be run, and for the journal.
+ * Runs the loop for a subagent inside the run of the tool call that asked for it: own transcript, prompt,
+ * tools, model and number of requests; everything else is the run's. Entries are tagged with tool name and
+ * call id, events wrapped. Steering messages are for the conversation and stay with it. Rejects with
+ * `invalid_argument` for a task that cannot be run, and for the journal.
  */
 export async function runSubagent(run: RunContext, delegation: Delegation): Promise<SubagentOutcome> {
   const { call, task, number } = delegation;
@@ -93,7 +94,10 @@ function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
   assertPriced({ budget: run.budget, model: task.model ?? run.choice().model });
 }
 
-/** A registry of its own. The tool that ends the run around it is left out, and at the deepest level the one that started it: it could only fail. */
+/**
+ * A registry of its own. The tool that ends the run around it is left out, and at the deepest level the one
+ * that started it: it could only fail.
+ */
 function toolsOf(run: RunContext, { call, task }: Delegation, depth: number): ToolRegistry {
   const deepest = depth >= (task.maxDepth ?? DEFAULT_MAX_DEPTH);
   const tools = task.tools ?? run.tools.list();

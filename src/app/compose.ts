@@ -174,7 +174,10 @@ async function composeConfined(
   };
 }
 
-/** What stands before anything is asked: built-in tools, and what commands, extensions and hooks of files bring. */
+/**
+ * What stands before anything is asked: built-in tools, and what commands, extensions and hooks of files
+ * bring.
+ */
 async function openParts(options: ComposeOptions, { shell, workspace }: Confinement) {
   const { settings: given, tools: added = [], ports, opened, onNotice } = options;
   // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.

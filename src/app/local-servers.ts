@@ -24,8 +24,8 @@ export interface LocalServerOptions {
 }
 
 /**
- * Milliseconds a server gets to say what it is, and what its model is like. Where none listens nobody waits; a machine that is busy with
- * its model may need the time.
+ * Milliseconds a server gets to say what it is, and what its model is like. Where none listens nobody waits;
+ * a machine that is busy with its model may need the time.
  */
 const ANSWER_MS = 2_000;
 /** Between two looks at a server that loads its model, and how long that may take. */

@@ -36,9 +36,9 @@ export interface ModelChoiceOptions {
 
 /**
  * The model of a run: what flag, `NANO_AGENT_MODEL` or config say, else a default of the first provider whose
- * key is set (its own `<NAME>_MODEL` variable, else the built-in one). A local server gets a prompt only when somebody chose it:
- * by name, with `local`, or by a yes to `accept`. Throws `missing_credentials`, saying what to set, when
- * there is no model.
+ * key is set (its own `<NAME>_MODEL` variable, else the built-in one). A local server gets a prompt only when
+ * somebody chose it: by name, with `local`, or by a yes to `accept`. Throws `missing_credentials`, saying
+ * what to set, when there is no model.
  */
 export async function chooseModel(options: ModelChoiceOptions): Promise<ModelChoice> {
   const { config, environment } = options;

@@ -6,15 +6,21 @@ import type { Hook } from "./hook.ts";
 
 /** What {@link finishPrintHook} shows. */
 export interface FinishPrintOptions {
-  /** Names of finish tools. Default `finish` and `Finish`, which are those of structured output and of `ReActAgent`. */
+  /**
+   * Names of finish tools. Default `finish` and `Finish`, which are those of structured output and of
+   * `ReActAgent`.
+   */
   readonly tools?: readonly string[];
-  /** Argument that holds the answer. Without a text in it the arguments are shown as JSON. Default `answer`. */
+  /**
+   * Argument that holds the answer. Without a text in it the arguments are shown as JSON. Default `answer`.
+   */
   readonly field?: string;
 }
 
 /**
- * A `pre_print` hook for readers that show messages: a call of the finish tool is shown as the text it delivers, and its arguments as
- * they stream, its start and its result are left out, unless it failed. One hook per agent: it remembers what it is in the middle of.
+ * A `pre_print` hook for readers that show messages: a call of the finish tool is shown as the text it
+ * delivers, and its arguments as they stream, its start and its result are left out, unless it failed. One
+ * hook per agent: it remembers what it is in the middle of.
  */
 export function finishPrintHook(options: FinishPrintOptions = {}): Hook<"pre_print"> {
   const { field = "answer" } = options;

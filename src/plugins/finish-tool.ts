@@ -7,8 +7,8 @@ import type { Tool, ToolResult } from "../core/tool/tool.ts";
 export const FINISH_TOOL = "finish";
 
 /**
- * The tool that ends a run with a value of `schema`. A schema that is no object schema is wrapped as `{ value }`. Values that do
- * not fit are answered with what is wrong, so the model can try again.
+ * The tool that ends a run with a value of `schema`. A schema that is no object schema is wrapped as `{ value
+ * }`. Values that do not fit are answered with what is wrong, so the model can try again.
  */
 export function finishTool(schema: CompiledSchema, name: string = FINISH_TOOL): Tool {
   const wrapped = schema.jsonSchema["type"] === "object" ? schema : wrap(schema);

@@ -5,8 +5,8 @@ import { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./hook
 /** How a hook is treated. */
 export interface HookSettings {
   /**
-   * True for a hook that only looks: what it returns is ignored, and what it throws, or taking longer than `timeoutMs`, becomes a
-   * `warning` event. Default false: it may replace, and what it throws ends the run.
+   * True for a hook that only looks: what it returns is ignored, and what it throws, or taking longer than
+   * `timeoutMs`, becomes a `warning` event. Default false: it may replace, and what it throws ends the run.
    */
   readonly observer?: boolean;
   /** Milliseconds an observer is waited for. Default 5000. */
@@ -19,7 +19,10 @@ export interface RegisteredHook extends Required<HookSettings> {
   readonly hook: (...args: never[]) => unknown;
 }
 
-/** The hooks of an agent, or of a class of agents. What is registered or removed counts from the next moment of its kind on. */
+/**
+ * The hooks of an agent, or of a class of agents. What is registered or removed counts from the next moment
+ * of its kind on.
+ */
 export class HookRegistry {
   /** Absent while there are none, as in most agents: whether there are is asked for every event. */
   #hooks: Map<HookPoint, Map<string, RegisteredHook>> | undefined;
@@ -35,8 +38,8 @@ export class HookRegistry {
   }
 
   /**
-   * Adds a hook behind those already at the point. One of the same name is replaced and keeps its place. Throws `invalid_argument`
-   * for a point that does not exist and for what is no function.
+   * Adds a hook behind those already at the point. One of the same name is replaced and keeps its place.
+   * Throws `invalid_argument` for a point that does not exist and for what is no function.
    */
   register<P extends HookPoint>(point: P, name: string, hook: Hook<P>, settings: HookSettings = {}): void {
     assertPoint(point);

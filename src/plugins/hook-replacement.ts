@@ -3,8 +3,8 @@ import { type Input, toMessages } from "../core/message/given-message.ts";
 import type { HookPoint } from "./hook.ts";
 
 /**
- * Looks at what a hook wants in the place of `current`, so that a slip in it is told where it was made. Throws when it is nothing that can
- * stand there, or changes what a hook may not change.
+ * Looks at what a hook wants in the place of `current`, so that a slip in it is told where it was made.
+ * Throws when it is nothing that can stand there, or changes what a hook may not change.
  */
 export function assertReplacement(point: HookPoint, made: unknown, current: unknown): void {
   const check = CHECKS[point];

@@ -25,8 +25,9 @@ export interface HooksContext {
 }
 
 /**
- * Runs the hooks of one run, each in turn, every one seeing what those before it made. Any number of moments may be under way at the
- * same time. A hook that throws throws here as `internal`; one that is aborted with the run throws that.
+ * Runs the hooks of one run, each in turn, every one seeing what those before it made. Any number of moments
+ * may be under way at the same time. A hook that throws throws here as `internal`; one that is aborted with
+ * the run throws that.
  */
 export class Hooks implements RunPlugin {
   readonly #context: HooksContext;

@@ -10,7 +10,10 @@ export interface LoopGuardOptions {
   readonly warnAt?: number;
   /** Equal rounds after which the run ends with `loop_detected`; more than `warnAt`. Default 5. */
   readonly stopAt?: number;
-  /** Calls after which a cycle of two to four different calls ends the run at the latest; 0 looks for none. Default 12. */
+  /**
+   * Calls after which a cycle of two to four different calls ends the run at the latest; 0 looks for none.
+   * Default 12.
+   */
   readonly window?: number;
 }
 
@@ -26,7 +29,9 @@ export interface LoopVerdict {
 /** The longest cycle that is looked for. */
 const MAX_PERIOD = 4;
 
-/** A result that says nothing but that the call was done: what is done again may well have an effect again. */
+/**
+ * A result that says nothing but that the call was done: what is done again may well have an effect again.
+ */
 const ACKNOWLEDGEMENT = /^(?:ok|okay|done|success|true|null|\{\}|\(no output\))[.!]?$/i;
 
 interface Circle {
@@ -45,9 +50,10 @@ interface Seen extends Pick<ToolResultEntry, "status" | "result"> {
 }
 
 /**
- * Watches the calls of one transcript for going in circles: the same call (equal arguments, whatever the order of their keys) with the
- * same result again and again, or a cycle of two to four such calls. Any call that is different, and any result that is, ends a circle.
- * A fold over the journal in the order of the calls; keeps the newest four, however long the session is.
+ * Watches the calls of one transcript for going in circles: the same call (equal arguments, whatever the
+ * order of their keys) with the same result again and again, or a cycle of two to four such calls. Any call
+ * that is different, and any result that is, ends a circle. A fold over the journal in the order of the
+ * calls; keeps the newest four, however long the session is.
  */
 export class LoopGuard implements Fold {
   /** Calls of the newest answer, in call order, and how many of them have counted. */
@@ -94,9 +100,10 @@ export class LoopGuard implements Fold {
   }
 
   /**
-   * What is to be done now that a round of calls has its results; nothing most of the time. A run is stopped only after the model was
-   * warned in it and went on all the same. `bounded`: something else ends the run in the end; then calls that are answered with a bare
-   * acknowledgement count as work, for the guard cannot know.
+   * What is to be done now that a round of calls has its results; nothing most of the time. A run is stopped
+   * only after the model was warned in it and went on all the same. `bounded`: something else ends the run in
+   * the end; then calls that are answered with a bare acknowledgement count as work, for the guard cannot
+   * know.
    */
   judge(settings: LoopGuardSettings, { bounded }: { readonly bounded: boolean }): LoopVerdict | undefined {
     const circle = this.#circle(settings, bounded);
@@ -112,7 +119,10 @@ export class LoopGuard implements Fold {
     return { type: "warn", circle: found };
   }
 
-  /** The circle the newest calls are in, if it is to be spoken of: one that is to be stopped, else the shortest. */
+  /**
+   * The circle the newest calls are in, if it is to be spoken of: one that is to be stopped, else the
+   * shortest.
+   */
   #circle(settings: LoopGuardSettings, bounded: boolean): Circle | undefined {
     let found: Circle | undefined;
     for (let period = 1; period <= MAX_PERIOD; period++) {
@@ -144,7 +154,9 @@ export class LoopGuard implements Fold {
   }
 }
 
-/** Calls in a circle of `period` calls after which the model is warned, and after which the run is stopped. */
+/**
+ * Calls in a circle of `period` calls after which the model is warned, and after which the run is stopped.
+ */
 export function countsFor(
   period: number,
   { warnAt, stopAt, window }: LoopGuardSettings,

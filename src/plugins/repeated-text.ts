@@ -32,8 +32,9 @@ const STEP = 1_024;
 const PROBE = 48;
 
 /**
- * Watches the text and the reasoning of one answer for a passage that is repeated without end, as small models do. Only exact repetition
- * counts: three words or more, at least twenty times, over at least 8,000 characters. Arguments of calls are not looked at, for a file may be like that.
+ * Watches the text and the reasoning of one answer for a passage that is repeated without end, as small
+ * models do. Only exact repetition counts: three words or more, at least twenty times, over at least 8,000
+ * characters. Arguments of calls are not looked at, for a file may be like that.
  */
 export class RepeatedText {
   readonly #tails = { text_delta: "", thinking_delta: "" };

@@ -18,8 +18,7 @@ export interface FileDiff {
 
 /**
  * Takes a unified diff of one file apart, as the results of `write` and `edit` have it in `metadata.diff`.
- * Lines that belong to no hunk are left out;
- * `undefined` where there is no hunk at all.
+ * Lines that belong to no hunk are left out; `undefined` where there is no hunk at all.
  */
 export function parseUnifiedDiff(path: string, text: string, isNew: boolean): FileDiff | undefined {
   const hunks: DiffHunk[] = [];

@@ -118,7 +118,7 @@ async function run(command: SessionCommand, args: string, options: IntakeOptions
       sessionId: options.agent().sessionId,
       signal: options.signal,
       notify: (message) => parts.notices.add({ level: "info", code: "extension", message }),
-      run: (line) => calls.run(line),
+      run: (command) => calls.call("bash", { command }),
       read: (path) => calls.read(path),
     } satisfies CommandUse);
     if (prompt === undefined) return { done: true };
@@ -146,7 +146,7 @@ async function reportOf(
     notices.add({ level: "warning", code: "extension", message });
     return prompt;
   }
-  const report = await calls.task(agent, prompt);
+  const report = await calls.call("task", { agent, prompt });
   return `/${name} was handed to the subagent ${agent}. Answer with what it reports, and add nothing it does not say:\n\n${report}`;
 }
 
@@ -169,21 +169,13 @@ class CommandCalls {
     this.#options = options;
   }
 
-  run(command: string): Promise<string> {
-    return this.#call("bash", { command });
-  }
-
-  task(agent: string, prompt: string): Promise<string> {
-    return this.#call("task", { agent, prompt });
-  }
-
   async read(path: string): Promise<string | undefined> {
     const { cwd } = this.#options.parts.settings;
     if (statSync(resolve(cwd, path), { throwIfNoEntry: false }) === undefined) return undefined;
-    return `${path}:\n${await this.#call("read", { path })}\n`;
+    return `${path}:\n${await this.call("read", { path })}\n`;
   }
 
-  async #call(name: string, input: ToolInput): Promise<string> {
+  async call(name: string, input: ToolInput): Promise<string> {
     const { agent, signal, approver, onEvent } = this.#options;
     const { content } = await agent().callTool(name, input, {
       ...approver,

@@ -14,6 +14,7 @@ export class LiveRun {
   readonly #tally = new RunTally();
   readonly #startedAt = performance.now();
   readonly #given: AbortSignal | undefined;
+  readonly #rest: () => Pick<OutcomeFacts, "goOn" | "wantsOutput">;
   readonly #onAbort = (): void => this.abort(this.#given?.reason);
   #stream: EventStream<AgentEvent> | undefined;
   /** True once it has its outcome. */
@@ -23,7 +24,9 @@ export class LiveRun {
   /** What its user gets. */
   readonly handle: SessionRun;
 
-  constructor(signal: AbortSignal | undefined) {
+  /** `rest`: what is known of it by then beside its events. */
+  constructor(signal: AbortSignal | undefined, rest: () => Pick<OutcomeFacts, "goOn" | "wantsOutput">) {
+    this.#rest = rest;
     this.#given = signal;
     if (signal?.aborted === true) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort, { once: true });
@@ -39,10 +42,10 @@ export class LiveRun {
     return this.#outcome.promise;
   }
 
-  facts(rest: Pick<OutcomeFacts, "goOn" | "wantsOutput">): OutcomeFacts {
+  get facts(): OutcomeFacts {
     return {
       ...this.#tally.facts,
-      ...rest,
+      ...this.#rest(),
       durationMs: performance.now() - this.#startedAt,
       signal: endingSignal(this.signal),
     };
@@ -68,8 +71,8 @@ export class LiveRun {
     this.#outcome.resolve(outcome);
   }
 
-  fail(error: NanoAgentError, rest: Pick<OutcomeFacts, "goOn" | "wantsOutput">): void {
-    this.settle(failedOutcome(error, this.facts(rest), this.#tally.partialText));
+  fail(error: NanoAgentError): void {
+    this.settle(failedOutcome(error, this.facts, this.#tally.partialText));
   }
 
   #iterate(): AsyncIterator<AgentEvent> {

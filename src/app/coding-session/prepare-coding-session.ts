@@ -12,7 +12,7 @@ import { redactionFor } from "../secrets.ts";
 import { loadSettings, type Settings } from "../settings.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import { LiveSession } from "./live-session.ts";
-import { about } from "./notice.ts";
+import { about, type OnNotice } from "./notice.ts";
 import { NoticeBoard } from "./notice-board.ts";
 import { elicitAt, QuestionDesk } from "./question-desk.ts";
 import type { CopyOptions } from "./session-parts.ts";
@@ -44,122 +44,105 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
     mcp: options.mcp,
     flags: {
       ...options.settings,
-      ...(typeof model === "string" ? { model } : {}),
-      ...(permissionMode === undefined ? {} : { permissionMode }),
+      ...(typeof model === "string" && { model }),
+      ...(permissionMode !== undefined && { permissionMode }),
     },
   });
   const redact = redactionFor(environment, settings.config.values);
   const notices = new NoticeBoard(redact, options.onNotice);
   for (const message of settings.config.notices) notices.add({ level: "warning", code: "setting", message });
   if (isAroundHome(settings)) notices.add({ level: "warning", code: "wide_folder", folder: settings.cwd });
-  return new Preparation(options, { settings, redact, notices });
+  const opened: Opened = { sessionId: options.sessionId ?? newUuid() };
+  return {
+    settings,
+    redact,
+    get sessionId() {
+      return opened.sessionId;
+    },
+    open: async () => {
+      try {
+        return await openSession(options, { settings, notices, opened });
+      } catch (error) {
+        // Why it could not be opened is what matters, not what giving it back says.
+        await opened.session?.kept?.close().catch(() => undefined);
+        throw error;
+      }
+    },
+    killNow: () => {
+      if (opened.live === undefined) opened.session?.kept?.release();
+      else opened.live.killNow();
+    },
+  };
 }
 
-interface PreparationParts {
+/** A session as far as it is open. */
+interface Opened {
+  sessionId: string;
+  session?: OpenSession;
+  composed?: ComposedAgent;
+  live?: LiveSession;
+}
+
+interface OpeningParts {
   readonly settings: Settings;
-  readonly redact: Redaction | undefined;
   readonly notices: NoticeBoard;
+  readonly opened: Opened;
 }
 
-class Preparation implements PreparedSession {
-  readonly settings: Settings;
-  readonly redact: Redaction | undefined;
-  readonly #options: CopyOptions;
-  readonly #notices: NoticeBoard;
-  #sessionId: string;
-  #opened: { session?: OpenSession; composed?: ComposedAgent; live?: LiveSession } = {};
+async function openSession(
+  options: CopyOptions,
+  { settings, notices, opened }: OpeningParts,
+): Promise<CodingSession> {
+  const { entries, keep = true, remembers = keep, ports, model, elicit } = options;
+  const { paths, cwd } = settings;
+  const onNotice: OnNotice = (notice) => notices.add(notice);
+  assertResumable(options);
+  const found = findSession(options, { paths, cwd, newId: opened.sessionId, entries });
+  opened.sessionId = found.sessionId;
+  const desk = new QuestionDesk({
+    settings,
+    files: ports?.files,
+    journal: () => opened.session?.journal,
+    notices,
+    onChange: () => opened.live?.changed(),
+  });
+  const composed = await composeAgent({
+    ...options,
+    settings,
+    remembers,
+    model: typeof model === "object" ? model : undefined,
+    elicit:
+      elicit ?? elicitAt(desk, async (asked) => opened.composed?.hooks?.notify("elicitation_dialog", asked)),
+    openSession: async () => (opened.session = await found.open()),
+    opened: () => opened.session,
+    approval: desk,
+    isAttended: () => desk.isAttended,
+    onNotice,
+  });
+  opened.composed = composed;
+  const { session } = composed;
+  const telemetry = await telemetryOf(settings, onNotice);
+  const parts = { options, settings, composed, session, desk, notices, telemetry };
+  opened.live = new LiveSession({ ...parts, reopen: createCodingSession });
+  await opened.live.begin();
+  tellFindings(settings, session, onNotice);
+  return opened.live;
+}
 
-  constructor(options: CopyOptions, { settings, redact, notices }: PreparationParts) {
-    this.settings = settings;
-    this.redact = redact;
-    this.#options = options;
-    this.#notices = notices;
-    this.#sessionId = options.sessionId ?? newUuid();
-  }
+async function telemetryOf({ config }: Settings, onNotice: OnNotice): Promise<Telemetry | undefined> {
+  const { openTelemetry } = config.values;
+  if (openTelemetry === undefined) return undefined;
+  const { loadTelemetry } = await import("../open-telemetry.ts");
+  return loadTelemetry(openTelemetry, about("setting", onNotice));
+}
 
-  get sessionId(): string {
-    return this.#sessionId;
-  }
-
-  readonly open = async (): Promise<CodingSession> => {
-    const options = this.#options;
-    const { settings } = this;
-    const { entries, keep = true, remembers = keep, ports, model, elicit } = options;
-    const { paths, cwd } = settings;
-    assertResumable(options);
-    const found = findSession(options, { paths, cwd, newId: this.#sessionId, entries });
-    this.#sessionId = found.sessionId;
-    const opened = this.#opened;
-    const desk = new QuestionDesk({
-      settings,
-      files: ports?.files,
-      journal: () => opened.session?.journal,
-      notices: this.#notices,
-      onChange: () => opened.live?.changed(),
-    });
-    try {
-      const composed = await composeAgent({
-        ...options,
-        settings,
-        remembers,
-        model: typeof model === "object" ? model : undefined,
-        elicit:
-          elicit ??
-          elicitAt(desk, async (asked) => opened.composed?.hooks?.notify("elicitation_dialog", asked)),
-        openSession: async () => (opened.session = await found.open()),
-        opened: () => opened.session,
-        approval: desk,
-        isAttended: () => desk.isAttended,
-        onNotice: (notice) => this.#notices.add(notice),
-      });
-      opened.composed = composed;
-      const { session } = composed;
-      const telemetry = await this.#telemetry();
-      const live = new LiveSession({
-        options,
-        settings,
-        composed,
-        session,
-        desk,
-        notices: this.#notices,
-        telemetry,
-        reopen: createCodingSession,
-      });
-      opened.live = live;
-      await live.begin();
-      this.#tellFindings(session);
-      return live;
-    } catch (error) {
-      // Why it could not be opened is what matters, not what giving it back says.
-      await opened.session?.kept?.close().catch(() => undefined);
-      throw error;
-    }
-  };
-
-  readonly killNow = (): void => {
-    const { live, session } = this.#opened;
-    if (live === undefined) session?.kept?.release();
-    else live.killNow();
-  };
-
-  async #telemetry(): Promise<Telemetry | undefined> {
-    const { openTelemetry: config } = this.settings.config.values;
-    if (config === undefined) return undefined;
-    const { loadTelemetry } = await import("../open-telemetry.ts");
-    return loadTelemetry(
-      config,
-      about("setting", (notice) => this.#notices.add(notice)),
-    );
-  }
-
-  #tellFindings({ kept }: OpenSession): void {
-    const { folder, leftOut } = this.settings.trust;
-    const items = leftOut.map(({ kind, path, does }) => ({ kind, path, does }));
-    if (items.length > 0) this.#notices.add({ level: "warning", code: "untrusted", folder, items });
-    if (kept === undefined || !hasRepairs(kept.repairs)) return;
-    const { path, repairs } = kept;
-    this.#notices.add({ level: "warning", code: "repaired", path, repairs });
-  }
+function tellFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNotice): void {
+  const { folder, leftOut } = trust;
+  const items = leftOut.map(({ kind, path, does }) => ({ kind, path, does }));
+  if (items.length > 0) onNotice({ level: "warning", code: "untrusted", folder, items });
+  if (kept === undefined || !hasRepairs(kept.repairs)) return;
+  const { path, repairs } = kept;
+  onNotice({ level: "warning", code: "repaired", path, repairs });
 }
 
 function assertResumable({ keep, resume }: CopyOptions): void {

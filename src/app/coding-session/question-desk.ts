@@ -130,8 +130,8 @@ export class QuestionDesk implements ApprovalPrompt {
 
   /**
    * Writes a question down before anybody is asked, so that the answer can come from another process too, and
-   * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the id
-   * of its question stands nowhere.
+   * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the
+   * id of its question stands nowhere.
    */
   async #record({
     callId,

@@ -88,7 +88,8 @@ export class RunControl {
   }
 
   start(begun: RunStart): LiveRun {
-    const run = new LiveRun(begun.options?.signal);
+    const { signal, schema } = begun.options ?? {};
+    const run = new LiveRun(signal, () => ({ wantsOutput: schema !== undefined, goOn: this.#goOn() }));
     this.#run = run;
     void run.outcome.then((outcome) => {
       this.lastOutcome = outcome;
@@ -146,15 +147,13 @@ export class RunControl {
   giveUp(): void {
     const run = this.#run;
     this.#run = undefined;
-    run?.fail(toNanoAgentError(run.signal.reason ?? "interrupted"), this.#outcomeFacts(false));
+    run?.fail(toNanoAgentError(run.signal.reason ?? "interrupted"));
   }
 
   async #perform(run: LiveRun, { input, options = {}, approvals }: RunStart): Promise<void> {
     const { parts, beforeRun, onEvent, onChange } = this.#options;
     const { schema } = options;
-    const wantsOutput = schema !== undefined;
     const releases: (() => void | Promise<void>)[] = [];
-    const facts = (): OutcomeFacts => run.facts(this.#outcomeFacts(wantsOutput));
     onChange();
     try {
       parts.composed.hooks?.during(run.signal);
@@ -176,11 +175,11 @@ export class RunControl {
         ...defined({ schema, approvals }),
       });
       for (const release of releases.splice(0)) await release();
-      this.#end(run, () => run.settle(settled(facts())));
+      this.#end(run, () => run.settle(settled(run.facts)));
     } catch (error) {
       for (const release of releases) await release();
       const failure = toNanoAgentError(withGoneFolder(error), "internal");
-      this.#end(run, () => run.fail(failure, this.#outcomeFacts(wantsOutput)));
+      this.#end(run, () => run.fail(failure));
     }
     const { stopReason } = await run.outcome;
     if (this.#run !== undefined) return;
@@ -240,11 +239,12 @@ export class RunControl {
     return this.queue.add(textOf(content), images);
   }
 
-  #outcomeFacts(wantsOutput: boolean): { readonly wantsOutput: boolean; readonly goOn: string | undefined } {
+  /** The command that goes on with the session, as long as something of it is stored. */
+  #goOn(): string | undefined {
     const { options, session } = this.#options.parts;
     const { goOnCommand = (words: string) => `nano-agent -p ${words} "…"` } = options;
     const words = session.goOn();
-    return { wantsOutput, goOn: words === undefined ? undefined : goOnCommand(words) };
+    return words === undefined ? undefined : goOnCommand(words);
   }
 }
 

@@ -13,8 +13,7 @@ import type { QueuedMessage } from "./waiting-messages.ts";
 /**
  * What a screen shows of a session. Items are only appended; an item that changes is a new object at the same
  * place with a higher `version`. The object of the view itself is a new one after each change, and its lists
- * are the same objects as long as nothing in them changed,
- * `items` excepted: that one list grows in place.
+ * are the same objects as long as nothing in them changed, `items` excepted: that one list grows in place.
  */
 export interface SessionView {
   /** `waiting`: a question is open. */

@@ -33,9 +33,8 @@ export interface EffectiveConfig {
 
 /**
  * Merges flags, environment, project files and the user's file, in this order of precedence.
- * `disallowedTools` and
- * `permissions` add up, so that no layer takes back what another one denies; `network`, `providers` and
- * `mcpServers` merge by entry.
+ * `disallowedTools` and `permissions` add up, so that no layer takes back what another one denies; `network`,
+ * `providers` and `mcpServers` merge by entry.
  *
  * A project's file is somebody else's text: what in it can act ({@link splitProjectConfig}) counts only where
  * `projectTrust` admits it, and is noted there otherwise. What no project may set is left out and named in

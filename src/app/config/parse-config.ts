@@ -69,8 +69,8 @@ function badKeyReason(key: Node): string {
 }
 
 /**
- * A config text with `value` at a place, behind all others where the last step of `path` is -1, or without what
- * is there (`undefined`). Comments and layout stay; an empty text becomes an object.
+ * A config text with `value` at a place, behind all others where the last step of `path` is -1, or without
+ * what is there (`undefined`). Comments and layout stay; an empty text becomes an object.
  */
 export function editConfigText(text: string, path: readonly (string | number)[], value: unknown): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";

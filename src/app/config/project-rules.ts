@@ -8,9 +8,8 @@ import type { ConfigFile, NetworkConfig, PermissionConfig, ProviderConfig } from
 
 /**
  * What a project's file may do with a setting. `counts`: it can only tighten. `up to yours`: a limit, counts
- * where the user's is not lower.
- * `never`: it is the user's own. `waits`: counts once the user has seen what it does. `parts`: a part of it
- * may this, another that; `words` says so in the reference.
+ * where the user's is not lower. `never`: it is the user's own. `waits`: counts once the user has seen what
+ * it does. `parts`: a part of it may this, another that; `words` says so in the reference.
  */
 export type ProjectRule<V> =
   | "counts"

@@ -161,8 +161,8 @@ const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
 };
 
 /**
- * Its groups have the form of ours, with a time in milliseconds. Matchers stay: their names of tools are known
- * here.
+ * Its groups have the form of ours, with a time in milliseconds. Matchers stay: their names of tools are
+ * known here.
  */
 function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan: PlanBuilder): void {
   if (!isRecord(hooks)) return;

@@ -26,9 +26,10 @@ interface Definition {
 }
 
 /**
- * The MCP servers of a run: those of `--mcp-config`, of the project's `.mcp.json` as far as it is trusted, and of the settings; of two with
- * one name the first of these counts. One that cannot be used is a fault and costs no other. Throws `invalid_argument` and `invalid_config`
- * for what was given on the command line and cannot be read.
+ * The MCP servers of a run: those of `--mcp-config`, of the project's `.mcp.json` as far as it is trusted,
+ * and of the settings; of two with one name the first of these counts. One that cannot be used is a fault and
+ * costs no other. Throws `invalid_argument` and `invalid_config` for what was given on the command line and
+ * cannot be read.
  */
 export async function findMcpServers(settings: Settings): Promise<FoundServers> {
   const { config, environment, mcp } = settings;

@@ -8,8 +8,8 @@ import type { UserPaths } from "../config/paths.ts";
 import { changePrivateFile, readPrivateFile } from "../config/private-file.ts";
 
 /**
- * The login for a server, in a file of the user's state that only the user can read. It counts for this name at
- * this address alone.
+ * The login for a server, in a file of the user's state that only the user can read. It counts for this name
+ * at this address alone.
  */
 export function loginStore(server: HttpServer, paths: Pick<UserPaths, "stateFolder">): LoginStore {
   const { url } = server;

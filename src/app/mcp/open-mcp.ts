@@ -35,15 +35,15 @@ export interface OpenMcp {
   readonly statuses: () => readonly McpServerView[];
   /** The model, beside whose first request the servers start. */
   readonly modelFor: (model: Model) => Model;
-  /** The tools of the agent, which get what comes later, and names of those that its conversation has used. */
+  /**
+   * The tools of the agent, which get what comes later, and names of those that its conversation has used.
+   */
   readonly attach: (registry: ToolRegistry, used: ReadonlySet<string>) => void;
   readonly close: () => Promise<void>;
   readonly killNow: () => void;
 }
 
-/**
- * Makes the MCP servers of a run. Starts none, and loads nothing of the client where there are none.
- */
+/** Makes the MCP servers of a run. Starts none, and loads nothing of the client where there are none. */
 export async function openMcp(settings: Settings, options: OpenMcpOptions): Promise<OpenMcp> {
   const { found, roots, elicit, onNotice } = options;
   const { servers, faults } = found;

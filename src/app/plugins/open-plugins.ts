@@ -23,8 +23,8 @@ export interface Plugins {
 }
 
 /**
- * Reads the command files and loads the extensions that hold in a folder. What cannot be used is told and costs its own part. Loads no code
- * where there is neither. Never rejects.
+ * Reads the command files and loads the extensions that hold in a folder. What cannot be used is told and
+ * costs its own part. Loads no code where there is neither. Never rejects.
  */
 export async function openPlugins(
   settings: Settings,
@@ -99,7 +99,9 @@ async function extensionCommands(
 /** Faults told at every start; the rest is in the lists. */
 const MAX_FAULTS = 3;
 
-/** Tells the first of what cannot be used, and how many more there are; `lists`: the commands that show them. */
+/**
+ * Tells the first of what cannot be used, and how many more there are; `lists`: the commands that show them.
+ */
 export function tellFaults(
   findings: readonly Finding[],
   { warn, lists }: { readonly warn: (message: string) => void; readonly lists?: string },

@@ -47,8 +47,9 @@ const MAX_END_MS = 10_000;
 const IDLE_MS = 60_000;
 
 /**
- * Hooks at the events of a session. A hook can tighten what the rules say; its allow answers only what no rule
- * and no protected place speaks of. None of the methods rejects: a hook that fails is told and changes nothing.
+ * Hooks at the events of a session. A hook can tighten what the rules say; its allow answers only what no
+ * rule and no protected place speaks of. None of the methods rejects: a hook that fails is told and changes
+ * nothing.
  */
 export class SessionHooks {
   readonly #options: SessionHooksOptions;
@@ -172,7 +173,9 @@ export class SessionHooks {
     return decision === "deny" ? { blocked: refusal(said), context } : { context };
   }
 
-  /** Why the run is to go on although the answer is there; `isActive`: it goes on for such a reason already. */
+  /**
+   * Why the run is to go on although the answer is there; `isActive`: it goes on for such a reason already.
+   */
   async stop(isActive: boolean, signal: AbortSignal): Promise<string | undefined> {
     const said = await this.#fire("Stop", { fields: { stop_hook_active: isActive }, signal });
     return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;

@@ -92,6 +92,8 @@ function conversation(entries: readonly JournalEntry[]): readonly Html[] {
         return [ending(entry)];
       case "compaction":
         return [compaction(entry)];
+      case "compaction_undone":
+        return [html`<p class="note">The newest compaction was taken back.</p>`];
       default: {
         const text = besideText(entry);
         return text === undefined ? [] : [html`<p class="note">${text}</p>`];
@@ -103,8 +105,6 @@ function conversation(entries: readonly JournalEntry[]): readonly Html[] {
 /** What is said of an entry that is beside the conversation. */
 function besideText(entry: JournalEntry): string | undefined {
   switch (entry.type) {
-    case "compaction_undone":
-      return "The newest compaction was taken back.";
     case "approval_request":
       return `Waits for approval: ${entry.name}, ${entry.reason}`;
     case "model_change":
