@@ -41,7 +41,7 @@ export class NodeConnections {
         begun.once("response", (response) => {
           // From here on errors are those of the answer.
           isClosed = true;
-          resolve(new NodeAnswer(response, hostOf(url)));
+          resolve(new NodeAnswer(response, url));
         });
         begun.end(request.body);
       };
@@ -124,20 +124,20 @@ class NodeAnswer implements OpenAnswer {
   readonly status: number;
   readonly headers: AnswerHead["headers"];
   readonly #response: IncomingMessage;
-  readonly #host: string;
+  readonly #url: string;
   /** The body without its encoding, once it is read. */
   #body: Readable | undefined;
 
-  constructor(response: IncomingMessage, host: string) {
+  constructor(response: IncomingMessage, url: string) {
     this.status = response.statusCode ?? 0;
     this.headers = response.headers as AnswerHead["headers"];
     this.#response = response;
-    this.#host = host;
+    this.#url = url;
   }
 
   readonly read = (onText: (text: string) => void): Promise<void> =>
     new Promise((resolve, reject) => {
-      const body = decodedBody(this.#response, this.#host);
+      const body = decodedBody(this.#response, this.#url);
       this.#body = body;
       body.setEncoding("utf8");
       body.on("data", onText);
@@ -162,7 +162,7 @@ class NodeAnswer implements OpenAnswer {
 }
 
 /** The body without its `content-encoding`; pieces come through as soon as they can be decoded. */
-function decodedBody(response: IncomingMessage, host: string): Readable {
+function decodedBody(response: IncomingMessage, url: string): Readable {
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase() ?? "";
   if (encoding === "" || encoding === "identity") return response;
   const zlib = process.getBuiltinModule("node:zlib");
@@ -174,6 +174,7 @@ function decodedBody(response: IncomingMessage, host: string): Readable {
     br: () => zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH }),
   };
   const decoder = decoders[encoding]?.();
+  const host = hostOf(url);
   if (decoder === undefined)
     throw new NanoAgentError(
       "invalid_response",
