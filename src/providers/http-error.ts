@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import type { HttpTimeouts } from "./http.ts";
 
@@ -16,7 +17,7 @@ export function networkError(url: string, cause: unknown): NanoAgentError {
   const certificate = code !== undefined && isCertificateCode(code);
   return new NanoAgentError("network", explanation(host, code, cause), {
     cause,
-    details: { host, ...(code === undefined ? {} : { cause: code }) },
+    details: defined({ host, cause: code }),
     retryable: !certificate,
   });
 }
@@ -28,7 +29,7 @@ export function cutError(url: string, cause?: unknown): NanoAgentError {
   return new NanoAgentError(
     "network",
     `The connection to ${host} broke before the answer was complete${code === undefined ? "" : ` (${code})`}.`,
-    { cause, details: { host, ...(code === undefined ? {} : { cause: code }) }, retryable: true },
+    { cause, details: defined({ host, cause: code }), retryable: true },
   );
 }
 
@@ -60,7 +61,7 @@ export function redirectTarget(from: string, status: number, location: string | 
     new NanoAgentError(
       "invalid_response",
       `${source.host} redirects the request (HTTP ${status}) to ${to ?? "nowhere"}; it was not followed, because ${why}. Set the base URL to the final address.`,
-      { details: { host: source.host, status, ...(to === undefined ? {} : { location: to }) } },
+      { details: defined({ host: source.host, status, location: to }) },
     );
   if (target === null || status === 303)
     throw refused(location, "that is not an address a request can be sent to again");
