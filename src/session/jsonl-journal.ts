@@ -36,8 +36,9 @@ export interface NewSession extends JsonlJournalOptions {
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
-/** Record types that acknowledge nothing: they reach the disk with the next record that does. */
+/** Record types that acknowledge nothing, and answers, which {@link JsonlJournal.flush} waits for: they reach the disk with the next record. */
 const UNHURRIED: ReadonlySet<string> = new Set([
+  "assistant_message",
   "run_start",
   "run_resume",
   "permission_decision",
@@ -46,8 +47,8 @@ const UNHURRIED: ReadonlySet<string> = new Set([
 
 /**
  * The journal of a session as a file of JSON lines, written by this one at a time. `append` resolves when the record is on the disk;
- * `run_start`, `permission_decision` and `checkpoint` are only handed to the system and reach the disk with the record that follows. The first
- * failure ends it: every later `append` is refused with the same error, code `journal`.
+ * answers, `run_start`, `permission_decision` and `checkpoint` are only handed to the system and reach the disk with the record that follows, or
+ * with `flush`. The first failure ends it: every later `append` is refused with the same error, code `journal`.
  */
 export class JsonlJournal implements Journal {
   readonly sessionId: string;
@@ -175,6 +176,10 @@ export class JsonlJournal implements Journal {
     return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 
+  flush(): Promise<void> {
+    return this.#sync("soon");
+  }
+
   /**
    * Goes back: the next entry follows the record of this id, and what came after it is set aside. Adds a record and takes none away.
    * Resolves when it is on the disk. Throws `invalid_argument` for an id that is not on the way from the first record to the newest.
@@ -258,10 +263,10 @@ export class JsonlJournal implements Journal {
     return encoded.entry;
   }
 
-  async #sync(): Promise<void> {
+  async #sync(when: "now" | "soon" = "now"): Promise<void> {
     const written = this.#written;
     try {
-      await this.#file.sync();
+      await (when === "now" ? this.#file.sync() : this.#file.syncSoon());
     } catch (error) {
       throw this.#failure(error);
     }

@@ -169,6 +169,7 @@ function alwaysShown(output: Output): Output {
   return {
     isTerminal: true,
     write: (text) => output.write(text),
+    isFull: false,
     drain: () => output.drain(),
     onBroken: (listener) => output.onBroken(listener),
   };
