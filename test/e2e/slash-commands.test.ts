@@ -182,7 +182,7 @@ test("a project's command runs nothing until it is trusted, in folders too", asy
     true,
   ]);
   expect(before.stderr).toContain(".claude/commands/a/b.md");
-  expect((await run([], ["trust", "--yes"])).stdout).toContain("runs commands when it is used");
+  expect((await run([], ["trust", "--yes"])).stdout).toContain("runs touch ran");
   const after = await run([says("ok")], ["-p", "/a:b"]);
   expect([after.code, existsSync(join(cwd, "ran"))]).toEqual([0, true]);
 });
