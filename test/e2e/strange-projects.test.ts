@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { chownSync, mkdirSync, symlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -93,3 +93,25 @@ test("a key of the user's models goes to no server of a project, trusted or not"
     asked.some((each) => each.includes(TEST_KEY)),
   ]).toEqual([true, [true, true, true, false], true, false]);
 });
+
+test.runIf(process.geteuid?.() === 0)(
+  "a repository that somebody else has put around the working folder says nothing",
+  async () => {
+    const sent = async (owner: number): Promise<string> => {
+      const root = tempFolder({ "AGENTS.md": "OF ANOTHER", "mine/AGENTS.md": "OF MINE" });
+      mkdirSync(join(root, ".git"));
+      chownSync(join(root, ".git"), owner, owner);
+      const server = await modelServer([says("ok")]);
+      await runCommand(["-p", "go"], {
+        env: { ...serverEnv(server), HOME: tempFolder() },
+        cwd: join(root, "mine"),
+      });
+      return JSON.stringify(server.requests[0]?.body);
+    };
+    const [other, own] = [await sent(54_321), await sent(0)];
+    expect([other, own].map((text) => [text.includes("OF ANOTHER"), text.includes("OF MINE")])).toEqual([
+      [false, true],
+      [true, true],
+    ]);
+  },
+);
