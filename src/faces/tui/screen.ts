@@ -3,6 +3,7 @@ import type { QuestionReply } from "../../app/coding-session/question.ts";
 import type { SessionView, ViewItem } from "../../app/coding-session/view.ts";
 import { terminalLine } from "../../app/safe-text.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import { graphemes } from "../terminal/columns.ts";
 import { composeFrame } from "./compose-frame.ts";
 import { isEditCommand } from "./editor/editor.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
@@ -241,7 +242,7 @@ export class Screen {
     else if (panel === undefined) this.#edit(event);
     // What one letter closes does not get the next. Several at once are no answer to a question.
     else if (event.type === "text" && panel !== this.#question)
-      for (const { segment } of LETTERS.segment(event.text)) this.#letter(segment);
+      for (const letter of graphemes(event.text)) this.#letter(letter);
     else panel.handle(event);
   }
 
@@ -394,8 +395,6 @@ export class Screen {
 
 /** What a screen is to the commands and keys that work on it: one that is drawn in place, or one of lines only. */
 export type ScreenFace = Pick<Screen, keyof Screen>;
-
-const LETTERS = new Intl.Segmenter();
 
 /** Keys that work whatever has the others. */
 const ALWAYS: ReadonlySet<string> = new Set(["suspend", "redraw"]);
