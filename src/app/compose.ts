@@ -252,7 +252,8 @@ async function agentWithServers(
     model: mcp.modelFor(model),
     ...(effort === undefined ? {} : { effort }),
   });
-  mcp.attach(agent.tools, options.journal === undefined ? new Set() : usedTools(options.journal));
+  const { journal } = options;
+  mcp.attach(agent.tools, () => (journal === undefined ? new Set() : usedTools(journal)));
   return agent;
 }
 
