@@ -6,7 +6,14 @@ import type { JournalEntry, NewEntry } from "./entry.ts";
  */
 export interface Journal {
   readonly sessionId: string;
-  /** Entries on the path from the first to the newest, in order. */
-  entries(): Iterable<JournalEntry>;
+  /** Path of the file it is kept in, where it is one. */
+  readonly file?: string | undefined;
+  /** Entries on the path from the first to the newest, in order: at once, or as they come from where they are kept. */
+  entries(): Iterable<JournalEntry> | AsyncIterable<JournalEntry>;
   append(entry: NewEntry): JournalEntry | Promise<JournalEntry>;
+}
+
+/** A journal whose entries are at hand, in memory or in a file. */
+export interface LocalJournal extends Journal {
+  entries(): Iterable<JournalEntry>;
 }
