@@ -7,7 +7,7 @@ import type { RunResult } from "../core/agent/result.ts";
 import { performRun } from "../core/agent/run.ts";
 import type { ModelChoice, Recorder, RunContext, RunPlugin } from "../core/agent/run-context.ts";
 import { type LinkedController, linkController } from "../core/base/abort.ts";
-import type { Clock } from "../core/base/clock.ts";
+import { type Clock, systemClock } from "../core/base/clock.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
 import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
@@ -270,7 +270,8 @@ export class AgentRuns {
 
   #hooks(context: Pick<HooksContext, "signal" | "warn" | "fail">): Hooks {
     const { agent, hooks, classHooks } = this.#host;
-    return new Hooks({ ...context, agent, classes: classHooks(), own: hooks });
+    const { clock = systemClock } = this.#host.options();
+    return new Hooks({ ...context, clock, agent, classes: classHooks(), own: hooks });
   }
 }
 

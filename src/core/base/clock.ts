@@ -49,11 +49,3 @@ export const systemClock: Clock = Object.freeze({
 
 /** `setTimeout` fires at once for anything longer than this. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/**
- * Calls back after `ms` milliseconds, as `setTimeout` does. A time that timers cannot hold (more than 24 days, `Infinity`) is never reached,
- * where `setTimeout` would take it for now; then there is no timer.
- */
-export function startTimer(ms: number, callback: () => void): ReturnType<typeof setTimeout> | undefined {
-  return ms <= MAX_TIMER_MS ? setTimeout(callback, ms) : undefined;
-}

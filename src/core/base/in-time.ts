@@ -6,7 +6,7 @@ export interface TimeBound {
   readonly ms: number;
   readonly clock: Clock;
   /** Ends the wait as well. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -20,7 +20,7 @@ export async function inTime<T>(
   const late = new AbortController();
   const over = new AbortController();
   clock.sleep(ms, over.signal).then(
-    () => late.abort(new Error(`it took longer than ${ms / 1_000} s`)),
+    () => late.abort(new Error(`it took longer than ${ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`}`)),
     () => undefined,
   );
   const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
