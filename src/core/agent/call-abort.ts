@@ -1,11 +1,11 @@
 import { type LinkedController, linkController } from "../base/abort.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, startTimer } from "../base/clock.ts";
 import { NanoAgentError } from "../base/errors.ts";
 
 /** What stops one call of a tool: its run, and its time limit. */
 export class CallAbort {
   readonly #call: LinkedController;
-  readonly #limit = new AbortController();
+  readonly #stopTimer: () => void = () => undefined;
   #inner: LinkedController | undefined;
   #timedOut = false;
   #hasEnded = false;
@@ -13,17 +13,13 @@ export class CallAbort {
   /** Begins to count; `timeoutMs` of 0 is no limit. {@link CallAbort.end} must be called. */
   constructor(run: AbortSignal, timeoutMs: number, clock: Clock) {
     this.#call = linkController(run);
-    if (timeoutMs <= 0) return;
-    clock.sleep(timeoutMs, this.#limit.signal).then(
-      () => {
+    if (timeoutMs > 0)
+      this.#stopTimer = startTimer(clock, timeoutMs, () => {
         // What stopped the call before is what stopped it.
         this.#timedOut = !this.signal.aborted;
         const reason = new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError");
         this.#call.controller.abort(reason);
-      },
-      // The call has ended in time.
-      () => undefined,
-    );
+      });
   }
 
   /** Whether it was the time limit that stopped it. */
@@ -50,7 +46,7 @@ export class CallAbort {
 
   end(): void {
     this.#hasEnded = true;
-    this.#limit.abort();
+    this.#stopTimer();
     this.#call.unlink();
     this.#endInner();
   }
