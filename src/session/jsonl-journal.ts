@@ -1,7 +1,7 @@
 import { closeSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entry.ts";
-import type { Journal } from "../core/agent/journal.ts";
+import type { LocalJournal } from "../core/agent/journal.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
 import { counted } from "../core/base/text.ts";
@@ -50,7 +50,7 @@ const UNHURRIED: ReadonlySet<string> = new Set([
  * answers, `run_start`, `permission_decision` and `checkpoint` are only handed to the system and reach the disk with the record that follows, or
  * with `flush`. The first failure ends it: every later `append` is refused with the same error, code `journal`.
  */
-export class JsonlJournal implements Journal {
+export class JsonlJournal implements LocalJournal {
   readonly sessionId: string;
   readonly path: string;
   /** What was found to be put right when the file was opened. */
@@ -125,6 +125,10 @@ export class JsonlJournal implements Journal {
       lock.release();
       throw error;
     }
+  }
+
+  get file(): string {
+    return this.path;
   }
 
   /** Names this opening of the session for writing and no other. */
