@@ -9,7 +9,7 @@ import { counted } from "../../../core/base/text.ts";
 import { undoNewestCompaction } from "../../../memory/context/compaction.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import type { CommandContext } from "../command-context.ts";
-import { compactionLine } from "../progress.ts";
+import { compactionLine } from "../note-lines.ts";
 
 /** What is done about the size of a session. */
 export interface CompactAction {
