@@ -23,7 +23,7 @@ export function readCommandCall(command: CommandSpec, args: readonly string[]): 
   const { action, rest } = chooseAction(command, args);
   const fail = (what: string): Error =>
     usageError(`${title(command, action)}: ${what} Usage: nano-agent ${actionForm(command, action)}`);
-  const options = [...(action.options ?? []), ...(action.runOptions === true ? RUN_OPTIONS : [])];
+  const options = [...action.options, ...(action.runOptions === true ? RUN_OPTIONS : [])];
   const call = readOptions(rest, { options, fail });
   for (const { name, value } of options)
     if (value !== undefined && call.list(name).some((text) => text.trim() === ""))
@@ -67,20 +67,15 @@ function chooseAction(
   throw usageError(`${command.name} has no ${JSON.stringify(word)}.${hint} ${usage}`);
 }
 
-function assertCount(words: readonly string[], action: CommandAction, fail: (what: string) => Error): void {
-  const { least, most } = wordCount(action);
-  if (words.length < least) throw fail(`It needs ${(action.words ?? "").replace("…", "")}.`);
-  if (words.length <= most) return;
-  const behind = action.behind === undefined ? "" : ` Write paths behind --.`;
-  throw fail(`${JSON.stringify(words[most])} is one word too many.${behind}`);
-}
-
-/** How many words an action takes, from its placeholders. */
-function wordCount({ words = "" }: CommandAction): { readonly least: number; readonly most: number } {
-  const places = words.split(" ").filter((place) => place !== "");
+function assertCount(
+  words: readonly string[],
+  { words: places, behind }: CommandAction,
+  fail: (what: string) => Error,
+): void {
   const least = places.filter((place) => !place.startsWith("[")).length;
-  return {
-    least,
-    most: places.some((place) => place.includes("…")) ? Number.POSITIVE_INFINITY : places.length,
-  };
+  const isOpen = places.some((place) => place.includes("…"));
+  if (words.length < least) throw fail(`It needs ${places.join(" ").replace("…", "")}.`);
+  if (words.length <= places.length || isOpen) return;
+  const paths = behind === undefined ? "" : " Write paths behind --.";
+  throw fail(`${JSON.stringify(words[places.length])} is one word too many.${paths}`);
 }
