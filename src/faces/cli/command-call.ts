@@ -1,4 +1,5 @@
 import { nearest } from "../../core/base/text.ts";
+import type { SessionStore } from "../../session/session-store.ts";
 import type { CommandContext } from "./command-context.ts";
 import { actionForm, type CommandAction, type CommandSpec, RUN_OPTIONS } from "./command-spec.ts";
 import { type ParsedOptions, readOptions } from "./read-options.ts";
@@ -12,6 +13,14 @@ export type Command = (context: CommandContext, call: CommandCall) => Promise<nu
 export interface CommandCall extends ParsedOptions {
   /** Name of the action; `""` for a command that does one thing. */
   readonly action: string;
+}
+
+/** A sub-command about sessions that are kept. */
+export interface SessionCall extends CommandCall {
+  readonly context: CommandContext;
+  readonly store: SessionStore;
+  /** Whose sessions are meant where none is named. */
+  readonly cwd: string;
 }
 
 /**

@@ -12,14 +12,13 @@ import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { personToAsk } from "./approval/person-to-ask.ts";
-import type { CommandContext } from "./command-context.ts";
+import { type CommandContext, say } from "./command-context.ts";
 import { explainError } from "./explain-error.ts";
 import { JsonReporter } from "./json-reporter.ts";
 import { Progress } from "./progress.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { styleFor } from "./style.ts";
 import type { WaitingLine } from "./waiting-line.ts";
-import { widthOf, wrapText } from "./wrap-text.ts";
 
 /** What a {@link RunTeller} looks at. */
 export interface RunTellerOptions {
@@ -130,11 +129,7 @@ export class RunTeller {
 
   /** One message on standard error, secrets taken out. */
   say(message: string): void {
-    const { stderr } = this.#options.context;
-    const text = terminalLine(this.#redacted(message), 2_000);
-    stderr.write(
-      `${wrapText(text, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " }).join("\n")}\n`,
-    );
+    say(this.#options.context, this.#redacted(message));
   }
 
   #redacted(text: string): string {

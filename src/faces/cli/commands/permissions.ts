@@ -1,13 +1,12 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import { loadSettings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { checkLine } from "../../../permission/check-lines.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
+import { answer, type CommandContext, settingsHere } from "../command-context.ts";
 import { usageError } from "../usage-error.ts";
 
 /**
@@ -19,24 +18,17 @@ import { usageError } from "../usage-error.ts";
  * `nano-agent permissions defaults` lists the built-in rules.
  */
 export async function permissions(context: CommandContext, call: CommandCall): Promise<number> {
-  const { stdout } = context;
-  const json = call.has("--json");
   if (call.action === "defaults") {
-    const rules = describeDefaults();
-    stdout.write(json ? `${JSON.stringify(rules)}\n` : `${rules.join("\n")}\n`);
+    const rows = describeDefaults();
+    answer(context, call, { json: () => rows, text: () => `${rows.join("\n")}\n` });
     return EXIT.done;
   }
   const [command] = call.words;
-  return command === undefined ? checkInput(context) : checkCommand(context, command, json);
+  return command === undefined ? checkInput(context) : checkCommand(context, call, command);
 }
 
-async function checkCommand(
-  { stdout, environment }: CommandContext,
-  command: string,
-  json: boolean,
-): Promise<number> {
-  const cwd = currentFolder();
-  const { config, paths } = await loadSettings({ environment, cwd });
+async function checkCommand(context: CommandContext, call: CommandCall, command: string): Promise<number> {
+  const { config, paths, cwd } = await settingsHere(context);
   const { permissions: own = {}, allowedTools = [], disallowedTools = [], permissionMode } = config.values;
   const line = JSON.stringify({
     tool: "bash",
@@ -48,10 +40,11 @@ async function checkCommand(
     },
     mode: permissionMode,
   });
-  const answer = checkLine(line, { cwd, home: paths.home });
-  if ("error" in answer) throw usageError(answer.error);
-  stdout.write(json ? `${JSON.stringify(answer)}\n` : `${decisionLines(command, answer).join("\n")}\n`);
-  return answer.decision === "allow" ? EXIT.done : EXIT.refused;
+  const decided = checkLine(line, { cwd, home: paths.home });
+  if ("error" in decided) throw usageError(decided.error);
+  const text = (): string => `${decisionLines(command, decided).join("\n")}\n`;
+  answer(context, call, { json: () => decided, text });
+  return decided.decision === "allow" ? EXIT.done : EXIT.refused;
 }
 
 const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
@@ -82,11 +75,11 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
   for await (const line of inputLines()) {
     number++;
     if (line.trim() === "") continue;
-    const answer = checkLine(line, base);
-    stdout.write(`${JSON.stringify(answer)}\n`);
-    if ("error" in answer) {
+    const decided = checkLine(line, base);
+    stdout.write(`${JSON.stringify(decided)}\n`);
+    if ("error" in decided) {
       malformed++;
-      stderr.write(`nano-agent: line ${number}: ${answer.error}\n`);
+      stderr.write(`nano-agent: line ${number}: ${decided.error}\n`);
     }
     await stdout.drain();
   }
