@@ -8,16 +8,16 @@ import { LOCAL_MODEL } from "../../app/model-choice.ts";
 import { terminalLine, terminalText } from "../../app/safe-text.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { counted } from "../../core/base/text.ts";
-import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
+import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import type { DressedAnswer } from "../terminal/dressed-answer.ts";
-import { personToAsk } from "./approval/person-to-ask.ts";
+import { answerQuestions, canAsk } from "./approval/answer-questions.ts";
 import { type CommandContext, say } from "./command-context.ts";
 import { explainError } from "./explain-error.ts";
 import { JsonReporter } from "./json-reporter.ts";
 import { Progress } from "./progress.ts";
 import type { RunFlags } from "./run-flags.ts";
-import { styleFor } from "./style.ts";
+import { type Style, styleFor } from "./style.ts";
 import type { WaitingLine } from "./waiting-line.ts";
 
 /** What a {@link RunTeller} looks at. */
@@ -34,13 +34,12 @@ export interface RunTellerOptions {
 
 /** Tells what a run without a screen does: its result on standard output, everything for people on standard error. */
 export class RunTeller {
-  /** Who can be asked; undefined where nobody can. */
-  readonly person: ApprovalPrompt | undefined;
   readonly #options: RunTellerOptions;
   /** Tells programs; undefined where the answer is text. */
   readonly #reporter: JsonReporter | undefined;
   readonly #progress: Progress;
   readonly #isLive: boolean;
+  readonly #style: Style;
   #dress: (() => DressedAnswer) | undefined;
   #beat: NodeJS.Timeout | undefined;
   #log: ((event: AgentEvent) => void) | undefined;
@@ -51,16 +50,15 @@ export class RunTeller {
     this.#options = options;
     const { context, flags, prepared, newId, waiting } = options;
     const { stdout, stderr, environment } = context;
-    const { outputFormat, inputFormat, partialMessages: partial } = flags;
+    const { outputFormat, partialMessages: partial } = flags;
     const sessionId = (): string => prepared()?.sessionId ?? newId;
     const stream = outputFormat === "stream-json";
     if (outputFormat !== "text") this.#reporter = new JsonReporter({ stdout, sessionId, partial, stream });
     this.#isLive = isLive(context, flags);
-    const style = styleFor(stderr.isTerminal, environment);
+    this.#style = styleFor(stderr.isTerminal, environment);
     const liveText = this.#isLive ? stdout : undefined;
+    const style = this.#style;
     this.#progress = new Progress({ stderr, style, liveText, dress: () => this.#dress?.(), waiting });
-    const hold = (): (() => void) => this.#progress.hold();
-    this.person = personToAsk({ outputFormat, inputFormat, stderr, style, hold });
   }
 
   /** Loads what dresses answers for a person, and what says more than the usual. */
@@ -82,7 +80,11 @@ export class RunTeller {
   /** The first line; later ones are left out. */
   begin(cwd: string, session: CodingSession | undefined): void {
     this.#reporter?.begin({ cwd, ...initFacts(session?.info, this.#options.flags) });
-    if (session !== undefined && this.#options.context.stderr.isTerminal) this.say(this.#startText(session));
+    const { context, flags } = this.#options;
+    const { stderr } = context;
+    if (session !== undefined && stderr.isTerminal) this.say(this.#startText(session));
+    if (session !== undefined && canAsk(stderr, flags.outputFormat))
+      answerQuestions(session, { stderr, style: this.#style, hold: () => this.#progress.hold() });
     for (const notice of session?.notices ?? []) {
       if (notice.code === "untrusted") this.#reporter?.untrusted(notice.folder, notice.items);
       else if (notice.code === "repaired") this.#reporter?.repair(notice.repairs, notice.path);
@@ -121,9 +123,11 @@ export class RunTeller {
   }
 
   notice(notice: Notice): void {
-    if (notice.code === "permission") this.person?.tell(noticeText(notice));
-    else if (notice.code === "model_chosen" && this.#options.context.stderr.isTerminal)
-      this.#modelText = noticeText(notice);
+    const { stderr } = this.#options.context;
+    if (notice.code === "permission") {
+      const text = terminalLine(withHiddenShown(noticeText(notice)), 2_000);
+      if (canAsk(stderr, this.#options.flags.outputFormat)) stderr.write(`${this.#style.dim(`  ${text}`)}\n`);
+    } else if (notice.code === "model_chosen" && stderr.isTerminal) this.#modelText = noticeText(notice);
     else if (notice.code !== "model_chosen" || this.#isNews(notice)) this.say(noticeText(notice));
   }
 
@@ -137,7 +141,7 @@ export class RunTeller {
   }
 
   #summarise({ turns, usage, cost, durationMs }: Outcome): void {
-    const { stderr, environment } = this.#options.context;
+    const { stderr } = this.#options.context;
     if (!stderr.isTerminal || turns === 0) return;
     const parts = [
       counted(turns, "turn"),
@@ -145,7 +149,7 @@ export class RunTeller {
       cost === undefined ? "cost unknown" : `$${cost.toFixed(4)}`,
       describeDuration(durationMs),
     ];
-    stderr.write(`${styleFor(true, environment).dim(parts.join(" · "))}\n`);
+    stderr.write(`${this.#style.dim(parts.join(" · "))}\n`);
   }
 
   /** Which model works on which session, for a person. */
