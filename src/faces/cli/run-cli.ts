@@ -62,7 +62,7 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
     const { runInteractive } = await import("./interactive.ts");
     return runInteractive(context, { ...run, picksSession: flags.text("--resume") === NO_VALUE });
   }
-  if (run.words.length === 0 && run.session.fromStep === undefined && stdinKind() === "terminal") {
+  if (run.words.length === 0 && run.session.resume?.step === undefined && stdinKind() === "terminal") {
     throw usageError(
       'There is no prompt, and output does not go to a terminal or has a format for programs. Say what to do: nano-agent -p "…".',
     );

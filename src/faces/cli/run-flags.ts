@@ -3,10 +3,9 @@ import { type DescribedShape, withSetting } from "../../app/config/setting.ts";
 import { PLACED_SETTINGS } from "../../app/config/setting-table.ts";
 import { readText } from "../../app/config/shape.ts";
 import type { McpSources } from "../../app/mcp/mcp-sources.ts";
-import type { SessionChoice } from "../../app/open-session.ts";
 import { FLAGS } from "./flags.ts";
 import { oneOf, type ParsedOptions, readOptions } from "./read-options.ts";
-import { readSessionFlags } from "./session-flags.ts";
+import { readSessionFlags, type SessionFlags } from "./session-flags.ts";
 import { usageError } from "./usage-error.ts";
 
 /** How a run's output looks. */
@@ -25,7 +24,7 @@ export interface RunFlags {
   readonly outputFile: string | undefined;
   readonly cwd: string | undefined;
   readonly addDirs: readonly string[];
-  readonly session: SessionChoice;
+  readonly session: SessionFlags;
   readonly mcp: McpSources;
   /** What the options say in the words of a config file; texts may still be `@FILE`. */
   readonly config: ConfigFile;

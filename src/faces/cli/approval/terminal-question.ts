@@ -168,20 +168,20 @@ export class TerminalQuestion {
 
   /** Keys while a reason is typed: on one row of the terminal, whatever its length and width. */
   #onReason(keys: string): void {
-    const isCancelled = keys === ESCAPE || keys === CTRL_D;
-    // Arrow keys and their like move nothing here.
-    if (!isCancelled && keys.startsWith(ESCAPE)) return;
-    let text = this.#reason ?? "";
-    for (const char of isCancelled ? "" : keys.replace(/[\r\n]$/, "")) {
-      if (char === "\u007F" || char === "\b") text = [...text].slice(0, -1).join("");
-      else if (char === "\u0015") text = "";
-      else if (text.length < MAX_REASON) text += /[\p{Cc}\p{Cf}]/u.test(char) ? " " : char;
+    const { output } = this.#options;
+    if (keys === ESCAPE || keys === CTRL_D) {
+      this.#reason = undefined;
+      output.write(`\n${this.#keyLine()}\n`);
+      return;
     }
-    if (!isCancelled) this.#showReason(text);
-    if (!isCancelled && !/[\r\n]$/.test(keys)) return;
-    this.#reason = undefined;
-    this.#options.output.write(isCancelled ? `\n${this.#keyLine()}\n` : "\n");
-    if (!isCancelled) this.#answer.resolve({ choice: "no", reason: text });
+    // Arrow keys and their like move nothing here.
+    if (keys.startsWith(ESCAPE)) return;
+    const isDone = /[\r\n]$/.test(keys);
+    const reason = [...(isDone ? keys.slice(0, -1) : keys)].reduce(withKey, this.#reason ?? "");
+    this.#showReason(reason);
+    if (!isDone) return;
+    output.write("\n");
+    this.#answer.resolve({ choice: "no", reason });
   }
 
   #showReason(text: string): void {
@@ -209,6 +209,14 @@ export class TerminalQuestion {
     const { output, style } = this.#options;
     output.write(`${style.dim(`  ${terminalLine(withHiddenShown(message), 2_000)}`)}\n`);
   }
+}
+
+/** A line that is typed, after one more key. */
+function withKey(text: string, key: string): string {
+  if (key === "\u007F" || key === "\b") return [...text].slice(0, -1).join("");
+  if (key === "\u0015") return "";
+  if (text.length >= MAX_REASON) return text;
+  return text + (/[\p{Cc}\p{Cf}]/u.test(key) ? " " : key);
 }
 
 function answerText(reply: QuestionReply): string {

@@ -1,8 +1,10 @@
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
+import { currentFolder } from "../../../app/config/paths.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
+import { withPromptFiles } from "../session-options.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -21,7 +23,7 @@ export async function acp(context: CommandContext, call: CommandCall): Promise<n
       {
         environment,
         version: NANO_AGENT_VERSION,
-        session: { settings: config, addDirs },
+        session: { settings: withPromptFiles(config, currentFolder()), addDirs },
         onNotice: (notice) => say(context, noticeText(notice)),
       },
       { input: process.stdin, output: process.stdout, signal: signals.signal },

@@ -4,7 +4,7 @@ import type { Settings } from "../../../app/settings.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { textOrFile } from "../prompt.ts";
+import { withPromptFiles } from "../session-options.ts";
 import { usageError } from "../usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;
@@ -19,11 +19,7 @@ export async function mcpServe(
   const { config, addDirs, mcp } = runFlagsOf(call);
   const port = portOf(call);
   const { cwd } = settings;
-  const texts = (["systemPrompt", "appendSystemPrompt"] as const).flatMap((key) => {
-    const text = config[key];
-    const what = key === "systemPrompt" ? "--system-prompt" : "--append-system-prompt";
-    return text === undefined ? [] : [[key, textOrFile(text, { what, cwd })]];
-  });
+  const settingsOfRuns = withPromptFiles(config, cwd);
   const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
   const newServer = () =>
     createAgentServer({
@@ -35,7 +31,7 @@ export async function mcpServe(
         addDirs,
         environment,
         mcp,
-        settings: { ...config, ...Object.fromEntries(texts) },
+        settings: settingsOfRuns,
         onNotice: (notice) => say(context, noticeText(notice)),
       },
     });
