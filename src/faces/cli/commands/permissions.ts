@@ -7,6 +7,7 @@ import { checkLine } from "../../../permission/check-lines.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, settingsHere } from "../command-context.ts";
+import { inputLines } from "../input-messages.ts";
 import { usageError } from "../usage-error.ts";
 
 /**
@@ -72,37 +73,20 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
   const base = { cwd: currentFolder(), home: userPaths(environment).home };
   let malformed = 0;
   let number = 0;
-  for await (const line of inputLines()) {
-    number++;
-    if (line.trim() === "") continue;
-    const decided = checkLine(line, base);
-    stdout.write(`${JSON.stringify(decided)}\n`);
-    if ("error" in decided) {
-      malformed++;
-      stderr.write(`nano-agent: line ${number}: ${decided.error}\n`);
-    }
-    await stdout.drain();
-  }
-  return malformed === 0 ? EXIT.done : EXIT.usage;
-}
-
-/** The lines of standard input as they come. Only a line feed ends one. */
-async function* inputLines(): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let pieces: string[] = [];
   try {
-    for await (const chunk of process.stdin) {
-      const parts = decoder.decode(chunk as Uint8Array, { stream: true }).split("\n");
-      for (const [index, part] of parts.entries()) {
-        pieces.push(part);
-        if (index === parts.length - 1) continue;
-        yield pieces.join("");
-        pieces = [];
+    for await (const line of inputLines(process.stdin)) {
+      number++;
+      if (line.trim() === "") continue;
+      const decided = checkLine(line, base);
+      stdout.write(`${JSON.stringify(decided)}\n`);
+      if ("error" in decided) {
+        malformed++;
+        stderr.write(`nano-agent: line ${number}: ${decided.error}\n`);
       }
+      await stdout.drain();
     }
   } catch (error) {
     throw usageError(`Standard input cannot be read: ${errorMessage(error)}. Pipe JSON lines.`, error);
   }
-  const last = pieces.join("");
-  if (last !== "") yield last;
+  return malformed === 0 ? EXIT.done : EXIT.usage;
 }
