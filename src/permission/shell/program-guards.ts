@@ -1,3 +1,4 @@
+import { wordSet } from "../match-text.ts";
 import { FIND_MORE, FIND_TESTS } from "./find-tests.ts";
 import { gitGuards } from "./git-guards.ts";
 import { hasWord } from "./option-reader.ts";
@@ -60,7 +61,7 @@ function isValue(name: string, words: readonly ShellWord[], index: number): bool
   return VALUE_OPTIONS.get(name)?.test(before.text) === true;
 }
 
-const OWN = new Set(["find", "gfind", "fd", "fdfind", "git"]);
+const OWN = wordSet("find gfind fd fdfind git");
 
 function ownGuards(name: string, words: readonly ShellWord[]): readonly WordGuard[] {
   switch (name) {
@@ -177,31 +178,8 @@ function couldBeOption(name: string, word: ShellWord, isChosen: IsChosen): boole
   return word.names.length > 0 && isChosen(word);
 }
 
-const REPORTERS = new Set([
-  "pwd",
-  "date",
-  "ls",
-  "find",
-  "which",
-  "nproc",
-  "hostname",
-  "whoami",
-  "id",
-  "uname",
-  "mktemp",
-  "wc",
-  "seq",
-]);
-const GIT_REPORTS = new Set([
-  "merge-base",
-  "rev-parse",
-  "rev-list",
-  "symbolic-ref",
-  "describe",
-  "branch",
-  "ls-files",
-  "diff",
-]);
+const REPORTERS = wordSet("pwd date ls find which nproc hostname whoami id uname mktemp wc seq");
+const GIT_REPORTS = wordSet("merge-base rev-parse rev-list symbolic-ref describe branch ls-files diff");
 
 /** Whether the output of a substitution is facts about the machine, not texts that the line itself spells. */
 function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
@@ -221,7 +199,7 @@ function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
   );
 }
 
-const FIND_WRITES = new Set(["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"]);
+const FIND_WRITES = wordSet("-delete -fprint -fprint0 -fprintf -fls");
 const FIND_RUNS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
 function findGuards(words: readonly ShellWord[]): readonly WordGuard[] {

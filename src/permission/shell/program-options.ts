@@ -1,3 +1,5 @@
+import { wordSet } from "../match-text.ts";
+
 /** Options of a program that make it run another program or write a file that is not its purpose to write. */
 export interface ProgramOptions {
   /** Short options that do. */
@@ -316,35 +318,10 @@ export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map<stri
 ]);
 
 /** Long options that do in whatever program: only whole names count. */
-export const COMMON_LONG: ReadonlySet<string> = new Set([
-  "output",
-  "output-file",
-  "output-document",
-  "exec",
-  "exec-batch",
-  "upload-pack",
-  "receive-pack",
-  "to-command",
-  "use-compress-program",
-  "compress-program",
-  "checkpoint-action",
-  "pager",
-  "rsh",
-  "rsync-path",
-  "pre",
-  "open-files-in-pager",
-  "extcmd",
-  "proxy-command",
-]);
+export const COMMON_LONG: ReadonlySet<string> = wordSet(`
+  output output-file output-document exec exec-batch upload-pack receive-pack to-command
+  use-compress-program compress-program checkpoint-action pager rsh rsync-path pre open-files-in-pager
+  extcmd proxy-command`);
 
 /** Programs whose `--output` writes no file. */
-export const OUTPUT_IS_NO_FILE: ReadonlySet<string> = new Set([
-  "stdbuf",
-  "aws",
-  "kubectl",
-  "gcloud",
-  "az",
-  "ack",
-  "helm",
-  "jq",
-]);
+export const OUTPUT_IS_NO_FILE: ReadonlySet<string> = wordSet("stdbuf aws kubectl gcloud az ack helm jq");
