@@ -1,5 +1,5 @@
 import { wordSet } from "../match-text.ts";
-import { optionTable, readOptions } from "./option-reader.ts";
+import { hasBeginning, optionTable, readOptions } from "./option-reader.ts";
 import { type ShellWord, textAt } from "./shell-command.ts";
 import type { WordGuard } from "./word-guard.ts";
 
@@ -10,25 +10,8 @@ const PLAIN_GLOBALS = wordSet(`
   --exec-path`);
 
 /** Long options that run a program or write a file, in whatever sub-command. */
-const LONG = [
-  "output",
-  "output-directory",
-  "upload-pack",
-  "receive-pack",
-  "exec",
-  "extcmd",
-  "ext-diff",
-  "textconv",
-  "open-files-in-pager",
-  "config-env",
-  "smtp-server",
-  "sendmail-cmd",
-  "to-cmd",
-  "cc-cmd",
-  "export-marks",
-  "show-signature",
-  "verify-signatures",
-];
+const LONG =
+  "output output-directory upload-pack receive-pack exec extcmd ext-diff textconv open-files-in-pager config-env smtp-server sendmail-cmd to-cmd cc-cmd export-marks show-signature verify-signatures";
 /** Whole options that only look like the beginning of one of those. */
 const HARMLESS_LONG = wordSet("text to cc config show verify");
 /** A format that shows signatures, which gpg is started for. */
@@ -150,8 +133,8 @@ function namesStrategy(sub: string, text: string, next: string): boolean {
 function isLong(text: string): boolean {
   if (!text.startsWith("--")) return text === "-O";
   const name = text.slice(2).split("=", 1)[0] ?? "";
-  if (name === "" || HARMLESS_LONG.has(name)) return false;
-  return LONG.some((long) => long.startsWith(name));
+  if (name === "") return false;
+  return !HARMLESS_LONG.has(name) && hasBeginning(LONG, name);
 }
 
 /** Keys of the configuration that only change how git looks or what it does by default; any other may name a program, or more configuration. */

@@ -27,7 +27,7 @@ export function optionTable(text: string, traits = ""): OptionTable {
   return { short, valued, optional, long, traits: kinds };
 }
 
-const GROUPS = /^(?:-(\w+)(?: |$))?(?:-(\w+)=(?: |$))?(?:-(\w+)\?(?: |$))?(.*)$/;
+const GROUPS = /^(?:-([\w@]+)(?: |$))?(?:-([\w@]+)=(?: |$))?(?:-([\w@]+)\?(?: |$))?(.*)$/;
 
 /** The cells of a table, a line each, which ` | ` parts; a line that begins with blanks goes on with the one before. */
 export function tableRows(table: string): readonly (readonly string[])[] {
@@ -226,4 +226,9 @@ export function hasWord(list: string, word: string): boolean {
     if ((at === 0 || list[at - 1] === " ") && (end === list.length || list[end] === " ")) return true;
   }
   return false;
+}
+
+/** Whether a word of a list between blanks begins with `start`. */
+export function hasBeginning(list: string, start: string): boolean {
+  return !start.includes(" ") && ` ${list}`.includes(` ${start}`);
 }

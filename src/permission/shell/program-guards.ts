@@ -1,7 +1,7 @@
 import { wordSet } from "../match-text.ts";
 import { FIND_MORE, FIND_TESTS } from "./find-tests.ts";
 import { gitGuards } from "./git-guards.ts";
-import { hasWord } from "./option-reader.ts";
+import { hasBeginning, hasWord, optionTable } from "./option-reader.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
 import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from "./script-programs.ts";
 import { isAsWritten, literalWord, type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
@@ -24,15 +24,10 @@ export function programGuards(
   addGuards(guards, name, words);
   // An expansion may be empty: what is left can be an option all the same.
   if (!words.every(isAsWritten)) addGuards(guards, name, words.map(asResolved));
-  const { short, long, word } = PROGRAM_OPTIONS.get(name) ?? {};
-  if (
-    short === undefined &&
-    long === undefined &&
-    word === undefined &&
-    !OWN.has(name) &&
-    !SCRIPT_PROGRAMS.has(name)
-  )
-    return guards;
+  const options = PROGRAM_OPTIONS.get(name);
+  const hasOptions =
+    options !== undefined && (options.short + options.long !== "" || options.word !== undefined);
+  if (!hasOptions && !OWN.has(name) && !SCRIPT_PROGRAMS.has(name)) return guards;
   words.forEach((word, index) => {
     if (index === 0 || word.literal || isValue(name, words, index)) return;
     if (couldBeOption(name, word, isChosen))
@@ -95,7 +90,7 @@ function addOptionGuards(guards: WordGuard[], name: string, words: readonly Shel
   const options = PROGRAM_OPTIONS.get(name) ?? NO_OPTIONS;
   for (let index = 1; index < words.length; index++) {
     const text = words[index]?.text ?? "";
-    if (text === "--" && options.ends === true) break;
+    if (text === "--" && options.traits.has("ends")) break;
     const isPair = options.pair?.test(`${textAt(words, index - 1)} ${text}`) === true;
     if (!isPair && !isGuardedWord(name, words[index], { ...options, first: index === 1 })) continue;
     const reason = `${text} makes ${name} run a program or write a file`;
@@ -110,7 +105,7 @@ function isGuardedWord(
 ): boolean {
   // A glob that finds nothing stays as it is written.
   if ((literal || glob) && options.text?.test(text) === true) return true;
-  if (first && options.plugins === true && text.includes("/")) return true;
+  if (first && options.traits.has("plugins") && text.includes("/")) return true;
   // Behind its first word tar takes only what has a dash for options.
   if (name === "tar" && !first && !text.startsWith("-")) return false;
   return isGuardedOption(name, text, options);
@@ -136,33 +131,32 @@ const RUNS_ITS_VALUE: ReadonlySet<string> = new Set(
 );
 const PLAIN_WORDS = /^[\w./+@%:-]+(?: [\w./+@%:,-]+)*$/;
 
-const NO_OPTIONS: ProgramOptions = {};
+const NO_OPTIONS: ProgramOptions = { ...optionTable(""), harmless: "" };
 
 /** Whether a word is an option that makes a program run another one or write a file. */
 export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {
   if (options.word?.test(text) === true) return true;
-  if (text.startsWith("--") || (options.oneDash === true && /^-\w{2}/.test(text)))
+  if (text.startsWith("--") || (options.traits.has("dashes") && /^-\w{2}/.test(text)))
     return isGuardedLong(name, optionName(text, options), options);
-  if (!text.startsWith("-") || options.short === undefined)
+  if (!text.startsWith("-") || options.short === "")
     return text === "-O" && !/^(?:g?cc|[gc]\+\+|clang)/.test(name);
   for (const letter of text.slice(1)) {
     if (options.short.includes(letter)) return true;
-    if (options.valued?.includes(letter) === true) return false;
+    if (options.valued.includes(letter)) return false;
   }
   return false;
 }
 
 /** What npm takes for the name of an option: any number of dashes go, and so do negations that cancel each other. */
-function optionName(text: string, { oneDash }: ProgramOptions): string {
-  const name = text.slice(2).split("=", 1)[0] ?? "";
-  return oneDash === true ? (text.replace(/^-+(?:no-no-)*-*/, "").split("=", 1)[0] ?? "") : name;
+function optionName(text: string, { traits }: ProgramOptions): string {
+  const name = traits.has("dashes") ? text.replace(/^-+(?:no-no-)*-*/, "") : text.slice(2);
+  return name.split("=", 1)[0] ?? "";
 }
 
 function isGuardedLong(program: string, name: string, options: ProgramOptions): boolean {
   if (name === "") return false;
   if (COMMON_LONG.has(name)) return !OUTPUT_IS_NO_FILE.has(program);
-  if (options.harmless?.includes(name) === true) return false;
-  return options.long?.some((long) => long.startsWith(name)) === true;
+  return !hasWord(options.harmless, name) && hasBeginning(options.long, name);
 }
 
 /** An expansion that could become an option: not by chance of file names, but because the line can make it one. */
@@ -191,7 +185,7 @@ function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
       if (!known || assignments.length > 0 || words.some((word) => !word.literal)) return false;
       if (name === "find" || name === "ls" || name === "date")
         return words.slice(1).every(({ text }) => /^[\w./]/.test(text));
-      const options = PROGRAM_OPTIONS.get(outer) ?? {};
+      const options = PROGRAM_OPTIONS.get(outer) ?? NO_OPTIONS;
       return words
         .slice(1)
         .every(({ text }) => !isGuardedOption(outer, text, options) && !/^--?(?:c|o|O|e)/.test(text));
