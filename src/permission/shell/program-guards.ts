@@ -89,26 +89,19 @@ function asResolved(word: ShellWord): ShellWord {
 function addOptionGuards(guards: WordGuard[], name: string, words: readonly ShellWord[]): void {
   const options = PROGRAM_OPTIONS.get(name) ?? NO_OPTIONS;
   for (let index = 1; index < words.length; index++) {
-    const text = words[index]?.text ?? "";
+    const { text, literal, glob } = words[index] ?? literalWord("");
     if (text === "--" && options.traits.has("ends")) break;
-    const isPair = options.pair?.test(`${textAt(words, index - 1)} ${text}`) === true;
-    if (!isPair && !isGuardedWord(name, words[index], { ...options, first: index === 1 })) continue;
+    const isGuarded =
+      options.pair?.test(`${textAt(words, index - 1)} ${text}`) === true ||
+      // A glob that finds nothing stays as it is written.
+      ((literal || glob) && options.text?.test(text) === true) ||
+      (index === 1 && options.traits.has("plugins") && text.includes("/")) ||
+      // Behind its first word tar takes only what has a dash for options.
+      ((name !== "tar" || index === 1 || text.startsWith("-")) && isGuardedOption(name, text, options));
+    if (!isGuarded) continue;
     const reason = `${text} makes ${name} run a program or write a file`;
     guards.push({ from: index, to: index + 1, reason, ...programOf(words, index) });
   }
-}
-
-function isGuardedWord(
-  name: string,
-  { text, literal, glob }: ShellWord = literalWord(""),
-  { first, ...options }: ProgramOptions & { readonly first: boolean },
-): boolean {
-  // A glob that finds nothing stays as it is written.
-  if ((literal || glob) && options.text?.test(text) === true) return true;
-  if (first && options.traits.has("plugins") && text.includes("/")) return true;
-  // Behind its first word tar takes only what has a dash for options.
-  if (name === "tar" && !first && !text.startsWith("-")) return false;
-  return isGuardedOption(name, text, options);
 }
 
 /** The program that a long option names in plain words, and where its value ends. */
