@@ -4,6 +4,7 @@ import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Budget } from "../core/model/ledger.ts";
 import type { Effort, Model } from "../core/model/model.ts";
+import { atPace } from "../core/model/wrap-model.ts";
 import { isOffered } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
@@ -40,7 +41,7 @@ import { systemPrompt } from "./system-prompt.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions
-  extends Pick<CodingSessionOptions, "addDirs" | "acceptServer" | "tools" | "ports" | "elicit"> {
+  extends Pick<CodingSessionOptions, "addDirs" | "acceptServer" | "tools" | "ports" | "elicit" | "pace"> {
   readonly settings: Settings;
   /** Opens the session the agent goes on from. Called last, when nothing else can fail. */
   readonly openSession: () => Promise<OpenSession>;
@@ -122,35 +123,28 @@ async function composeConfined(
   // What loads meanwhile is needed last.
   const opening = mcpOf(options, confined, found);
   const { settings, builtin, plugins, hooks, ...parts } = await openParts(options, confined);
-  const { cwd, environment, paths } = settings;
+  const { cwd, paths } = settings;
   const config = settings.config.values;
   const memory = await openMemory(options.remembers ? config : {}, paths, about("memory", onNotice));
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const warn = about("setting", onNotice);
-  const pauses = new RatePauses();
-  const open = (name: string): Promise<Model> =>
-    openModel(name, { environment, config, onNotice: warn, pauses });
+  const open = modelOpener(settings, warn);
   const around = { settings, instructions, openModel: open, onNotice, sandbox, tools: parts.tools };
   const { readable, tools, commands, ...named } = await composeExtensions(around);
   const known = [...namesOf(tools), ...memory.toolNames];
-  const decided = { ...parts, known, allowed: memory.toolNames, workspace, readable, hooks };
+  const decided = { known, ...parts, allowed: memory.toolNames, workspace, readable, hooks };
   const { permission, ...asked } = composePermission(settings, { ...options, ...decided });
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
   const offered = offeredTools(tools, { forbidden: permission.forbidden, onNotice: warn });
   const mcp = await opening;
-  const session = await options.openSession();
-  await endLeftRunning(session, { environment, onNotice });
-  const checkpoints = openCheckpoints({
-    settings,
-    roots: workspace,
-    session,
-    onNotice: about("undo", onNotice),
-  });
+  const session = await sessionOf(options);
+  const undo = { settings, roots: workspace, session };
+  const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
   const prompt = systemPrompt({ ...config, instructions, cwd, sandbox, platform: process.platform });
-  const bounds = boundsOf(config, { hooks, redact: confined.redact, checkpoints });
+  const bounds = boundsOf(config, { ...options, hooks, redact: confined.redact, checkpoints });
   const fixed = { ...bounds, ...memory.agentOptions, permission, cwd, systemPrompt: prompt };
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
-    newAgent(config, { options: { ...fixed, tools: offered(choice.model) }, mcp, session, choice });
+    newAgent({ ...fixed, tools: offered(choice.model) }, { ...config, mcp, session, choice });
   return {
     agent: await renew(),
     session,
@@ -174,6 +168,12 @@ async function composeConfined(
   };
 }
 
+async function sessionOf({ openSession, settings, onNotice }: ComposeOptions): Promise<OpenSession> {
+  const session = await openSession();
+  await endLeftRunning(session, { environment: settings.environment, onNotice });
+  return session;
+}
+
 /**
  * What stands before anything is asked: built-in tools, and what commands, extensions and hooks of files
  * bring.
@@ -190,16 +190,15 @@ async function openParts(options: ComposeOptions, { shell, workspace }: Confinem
   return { settings, guard, builtin, plugins, hooks, tools: [...taken, ...plugins.tools] };
 }
 
-interface AgentParts extends Pick<ComposedAgent, "session"> {
-  readonly options: Omit<AgentOptions, "model">;
+interface AgentParts extends Pick<ComposedAgent, "session">, Pick<ConfigFile, "pattern"> {
   readonly mcp: OpenMcp;
   readonly choice: ModelAndEffort;
 }
 
 /** An agent that has the tools of servers, and starts them beside its first request. */
 async function newAgent(
-  { pattern }: ConfigFile,
-  { options, mcp, session, choice }: AgentParts,
+  options: Omit<AgentOptions, "model">,
+  { pattern, mcp, session, choice }: AgentParts,
 ): Promise<Agent> {
   const agent = await agentOf(pattern, {
     ...options,
@@ -208,7 +207,7 @@ async function newAgent(
     tools: [...(options.tools ?? []), ...mcp.tools()],
     model: mcp.modelFor(choice.model),
   });
-  mcp.attach(agent.tools, usedTools(session));
+  mcp.attach(agent.tools, () => usedTools(session));
   return agent;
 }
 
@@ -313,25 +312,34 @@ async function chosenModel(
 /** What keeps a run, its cost and its conversation within bounds, and what stands around its calls. */
 function boundsOf(
   config: ConfigFile,
-  {
-    hooks,
-    redact,
-    checkpoints: checkpointer,
-  }: Pick<ComposedAgent, "hooks" | "checkpoints"> & Pick<Confinement, "redact">,
+  { hooks, redact, checkpoints: checkpointer, pace }: AroundRuns,
 ): Partial<AgentOptions> {
   const compaction = config.compaction === false ? false : summaryCompaction(config.compaction);
+  const wrapModel = pace && ((asked: Model): Model => atPace(asked, pace));
   return {
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
     budget: budgetOf(config),
     compaction: compaction === false || hooks === undefined ? compaction : hooks.compactor(compaction),
-    ...defined({ loopGuard: config.loopGuard, hooks: hooks?.agentHooks, redact, checkpointer }),
+    ...defined({ loopGuard: config.loopGuard, hooks: hooks?.agentHooks, redact, checkpointer, wrapModel }),
   };
 }
+
+type AroundRuns = Pick<ComposedAgent, "hooks" | "checkpoints"> &
+  Pick<Confinement, "redact"> &
+  Pick<ComposeOptions, "pace">;
 
 function budgetOf({ maxBudgetUsd: usd, maxWallTime }: ConfigFile): Budget {
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   if (maxWallTime !== undefined && wallTimeMs === undefined)
     throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is not a time.`);
   return defined({ usd, wallTimeMs });
+}
+
+function modelOpener(
+  { environment, config }: Settings,
+  onNotice: (message: string) => void,
+): (name: string) => Promise<Model> {
+  const pauses = new RatePauses();
+  return (name) => openModel(name, { environment, config: config.values, onNotice, pauses });
 }

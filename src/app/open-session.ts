@@ -9,12 +9,6 @@ import { UnkeptJournal } from "../session/unkept-journal.ts";
 import type { CodingSessionOptions, ResumeOptions } from "./coding-session/coding-session.ts";
 import type { UserPaths } from "./config/paths.ts";
 
-/** Which session the command line says a run belongs to. */
-export interface SessionChoice extends Pick<CodingSessionOptions, "sessionId"> {
-  readonly keep: boolean;
-  readonly resume?: ResumeOptions;
-}
-
 /** A session at work. */
 export interface OpenSession {
   readonly journal: JsonlJournal | UnkeptJournal;

@@ -209,7 +209,8 @@ export class RunControl {
     const { approvals: _approvals, ...again } = options;
     const most = parts.settings.config.values.maxTurns ?? Number.POSITIVE_INFINITY;
     let left = most - result.iterations;
-    for (let count = 0; count < MAX_STOP_BLOCKS && hooks?.hasStop === true; count++) {
+    for (let count = 0; count < MAX_STOP_BLOCKS; count++) {
+      if (hooks?.hasStop !== true) break;
       if (!GOES_ON.has(result.stopReason) || left < 1 || options.signal.aborted) break;
       const reason = await hooks.stop(count > 0, options.signal);
       if (reason === undefined || options.signal.aborted) break;

@@ -31,39 +31,49 @@ export function readCodexRules(text: string): CodexRules {
   const rules: CodexRule[] = [];
   const unread: number[] = [];
   for (let at = 0, next = 0; at < tokens.length; at = next) {
-    next = tokens.findIndex(({ json }, index) => index > at && json === RULE);
+    next = tokens.findIndex((token, index) => index > at && isRuleName(token));
     if (next === -1) next = tokens.length;
     const [name, ...call] = tokens.slice(at, next);
     const end = call.findIndex(({ json }) => json === "}") + 1;
-    const rule = name?.json === RULE ? ruleOf(call.slice(0, end)) : undefined;
+    const rule = name !== undefined && isRuleName(name) ? ruleOf(call.slice(0, end)) : undefined;
     if (rule !== undefined) rules.push(rule);
     const other = rule === undefined ? name : call[end];
     if (other !== undefined) unread.push(other.line);
   }
-  return { rules, unread };
+  for (const token of tokens) if (token.json === RULE && !isRuleName(token)) unread.push(token.line);
+  return { rules, unread: [...new Set(unread)].sort((one, other) => one - other) };
 }
 
 /** A word of the language as JSON has it: arguments of a call are the fields of an object. */
 interface Token {
   readonly json: string;
   readonly line: number;
+  /** Nothing stands before it in its line: only there it is a statement of the file itself. */
+  readonly isFirst: boolean;
+}
+
+/** A rule within a function, a condition or a list may never be made. */
+function isRuleName({ json, isFirst }: Token): boolean {
+  return json === RULE && isFirst;
 }
 
 const TOKEN =
-  /#[^\n]*|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<name>[A-Za-z_]\w*)(?<isField>[^\S\n]*=)?|(?<sign>\S)|(?<line>\n)|[^\S\n]+/g;
+  /#[^\n]*|(?<long>"""[^]*?"""|'''[^]*?''')|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<name>[A-Za-z_]\w*)(?<isField>[^\S\n]*=)?|(?<sign>\S)|(?<line>\n)|[^\S\n]+/g;
 
 const RULE = "prefix_rule";
 
 function tokensOf(text: string): readonly Token[] {
   const tokens: Token[] = [];
   let line = 1;
-  for (const { groups = {} } of text.matchAll(TOKEN)) {
-    const { text: quoted, name, isField, sign, line: end } = groups;
-    if (end !== undefined) line++;
-    if (quoted !== undefined)
-      tokens.push({ json: JSON.stringify(quoted.slice(1, -1).replaceAll(/\\(.)/g, "$1")), line });
-    else if (name !== undefined) tokens.push({ json: isField === undefined ? name : `"${name}":`, line });
-    else if (sign !== undefined) tokens.push({ json: BRACKETS.get(sign) ?? sign, line });
+  for (const { groups = {}, index } of text.matchAll(TOKEN)) {
+    const { long, text: quoted, name, isField, sign, line: end } = groups;
+    const place = { line, isFirst: index === 0 || text[index - 1] === "\n" };
+    if (long !== undefined) tokens.push({ json: JSON.stringify(long.slice(3, -3)), ...place });
+    else if (quoted !== undefined)
+      tokens.push({ json: JSON.stringify(quoted.slice(1, -1).replaceAll(/\\(.)/g, "$1")), ...place });
+    else if (name !== undefined) tokens.push({ json: isField === undefined ? name : `"${name}":`, ...place });
+    else if (sign !== undefined) tokens.push({ json: BRACKETS.get(sign) ?? sign, ...place });
+    line += end === undefined ? (long?.split("\n").length ?? 1) - 1 : 1;
   }
   return tokens;
 }

@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isRecord } from "../../core/base/json.ts";
 import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
+import { mcpNames, serverParts } from "../../extensions/mcp/tool-name.ts";
+import type { RuleAction } from "../../permission/rule.ts";
 import { EFFORTS } from "../../providers/model-name.ts";
 import { type Environment, variable } from "../config/env.ts";
 import { commandsOf, readCodexRules } from "./codex-rules.ts";
@@ -15,6 +17,7 @@ import {
   recordsIn,
 } from "./foreign-parts.ts";
 import type { ImportPlan, ImportSource, PlanBuilder } from "./import-plan.ts";
+import { readOpenCodeRules } from "./opencode-rules.ts";
 
 /** Where to look. */
 export interface ForeignPlace {
@@ -38,6 +41,9 @@ const READERS: { readonly [S in ImportSource]: Reader } = {
   opencode: readOpenCode,
 };
 
+/** Why something is left that the other agent does not use either. */
+const HOOKS_OFF = "they are switched off there";
+const ONLY_SOME = "here a server has all its tools; name those it must not have under permissions, deny";
 const SAY_THE_MODE = "say it for each run with --permission-mode, or set permissionMode";
 const NO_PLUGINS = "plugins of other agents are not loaded; see docs/extensions.md";
 const UNDER_PROVIDERS = 'name them under "providers"';
@@ -52,13 +58,14 @@ function readClaude(place: ForeignPlace, plan: PlanBuilder): void {
   const folder = folderOf(place, "CLAUDE_CONFIG_DIR", ".claude");
   const file = new ForeignFile(join(folder, "settings.json"), plan);
   const settings = file.json() ?? {};
-  const { permissions, hooks } = settings;
+  const { permissions, hooks, disableAllHooks } = settings;
   if (isRecord(permissions)) {
     for (const action of ["allow", "ask", "deny"] as const) file.addRules(permissions[action], action);
     file.addMode(permissions["defaultMode"]);
     file.leaveSettings(permissions, { additionalDirectories: "name them with --add-dir" });
   }
-  file.addHooks(hooks);
+  if (hooks !== undefined && disableAllHooks === true) file.leave("hooks", HOOKS_OFF);
+  else file.addHooks(hooks);
   file.addModel(settings["model"], "anthropic");
   file.leaveSettings(settings, {
     env: 'put what commands need into "environment": { "set": … }; keys are read from your own environment',
@@ -85,6 +92,8 @@ async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> 
       url,
       headers: { ...(isRecord(headers) ? headers : {}), ...authorization },
     };
+    denyTools(name, server["disabled_tools"], file);
+    file.leaveSettings(server, { enabled_tools: ONLY_SOME });
     file.addServer(name, url === undefined ? { command, args, env, cwd } : remote, server);
   }
   file.addHooks(config["hooks"]);
@@ -102,6 +111,17 @@ async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> 
     addCodexRules(new ForeignFile(join(folder, "rules", name), plan));
   addMarkdown(join(folder, "prompts"), "command", plan);
   addSkills(join(folder, "skills"), plan);
+}
+
+/** The tools of a server that are switched off there are denied here. */
+function denyTools(server: string, tools: unknown, file: ForeignFile): void {
+  const part = serverParts([server]).get(server) ?? server;
+  const rules = listed(tools).map((tool) => mcpNames(part, [tool]).get(tool) ?? tool);
+  file.addRules(rules, "deny");
+}
+
+function listed(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 /** Its effort belongs to the name of the model here. */
@@ -133,11 +153,17 @@ async function readGemini({ home }: ForeignPlace, plan: PlanBuilder): Promise<vo
   const file = new ForeignFile(join(folder, "settings.json"), plan);
   const settings = file.json() ?? {};
   addGeminiRules(settings, file);
+  const { allowed, excluded } = isRecord(settings["mcp"]) ? settings["mcp"] : {};
   for (const [name, server] of recordsIn(settings["mcpServers"])) {
     const { command, args, env, cwd, url, httpUrl, headers } = server;
+    const isOff =
+      listed(excluded).includes(name) || (Array.isArray(allowed) && !listed(allowed).includes(name));
+    if (!isOff) denyTools(name, server["excludeTools"], file);
+    if (!isOff) file.leaveSettings(server, { includeTools: ONLY_SOME });
     const remote = httpUrl === undefined ? { type: "sse", url } : { type: "http", url: httpUrl };
     const isRemote = httpUrl !== undefined || url !== undefined;
-    file.addServer(name, isRemote ? { ...remote, headers } : { command, args, env, cwd });
+    const definition = isRemote ? { ...remote, headers } : { command, args, env, cwd };
+    file.addServer(name, definition, { enabled: !isOff });
   }
   addGeminiHooks(settings, file, plan);
   const { model } = settings;
@@ -167,7 +193,7 @@ const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
 function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan: PlanBuilder): void {
   if (!isRecord(hooks)) return;
   const { enabled, disabled } = isRecord(hooksConfig) ? hooksConfig : hooks;
-  if (enabled === false) return file.leave("hooks", "they are switched off there");
+  if (enabled === false) return file.leave("hooks", HOOKS_OFF);
   const off: ReadonlySet<unknown> = new Set(Array.isArray(disabled) ? disabled : []);
   const before = plan.items.length;
   for (const [name, groups] of Object.entries(hooks)) {
@@ -201,17 +227,22 @@ function addGeminiRules(settings: Fields, file: ForeignFile): void {
   ] as const;
   for (const [action, list] of lists)
     for (const given of Array.isArray(list) ? (list as readonly unknown[]) : []) {
-      const rule = typeof given === "string" ? geminiRule(given) : undefined;
-      if (rule !== undefined) file.addRules([rule], action);
-      else file.leave(`${action}: ${String(given)}`, "there is no such tool here");
+      const read = geminiRule(String(given), action);
+      if ("rule" in read) file.addRules([read.rule], action);
+      else file.leave(`${action}: ${String(given)}`, read.why);
     }
+  file.leaveSettings(tools, { core: "name what it leaves out under permissions, deny" });
 }
 
 /** Its names of tools, and of commands: a beginning there, a pattern here. */
-function geminiRule(rule: string): string | undefined {
-  const [, name = "", pattern] = /^([\w-]+)(?:\((.*)\))?$/s.exec(rule) ?? [];
+function geminiRule(given: string, action: RuleAction): { readonly rule: string } | { readonly why: string } {
+  const [, name = "", pattern] = /^([\w-]+)(?:\((.*)\))?$/s.exec(given) ?? [];
   const tool = GEMINI_TOOLS[name];
-  return pattern === undefined || tool !== "bash" ? tool : `Bash(${pattern}:*)`;
+  if (tool === undefined) return { why: "there is no such tool here" };
+  if (pattern === undefined) return { rule: tool };
+  if (tool !== "bash") return { why: `${tool} alone would be more than it says` };
+  if (action === "allow" && pattern.includes("*")) return { why: "its * is a plain character there" };
+  return { rule: `Bash(${pattern}:*)` };
 }
 
 const GEMINI_TOOLS: { readonly [name: string]: string | undefined } = {
@@ -267,8 +298,10 @@ function readOpenCode(place: ForeignPlace, plan: PlanBuilder): void {
 }
 
 function readOpenCodeConfig(config: Fields, file: ForeignFile): void {
-  const { permission, mcp, command } = config;
-  if (isRecord(permission)) addOpenCodeRules(permission, file);
+  const { mcp, command } = config;
+  for (const read of readOpenCodeRules(config))
+    if ("rules" in read) file.addRules(read.rules, read.action);
+    else file.leave(read.what, read.why);
   for (const [name, server] of recordsIn(mcp)) {
     const { type, command: words, environment: env, url, headers } = server;
     const [first, ...args] = Array.isArray(words) ? (words as readonly unknown[]) : [];
@@ -291,15 +324,4 @@ function readOpenCodeConfig(config: Fields, file: ForeignFile): void {
     plugin: NO_PLUGINS,
     agent: "write each as a file in ~/.config/nano-agent/agents/",
   });
-}
-
-function addOpenCodeRules(permission: Fields, file: ForeignFile): void {
-  for (const [tool, value] of Object.entries(permission)) {
-    const name = tool === "webfetch" ? "web_fetch" : tool;
-    for (const [pattern, action] of Object.entries(isRecord(value) ? value : { "*": value })) {
-      const rule = pattern === "*" ? name : `${name}(${pattern})`;
-      if (action === "allow" || action === "ask" || action === "deny") file.addRules([rule], action);
-      else file.leave(`permission: ${rule}`, `${JSON.stringify(action)} is none of allow, ask and deny`);
-    }
-  }
 }

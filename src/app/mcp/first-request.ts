@@ -1,12 +1,12 @@
-import { defined } from "../../core/base/defined.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../core/model/model.ts";
+import { modelWith } from "../../core/model/wrap-model.ts";
 
 /** Milliseconds after which a first request is on its way, however slow the connection is. */
 const ON_ITS_WAY_MS = 200;
 
 /**
- * The same model, which calls `start` beside its first request: once that is being answered, or is surely on
- * its way, so that what `start` does cannot hold it up. `cancel` forgets it.
+ * The same model, which calls `start` beside its first request: once that has been sent and is being answered, or is surely on its way. What
+ * `start` does can then not hold it up. `cancel` forgets it.
  */
 export function besideFirstRequest(
   model: Model,
@@ -29,19 +29,13 @@ export function besideFirstRequest(
       yield part;
     }
   }
-  const { provider, id, info, alternatives } = model;
   return {
-    model: {
-      provider,
-      id,
-      ...defined({ info, alternatives }),
-      stream: (request, options = {}) => {
-        if (state !== "open") return model.stream(request, options);
-        state = "sent";
-        timer = setTimeout(begin, ON_ITS_WAY_MS);
-        return first(request, options);
-      },
-    },
+    model: modelWith(model, (request, options = {}) => {
+      if (state !== "open") return model.stream(request, options);
+      state = "sent";
+      timer = setTimeout(begin, ON_ITS_WAY_MS);
+      return first(request, options);
+    }),
     cancel: finish,
   };
 }

@@ -38,7 +38,7 @@ export interface OpenMcp {
   /**
    * The tools of the agent, which get what comes later, and names of those that its conversation has used.
    */
-  readonly attach: (registry: ToolRegistry, used: ReadonlySet<string>) => void;
+  readonly attach: (registry: ToolRegistry, used: () => ReadonlySet<string>) => void;
   readonly close: () => Promise<void>;
   readonly killNow: () => void;
 }
@@ -71,7 +71,7 @@ export async function openMcp(settings: Settings, options: OpenMcpOptions): Prom
     },
     attach: (registry, used) => {
       hub?.attach(registry);
-      hub?.revealUsed(used);
+      hub?.revealUsed(used());
     },
     close: async () => {
       cancel();

@@ -1,5 +1,8 @@
 import { dirname, join } from "node:path";
 import { canonicalJson, isRecord, safeParse } from "../../core/base/json.ts";
+import { commandParts } from "../../extensions/commands/expand-command.ts";
+import { field } from "../../extensions/markdown/fields.ts";
+import { parseMarkdown } from "../../extensions/markdown/front-matter.ts";
 import type { IsTrusted } from "../../extensions/markdown/origin.ts";
 import { extensionFiles } from "../../extensions/modules/extension-files.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
@@ -23,14 +26,19 @@ export const EXTENSION_FOLDER = ".nano-agent/extensions";
  * their text, subagents and commands that ask for tools or run something, extensions. `folders` as settings
  * have them, root first. Reads only; starts nothing and follows no link inside a skill.
  */
-export function findActingFiles(root: string, folders: readonly string[]): readonly TrustItem[] {
-  return folders.flatMap((folder) => [
-    ...serversOf(root, folder).flatMap((found) => ("item" in found ? [found.item] : [])),
-    ...SKILL_FOLDERS.flatMap((name) => skillItems(root, join(folder, name))),
-    ...AGENT_FOLDERS.flatMap((name) => textItems(root, join(folder, name), "agent")),
-    ...COMMAND_FOLDERS.flatMap((name) => textItems(root, join(folder, name), "command")),
-    ...extensionItems(root, join(folder, EXTENSION_FOLDER)),
-  ]);
+export async function findActingFiles(
+  root: string,
+  folders: readonly string[],
+): Promise<readonly TrustItem[]> {
+  const items: TrustItem[] = [];
+  for (const folder of folders) {
+    items.push(...serversOf(root, folder).flatMap((found) => ("item" in found ? [found.item] : [])));
+    items.push(...SKILL_FOLDERS.flatMap((name) => skillItems(root, join(folder, name))));
+    for (const name of AGENT_FOLDERS) items.push(...(await textItems(root, join(folder, name), "agent")));
+    for (const name of COMMAND_FOLDERS) items.push(...(await textItems(root, join(folder, name), "command")));
+    items.push(...extensionItems(root, join(folder, EXTENSION_FOLDER)));
+  }
+  return items;
 }
 
 /**
@@ -78,13 +86,14 @@ export function mcpServerItem(path: string, server: unknown): TrustItem {
 }
 
 function serverDoes(server: unknown): string {
-  const { command, args, url, env, headers, cwd } = isRecord(server) ? server : {};
+  const { command, args, url, env, headers, cwd, oauth } = isRecord(server) ? server : {};
   const words = [command, ...(Array.isArray(args) ? (args as readonly unknown[]) : [])].filter(
     (word) => typeof word === "string",
   );
   const having = [
     ...pairs(env, (name, value) => `${name}=${value}`),
     ...pairs(headers, (name, value) => `the header ${name}: ${value}`),
+    ...pairs(oauth, (name, value) => `oauth.${name}=${value}`),
   ];
   const more = having.length === 0 ? "" : `, with ${having.join(", ")}`;
   const place = typeof cwd === "string" ? ` in ${cwd}` : "";
@@ -152,38 +161,55 @@ export function extensionItems(root: string, folder: string): readonly TrustItem
   return [{ ...item, ...(files === undefined ? TOO_MANY : folderContent(folder, files)) }];
 }
 
-function textItems(root: string, folder: string, kind: "agent" | "command"): readonly TrustItem[] {
+async function textItems(
+  root: string,
+  folder: string,
+  kind: "agent" | "command",
+): Promise<readonly TrustItem[]> {
   // Commands may lie in folders.
   const names =
     kind === "agent"
       ? namesIn(folder, MAX_ENTRIES)
       : (filesBelow(folder, MAX_ENTRIES) ?? []).map((file) => file.path);
-  return names
-    .filter((name) => name.endsWith(".md"))
-    .flatMap((name) => textItem(root, join(folder, name), kind) ?? []);
+  const items: TrustItem[] = [];
+  for (const name of names.filter((each) => each.endsWith(".md")))
+    items.push(...(await textItem(root, join(folder, name), kind)));
+  return items;
 }
 
 /**
- * The item of a subagent or command file; `undefined` for a command that is text alone and asks for nothing,
- * and for what cannot be read.
+ * The item of a subagent or command file; none for a command that is text alone and asks for nothing, and for a
+ * file that nobody can use. What it does is told from its fields as whoever uses them reads them.
  */
-function textItem(root: string, file: string, kind: "agent" | "command"): TrustItem | undefined {
+async function textItem(
+  root: string,
+  file: string,
+  kind: "agent" | "command",
+): Promise<readonly TrustItem[]> {
   const text = readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8");
-  if (text === undefined) return undefined;
-  const path = projectPath(root, file);
-  const lines = text.split(/\r?\n/);
-  const end = lines[0]?.trim() === "---" ? lines.indexOf("---", 1) : -1;
-  const head = end === -1 ? [] : lines.slice(1, end);
-  const asks = head.filter((line) => ACTING_FIELD.test(line)).map((line) => line.trim());
-  const runs = kind === "command" && /!`/.test(text) ? ["runs commands when it is used"] : [];
+  const document = text === undefined ? undefined : await parseMarkdown(text);
+  if (text === undefined || document === undefined || "fault" in document) return [];
+  const { fields, body } = document;
+  const asks = Object.entries(fields)
+    .filter(([name, value]) => ACTING_FIELD.test(name) && value !== null)
+    .map(([name, value]) => `${name}: ${fieldText(value)}`);
   // A subagent that names no tools has all of them.
-  const hasAll = kind === "agent" && !head.some((line) => /^tools\s*:/i.test(line)) ? ["has every tool"] : [];
+  const hasAll = kind === "agent" && field(fields, "tools") === undefined ? ["has every tool"] : [];
+  const commands = commandParts(body).flatMap((part) => (part.type === "run" ? [part.command] : []));
+  const runs = kind === "command" && commands.length > 0 ? [`runs ${commands.join("; ")}`] : [];
   const all = [...asks, ...hasAll, ...runs];
-  return all.length === 0 ? undefined : { kind, path, hash: contentHash(text), does: all.join("; ") };
+  const path = projectPath(root, file);
+  return all.length === 0 ? [] : [{ kind, path, hash: contentHash(text), does: all.join("; ") }];
+}
+
+function fieldText(value: unknown): string {
+  if (typeof value === "string") return value;
+  const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
+  return isList ? value.join(", ") : canonicalJson(value);
 }
 
 const ACTING_FIELD =
-  /^["']?(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)["']?\s*:/i;
+  /^(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)$/i;
 
 /**
  * Whether subagents, skills and commands of a project may act: their content as it is now must be what the
@@ -191,11 +217,11 @@ const ACTING_FIELD =
  * another one, and is not trusted.
  */
 export function extensionTrust(trust: TrustedProject): IsTrusted {
-  return ({ kind, path, contentHash: read }) => {
+  return async ({ kind, path, contentHash: read }) => {
     const isSkill = kind === "skill";
-    const item = isSkill
-      ? skillItem(trust.folder, dirname(path))
-      : textItem(trust.folder, path, kind === "command" ? "command" : "agent");
+    const [item] = isSkill
+      ? [skillItem(trust.folder, dirname(path))]
+      : await textItem(trust.folder, path, kind === "command" ? "command" : "agent");
     return item !== undefined && trust.admits(item) && (isSkill || item.hash === read);
   };
 }

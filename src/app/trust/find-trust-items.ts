@@ -24,5 +24,5 @@ export async function findTrustItems(cwd: string, paths: UserPaths): Promise<Pro
   const settings = configs.flatMap(({ path, config }) =>
     splitProjectConfig(projectPath(folder, path), config, user).acting.map(({ item }) => item),
   );
-  return { folder, items: [...settings, ...findActingFiles(folder, folders)] };
+  return { folder, items: [...settings, ...(await findActingFiles(folder, folders))] };
 }
