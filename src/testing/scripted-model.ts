@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { abortError } from "../core/base/abort.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { parseToolInput } from "../core/base/json.ts";
@@ -132,28 +133,20 @@ export function* textChunks(text: string, size: number): Generator<string> {
 }
 
 /** Resolves when `until` does, rejects when it does or when `signal` is aborted; leaves no listener behind. */
-function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      signal?.removeEventListener("abort", onAbort);
-      if (until instanceof AbortSignal) until.removeEventListener("abort", onDone);
-    };
-    const onDone = (): void => {
-      leave();
-      resolve();
-    };
-    const onError = (error: unknown): void => {
-      leave();
-      reject(error);
-    };
-    const onAbort = (): void => {
-      if (signal !== undefined) onError(abortError(signal, "The request was aborted."));
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
-    if (!(until instanceof AbortSignal)) until.then(onDone, onError);
-    else if (until.aborted) onDone();
-    else until.addEventListener("abort", onDone, { once: true });
-  });
+async function settled(
+  until: Promise<unknown> | AbortSignal,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const over = new AbortController();
+  const aborted = (each: AbortSignal): Promise<unknown> =>
+    each.aborted ? Promise.resolve() : once(each, "abort", { signal: over.signal }).catch(() => undefined);
+  const settles = until instanceof AbortSignal ? aborted(until) : until;
+  try {
+    await (signal === undefined ? settles : Promise.race([settles, aborted(signal)]));
+  } finally {
+    over.abort();
+  }
+  throwIfAborted(signal);
 }
 
 function describeRequest(request: ModelRequest): string {
