@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
+import type { FromJsonSchema } from "../core/base/schema.ts";
 import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
@@ -18,14 +19,6 @@ const MAX_TIMEOUT_MS = 600_000;
 /** Longer than the longest time between TERM and KILL, so that an aborted call can say how it ended. */
 const ABORT_GRACE_MS = 7000;
 
-/** Arguments of `bash`. */
-export interface BashInput {
-  readonly command: string;
-  /** Milliseconds; longer than ten minutes counts as ten minutes. Without effect on a background command. */
-  readonly timeout_ms?: number;
-  readonly background?: boolean;
-}
-
 /** Why a call came to its end. */
 type Ending = "exited" | "timed_out" | "aborted" | "too_much_output";
 
@@ -38,22 +31,26 @@ export function createBashTool(session: ShellSession): Tool {
     name: "bash",
     description:
       "Run a shell command in the working folder. No stdin, no terminal. Long output is cut in the middle, a file keeps all of it.",
-    parameters: {
-      type: "object",
-      properties: {
-        command: { type: "string" },
-        timeout_ms: { type: "integer", description: "Default 120000, at most 600000" },
-        background: { type: "boolean", description: "Return at once with a job id" },
-      },
-      required: ["command"],
-      additionalProperties: false,
-    },
+    parameters: PARAMETERS,
     access: "exclusive",
     timeoutMs: 0,
     abortGraceMs: ABORT_GRACE_MS,
-    execute: (input: BashInput, context: ToolContext) => runBash(session, input, context),
+    execute: (input, context) => runBash(session, input, context),
   });
 }
+
+const PARAMETERS = {
+  type: "object",
+  properties: {
+    command: { type: "string" },
+    timeout_ms: { type: "integer", description: "Default 120000, at most 600000" },
+    background: { type: "boolean", description: "Return at once with a job id" },
+  },
+  required: ["command"],
+  additionalProperties: false,
+} as const;
+
+type BashInput = FromJsonSchema<typeof PARAMETERS>;
 
 async function runBash(session: ShellSession, input: BashInput, context: ToolContext): Promise<ToolResult> {
   const problem = inputProblem(input);

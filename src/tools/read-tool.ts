@@ -123,7 +123,7 @@ async function listPinned(
 }
 
 async function readFile(file: OpenFile, request: ReadRequest): Promise<ToolResult> {
-  const { firstLine, maxLines, state, context } = request;
+  const { state, context } = request;
   const stats = file.stat();
   const head = Buffer.alloc(12);
   const bytesRead = await file.read(head, 0, head.length, 0);
@@ -131,18 +131,21 @@ async function readFile(file: OpenFile, request: ReadRequest): Promise<ToolResul
   if (mediaType !== undefined) return readImage(file, request, { stats, mediaType });
   const open = await readPort(request.files, request.target, context.signal);
   if (open !== undefined) return readOpenText(open, request);
-  const limits = { firstLine, maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
-  const page = await readPage(file, { ...limits, signal: context.signal });
+  const page = await readPageOf(file, request);
   state.remember(context.transcriptId, request.target, stampOf(stats, page.content));
   return pageResult(page, request, stats.size);
 }
 
 async function readOpenText(open: PortText, request: ReadRequest): Promise<ToolResult> {
-  const { firstLine, maxLines, state, context } = request;
-  const limits = { firstLine, maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
-  const page = await readPage(open, { ...limits, signal: context.signal });
+  const { state, context } = request;
+  const page = await readPageOf(open, request);
   state.remember(context.transcriptId, request.target, open.stamp);
   return pageResult(page, request, open.stamp.size);
+}
+
+function readPageOf(from: OpenFile | PortText, { firstLine, maxLines, context }: ReadRequest): Promise<Page> {
+  const limits = { maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
+  return readPage(from, { firstLine, ...limits, signal: context.signal });
 }
 
 async function readImage(

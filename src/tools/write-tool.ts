@@ -75,8 +75,6 @@ async function write(target: ChangeTarget, content: string): Promise<ToolResult>
 }
 
 function countLines(text: string): number {
-  if (text === "") return 0;
-  let count = text.endsWith("\n") ? 0 : 1;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count++;
-  return count;
+  const last = text === "" || text.endsWith("\n") ? 0 : 1;
+  return (text.match(/\n/g)?.length ?? 0) + last;
 }

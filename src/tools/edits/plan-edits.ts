@@ -42,8 +42,7 @@ export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
   for (const [index, edit] of edits.entries()) {
     const found = validate(edit) ?? replacementsOf(text, edit);
     if ("kind" in found) return { error: atEdit(found, index, edits.length) };
-    for (const replacement of found)
-      planned.push({ start: replacement.start, end: replacement.end, text: replacement.text, edit: index });
+    for (const replacement of found) planned.push({ ...replacement, edit: index });
   }
   if (edits.length > 1) planned.sort((a, b) => a.start - b.start || a.edit - b.edit);
   const error = overlapIn(text, planned);
@@ -87,10 +86,7 @@ class EditedText {
   }
 
   lineAt(offset: number): number {
-    let line = 1;
-    for (let at = this.text.indexOf("\n"); at !== -1 && at < offset; at = this.text.indexOf("\n", at + 1))
-      line++;
-    return line;
+    return linesAt(this.text, [offset])[0] ?? 1;
   }
 }
 
@@ -228,7 +224,8 @@ function multiple(text: EditedText, starts: readonly number[], hint: string): Ed
   return { kind: "multiple", message };
 }
 
-function linesAt(text: string, offsets: readonly number[]): readonly number[] {
+/** The numbers of the lines at offsets, which are sorted. */
+export function linesAt(text: string, offsets: readonly number[]): readonly number[] {
   const lines: number[] = [];
   let line = 1;
   let newline = text.indexOf("\n");

@@ -20,7 +20,7 @@ export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSear
   } catch (error) {
     return { unread: 0, problem: errorMessage(error) };
   }
-  const runner = new BoundedRunner(MAX_MS_PER_FILE);
+  const run = boundedRunner(MAX_MS_PER_FILE);
   const { paths, unreadFolders } = await pathsOf(search);
   let unread = unreadFolders;
   for (const path of paths) {
@@ -29,7 +29,7 @@ export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSear
     if (text === undefined) unread++;
     if (text === undefined || text === "") continue;
     const lines = text.split("\n");
-    const matched = runner.run(() =>
+    const matched = run(() =>
       search.isMultiline ? linesOfMatches(text, regExp) : matchingLines(lines, regExp),
     );
     if (matched === undefined)
@@ -139,28 +139,16 @@ function withoutReturn(line: string): string {
 }
 
 /** Runs functions with a bound on their time that holds inside a regular expression too, which no signal can interrupt. */
-class BoundedRunner {
-  readonly #timeoutMs: number;
-  readonly #script = new Script("run()");
-  #action: () => unknown = () => undefined;
-  readonly #context = createContext({ run: () => this.#action() });
-
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs;
-  }
-
-  /** What `action` returns; `undefined` when it took too long. */
-  run<T>(action: () => T): T | undefined {
-    let result: T | undefined;
-    this.#action = () => {
-      result = action();
-    };
+function boundedRunner(timeoutMs: number): <T>(action: () => T) => T | undefined {
+  const script = new Script("run()");
+  const context = createContext({});
+  return (action) => {
     try {
-      this.#script.runInContext(this.#context, { timeout: this.#timeoutMs });
-      return result;
+      context["run"] = action;
+      return script.runInContext(context, { timeout: timeoutMs }) as ReturnType<typeof action>;
     } catch (error) {
       if (errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
       throw error;
     }
-  }
+  };
 }
