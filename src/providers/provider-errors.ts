@@ -69,6 +69,15 @@ export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAge
   });
 }
 
+/** The error for an answer whose end the provider never told. */
+export function incompleteAnswer(provider: string, modelId: string): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `${provider} ended its answer before it was complete. Try again.`,
+    { details: { provider, model: modelId }, retryable: true },
+  );
+}
+
 const UNKNOWN_TARGET: WireTarget = { provider: "The provider", modelId: "", baseUrl: "" };
 
 /** Reads the error document of any vendor; an empty object where there is none. */

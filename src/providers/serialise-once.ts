@@ -60,3 +60,8 @@ function startsWith<T>(items: readonly T[], head: readonly T[], count: number): 
   for (let index = 0; index < head.length; index++) if (items[index] !== head[index]) return false;
   return true;
 }
+
+/** Two lists of JSON texts as one; either may be empty. */
+export function listed(left: string, right: string): string {
+  return left === "" || right === "" ? left + right : `${left},${right}`;
+}

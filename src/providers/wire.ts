@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
 import type { ModelRequest, StreamPart } from "../core/model/model.ts";
 
@@ -64,22 +65,27 @@ export interface WireDecoder {
   readonly done: () => boolean;
 }
 
+/** The headers of a request: those of the format, then the target's own, whose names win whatever their case. */
+export function wireHeaders(
+  { headers = {} }: WireTarget,
+  own: { readonly [name: string]: string | undefined },
+): WireRequest["headers"] {
+  const all: Record<string, string> = { "content-type": "application/json", accept: "text/event-stream" };
+  Object.assign(all, defined(own));
+  for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
+  return all;
+}
+
 /**
  * Where and with which headers a request of the OpenAI family is posted. A query in the base URL (`?api-version=…`) stays behind
- * the path. The target's own headers win, whatever their case.
+ * the path.
  */
-export function openAiEndpoint(
-  target: WireTarget,
-  path: string,
-): { readonly url: string; readonly headers: { readonly [name: string]: string } } {
-  const headers: Record<string, string> = { "content-type": "application/json", accept: "text/event-stream" };
-  if (target.apiKey !== undefined && target.apiKey !== "")
-    headers["authorization"] = `Bearer ${target.apiKey}`;
-  for (const [name, value] of Object.entries(target.headers ?? {})) headers[name.toLowerCase()] = value;
-  const query = target.baseUrl.indexOf("?");
-  const base = query === -1 ? target.baseUrl : target.baseUrl.slice(0, query);
+export function openAiEndpoint(target: WireTarget, path: string): Pick<WireRequest, "url" | "headers"> {
+  const { apiKey = "", baseUrl } = target;
+  const [base = "", ...query] = baseUrl.split(/(?=\?)/);
+  const authorization = apiKey === "" ? undefined : `Bearer ${apiKey}`;
   return {
-    url: `${base.replace(/\/+$/, "")}${path}${query === -1 ? "" : target.baseUrl.slice(query)}`,
-    headers,
+    url: `${base.replace(/\/+$/, "")}${path}${query.join("")}`,
+    headers: wireHeaders(target, { authorization }),
   };
 }

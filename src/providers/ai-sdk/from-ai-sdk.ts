@@ -4,6 +4,7 @@ import type { Model, ModelInfo, StreamPart } from "../../core/model/model.ts";
 import { boundedParts } from "../answer-bound.ts";
 import { type CallSetup, ModelCall, type SentRequest } from "../model-call.ts";
 import { NETWORK_DEFAULTS } from "../network.ts";
+import { incompleteAnswer } from "../provider-errors.ts";
 import { Recovery } from "../recovery.ts";
 import { createCallOptions } from "./call-options.ts";
 import { type AiSdkDecoder, createAiSdkDecoder } from "./decode-stream.ts";
@@ -120,21 +121,11 @@ class SdkRequest implements SentRequest {
       for (;;) {
         const { done, value } = await this.#reader.read();
         await this.#gate?.promise;
-        if (done) throw cutShort();
+        if (done) throw incompleteAnswer(this.#model.provider, this.#model.modelId);
         if (signal.aborted || decoder.chunk(value as AiSdkStreamPart)) return;
       }
     } catch (error) {
       throw aiSdkError(error, this.#model);
     }
   }
-}
-
-function cutShort(): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_response",
-    "The AI SDK stream ended without a finish chunk, so the answer was cut short. Try again.",
-    {
-      retryable: true,
-    },
-  );
 }

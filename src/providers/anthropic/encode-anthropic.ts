@@ -2,7 +2,7 @@ import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, type ListText, serialiseOnce } from "../serialise-once.ts";
-import type { WireRequest, WireTarget } from "../wire.ts";
+import { type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
 import { THINKING_BUDGETS, type ThinkingTraits, thinkingTraits } from "./anthropic-thinking.ts";
 import { type EncodedMessage, encodeMessage } from "./encode-anthropic-message.ts";
 
@@ -43,8 +43,13 @@ class AnthropicEncoder {
     const { quirks = {} } = target;
     this.#modelId = target.modelId;
     this.#url = `${target.baseUrl}${target.baseUrl.endsWith("/v1") ? "" : "/v1"}/messages`;
-    const own = Object.entries(target.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-    this.#headers = { ...standardHeaders(target), ...Object.fromEntries(own) };
+    const { apiKey } = target;
+    const isBearer = quirks["auth"] === "bearer";
+    this.#headers = wireHeaders(target, {
+      "anthropic-version": VERSION,
+      authorization: isBearer && apiKey !== undefined ? `Bearer ${apiKey}` : undefined,
+      "x-api-key": isBearer ? undefined : apiKey,
+    });
     this.#interleaved = isOwnHost(target.baseUrl)
       ? { "anthropic-beta": "interleaved-thinking-2025-05-14", ...this.#headers }
       : this.#headers;
@@ -243,16 +248,6 @@ function toolText({ name, description, parameters }: ToolSpec): string {
     ...(description === "" ? {} : { description }),
     input_schema: plainObjectSchema(parameters),
   });
-}
-
-function standardHeaders({ apiKey, quirks }: WireTarget): WireRequest["headers"] {
-  const bearer = quirks?.["auth"] === "bearer";
-  return {
-    "content-type": "application/json",
-    accept: "text/event-stream",
-    "anthropic-version": VERSION,
-    ...(apiKey === undefined ? {} : bearer ? { authorization: `Bearer ${apiKey}` } : { "x-api-key": apiKey }),
-  };
 }
 
 function isOwnHost(baseUrl: string): boolean {

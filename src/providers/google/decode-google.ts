@@ -5,6 +5,7 @@ import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
 import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
+import { incompleteAnswer } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import { googleStreamError } from "./google-error.ts";
@@ -167,11 +168,7 @@ class GoogleDecoder implements WireDecoder {
     const { finishReason: raw, finishMessage } = this.#last ?? {};
     if (raw === undefined) {
       if (typeof this.#blockReason === "string") return { unified: "refusal", raw: this.#blockReason };
-      throw new NanoAgentError(
-        "invalid_response",
-        "The answer ended without a finish reason, so it was cut short. Try again.",
-        { retryable: true },
-      );
+      throw incompleteAnswer(this.#target.provider, this.#target.modelId);
     }
     if (raw === "MALFORMED_RESPONSE") {
       throw new NanoAgentError("invalid_response", `The model's answer was malformed (${raw}). Try again.`, {

@@ -2,11 +2,10 @@ import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { serialiseOnce } from "../serialise-once.ts";
-import type { WireRequest, WireTarget } from "../wire.ts";
+import { type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
 import { beginningWithUser, continuationToken, createContentsWriter } from "./contents.ts";
 import { toOpenApiSchema } from "./google-schema.ts";
-import { thinkingConfig } from "./google-thinking.ts";
-import { type GoogleModelTraits, googleModelTraits } from "./model-traits.ts";
+import { type GoogleModelTraits, googleModelTraits, thinkingConfig } from "./model-traits.ts";
 
 /**
  * Makes the encoder of one model for `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
@@ -29,7 +28,7 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
   const writeContents = createContentsWriter({ traits, withIds });
   const declaration = serialiseOnce((tool: ToolSpec) => writeDeclaration(tool, openApi));
   const url = urlFor(target);
-  const headers = headersFor(target);
+  const headers = wireHeaders(target, { "x-goog-api-key": target.apiKey || undefined });
   return (request) => {
     const options = request.providerOptions?.["google"] ?? {};
     const preamble = traits.systemInstruction ? undefined : request.system;
@@ -59,13 +58,6 @@ function urlFor({ baseUrl, modelId }: WireTarget): string {
   const versioned = /\/v\d+(?:(?:alpha|beta)\d*)?(?:\/|$)/.test(path) ? path : `${path}/v1beta`;
   const extra = query === undefined ? "" : `&${query}`;
   return `${versioned}/${modelPath(modelId)}:streamGenerateContent?alt=sse${extra}`;
-}
-
-function headersFor({ apiKey, headers = {} }: WireTarget): WireRequest["headers"] {
-  const all: { [name: string]: string } = { "content-type": "application/json", accept: "text/event-stream" };
-  if (apiKey !== undefined && apiKey !== "") all["x-goog-api-key"] = apiKey;
-  for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
-  return all;
 }
 
 function modelPath(modelId: string): string {

@@ -1,8 +1,7 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
-import { reportedError, wordsOf } from "../provider-errors.ts";
+import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import type {
@@ -168,11 +167,7 @@ class ChatDecoder implements WireDecoder {
     if (this.#finish !== undefined) return;
     const hasAny = this.#textIndex !== -1 || this.#reasoning.seen || this.#calls.count > 0;
     if (this.#done && hasAny && this.#calls.whole) return;
-    throw new NanoAgentError(
-      "invalid_response",
-      `${this.#target.provider} ended its answer before it was complete. Try again.`,
-      { details: { provider: this.#target.provider, model: this.#target.modelId }, retryable: true },
-    );
+    throw incompleteAnswer(this.#target.provider, this.#target.modelId);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Message } from "../../core/message/message.ts";
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
-import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
+import { createListSerialiser, listed, serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
 import { openAiEndpoint } from "../wire.ts";
 import { type WrittenMessage, writeMessage } from "./encode-chat-message.ts";
@@ -70,10 +70,6 @@ function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message
     const { text, state } = list(messages);
     return listed(text, state);
   };
-}
-
-function listed(left: string, right: string): string {
-  return left === "" || right === "" ? left + right : `${left},${right}`;
 }
 
 function writeTool(spec: ToolSpec): string {

@@ -1,8 +1,8 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import type { NanoAgentError } from "../../core/base/errors.ts";
 import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
-import { reportedError, wordsOf } from "../provider-errors.ts";
+import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import { isCall, isRefusal, OutputItem } from "./output-item.ts";
@@ -53,13 +53,7 @@ class ResponsesDecoder implements WireDecoder {
   readonly done = (): boolean => this.#final !== undefined;
 
   readonly end = (): void => {
-    if (this.#final === undefined) {
-      throw new NanoAgentError(
-        "invalid_response",
-        `${this.#target.provider} ended its answer before it was complete. Try again.`,
-        { details: { provider: this.#target.provider, model: this.#target.modelId }, retryable: true },
-      );
-    }
+    if (this.#final === undefined) throw incompleteAnswer(this.#target.provider, this.#target.modelId);
     const { id, model, usage, output } = this.#answer;
     (output ?? []).forEach((item, position) => this.#closeListed(item, position));
     const items = [...this.#items.values()].toSorted((left, right) => left.index - right.index);

@@ -1,7 +1,7 @@
 import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
-import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
+import { createListSerialiser, listed, serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
 import { openAiEndpoint } from "../wire.ts";
 import { writeItems } from "./encode-responses-message.ts";
@@ -35,10 +35,6 @@ interface Writers {
   readonly target: WireTarget;
   readonly transcript: (messages: readonly Message[]) => string;
   readonly tool: (spec: ToolSpec) => string;
-}
-
-function listed(left: string, right: string): string {
-  return left === "" || right === "" ? left + right : `${left},${right}`;
 }
 
 function writeBody(request: ModelRequest, { target, transcript, tool }: Writers): string {
