@@ -65,22 +65,12 @@ export type AiSdkVersion = "v3" | "v4";
 export type AiSdkMessage =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "user"; readonly content: readonly (AiSdkTextPart | AiSdkFilePart)[] }
-  | {
-      readonly role: "assistant";
-      readonly content: readonly (AiSdkTextPart | AiSdkReasoningPart | AiSdkToolCallPart)[];
-    }
+  | { readonly role: "assistant"; readonly content: readonly (AiSdkTextPart | AiSdkToolCallPart)[] }
   | { readonly role: "tool"; readonly content: readonly AiSdkToolResultPart[] };
 
-/** Plain text. */
+/** Plain text, or reasoning of the same provider. */
 export interface AiSdkTextPart {
-  readonly type: "text";
-  readonly text: string;
-  readonly providerOptions?: AiSdkMetadata;
-}
-
-/** Reasoning of the same provider. */
-export interface AiSdkReasoningPart {
-  readonly type: "reasoning";
+  readonly type: "text" | "reasoning";
   readonly text: string;
   readonly providerOptions?: AiSdkMetadata;
 }
@@ -114,10 +104,9 @@ export interface AiSdkToolResultPart {
   readonly output: AiSdkToolOutput;
 }
 
-/** What a tool answered. Only `error-text` tells providers that it failed. */
+/** The answer of a tool. Only `error-text` tells providers that it failed. */
 export type AiSdkToolOutput =
-  | { readonly type: "text"; readonly value: string }
-  | { readonly type: "error-text"; readonly value: string }
+  | { readonly type: "text" | "error-text"; readonly value: string }
   | { readonly type: "content"; readonly value: readonly AiSdkOutputPart[] };
 
 /** A piece of a tool's answer. Images: v3 has types of its own, v4 uses `file`. */
