@@ -10,7 +10,7 @@ import { excerpt, providerWords, redact } from "./provider-errors.ts";
 import { createSseParser, type SseParser } from "./sse.ts";
 import type { Wire, WireDecoder, WireRequest, WireTarget } from "./wire.ts";
 
-/** What one attempt needs. */
+/** One request, and who takes its parts. */
 export interface AttemptOptions {
   readonly wire: Wire;
   readonly target: WireTarget;
@@ -121,7 +121,7 @@ export class Attempt implements SentRequest {
   }
 }
 
-/** What a reader of a body reports. `done` and `fail` end the attempt; whatever follows is ignored. */
+/** Told by a reader of a body. `done` and `fail` end the attempt; whatever follows is ignored. */
 interface Report {
   readonly received: (what: "event" | "bytes") => void;
   readonly done: () => void;
@@ -152,7 +152,7 @@ class StreamReader implements BodyReader {
   readonly #decoder: WireDecoder;
   readonly #parser: SseParser;
   #events = 0;
-  /** What was received before the first event: all there is to show when none comes. */
+  /** Received before the first event: all there is to show when none comes. */
   #beginning = "";
   #finished = false;
 

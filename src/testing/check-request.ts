@@ -7,9 +7,10 @@ import { checkOpenAiResponsesRequest } from "./check-openai-responses-request.ts
 import { type Fields, Violations } from "./request-violations.ts";
 
 /**
- * The faults a vendor would refuse a request for, judged strictly by its documentation and known refusals: every tool call answered
- * exactly once and directly, ids unique, nothing empty that may not be, roles in order, well-formed text, valid tools.
- * One sentence each, with the place; empty for a request without fault. At most fifty.
+ * The faults a vendor would refuse a request for, judged strictly by its documentation and known refusals:
+ * every tool call answered exactly once and directly, ids unique, nothing empty that may not be, roles in
+ * order, well-formed text, valid tools. One sentence each, with the place; empty for a request without fault.
+ * At most fifty.
  */
 export function checkRequest(wire: WireName, body: unknown): readonly string[] {
   const found = new Violations();

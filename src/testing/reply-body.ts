@@ -11,8 +11,8 @@ export interface SendOptions extends ReplyFaults {
 }
 
 /**
- * Sends the parts of a body with the faults asked for. Without faults everything up to the next pause is one write. Resolves when
- * the body has ended, was cut, or nobody is there any more; a stall lasts until then.
+ * Sends the parts of a body with the faults asked for. Without faults everything up to the next pause is one
+ * write. Resolves when the body has ended, was cut, or nobody is there any more; a stall lasts until then.
  */
 export async function sendBody(
   response: ServerResponse,

@@ -24,10 +24,11 @@ export interface ScriptedServerOptions {
 }
 
 /**
- * Starts a server on 127.0.0.1 that plays a script as four vendors: Anthropic (`…/messages`), OpenAI (`…/chat/completions`,
- * `…/responses`) and Google (`…:streamGenerateContent`), whatever stands before these in the path. Steps are those of the
- * scripted model, rendered into the true events of the wire that asks, or whole HTTP answers, good or bad. A function instead of
- * a list answers every request. A request too many is refused with 400; {@link ScriptedServer.assertFinished} reports it.
+ * Starts a server on 127.0.0.1 that plays a script as four vendors: Anthropic (`…/messages`), OpenAI
+ * (`…/chat/completions`, `…/responses`) and Google (`…:streamGenerateContent`), whatever stands before these
+ * in the path. Steps are those of the scripted model, rendered into the true events of the wire that asks, or
+ * whole HTTP answers, good or bad. A function instead of a list answers every request. A request too many is
+ * refused with 400; {@link ScriptedServer.assertFinished} reports it.
  */
 export async function startScriptedServer(
   steps: readonly ServerStep[] | Extract<ServerStep, (...args: never) => unknown>,
@@ -73,7 +74,7 @@ export class ScriptedServer {
     });
   }
 
-  /** Throws `script_mismatch` when steps are left over, and what else went wrong: a request too many, one that was refused. */
+  /** Throws `script_mismatch` when steps are left over, and for a request too many or refused. */
   assertFinished(): void {
     const [mismatch] = this.#mismatches;
     if (mismatch !== undefined) throw mismatch;
@@ -275,7 +276,7 @@ interface ReceivedRequest {
   readonly isUtf8: boolean;
 }
 
-/** The fault of a request beside its body: the encoding, the content type, and that it must ask for a stream. */
+/** Faults beside the body: the encoding, the content type, and that it must ask for a stream. */
 function violationsOf(wire: WireName, { path, headers, body, isUtf8 }: ReceivedRequest): readonly string[] {
   const found = [...checkRequest(wire, body)];
   if (!isUtf8) found.push("body is not UTF-8");

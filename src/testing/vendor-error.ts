@@ -19,7 +19,7 @@ export function vendorError(wire: WireName, fault: VendorFault): { readonly [key
   return wire === "google" ? googleError(fault) : openAiError(fault);
 }
 
-/** An error as Anthropic writes it, in an HTTP answer and in a stream (https://docs.anthropic.com/en/api/errors). */
+/** An error as Anthropic writes it (https://docs.anthropic.com/en/api/errors), in streams too. */
 export function anthropicError(fault: VendorFault): { readonly [key: string]: unknown } {
   const type = ANTHROPIC[fault.status ?? statusOf(fault.code)] ?? "api_error";
   return { type: "error", error: { type, message: fault.message } };

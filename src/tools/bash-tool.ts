@@ -23,8 +23,9 @@ const ABORT_GRACE_MS = 7000;
 type Ending = "exited" | "timed_out" | "aborted" | "too_much_output";
 
 /**
- * The `bash` tool. A non-zero exit code is an error result that shows the output: the model decides what it means. `metadata` holds
- * `exitCode`, `signal`, `durationMs`, `outputBytes`, `outputPath`, `jobId` and the `processes` left running, as far as they apply.
+ * The `bash` tool. A non-zero exit code is an error result that shows the output: the model decides what it
+ * means. `metadata` holds `exitCode`, `signal`, `durationMs`, `outputBytes`, `outputPath`, `jobId` and the
+ * `processes` left running, as far as they apply.
  */
 export function createBashTool(session: ShellSession): Tool {
   return defineTool({
@@ -90,7 +91,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
 /** Longest time that a timer can wait. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Runs a command to its end, for somebody who reads its output as it is. Rejects when it cannot be started. */
+/** Runs a command to its end, its output as it is. Rejects when it cannot be started. */
 export async function runCommand(
   session: ShellSession,
   { command, cwd, signal }: { readonly command: string; readonly cwd: string; readonly signal: AbortSignal },
@@ -187,7 +188,7 @@ async function exitResult(session: ShellSession, running: RunningCommand): Promi
   };
 }
 
-/** What the command said and how it ended, without the time it took and the name of the file for long output. */
+/** Output and ending without what differs each time: how long it took, the name of a file. */
 function essence(ended: string, { text, path }: OutputText): string {
   return `${ended}\n${path === undefined ? text : text.replaceAll(path, "")}`;
 }

@@ -13,9 +13,10 @@ import type { SearchToolOptions } from "./search/search-folder.ts";
 import { exclusionBelow, searchRootKind, shownPath } from "./search/search-folder.ts";
 
 /**
- * The `glob` tool: regular files by pattern, newest first, at most 200. `*` stays within a folder, `**` crosses folders, `{a,b}` are
- * alternatives. Files that `.gitignore`, `.ignore` or `.rgignore` name are left out, as are `.git` and, unless pattern or path name
- * it, `node_modules`; other hidden files are found. Links are not followed. The pattern cannot leave `path`.
+ * The `glob` tool: regular files by pattern, newest first, at most 200. `*` stays within a folder, `**`
+ * crosses folders, `{a,b}` are alternatives. Files that `.gitignore`, `.ignore` or `.rgignore` name are left
+ * out, as are `.git` and, unless pattern or path name it, `node_modules`; other hidden files are found. Links
+ * are not followed. The pattern cannot leave `path`.
  */
 export function createGlobTool(options: SearchToolOptions = {}): Tool {
   const { timeoutMs = TIMEOUT_MS } = options;

@@ -15,10 +15,11 @@ import { searchWithoutRipgrep } from "./search/search-without-ripgrep.ts";
 import type { TextSearch } from "./search/text-search.ts";
 
 /**
- * The `grep` tool: searches the text of files with a regular expression, by ripgrep or, where there is none, by the engine of the
- * language. `mode`: `files` (default; newest first), `content` (lines under the name of their file, `12:` a match, `13-` a line
- * around it), or `count` (matching lines of each file). At most `limit` results (default 200), 30 KB and 500 characters a line.
- * Ignored, binary and hidden files are treated as by `glob`; a `glob` without a slash names files in any folder.
+ * The `grep` tool: searches the text of files with a regular expression, by ripgrep or, where there is none,
+ * by the engine of the language. `mode`: `files` (default; newest first), `content` (lines under the name of
+ * their file, `12:` a match, `13-` a line around it), or `count` (matching lines of each file). At most
+ * `limit` results (default 200), 30 KB and 500 characters a line. Ignored, binary and hidden files are
+ * treated as by `glob`; a `glob` without a slash names files in any folder.
  */
 export function createGrepTool(options: SearchToolOptions = {}): Tool {
   const { timeoutMs = TIMEOUT_MS } = options;

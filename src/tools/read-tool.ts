@@ -18,9 +18,10 @@ import { imageTypeOf } from "./files/text-encoding.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
- * The `read` tool. Text comes as numbered lines (the number six wide, a tab, the line without its line end), 2,000 lines or 50 KB a
- * page with a hint how to go on; lines over 2,000 characters are cut. PNG, JPEG, GIF and WebP files come as image blocks, folders as
- * a list of entries. Only the page is read, whatever the size of the file; FIFOs, sockets and devices are refused without waiting.
+ * The `read` tool. Text comes as numbered lines (the number six wide, a tab, the line without its line end),
+ * 2,000 lines or 50 KB a page with a hint how to go on; lines over 2,000 characters are cut. PNG, JPEG, GIF
+ * and WebP files come as image blocks, folders as a list of entries. Only the page is read, whatever the size
+ * of the file; FIFOs, sockets and devices are refused without waiting.
  */
 export function createReadTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();

@@ -10,9 +10,10 @@ import { FileState } from "./files/read-files.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
- * The `write` tool: creates a file with its parent folders, or replaces one that the session has read and that is unchanged since.
- * Links are followed, and the target is what is written. Replacing is atomic and keeps the mode and, where permitted, the owner;
- * a file without a write bit and anything but a regular file is refused. The unified diff is in the result's metadata.
+ * The `write` tool: creates a file with its parent folders, or replaces one that the session has read and
+ * that is unchanged since. Links are followed, and the target is what is written. Replacing is atomic and
+ * keeps the mode and, where permitted, the owner; a file without a write bit and anything but a regular file
+ * is refused. The unified diff is in the result's metadata.
  */
 export function createWriteTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();

@@ -30,12 +30,14 @@ export interface AiSdkTarget {
 }
 
 /**
- * Makes the conversion of requests into `doStream` options (without the signal). Each message is converted once.
+ * Makes the conversion of requests into `doStream` options (without the signal). Each message is converted
+ * once.
  *
  * - Metadata and reasoning go back only to the provider they came from.
- * - An error result that holds images is sent as `error-text`, and its images as a user message after the results: the other
- *   forms have no place for the error.
- * - `effort` is `reasoning` in v4; v3 has no such option. `parallelToolCalls` and `sessionId` have none either.
+ * - An error result that holds images is sent as `error-text`, and its images as a user message after the
+ *   results: the other forms have no place for the error.
+ * - `effort` is `reasoning` in v4; v3 has no such option. `parallelToolCalls` and `sessionId` have none
+ *   either.
  * - `providerOptions.ai_sdk` is handed over as `providerOptions`.
  */
 export function createCallOptions(target: AiSdkTarget): (request: ModelRequest) => AiSdkCallOptions {
@@ -71,7 +73,7 @@ export function createCallOptions(target: AiSdkTarget): (request: ModelRequest) 
   };
 }
 
-/** What is kept under `ai_sdk` in a block's `provider_data`. `emptyText`: the block stands for a text part without characters. */
+/** The `ai_sdk` part of `provider_data`. `emptyText`: stands for a text part without characters. */
 export function aiSdkData(
   provider: string,
   metadata: AiSdkMetadata | undefined,

@@ -14,9 +14,11 @@ export interface AiSdkDecoder {
 }
 
 /**
- * Makes the decoder of one attempt. Reasoning always ends in a block, so that it can be sent back to `provider`; text only where
- * metadata came with it; text that has metadata but no characters is an empty thinking block, for empty text is kept nowhere. A call whose arguments are no JSON is held back until the finish reason tells whether they were cut.
- * Tools that ran at the provider, sources and generated files are skipped.
+ * Makes the decoder of one attempt. Reasoning always ends in a block, so that it can be sent back to
+ * `provider`; text only where metadata came with it; text that has metadata but no characters is an empty
+ * thinking block, for empty text is kept nowhere. A call whose arguments are no JSON is held back until the
+ * finish reason tells whether they were cut. Tools that ran at the provider, sources and generated files are
+ * skipped.
  */
 export function createAiSdkDecoder(provider: string, emit: (part: StreamPart) => void): AiSdkDecoder {
   return new Decoder(provider, emit);

@@ -1,8 +1,9 @@
 import type { Json } from "../../core/base/errors.ts";
 
 /**
- * As much of a Vercel AI SDK language model as {@link import("./from-ai-sdk.ts").fromAiSdk} needs, specification v3 (AI SDK 6) or v4
- * (AI SDK 7). Written down here so that neither `@ai-sdk/provider` nor its types have to be installed.
+ * As much of a Vercel AI SDK language model as {@link import("./from-ai-sdk.ts").fromAiSdk} needs,
+ * specification v3 (AI SDK 6) or v4 (AI SDK 7). Written down here so that neither `@ai-sdk/provider` nor its
+ * types have to be installed.
  */
 export interface AiSdkLanguageModel {
   readonly specificationVersion: string;
@@ -19,7 +20,7 @@ export interface AiSdkStream {
   };
 }
 
-/** Facts by provider name, e.g. `{ anthropic: { signature } }`; come as `providerMetadata`, go back as `providerOptions`. */
+/** Facts by provider; they come as `providerMetadata` and go back as `providerOptions`. */
 export type AiSdkMetadata = { readonly [provider: string]: { readonly [key: string]: Json | undefined } };
 
 /** One chunk of a stream. Types that are not listed are skipped. */

@@ -12,7 +12,7 @@ import type { AnthropicBlock, AnthropicDelta, AnthropicEvent, AnthropicUsage } f
 
 type Emit = (part: StreamPart) => void;
 
-/** Decodes the event stream of the Messages API. Events and deltas it does not know are skipped, as the API asks of clients. */
+/** Decodes the stream of the Messages API. Unknown events and deltas are skipped, as it asks of clients. */
 export function createAnthropicDecoder(emit: Emit, target: WireTarget): WireDecoder {
   const decoder = new AnthropicDecoder(emit, target);
   return {

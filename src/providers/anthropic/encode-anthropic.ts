@@ -19,8 +19,9 @@ const TAIL = 4;
 /**
  * Encodes requests for the Messages API (https://platform.claude.com/docs/en/api/messages/create), streamed.
  *
- * Quirks: `auth: "bearer"` sends the key as `authorization` · `cache: false` marks nothing for prompt caching · `cache_ttl: "1h"`
- * asks for the long cache · `thinking: "none" | "budget" | "adaptive"` overrides what is known about the model.
+ * Quirks: `auth: "bearer"` sends the key as `authorization` · `cache: false` marks nothing for prompt caching
+ * · `cache_ttl: "1h"` asks for the long cache · `thinking: "none" | "budget" | "adaptive"` overrides what is
+ * known about the model.
  */
 export function createAnthropicEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const encoder = new AnthropicEncoder(target);
@@ -121,7 +122,7 @@ class AnthropicEncoder {
     if (effort === undefined || mode === "none") return OFF;
     const forced = toolChoice === "required" || typeof toolChoice === "object";
     if (mode === "adaptive") return this.#adaptive(effort, forced && standard !== "always");
-    // Forcing a tool and thinking exclude each other, and inside a tool loop only an answer that thought may go on thinking.
+    // A forced tool excludes thinking; in a tool loop only an answer that thought may go on thinking.
     if (effort === "none" || forced || !startsWithThinking) return OFF;
     const budget = Math.min(THINKING_BUDGETS[effort], Math.floor(maxTokens * 0.8));
     if (budget < MIN_BUDGET) return OFF;
@@ -138,7 +139,7 @@ class AnthropicEncoder {
     const word = effort === "minimal" ? "low" : effort === "xhigh" ? highest : effort;
     const output_config = { effort: word };
     if (forced) return { ...OFF, fields: { output_config } };
-    // From Claude 4.7 the text of the thinking is left out unless asked for; the same models refuse sampling parameters.
+    // Models that refuse sampling (from Claude 4.7) leave the text of thinking out unless asked for it.
     const display = sampling ? {} : { display: "summarized" };
     return { budget: false, on: true, fields: { thinking: { type: "adaptive", ...display }, output_config } };
   }
@@ -232,7 +233,7 @@ function joined(text: string, { role, blocks }: EncodedMessage, before: Role): s
   return `${text}${before === "" ? "" : "]},"}{"role":"${role}","content":[${blocks}`;
 }
 
-/** The newest message and the user message before it: should the newest mark be missed, the older one still hits. */
+/** The newest message, and the user message before it, which still hits when the newest misses. */
 function markedOnes(tail: readonly EncodedMessage[]): readonly number[] {
   const marked: number[] = [];
   for (let index = tail.length - 1; index >= 0 && marked.length < 2; index--) {

@@ -10,16 +10,20 @@ import { type GoogleModelTraits, googleModelTraits, thinkingConfig } from "./mod
 /**
  * Makes the encoder of one model for `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
  *
- * - Consecutive messages of one role are merged; a message that has nothing to send is left out. Nothing at all to send throws
- *   `invalid_argument`.
- * - Thought signatures return on their parts. Gemini 3 and later refuse a step whose first call has none (a transcript of
- *   another provider): it gets the value Google documents for that, `skip_thought_signature_validator`.
+ * - Consecutive messages of one role are merged; a message that has nothing to send is left out. Nothing at
+ *   all to send throws `invalid_argument`.
+ * - Thought signatures return on their parts. Gemini 3 and later refuse a step whose first call has none (a
+ *   transcript of another provider): it gets the value Google documents for that,
+ *   `skip_thought_signature_validator`.
  * - Thought summaries without a signature, and thinking of other wires, are not sent.
- * - Images in tool results are parts of the function response (Gemini 3 and later), else they follow all responses.
+ * - Images in tool results are parts of the function response (Gemini 3 and later), else they follow all
+ *   responses.
  * - `parallelToolCalls` and `sessionId` have no place in this format.
- * - `providerOptions.google` is merged into the body: `generationConfig` and `toolConfig` field by field, `tools` is appended.
+ * - `providerOptions.google` is merged into the body: `generationConfig` and `toolConfig` field by field,
+ *   `tools` is appended.
  *
- * Quirks: `openApiParameters` (send `parameters` instead of `parametersJsonSchema`), `functionCallIds: false` (Vertex AI refuses ids).
+ * Quirks: `openApiParameters` (send `parameters` instead of `parametersJsonSchema`), `functionCallIds: false`
+ * (Vertex AI refuses ids).
  */
 export function createGoogleEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const traits = googleModelTraits(target.modelId);
@@ -107,7 +111,7 @@ function writeTools(declarations: readonly string[] = [], extra: Json | undefine
   return items.join(",");
 }
 
-/** A tool without arguments has no parameters: an object without properties is refused in the OpenAPI subset. */
+/** Without arguments there are no parameters: the OpenAPI subset refuses an object without properties. */
 function writeDeclaration({ name, description, parameters }: ToolSpec, openApi: boolean): string {
   if (!openApi) {
     return JSON.stringify({

@@ -1,8 +1,8 @@
 import type { Effort } from "../../core/model/model.ts";
 
-/** What a Google model id says about the request shapes it takes. */
+/** The request shapes a Google model takes, by its id. */
 export interface GoogleModelTraits {
-  /** How reasoning is asked for: a token budget (2.5), a level (3 and later), not at all (before, and Gemma). */
+  /** By a token budget (2.5), by a level (3 and later), not at all (before, and Gemma). */
   readonly thinking: "budget" | "level" | "none";
   /** Smallest and largest `thinkingBudget`; a minimum above 0 cannot be switched off. */
   readonly minBudget: number;
@@ -21,8 +21,9 @@ export interface GoogleModelTraits {
 export type ThinkingLevel = "MINIMAL" | "LOW" | "MEDIUM" | "HIGH";
 
 /**
- * Traits by model id. Unknown Gemini ids and the `-latest` aliases count as the newest generation, ids that are no Gemini (Gemma,
- * tuned models) as the oldest. Sources: https://ai.google.dev/gemini-api/docs/thinking, /thought-signatures and /function-calling.
+ * Traits by model id. Unknown Gemini ids and the `-latest` aliases count as the newest generation, ids that
+ * are no Gemini (Gemma, tuned models) as the oldest. Sources: https://ai.google.dev/gemini-api/docs/thinking,
+ * /thought-signatures and /function-calling.
  */
 export function googleModelTraits(modelId: string): GoogleModelTraits {
   const id = modelId.toLowerCase();
@@ -60,8 +61,9 @@ export type GoogleThinkingConfig =
   | { readonly includeThoughts: boolean; readonly thinkingLevel: ThinkingLevel };
 
 /**
- * The thinking configuration for an effort. `undefined` (the model's own default) without an effort and for models that do not
- * think. Where thinking cannot be switched off, `none` is the least there is. Thought summaries are asked for unless `none`.
+ * The thinking configuration for an effort. `undefined` (the model's own default) without an effort and for
+ * models that do not think. Where thinking cannot be switched off, `none` is the least there is. Thought
+ * summaries are asked for unless `none`.
  */
 export function thinkingConfig(
   effort: Effort | undefined,

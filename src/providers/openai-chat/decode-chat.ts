@@ -18,8 +18,9 @@ import { ReasoningCollector } from "./reasoning.ts";
 import { ToolCallCollector } from "./tool-calls.ts";
 
 /**
- * Decodes a streamed Chat Completions answer of any vendor. All text is one block, all reasoning another: the format knows no order
- * among them. The answer is complete with `[DONE]`, or with a finish reason when the body ends without it.
+ * Decodes a streamed Chat Completions answer of any vendor. All text is one block, all reasoning another: the
+ * format knows no order among them. The answer is complete with `[DONE]`, or with a finish reason when the
+ * body ends without it.
  */
 export function createChatDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
   return new ChatDecoder(emit, target);
@@ -147,7 +148,7 @@ class ChatDecoder implements WireDecoder {
     return this.#thinkingIndex;
   }
 
-  /** Remembers what an event looks like that holds one piece of text, or of reasoning, and nothing else that counts. */
+  /** Remembers an event that holds one piece of text, or of reasoning, and nothing else that counts. */
   #learn(choice: ChatChoice, delta: ChatDelta, data: string): void {
     let key = "";
     for (const [field, value] of Object.entries(delta)) {

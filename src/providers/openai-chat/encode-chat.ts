@@ -10,8 +10,8 @@ import { type ChatQuirks, quirksOf } from "./quirks.ts";
 type Fields = Record<string, unknown>;
 
 /**
- * Makes the encoder of one model. `providerOptions.openai_chat` is merged into the body and wins; a `tools` list there is added to
- * the request's tools.
+ * Makes the encoder of one model. `providerOptions.openai_chat` is merged into the body and wins; a `tools`
+ * list there is added to the request's tools.
  */
 export function createChatEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const quirks = quirksOf(target);
@@ -44,8 +44,8 @@ function writeBody(request: ModelRequest, writers: Writers): string {
 }
 
 /**
- * Messages as JSON texts, separated by commas. Results of one answer may be spread over several user messages: what the user says
- * beside them is held back until the next answer, or the end.
+ * Messages as JSON texts, separated by commas. Results of one answer may be spread over several user
+ * messages: what the user says beside them is held back until the next answer, or the end.
  */
 function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => string {
   const known = new WeakMap<Message, WrittenMessage>();

@@ -9,8 +9,9 @@ import { isCall, isRefusal, OutputItem } from "./output-item.ts";
 import type { ResponsesAnswer, ResponsesEvent, ResponsesItem, ResponsesUsage } from "./responses-json.ts";
 
 /**
- * Decodes a streamed answer of the Responses API: one block per item of the output, at the item's position. Unknown events and
- * items are skipped. The answer is complete with `response.completed` or `response.incomplete`.
+ * Decodes a streamed answer of the Responses API: one block per item of the output, at the item's position.
+ * Unknown events and items are skipped. The answer is complete with `response.completed` or
+ * `response.incomplete`.
  */
 export function createResponsesDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
   return new ResponsesDecoder(emit, target);
@@ -146,7 +147,7 @@ class ResponsesDecoder implements WireDecoder {
     return reportedError({ message, ...(code === undefined ? {} : { code }) }, { target: this.#target });
   }
 
-  /** Items are known by their id and position; servers leave either out, change it, or give all the same: then it is the newest. */
+  /** Known by id and position. Servers leave either out, change it or repeat it: then it is the newest. */
   #itemOf(event: ResponsesEvent, type: string): OutputItem {
     const { output_index: position, item_id: id } = event;
     const index = this.#indexOf(id) ?? position ?? -1;

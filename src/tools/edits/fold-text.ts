@@ -1,8 +1,8 @@
-/** A text with its invisible and typographic variants folded away, and the way back to the text it came from. */
+/** A text without its invisible and typographic variants, and the way back to the original. */
 export interface FoldedText {
-  /** Curly quotes, dashes and Unicode blanks as ASCII, line ends as LF, no blanks before a line end or the end. */
+  /** Quotes, dashes and blanks as ASCII, line ends as LF, no blanks before a line end or the end. */
   readonly text: string;
-  /** `offsets[i]` is where `text[i]` starts in the original; a line end starts at its CR. One more entry than `text` has. */
+  /** Where `text[i]` starts in the original, a line end at its CR. One more entry than `text` has. */
   readonly offsets: Uint32Array;
 }
 
@@ -26,7 +26,7 @@ export function foldText(text: string): FoldedText {
   return { text: parts.join(""), offsets: offsets.subarray(0, length + 1) };
 }
 
-/** True when a UTF-16 unit is a tab, a space or one of the Unicode blanks (zero-width characters are none). */
+/** True for a tab, a space and the Unicode blanks (zero-width characters are none). */
 export function isBlank(code: number): boolean {
   return code === 9 || code === 32 || BLANK.test(String.fromCharCode(code));
 }

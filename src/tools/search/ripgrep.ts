@@ -6,8 +6,8 @@ import { pinFolder } from "../files/pinned-folder.ts";
 import { findProgram, type ProgramSearch } from "../find-program.ts";
 
 /**
- * Which ripgrep to use: a path or name of the program, `false` for none, or where to look for `rg` before the one installed along is taken.
- * Default: the `PATH` of this process.
+ * Which ripgrep to use: a path or name of the program, `false` for none, or where to look for `rg` before the
+ * one installed along is taken. Default: the `PATH` of this process.
  */
 export type RipgrepChoice = string | false | ProgramSearch;
 
@@ -29,7 +29,7 @@ export class RipgrepLocator {
 
 /** How a run of ripgrep is started. */
 export interface RipgrepOptions {
-  /** Folder to search, a canonical path. The folder that is there at the start is searched, whatever takes its place. */
+  /** Folder to search, a canonical path. The one at the start counts, whatever takes its place. */
   readonly cwd: string;
   /** A file that is open here and is to be descriptor 3 there. */
   readonly descriptor?: number;
@@ -47,8 +47,8 @@ export interface RipgrepEnd {
 }
 
 /**
- * Runs ripgrep, which reads no configuration file and no standard input, and hands over its output record by record; `onRecord`
- * returns false when it has enough. Resolves when the process is gone; rejects with what
+ * Runs ripgrep, which reads no configuration file and no standard input, and hands over its output record by
+ * record; `onRecord` returns false when it has enough. Resolves when the process is gone; rejects with what
  * `onRecord` throws.
  */
 export async function runRipgrep(
@@ -132,7 +132,7 @@ async function installedAlong(): Promise<string | undefined> {
   }
 }
 
-/** Cuts chunks of output into records; undefined is their end. False once the receiver has had enough: it is not called again. */
+/** Cuts chunks into records; undefined is their end. False: the receiver has had enough. */
 function recordSplitter(
   separator: "\n" | "\0",
   onRecord: (record: string) => boolean,

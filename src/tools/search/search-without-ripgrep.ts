@@ -10,8 +10,9 @@ import { pathGlob } from "./path-glob.ts";
 import { type FoundText, MAX_LINE_CHARS, type TextSearch, type TextSearchEnd } from "./text-search.ts";
 
 /**
- * Searches with the regular expressions of the language, file by file in the order of paths. Binary files are passed over; files
- * over 20 MB count as unread. A pattern that keeps one file busy for more than two seconds ends the search.
+ * Searches with the regular expressions of the language, file by file in the order of paths. Binary files are
+ * passed over; files over 20 MB count as unread. A pattern that keeps one file busy for more than two seconds
+ * ends the search.
  */
 export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSearchEnd> {
   let regExp: RegExp;
@@ -138,7 +139,7 @@ function withoutReturn(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
-/** Runs functions with a bound on their time that holds inside a regular expression too, which no signal can interrupt. */
+/** Runs functions within a time that holds inside a regular expression too, which no signal can interrupt. */
 function boundedRunner(timeoutMs: number): <T>(action: () => T) => T | undefined {
   const script = new Script("run()");
   const context = createContext({});
