@@ -4,6 +4,7 @@ import { terminalLine } from "../../../app/safe-text.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
+import { StrayErrors } from "../stray-errors.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -16,18 +17,21 @@ export async function acp({ environment, stderr }: CommandContext, call: Command
   const { serveAcp } = await import("../../acp/serve-acp.ts");
   const signals = new EndingSignals();
   signals.allowGrace();
+  const strays = new StrayErrors();
+  const close = strays.listen();
   try {
     await serveAcp(
       {
         environment,
         version: NANO_AGENT_VERSION,
-        session: { settings: config, addDirs },
+        session: { settings: config, addDirs, adoptErrors: strays.adopt },
         onNotice: (notice) => stderr.write(`nano-agent: ${terminalLine(noticeText(notice), 2_000)}\n`),
       },
       { input: process.stdin, output: process.stdout, signal: signals.signal },
     );
     return signals.received === undefined ? EXIT.done : SIGNAL_EXITS[signals.received];
   } finally {
+    close();
     signals.close();
   }
 }

@@ -6,6 +6,7 @@ import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
 import { textOrFile } from "../prompt.ts";
+import { StrayErrors } from "../stray-errors.ts";
 import { usageError } from "../usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;
@@ -25,6 +26,7 @@ export async function mcpServe(
     return text === undefined ? [] : [[key, textOrFile(text, { what, cwd })]];
   });
   const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
+  const strays = new StrayErrors();
   const newServer = () =>
     createAgentServer({
       settings,
@@ -35,12 +37,14 @@ export async function mcpServe(
         addDirs,
         environment,
         mcp,
+        adoptErrors: strays.adopt,
         settings: { ...config, ...Object.fromEntries(texts) },
         onNotice: (notice) => stderr.write(`nano-agent: ${terminalLine(noticeText(notice), 2_000)}\n`),
       },
     });
   const signals = new EndingSignals();
   signals.allowGrace();
+  const close = strays.listen();
   try {
     if (port === undefined) {
       const { signal } = signals;
@@ -54,6 +58,7 @@ export async function mcpServe(
     }
     return signals.received === undefined ? EXIT.done : SIGNAL_EXITS[signals.received];
   } finally {
+    close();
     signals.close();
   }
 }
