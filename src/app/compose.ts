@@ -247,7 +247,8 @@ async function agentWithServers(
     model: mcp.modelFor(model),
     ...(effort === undefined ? {} : { effort }),
   });
-  mcp.attach(agent.tools, options.journal === undefined ? new Set() : usedTools(options.journal));
+  const { journal } = options;
+  await mcp.attach(agent.tools, async () => (journal === undefined ? new Set() : usedTools(journal)));
   return agent;
 }
 
@@ -296,9 +297,9 @@ function aroundCalls(
 }
 
 /** Tools of servers that the conversation so far has used: they are offered again. */
-function usedTools(journal: Journal): ReadonlySet<string> {
+async function usedTools(journal: Journal): Promise<ReadonlySet<string>> {
   const used = new Set<string>();
-  for (const entry of journal.entries())
+  for await (const entry of journal.entries())
     if (entry.type === "tool_intent" && entry.name.startsWith(MCP_PREFIX)) used.add(entry.name);
   return used;
 }
