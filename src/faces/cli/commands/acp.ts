@@ -5,6 +5,7 @@ import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
 import { withPromptFiles } from "../session-options.ts";
+import { StrayErrors } from "../stray-errors.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -18,18 +19,21 @@ export async function acp(context: CommandContext, call: CommandCall): Promise<n
   const { serveAcp } = await import("../../acp/serve-acp.ts");
   const signals = new EndingSignals();
   signals.allowGrace();
+  const strays = new StrayErrors();
+  const close = strays.listen();
   try {
     await serveAcp(
       {
         environment,
         version: NANO_AGENT_VERSION,
-        session: { settings: withPromptFiles(config, currentFolder()), addDirs },
+        session: { settings: withPromptFiles(config, currentFolder()), addDirs, adoptErrors: strays.adopt },
         onNotice: (notice) => say(context, noticeText(notice)),
       },
       { input: process.stdin, output: process.stdout, signal: signals.signal },
     );
     return signals.received === undefined ? EXIT.done : SIGNAL_EXITS[signals.received];
   } finally {
+    close();
     signals.close();
   }
 }

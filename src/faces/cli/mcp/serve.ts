@@ -5,6 +5,7 @@ import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
 import { withPromptFiles } from "../session-options.ts";
+import { StrayErrors } from "../stray-errors.ts";
 import { usageError } from "../usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;
@@ -21,6 +22,7 @@ export async function mcpServe(
   const { cwd } = settings;
   const settingsOfRuns = withPromptFiles(config, cwd);
   const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
+  const strays = new StrayErrors();
   const newServer = () =>
     createAgentServer({
       settings,
@@ -31,12 +33,14 @@ export async function mcpServe(
         addDirs,
         environment,
         mcp,
+        adoptErrors: strays.adopt,
         settings: settingsOfRuns,
         onNotice: (notice) => say(context, noticeText(notice)),
       },
     });
   const signals = new EndingSignals();
   signals.allowGrace();
+  const close = strays.listen();
   try {
     if (port === undefined) {
       const { signal } = signals;
@@ -50,6 +54,7 @@ export async function mcpServe(
     }
     return signals.received === undefined ? EXIT.done : SIGNAL_EXITS[signals.received];
   } finally {
+    close();
     signals.close();
   }
 }
