@@ -10,7 +10,9 @@ import { KEYS } from "./terminal-program.ts";
 test("? lists the keys, / offers commands, and an unknown one stays to be mended", async () => {
   const { program } = await openScreen([]);
   program.type("?");
-  await program.shows("names a file of the project");
+  await program.shows(
+    (screen) => screen.includes("names a file of the project") && screen.includes("alt+enter"),
+  );
   program.type("q");
   await program.shows(READY);
   program.type("/mod");
@@ -79,7 +81,7 @@ test("Escape twice goes back to before a message: conversation and files, and it
   program.type("\r");
   await program.shows("Conversation and files");
   program.type("\r");
-  await program.shows("went back");
+  await program.shows("Went back");
   await program.shows("❯ write a file");
   expect(existsSync(join(program.cwd, "new.txt"))).toBe(false);
 });
@@ -196,6 +198,30 @@ test("Ctrl+Z gives the terminal to the shell, and fg comes back to what was writ
   program.type(KEYS.ctrl("d"));
   await program.shows("To go on:");
   expect(program.emulator.modes.wraparound).toBe(true);
+});
+
+test("Ctrl+Z in the middle of a run leaves a usable shell, and fg brings back what has come meanwhile", async () => {
+  const gate = Promise.withResolvers<void>();
+  const server = await modelServer([[says("The beginning, "), waits(gate.promise), says("and the end.")]]);
+  const program = openTerminal({
+    command: ["bash", "--norc", "--noprofile", "-i"],
+    env: { ...serverEnv(server), PS1: "prompt> " },
+  });
+  await program.shows("prompt>");
+  program.type(`${process.execPath} ${join(import.meta.dirname, "../../dist/bin.mjs")} go\r`);
+  await program.shows("The beginning,");
+  program.type(KEYS.ctrl("z"));
+  await program.shows("Stopped");
+  gate.resolve();
+  program.type("echo in the $((1+1))nd shell\r");
+  await program.shows("in the 2nd shell");
+  program.type("fg\r");
+  await program.shows("The beginning, and the end.");
+  await program.hides("esc stops");
+  program.type(KEYS.ctrl("d"));
+  await program.shows("To go on:");
+  program.type("exit $?\r");
+  expect((await program.end).code).toBe(0);
 });
 
 test("plain mode writes lines only, numbers its choices and takes a refusal with its reason", async () => {

@@ -35,7 +35,7 @@ test("/diff shows what was changed, page by page; /undo takes it back, /redo bri
   expect(existsSync(path)).toBe(false);
   program.type("/redo\r");
   await program.shows("Redone:");
-  expect([readFileSync(path, "utf8"), rowsOf(program).some((row) => row.includes("went back"))]).toEqual([
+  expect([readFileSync(path, "utf8"), rowsOf(program).some((row) => row.includes("Went back"))]).toEqual([
     long,
     false,
   ]);

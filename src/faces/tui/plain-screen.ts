@@ -2,7 +2,7 @@ import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { Question } from "../../app/coding-session/question.ts";
 import type { Keymap } from "./editor/keymap.ts";
 import { InputLine } from "./input-line.ts";
-import { type Line, line } from "./paint/line.ts";
+import { type Line, line, shownText } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
 import type { ScreenFace, ScreenOptions } from "./screen.ts";
@@ -248,7 +248,7 @@ export class PlainScreen implements ScreenFace {
       .map(
         (row) =>
           `${row
-            .map((each) => each.text)
+            .map((each) => shownText(each, this.#look))
             .join("")
             .trimEnd()}\n`,
       )

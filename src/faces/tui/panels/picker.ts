@@ -4,7 +4,7 @@ import { candidatesOf, fuzzyBest } from "../editor/fuzzy.ts";
 import { editLine } from "../editor/keymap.ts";
 import { fitLine, type Line, line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
-import { listLines } from "../views/list-lines.ts";
+import { keysLine, listLines } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelChoices, PanelRows } from "./panel.ts";
 
@@ -94,10 +94,7 @@ export class Picker<T> implements Panel {
       items.length === 0
         ? [line("  nothing fits", { role: "muted" })]
         : listLines(items, { marked: this.#marked, maxRows: room, width, marks });
-    const keys = fitLine(
-      line("  enter chooses · esc goes back · typing narrows the list", { role: "muted" }),
-      width,
-    );
+    const keys = keysLine(["enter chooses", "esc goes back", "typing narrows the list"], context);
     const caret = {
       row: 0,
       column: Math.min(width - 1, columnsOf(label + this.#filter.text.slice(0, this.#filter.caret))),
