@@ -1,5 +1,6 @@
 import { withoutEnding } from "../../../app/coding-session/call-text.ts";
 import type { ToolItem, ViewItem } from "../../../app/coding-session/view.ts";
+import { counted } from "../../../core/base/text.ts";
 import { fitLine, type Line, line, lineColumns, span, textLines, wrapLine } from "../paint/line.ts";
 import { costText, durationText, secondsText, tokensText } from "./amounts.ts";
 import { diffLines } from "./diff-lines.ts";
@@ -124,7 +125,7 @@ function agentLines(item: ToolItem, context: ViewContext): readonly Line[] {
   const { marks } = context;
   const calls = agent.items.filter((each): each is ToolItem => each.type === "tool");
   const spent = [
-    `${calls.length} ${calls.length === 1 ? "call" : "calls"}`,
+    counted(calls.length, "call"),
     `${tokensText(agent.outputTokens)} tokens`,
     costText(agent.costUsd),
   ].join(` ${marks.dot} `);
