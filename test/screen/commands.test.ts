@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { modelServer, serverEnv } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { COMMAND, leave, openScreen, openShell, openTerminal, READY, rowsOf } from "./screen-kit.ts";
 import { KEYS } from "./terminal-program.ts";
 
 test("? lists the keys, / offers commands, and an unknown one stays to be mended", async () => {
@@ -177,13 +177,8 @@ test("the editor of the environment gets the text and gives it back, and the scr
 
 test("Ctrl+Z gives the terminal to the shell, and fg comes back to what was written", async () => {
   const server = await modelServer([says("Hello.")]);
-  const program = openTerminal({
-    command: ["bash", "--norc", "--noprofile", "-i"],
-    env: { ...serverEnv(server), PS1: "prompt> " },
-  });
-  await program.shows("prompt>");
-  const bin = join(import.meta.dirname, "../../dist/bin.mjs");
-  program.type(`${process.execPath} ${bin}\r`);
+  const program = await openShell({ env: serverEnv(server) });
+  program.type(`${COMMAND}\r`);
   await program.shows(READY);
   program.type("a draft");
   await program.shows("❯ a draft");
@@ -203,12 +198,8 @@ test("Ctrl+Z gives the terminal to the shell, and fg comes back to what was writ
 test("Ctrl+Z in the middle of a run leaves a usable shell, and fg brings back what has come meanwhile", async () => {
   const gate = Promise.withResolvers<void>();
   const server = await modelServer([[says("The beginning, "), waits(gate.promise), says("and the end.")]]);
-  const program = openTerminal({
-    command: ["bash", "--norc", "--noprofile", "-i"],
-    env: { ...serverEnv(server), PS1: "prompt> " },
-  });
-  await program.shows("prompt>");
-  program.type(`${process.execPath} ${join(import.meta.dirname, "../../dist/bin.mjs")} go\r`);
+  const program = await openShell({ env: serverEnv(server) });
+  program.type(`${COMMAND} go\r`);
   await program.shows("The beginning,");
   program.type(KEYS.ctrl("z"));
   await program.shows("Stopped");
