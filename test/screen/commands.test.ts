@@ -96,7 +96,11 @@ test("a session is gone on with from a list, and what was typed before is there 
   expect(await leave(first)).toBe(0);
   const second = openTerminal({ home, cwd, env, args: ["-r"] });
   await second.shows("Go on with");
+  // The list is of what was asked; what is typed is looked for in all that was said.
+  second.type("answer");
+  await second.shows("❯ First answer.");
   second.type("\r");
+  await second.shows((screen) => !screen.includes("Go on with"));
   await second.shows("First answer.");
   second.type(KEYS.up);
   await second.shows((screen) => screen.lastIndexOf("the first question") > screen.indexOf("First answer."));
