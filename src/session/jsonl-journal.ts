@@ -1,7 +1,7 @@
 import { closeSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entry.ts";
-import type { Journal } from "../core/agent/journal.ts";
+import type { LocalJournal } from "../core/agent/journal.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
 import { counted } from "../core/base/text.ts";
@@ -36,8 +36,9 @@ export interface NewSession extends JsonlJournalOptions {
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
-/** Record types that acknowledge nothing: they reach the disk with the next record that does. */
+/** Record types that acknowledge nothing, and answers, which {@link JsonlJournal.flush} waits for: they reach the disk with the next record. */
 const UNHURRIED: ReadonlySet<string> = new Set([
+  "assistant_message",
   "run_start",
   "run_resume",
   "permission_decision",
@@ -46,10 +47,10 @@ const UNHURRIED: ReadonlySet<string> = new Set([
 
 /**
  * The journal of a session as a file of JSON lines, written by this one at a time. `append` resolves when the record is on the disk;
- * `run_start`, `permission_decision` and `checkpoint` are only handed to the system and reach the disk with the record that follows. The first
- * failure ends it: every later `append` is refused with the same error, code `journal`.
+ * answers, `run_start`, `permission_decision` and `checkpoint` are only handed to the system and reach the disk with the record that follows, or
+ * with `flush`. The first failure ends it: every later `append` is refused with the same error, code `journal`.
  */
-export class JsonlJournal implements Journal {
+export class JsonlJournal implements LocalJournal {
   readonly sessionId: string;
   readonly path: string;
   /** What was found to be put right when the file was opened. */
@@ -126,6 +127,10 @@ export class JsonlJournal implements Journal {
     }
   }
 
+  get file(): string {
+    return this.path;
+  }
+
   /** Names this opening of the session for writing and no other. */
   get writer(): string {
     return this.#lock.token;
@@ -173,6 +178,10 @@ export class JsonlJournal implements Journal {
     const base = { id: this.#ids("entry"), parent: this.#newest, time: this.#now() };
     const stored = this.#write({ ...base, ...entry });
     return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
+  }
+
+  flush(): Promise<void> {
+    return this.#sync("soon");
   }
 
   /**
@@ -262,10 +271,10 @@ export class JsonlJournal implements Journal {
     return encoded.entry;
   }
 
-  async #sync(): Promise<void> {
+  async #sync(when: "now" | "soon" = "now"): Promise<void> {
     const written = this.#written;
     try {
-      await this.#file.sync();
+      await (when === "now" ? this.#file.sync() : this.#file.syncSoon());
     } catch (error) {
       throw this.#failure(error);
     }
