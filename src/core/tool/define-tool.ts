@@ -1,5 +1,6 @@
 import { compileSchema } from "../base/compile-schema.ts";
-import { NanoAgentError } from "../base/errors.ts";
+import { defined } from "../base/defined.ts";
+import { misuse } from "../base/errors.ts";
 import type { JsonSchema, SchemaInput } from "../base/schema.ts";
 import type { Tool, ToolDefinition } from "./tool.ts";
 
@@ -16,32 +17,24 @@ export function defineTool<const S extends SchemaInput = JsonSchema>(definition:
   const { name, description, parameters, execute, access, needsApproval, ...rest } = definition;
   assertToolName(name);
   if (typeof description !== "string") {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `Tool "${name}" needs a description: the model chooses by it.`,
-    );
+    throw misuse(`Tool "${name}" needs a description: the model chooses by it.`);
   }
   if (execute !== undefined && typeof execute !== "function") {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`,
-    );
+    throw misuse(`execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`);
   }
   if (
     needsApproval !== undefined &&
     typeof needsApproval !== "boolean" &&
     typeof needsApproval !== "function"
   ) {
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `needsApproval of tool "${name}" is ${typeof needsApproval}; pass true, false or a function of the input.`,
     );
   }
   assertOwnNames(name, definition);
   const schema = compileSchema(parameters ?? NO_PARAMETERS);
   if (schema.jsonSchema["type"] !== "object") {
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `Parameters of tool "${name}" are of type ${JSON.stringify(schema.jsonSchema["type"] ?? "unknown")}; providers accept an object schema only. Wrap the value in an object.`,
     );
   }
@@ -50,9 +43,7 @@ export function defineTool<const S extends SchemaInput = JsonSchema>(definition:
     name,
     description,
     schema,
-    ...(execute === undefined ? {} : { execute }),
-    ...(access === undefined ? {} : { access }),
-    ...(needsApproval === undefined ? {} : { needsApproval }),
+    ...defined({ execute, access, needsApproval }),
   };
 }
 
@@ -65,18 +56,14 @@ function assertOwnNames(tool: string, definition: object): void {
     if (own in definition) continue;
     const other = others.find((name) => name in definition);
     if (other === undefined) continue;
-    throw new NanoAgentError(
-      "invalid_argument",
-      `Tool "${tool}" has ${other}, which is ${own} here: rename it.`,
-    );
+    throw misuse(`Tool "${tool}" has ${other}, which is ${own} here: rename it.`);
   }
 }
 
 /** Throws `invalid_argument` for a tool name that some provider refuses. */
 export function assertToolName(name: unknown): asserts name is string {
   if (typeof name === "string" && TOOL_NAME.test(name)) return;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `Tool name ${JSON.stringify(name)} is not usable: providers accept 1 to 64 letters, digits, "_" and "-", not starting with a digit or "-".`,
   );
 }

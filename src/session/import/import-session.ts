@@ -1,6 +1,6 @@
 import { fdatasync, rmSync, writeSync } from "node:fs";
 import type { NewEntry } from "../../core/agent/entry.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import type { DamagedLine } from "../scan-journal.ts";
@@ -62,8 +62,7 @@ export async function importSession(
     entries.filter(({ entry }) => fits(entry)).length;
   const answers = count(({ type }) => type === "assistant_message");
   const inputs = count(({ type }) => type === "user_message");
-  if (answers + inputs === 0)
-    throw new NanoAgentError("invalid_argument", `${file} holds no message that could be imported.`);
+  if (answers + inputs === 0) throw misuse(`${file} holds no message that could be imported.`);
   const path = await write(store, { session, sessionId, entries, cwd: options.cwd });
   return {
     file,
@@ -83,8 +82,7 @@ export async function importSession(
 /** Reads the records of a file of one of the programs. Throws `invalid_argument` for any other. */
 export function parseForeign(file: string, records: readonly ForeignRecord[]): ForeignSession {
   if (records.some(({ fields }) => fields["v"] === 1 && typeof fields["sum"] === "string"))
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `${file} is a session of nano-agent already. Go on with it with --resume, or put it beside the others.`,
     );
   const program = foreignProgram(records);
@@ -96,8 +94,7 @@ export function parseForeign(file: string, records: readonly ForeignRecord[]): F
     case "pi":
       return parsePi(records);
     case undefined:
-      throw new NanoAgentError(
-        "invalid_argument",
+      throw misuse(
         `${file} is not a session file of Claude Code, Codex or pi. Name one of their .jsonl files.`,
       );
   }

@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import type { AssistantBlock, UserBlock } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import {
@@ -240,7 +241,7 @@ function assistantBlock(block: Fields, { leftOut, unknown }: Counts): readonly A
       const thinking = textField(block["thinking"]) ?? "";
       const signature = textField(block["signature"]);
       if (thinking === "" && signature === undefined) return [];
-      return [{ type: "thinking", thinking, ...(signature === undefined ? {} : { signature }) }];
+      return [{ type: "thinking", thinking, ...defined({ signature }) }];
     }
     case "redacted_thinking": {
       const redacted = textField(block["data"]);

@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import type { AssistantBlock } from "../../core/message/block.ts";
 import {
   callBlock,
@@ -171,7 +172,7 @@ function assistantBlock(
       if (isAnthropic && block["redacted"] === true)
         return signature === undefined ? [] : [{ type: "thinking", thinking: "", redacted: signature }];
       if (thinking === "") return [];
-      return [{ type: "thinking", thinking, ...(signature === undefined ? {} : { signature }) }];
+      return [{ type: "thinking", thinking, ...defined({ signature }) }];
     }
     case "toolCall":
       return [callBlock(block, block["arguments"])];
