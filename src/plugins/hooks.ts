@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { Answer, CallVerdict, Change, MadeCall, RunBeginning } from "../core/agent/plugin.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import type { RunContext, RunPlugin } from "../core/agent/run-context.ts";
+import { type RunContext, type RunPlugin, recorded } from "../core/agent/run-context.ts";
 import { orAborted } from "../core/base/abort.ts";
 import type { Clock } from "../core/base/clock.ts";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
@@ -56,8 +56,8 @@ export class Hooks implements RunPlugin {
     return this.#has("post_reasoning") ? this.post("reasoning", { request }, answer) : undefined;
   }
 
-  beforeCall(_run: RunContext, call: MadeCall): Change<CallVerdict> {
-    return this.#has("pre_acting") ? this.#judge(call) : undefined;
+  beforeCall(run: RunContext, call: MadeCall): Change<CallVerdict> {
+    return this.#has("pre_acting") ? this.#judge(run, call) : undefined;
   }
 
   afterCall(_run: RunContext, result: ToolResult, call: MadeCall): Change<ToolResult> {
@@ -105,7 +105,8 @@ export class Hooks implements RunPlugin {
     return current;
   }
 
-  async #judge(call: MadeCall): Promise<CallVerdict> {
+  async #judge(run: RunContext, call: MadeCall): Promise<CallVerdict> {
+    await recorded(run);
     const { input, refuse } = await this.pre("acting", call);
     return refuse === undefined ? { input } : { refuse, rule: "pre_acting" };
   }

@@ -145,7 +145,8 @@ function distance(a: string, b: string): number {
     : Number.POSITIVE_INFINITY;
 }
 
-function editDistance(a: string, b: string): number {
+/** Insertions, deletions, changes and swaps of neighbours that make one word of the other; takes time by the product of their lengths. */
+export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {
