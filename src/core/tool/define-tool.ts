@@ -14,37 +14,25 @@ const NO_PARAMETERS: JsonSchema = { type: "object", properties: {}, additionalPr
  * provider would refuse, a missing description, or a schema that is not an object schema or cannot be expressed as JSON Schema.
  */
 export function defineTool<const S extends SchemaInput = JsonSchema>(definition: ToolDefinition<S>): Tool {
-  const { name, description, parameters, execute, access, needsApproval, ...rest } = definition;
+  const { parameters, ...own } = definition;
+  const { name, description, execute, needsApproval } = own;
   assertToolName(name);
-  if (typeof description !== "string") {
+  if (typeof description !== "string")
     throw misuse(`Tool "${name}" needs a description: the model chooses by it.`);
-  }
-  if (execute !== undefined && typeof execute !== "function") {
+  if (!["undefined", "function"].includes(typeof execute))
     throw misuse(`execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`);
-  }
-  if (
-    needsApproval !== undefined &&
-    typeof needsApproval !== "boolean" &&
-    typeof needsApproval !== "function"
-  ) {
+  if (!["undefined", "boolean", "function"].includes(typeof needsApproval))
     throw misuse(
       `needsApproval of tool "${name}" is ${typeof needsApproval}; pass true, false or a function of the input.`,
     );
-  }
   assertOwnNames(name, definition);
   const schema = compileSchema(parameters ?? NO_PARAMETERS);
-  if (schema.jsonSchema["type"] !== "object") {
+  const { type = "unknown" } = schema.jsonSchema;
+  if (type !== "object")
     throw misuse(
-      `Parameters of tool "${name}" are of type ${JSON.stringify(schema.jsonSchema["type"] ?? "unknown")}; providers accept an object schema only. Wrap the value in an object.`,
+      `Parameters of tool "${name}" are of type ${JSON.stringify(type)}; providers accept an object schema only. Wrap the value in an object.`,
     );
-  }
-  return {
-    ...rest,
-    name,
-    description,
-    schema,
-    ...defined({ execute, access, needsApproval }),
-  };
+  return { ...defined(own), schema };
 }
 
 /** Without them a tool would have no arguments, or wait for the caller to do its work. */
