@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { readFolder } from "../markdown/read-text-file.ts";
 
 /** Entries of a skill's folder that are looked at, and how deep. */
 const MAX_ENTRIES = 500;
@@ -25,8 +26,9 @@ export function skillFiles(folder: string): SkillFiles {
   let entries = 0;
   let cut = false;
   const walk = (below: string, depth: number): void => {
-    for (const entry of listed(join(folder, below))) {
-      if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    // A folder that is gone or closed to us holds nothing that could be offered.
+    for (const entry of readFolder(join(folder, below), [])) {
+      if (entry.name === "node_modules") continue;
       if (++entries > MAX_ENTRIES) {
         cut = true;
         return;
@@ -57,17 +59,6 @@ export function skillHash(folder: string, text: string, { scripts, cut }: SkillF
     parts.push(JSON.stringify([path, hash("sha256", content)]));
   }
   return hash("sha256", parts.join("\n"));
-}
-
-function listed(path: string): readonly import("node:fs").Dirent[] {
-  try {
-    return readdirSync(path, { withFileTypes: true }).sort((left, right) =>
-      left.name < right.name ? -1 : 1,
-    );
-  } catch {
-    // A folder that is gone or closed to us holds nothing that could be offered.
-    return [];
-  }
 }
 
 function isScript(file: string, path: string): boolean {

@@ -1,10 +1,11 @@
 import { assertCount } from "../../core/base/check-option.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
-import { nearest } from "../../core/base/text.ts";
+import { didYouMean } from "../../core/base/text.ts";
 import type { Model } from "../../core/model/model.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { errorResult } from "../../core/tool/output.ts";
 import type { SubagentTask, Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { offeredList } from "../markdown/fields.ts";
 import { BUILT_IN_SUBAGENTS } from "./built-in-subagents.ts";
 import type { Subagent } from "./subagent.ts";
 import { taskReport } from "./task-report.ts";
@@ -13,9 +14,8 @@ import { isNamed } from "./tool-names.ts";
 const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
 const DEFAULT_REPORT_CHARS = 16_000;
-/** Characters of the tool's description that the list of subagents takes, and one description in it. */
-const MAX_LIST_CHARS = 4_000;
-const MAX_LINE_CHARS = 250;
+/** What the list of subagents may take of the tool's description. */
+const LIST = { tool: "task", parameter: "agent", maxChars: 4_000 };
 /** Longer than any tool of a subagent takes to end after an abort, so that the task can report what there was. */
 const ABORT_GRACE_MS = 20_000;
 
@@ -54,7 +54,7 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
   assertCount("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
   return defineTool({
     name: "task",
-    description: `Hand a part of the work to a subagent and get its report. It sees only the prompt: say what to do, what you know, what to report. Several in one answer run together if they only read.\n${listOf(agents)}`,
+    description: `Hand a part of the work to a subagent and get its report. It sees only the prompt: say what to do, what you know, what to report. Several in one answer run together if they only read.\n${offeredList([...agents.values()], LIST)}`,
     parameters: {
       type: "object",
       properties: { agent: { type: "string" }, prompt: { type: "string" } },
@@ -102,27 +102,6 @@ function byName(agents: readonly Subagent[]): ReadonlyMap<string, Subagent> {
       "createTaskTool() got no subagents: leave the tool out instead.",
     );
   return map;
-}
-
-function listOf(agents: ReadonlyMap<string, Subagent>): string {
-  const lines: string[] = [];
-  let room = MAX_LIST_CHARS;
-  for (const { name, description } of agents.values()) {
-    const text =
-      description.length <= MAX_LINE_CHARS
-        ? description
-        : `${description.slice(0, MAX_LINE_CHARS - 1).toWellFormed()}…`;
-    const line = `- ${name}: ${text}`;
-    room -= line.length + 1;
-    if (room < 0) {
-      lines.push(
-        `(${agents.size - lines.length} more without room: call task with the agent "?" for all names)`,
-      );
-      break;
-    }
-    lines.push(line);
-  }
-  return lines.join("\n");
 }
 
 async function runTask(
@@ -176,8 +155,7 @@ async function modelOf({ name, model }: Subagent, { models }: TaskToolOptions): 
 
 function unknownAgent(wanted: string, agents: ReadonlyMap<string, Subagent>): ToolResult {
   const names = [...agents.keys()];
-  const guess = nearest(wanted, names);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  const hint = didYouMean(wanted, names);
   return errorResult(
     `There is no subagent ${JSON.stringify(wanted.slice(0, 100))}.${hint} Subagents: ${names.join(", ")}.`,
   );

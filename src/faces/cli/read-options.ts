@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { nearest } from "../../core/base/text.ts";
+import { didYouMean } from "../../core/base/text.ts";
 
 /**
  * An option of the command line. One table makes what is read, the help, the completions and the reference.
@@ -95,13 +95,8 @@ export function oneOf<const T extends string>(
   const found = choices.find((choice) => choice === text);
   if (found !== undefined) return found;
   throw fail(
-    `${name} ${JSON.stringify(text)}: unknown.${guess(text, choices)} One of: ${choices.join(", ")}.`,
+    `${name} ${JSON.stringify(text)}: unknown.${didYouMean(text, choices)} One of: ${choices.join(", ")}.`,
   );
-}
-
-function guess(text: string, known: readonly string[]): string {
-  const near = nearest(text, known);
-  return near === undefined ? "" : ` Did you mean ${near}?`;
 }
 
 /** Writes out that an option with an optional value has none: at the end, or before another option. */
@@ -142,7 +137,7 @@ function readOption(
   const option = optionAt(`--${name}`, options);
   if (option === undefined) {
     const known = [...options.map((each) => each.name), "--help"];
-    throw fail(`Unknown option ${rawName}.${guess(rawName, known)}`);
+    throw fail(`Unknown option ${rawName}.${didYouMean(rawName, known)}`);
   }
   if (option.value === undefined) {
     if (value === undefined) return { name: option.name, value: "" };
