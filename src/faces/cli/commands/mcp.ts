@@ -1,4 +1,4 @@
-import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { type FoundServers, faultText, findMcpServers } from "../../../app/mcp/find-servers.ts";
 import { hubFor } from "../../../app/mcp/probe-servers.ts";
 import { projectServersFile, saveServer, userServersFile } from "../../../app/mcp/saved-servers.ts";
@@ -14,7 +14,7 @@ import type { McpServerDefinition } from "../../../extensions/mcp/server-definit
 import { toMcpResult } from "../../../extensions/mcp/tool-result.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say, settingsHere } from "../command-context.ts";
-import { EndingSignals } from "../ending-signals.ts";
+import { withSignals } from "../ending-signals.ts";
 import { mcpLogin, mcpLogout } from "../mcp/login.ts";
 import { definitionFrom } from "../mcp/new-server.ts";
 import { mcpServe } from "../mcp/serve.ts";
@@ -186,17 +186,15 @@ async function withHub(
 ): Promise<number> {
   const said: string[] = [];
   const hub = hubFor(settings, { servers: definitions, onNotice: (message) => said.push(message) });
-  const signals = new EndingSignals();
-  signals.allowGrace();
-  signals.signal.addEventListener("abort", () => hub.killNow(), { once: true });
-  try {
-    hub.start();
-    await hub.settled();
-    const code = await work(hub);
-    return signals.received === undefined ? code : SIGNAL_EXITS[signals.received];
-  } finally {
-    signals.close();
-    await hub.close();
-    for (const message of said) if (message.includes(": left out ")) say(context, message);
-  }
+  return withSignals(async ({ signal }) => {
+    signal.addEventListener("abort", () => hub.killNow(), { once: true });
+    try {
+      hub.start();
+      await hub.settled();
+      return await work(hub);
+    } finally {
+      await hub.close();
+      for (const message of said) if (message.includes(": left out ")) say(context, message);
+    }
+  });
 }

@@ -1,9 +1,9 @@
-import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
-import { EndingSignals } from "../ending-signals.ts";
+import { withSignals } from "../ending-signals.ts";
 import { withPromptFiles } from "../session-options.ts";
 import { usageError } from "../usage-error.ts";
 
@@ -35,23 +35,18 @@ export async function mcpServe(
         onNotice: (notice) => say(context, noticeText(notice)),
       },
     });
-  const signals = new EndingSignals();
-  signals.allowGrace();
-  try {
+  return withSignals(async ({ signal, forced }) => {
     if (port === undefined) {
-      const { signal } = signals;
       const served = serveStdio(newServer(), { input: process.stdin, output: process.stdout, signal });
-      await Promise.race([served, signals.forced]);
+      await Promise.race([served, forced]);
     } else {
       const serving = await serveHttp(port, newServer);
       stdout.write(`${serving.url}\ntoken: ${serving.token}\n`);
-      await new Promise((resolve) => signals.signal.addEventListener("abort", resolve, { once: true }));
-      await Promise.race([serving.close(), signals.forced]);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      await Promise.race([serving.close(), forced]);
     }
-    return signals.received === undefined ? EXIT.done : SIGNAL_EXITS[signals.received];
-  } finally {
-    signals.close();
-  }
+    return EXIT.done;
+  });
 }
 
 function portOf(call: CommandCall): number | undefined {
