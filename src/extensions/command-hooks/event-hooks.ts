@@ -43,7 +43,7 @@ export class EventHooks {
     return [...commands, ...handlers].some((hook) => hook.event === event);
   }
 
-  /** Runs the hooks of an event side by side and waits for all of them. Never rejects: a hook that fails is told in `problems`. */
+  /** Runs the hooks of an event side by side. Never rejects: a hook that fails is told in `problems`. */
   async fire(event: HookEvent, { name = "", fields = {}, signal }: HookOccasion = {}): Promise<HookVerdict> {
     const { commands, handlers, place, facts } = this.#options;
     const isWanted = (hook: HookCommand | HookHandler): boolean =>

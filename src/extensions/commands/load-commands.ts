@@ -28,8 +28,8 @@ export interface LoadCommandsOptions {
 }
 
 /**
- * Finds the commands of some folders: each `*.md` in them and below. Of several of one name the first is used. Never rejects: what cannot
- * be used is told in `findings`. Folders that are not there hold nothing.
+ * Finds the commands of some folders: each `*.md` in them and below. Of several of one name the first is
+ * used. Never rejects: what cannot be used is told in `findings`. Folders that are not there hold nothing.
  */
 export async function loadCommands(options: LoadCommandsOptions): Promise<LoadedCommands> {
   const commands = new Map<string, CommandFile>();
@@ -52,7 +52,7 @@ export async function loadCommands(options: LoadCommandsOptions): Promise<Loaded
   return { commands: [...commands.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), findings };
 }
 
-/** Paths of the Markdown files below a folder, relative to it with `/`, in order. Links and hidden names are passed over. */
+/** Paths of the Markdown files below a folder, with `/`, in order; links and hidden names left out. */
 function markdownFiles(folder: string, findings: Finding[]): readonly string[] {
   const found: string[] = [];
   const walk = (below: string, depth: number): void => {

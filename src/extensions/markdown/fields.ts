@@ -37,8 +37,8 @@ export function modelField(
 }
 
 /**
- * A field that lists names: a text with commas or blanks between them, those in brackets aside; or a YAML list of texts. A bracket that is
- * never closed stays with its name: without it the name would mean more.
+ * A field that lists names: a text with commas or blanks between them, those in brackets aside; or a YAML
+ * list of texts. A bracket that is never closed stays with its name: without it the name would mean more.
  * `undefined` for anything else.
  */
 export function namesIn(value: unknown): readonly string[] | undefined {
@@ -80,7 +80,7 @@ export function offeredList(
   return list;
 }
 
-/** The names a map of switches turns off, e.g. `{ write: false, bash: true }`; undefined for anything else. */
+/** The names that a map such as `{ write: false, bash: true }` turns off; undefined for anything else. */
 export function switchedOff(value: unknown): readonly string[] | undefined {
   if (!isRecord(value)) return undefined;
   const entries = Object.entries(value);

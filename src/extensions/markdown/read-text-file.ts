@@ -23,7 +23,7 @@ export interface ReadTextOptions {
 /** A text file, why it cannot be used (a sentence without its path), or undefined when there is none. */
 export type TextFile = { readonly text: string } | { readonly fault: string } | undefined;
 
-/** Reads a whole small text file. Only a regular file of valid UTF-8 is one; what would do harm in a terminal or a request is replaced. */
+/** Reads a regular file of valid UTF-8. What would do harm in a terminal or a request is replaced. */
 export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions): TextFile {
   let file: number | undefined;
   try {

@@ -13,7 +13,7 @@ export interface ExtensionFile {
   readonly origin: Exclude<Origin, "builtin">;
 }
 
-/** The extension files of some folders, in the order of their names: `*.ts`, `*.mts`, `*.mjs`, and folders with an `index` of that kind. */
+/** The extensions of some folders by name: `*.ts`, `*.mts`, `*.mjs`, and folders with such an `index`. */
 export function extensionFiles(folders: readonly SourceFolder[]): readonly ExtensionFile[] {
   return folders.flatMap(({ path, origin }) =>
     namesIn(path).flatMap((name): ExtensionFile[] => {

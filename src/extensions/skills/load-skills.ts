@@ -22,8 +22,9 @@ export interface LoadedSkills {
 }
 
 /**
- * Finds the skills of some folders: each subfolder with a `SKILL.md` whose head names and describes it. Of several of one name the first is
- * used. Never rejects: what cannot be used is told in `findings`. Folders that are not there hold nothing.
+ * Finds the skills of some folders: each subfolder with a `SKILL.md` whose head names and describes it. Of
+ * several of one name the first is used. Never rejects: what cannot be used is told in `findings`. Folders
+ * that are not there hold nothing.
  */
 export async function loadSkills(folders: readonly SourceFolder[]): Promise<LoadedSkills> {
   const skills = new Map<string, Skill>();

@@ -19,7 +19,7 @@ export interface SkillFiles {
   readonly cut: boolean;
 }
 
-/** Looks through the folder of a skill. Links and hidden files are passed over. Never throws: what cannot be read is not there. */
+/** The files of a skill, links and hidden ones left out. Never throws: what cannot be read is not there. */
 export function skillFiles(folder: string): SkillFiles {
   const texts: string[] = [];
   const scripts: string[] = [];
@@ -46,7 +46,7 @@ export function skillFiles(folder: string): SkillFiles {
   return { texts, scripts, cut };
 }
 
-/** SHA-256 over the text of a skill and its scripts; undefined where they are too much to be looked at as a whole. */
+/** SHA-256 over the text of a skill and its scripts; undefined where they are too much to look at. */
 export function skillHash(folder: string, text: string, { scripts, cut }: SkillFiles): string | undefined {
   if (cut) return undefined;
   const parts = [hash("sha256", text)];

@@ -31,8 +31,9 @@ export interface SkillInput {
 }
 
 /**
- * The `skill` tool: names and descriptions of the skills stand in its own description, the text of one comes with a call, together with
- * the files it may speak of. Undefined when there is no skill the model may use: no skills, no tokens.
+ * The `skill` tool: names and descriptions of the skills stand in its own description, the text of one comes
+ * with a call, together with the files it may speak of. Undefined when there is no skill the model may use:
+ * no skills, no tokens.
  */
 export function createSkillTool(skills: readonly Skill[], options: SkillToolOptions = {}): Tool | undefined {
   const offered = skills.filter(({ forModel }) => forModel);

@@ -31,8 +31,8 @@ export interface LoadedSubagents {
 }
 
 /**
- * The subagents of some folders and the built-in ones, whose place one of the same name takes. Never rejects: what cannot be used is told
- * in `findings`. Folders that are not there hold nothing.
+ * The subagents of some folders and the built-in ones, whose place one of the same name takes. Never rejects:
+ * what cannot be used is told in `findings`. Folders that are not there hold nothing.
  */
 export async function loadSubagents(options: LoadSubagentsOptions): Promise<LoadedSubagents> {
   const agents = new Map<string, LoadedSubagent>();

@@ -27,8 +27,9 @@ export interface DefinitionContext {
 }
 
 /**
- * Reads a subagent from its Markdown definition: fields of the front matter (`name`, `description`, `tools`, `disallowedTools`, `model`,
- * `maxTurns`, `effort`, `permissionMode`), and the body as its system prompt. Fields of other agents are tolerated.
+ * Reads a subagent from its Markdown definition: fields of the front matter (`name`, `description`, `tools`,
+ * `disallowedTools`, `model`, `maxTurns`, `effort`, `permissionMode`), and the body as its system prompt.
+ * Fields of other agents are tolerated.
  */
 export function readDefinition(
   { fields, body }: MarkdownDocument,

@@ -16,7 +16,7 @@ const DEFAULT_MAX_DEPTH = 2;
 const DEFAULT_REPORT_CHARS = 16_000;
 /** What the list of subagents may take of the tool's description. */
 const LIST = { tool: "task", parameter: "agent", maxChars: 4_000 };
-/** Longer than any tool of a subagent takes to end after an abort, so that the task can report what there was. */
+/** Longer than a tool of a subagent takes to end after an abort, so that the task can still report. */
 const ABORT_GRACE_MS = 20_000;
 
 /** Said to every subagent behind its own prompt. */
@@ -27,11 +27,11 @@ const REPORT_RULE =
 export interface TaskToolOptions {
   /** Default: {@link BUILT_IN_SUBAGENTS}. */
   readonly agents?: readonly Subagent[];
-  /** Finds the model of a name such as `openai/gpt-5`, asked for by a subagent. Default: a subagent that asks for one cannot run. */
+  /** Finds the model that a subagent names. Default: a subagent that asks for one cannot run. */
   readonly models?: (name: string) => Model | Promise<Model>;
   /** How deep subagents may be nested; 1: a subagent starts none. Default 2. */
   readonly maxDepth?: number;
-  /** Characters of a subagent's report that reach the agent; the middle of more is left out. Default 16,000. */
+  /** Characters of a report that reach the agent; the middle of more is left out. Default 16,000. */
   readonly maxReportChars?: number;
   /** Added to the prompt of a subagent, e.g. where it works. */
   readonly surroundings?: (agent: Subagent) => string;
@@ -44,9 +44,10 @@ export interface TaskInput {
 }
 
 /**
- * The `task` tool: hands a part of the work to a subagent and returns its report. Subagents that only read run at the same time, also beside
- * other reading calls; one that may change something runs alone, for what it will touch is not known before. Permission, budget,
- * journal and abort are those of the run. Throws `invalid_argument` for no subagents, for two of one name and for a limit that is none.
+ * The `task` tool: hands a part of the work to a subagent and returns its report. Subagents that only read
+ * run at the same time, also beside other reading calls; one that may change something runs alone, for what
+ * it will touch is not known before. Permission, budget, journal and abort are those of the run. Throws
+ * `invalid_argument` for no subagents, for two of one name and for a limit that is none.
  */
 export function createTaskTool(options: TaskToolOptions = {}): Tool {
   const agents = byName(options.agents ?? BUILT_IN_SUBAGENTS);

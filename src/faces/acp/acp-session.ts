@@ -94,7 +94,7 @@ export class AcpSession {
     this.send({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
-  /** One prompt from its beginning to its end. Rejects with the protocol's error when it failed, or when another one is at work. */
+  /** One prompt to its end. Rejects with the protocol's error when it failed, or when another is at work. */
   async prompt(blocks: readonly ContentBlock[]): Promise<PromptResponse> {
     if (this.#running !== undefined)
       throw RequestError.invalidRequest(undefined, "A prompt of this session is at work: cancel it or wait.");

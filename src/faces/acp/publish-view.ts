@@ -55,7 +55,7 @@ export class ViewPublisher {
     this.#mode = view.mode;
   }
 
-  /** Sends what is new in an item. What a person typed is known to the editor, unless the conversation is replayed. */
+  /** Sends what is new in an item. The editor knows what a person typed, unless it is a replay. */
   item(
     item: ViewItem,
     { isReplay = false, agent }: { readonly isReplay?: boolean; readonly agent?: string } = {},

@@ -22,7 +22,7 @@ export function modeState({ view }: CodingSession): SessionModeState {
   };
 }
 
-/** What a person can change between prompts: model, effort, mode. `models` are offered beside the one in use. */
+/** The options that can change between prompts; `models` are offered beside the one in use. */
 export function configOptions({ view }: CodingSession, models: readonly string[]): SessionConfigOption[] {
   const { model, effort, mode } = view;
   const names = [...new Set([model, ...models])];

@@ -33,7 +33,7 @@ export function toolFacts(name: string, input: ToolInput, cwd: string): ToolFact
   };
 }
 
-/** What a call changes in files, as the text before and after: each edit by itself, a written file as a whole. */
+/** The change of a call in files: each edit by itself, a written file as a whole. */
 export function diffContent(name: string, input: ToolInput, cwd: string): ToolCallContent[] {
   const { path, content, edits } = input;
   if (typeof path !== "string") return [];

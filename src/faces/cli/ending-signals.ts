@@ -62,7 +62,7 @@ export class EndingSignals {
     this.#graceMs = GRACE_MS;
   }
 
-  /** Stops listening, unless a signal came: the program ends with the code of that one, and a further one must not take it away. */
+  /** Stops listening, unless a signal came: a further one must not take its exit code away. */
   close(): void {
     clearTimeout(this.#timer);
     if (this.#received !== undefined) return;

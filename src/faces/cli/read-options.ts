@@ -9,9 +9,7 @@ export interface CommandOption {
   readonly form: string;
   readonly name: `--${string}`;
   readonly short: string | undefined;
-  /**
-   * Placeholder of its value, in brackets where it may be left out; undefined for an option that stands alone.
-   */
+  /** Placeholder of its value, in brackets where it may be left out; undefined where it takes none. */
   readonly value: string | undefined;
   /** The only values it takes. */
   readonly choices: readonly string[] | undefined;

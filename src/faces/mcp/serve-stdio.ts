@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { AgentServer } from "./agent-server.ts";
 
-/** Serves one client on standard input and output until it is gone or the signal is aborted. Resolves when its runs have ended. */
+/** Serves one client until it is gone or the signal aborts. Resolves when its runs have ended. */
 export async function serveStdio(
   agent: AgentServer,
   {

@@ -87,7 +87,7 @@ async function sandboxCheck(settings: Settings): Promise<Check> {
   return { name, state: "ok", message: mode === "off" ? isOff : `${mode}, and it works: ${limits}` };
 }
 
-/** How many variables commands see, and which they do not. Names only: what they hold is nobody's business here. */
+/** How many variables commands see, and the names of those they do not see. */
 function variablesSeen({ environment, config }: Settings): string {
   const { env, withheld } = shellEnvironment(environment, config.values);
   const count = `see ${Object.keys(env).length} variables`;

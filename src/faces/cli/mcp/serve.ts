@@ -9,7 +9,7 @@ import { usageError } from "../usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/** `nano-agent mcp serve`: the agent as an MCP server, on standard input and output or on a port of this machine. */
+/** `nano-agent mcp serve`: the agent as an MCP server, on standard streams or a port of this machine. */
 export async function mcpServe(
   context: CommandContext,
   settings: Settings,
