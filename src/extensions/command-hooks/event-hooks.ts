@@ -87,18 +87,12 @@ function combine(answers: readonly HookAnswer[]): HookVerdict {
     context: answers.flatMap(({ context }) => context),
     problems: answers.flatMap(({ problems }) => problems),
   };
-  for (const { decision, reason, by, updatedInput, updatedBy, stop } of answers) {
-    if (decision !== undefined && STRICTNESS[decision] > STRICTNESS[verdict.decision ?? "none"]) {
-      verdict.decision = decision;
-      if (reason === undefined) delete verdict.reason;
-      else verdict.reason = reason;
-      if (by !== undefined) verdict.by = by;
-    }
-    if (updatedInput !== undefined) {
-      verdict.updatedInput = updatedInput;
-      if (updatedBy !== undefined) verdict.updatedBy = updatedBy;
-    }
+  let strictest: HookAnswer | undefined;
+  for (const answer of answers) {
+    const { decision = "none", updatedInput, updatedBy, stop } = answer;
+    if (STRICTNESS[decision] > STRICTNESS[strictest?.decision ?? "none"]) strictest = answer;
+    if (updatedInput !== undefined) Object.assign(verdict, { updatedInput, updatedBy });
     if (stop !== undefined) verdict.stop ??= stop;
   }
-  return verdict;
+  return { ...strictest, ...verdict };
 }
