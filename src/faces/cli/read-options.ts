@@ -22,9 +22,13 @@ export interface CommandOption {
  */
 export function optionTable(table: { readonly [form: string]: string }): readonly CommandOption[] {
   return Object.entries(table).map(([form, help]) => {
-    const [, short, name = "", value] = /^(?:(-\w), )?--(\S+)(?: (.+))?$/.exec(form) ?? [];
-    const choices = /^[a-z-]+(?:\|[a-z-]+)+$/.test(value ?? "") ? value?.split("|") : undefined;
-    return { form, name: `--${name}`, short, value, choices, help };
+    const words = form.split(" ");
+    const short = form.startsWith("--") ? undefined : words.shift()?.replace(",", "");
+    const name = words.shift() as CommandOption["name"];
+    const value = words.length === 0 ? undefined : words.join(" ");
+    // Placeholders are in capitals, values are not.
+    const isClosed = value?.includes("|") === true && value === value.toLowerCase();
+    return { form, name, short, value, choices: isClosed ? value.split("|") : undefined, help };
   });
 }
 
