@@ -84,10 +84,11 @@ class HeadlessRun {
     const cwd = this.#cwd;
     if (flags.outputFile !== undefined) assertWritable(flags.outputFile, cwd);
     const schema = flags.jsonSchema === undefined ? undefined : readSchema(flags.jsonSchema, cwd);
-    const { environment, stderr } = this.#context;
+    const { environment, stdout, stderr } = this.#context;
     this.#prepared = await prepareCodingSession({
       ...sessionOptionsOf(flags, { cwd, environment, newId: this.#newId }),
       acceptServer: canAsk(stderr, flags.outputFormat) ? (found) => askAboutServer(found, stderr) : undefined,
+      pace: flags.partialMessages ? () => (stdout.isFull ? stdout.drain() : undefined) : undefined,
       onNotice: (notice) => this.#teller.notice(notice),
     });
     const input = await readRunInput(flags, { cwd, onNotice: (message) => this.#teller.say(message) });

@@ -16,6 +16,7 @@ function terminal(key: string): {
   const output: Output = {
     isTerminal: true,
     write: (text) => void shown.push(text),
+    isFull: false,
     drain: () => Promise.resolve(),
     onBroken: () => undefined,
   };

@@ -63,6 +63,7 @@ function terminal(options: { readonly quietMs?: number } = {}) {
   const output = {
     isTerminal: true,
     write: (text: string) => void (written += text),
+    isFull: false,
     drain: async () => undefined,
     onBroken: () => undefined,
   };
@@ -174,6 +175,7 @@ test("a terminal that goes away refuses, and one that cannot be had rejects", as
     output: {
       isTerminal: true,
       write: () => undefined,
+      isFull: false,
       drain: async () => undefined,
       onBroken: () => undefined,
     },

@@ -115,6 +115,7 @@ class DemoRun {
     const shown = {
       isTerminal: true,
       write: (text: string) => stdout.write(text),
+      isFull: false,
       drain: () => stdout.drain(),
       onBroken: () => undefined,
     };
