@@ -106,24 +106,25 @@ class ShellPrinter implements CommandPrinter {
     const { cursor } = this;
     if (++this.#depth > MAX_DEPTH) cursor.fail("it is nested too deeply");
     cursor.breaks();
-    const texts: string[] = [];
+    let text = "";
     let isEnded = true;
     for (const { command, background } of statements) {
       if (!isEnded) cursor.fail("two commands stand side by side");
-      const text =
+      if (text !== "") text += " ";
+      text +=
         command.type === "AndOr" ? this.#chain(command.commands, command.operators) : this.#pipeline(command);
       if (background === true) {
         cursor.blank();
         cursor.match(BACKGROUND);
-        texts.push(`${text} &`);
+        text += " &";
       } else {
         isEnded = cursor.separator();
-        texts.push(`${text};`);
+        text += ";";
       }
       cursor.breaks();
     }
     this.#depth--;
-    return { text: texts.join(" "), isEnded };
+    return { text, isEnded };
   }
 
   #chain(nodes: readonly PipelineNode[], operators: readonly string[]): string {

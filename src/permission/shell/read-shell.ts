@@ -298,7 +298,8 @@ class ShellReader implements WordContext {
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
-    const command = { words, assignments, input, piped, folders: this.#walk.folders, source };
+    // As a copy the words take no more room than they need.
+    const command = { words: words.slice(), assignments, input, piped, folders: this.#walk.folders, source };
     this.#found.commands.push(command);
     this.#walk.command(command);
   }
