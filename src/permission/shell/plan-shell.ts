@@ -10,6 +10,7 @@ import {
   type ShellRedirect,
   type ShellWord,
   type SimpleCommand,
+  standsAlone,
   textOf,
   type WorkFolders,
 } from "./shell-command.ts";
@@ -318,12 +319,10 @@ class Planner {
   }
 }
 
-/** Whether a command that nothing around it changes stands in the line already. */
+/** Whether a command that depends on nothing before it stands in the line already. */
 function isRepeated(command: SimpleCommand, seen: Set<string>): boolean {
-  const { words, assignments, piped, input, folders, source } = command;
-  if (folders !== START || assignments.length + piped.length + input.length > 0) return false;
-  if (words.some(({ names }) => names.length > 0)) return false;
-  const key = `${source}\0${resolvedText(words)}`;
+  if (command.folders !== START || !standsAlone(command)) return false;
+  const key = `${command.source}\0${resolvedText(command.words)}`;
   if (seen.has(key)) return true;
   seen.add(key);
   return false;

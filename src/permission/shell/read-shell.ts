@@ -17,11 +17,12 @@ import {
   type ShellReading,
   type ShellWord,
   type SimpleCommand,
+  standsAlone,
   type VariableValues,
 } from "./shell-command.ts";
 import { ShellFindings } from "./shell-findings.ts";
 import { hidesCommand, type ScriptHolder, type WordContext, WordReader } from "./word-reader.ts";
-import { FolderWalk } from "./work-folders.ts";
+import { FolderWalk, START } from "./work-folders.ts";
 
 /**
  * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops, conditions, functions,
@@ -43,6 +44,7 @@ export function readShell(source: string): ShellReading {
 }
 
 const MAX_DEPTH = 200;
+const MAX_KNOWN = 1000;
 const MIN_NESTED = 64_000;
 const NESTED_PER_CHARACTER = 4;
 /** Commands of a pipeline that are known to those behind them. */
@@ -54,6 +56,8 @@ class ShellReader implements WordContext {
   #source: string;
   #depth = 0;
   readonly #walk = new FolderWalk();
+  /** Commands that depend on nothing before them and do nothing but run, with those inside them. */
+  readonly #known = new Map<string, readonly SimpleCommand[]>();
   /** Characters of nested scripts that may still be read: each level reads those below it once more. */
   #nestedLeft: number;
 
@@ -284,6 +288,15 @@ class ShellReader implements WordContext {
 
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
+    // Commands with substitutions come again and again in long lines: reading these once more takes longest.
+    const mayRepeat = piped.length === 0 && this.#walk.folders === START && source.includes("$(");
+    const known = mayRepeat ? this.#known.get(source) : undefined;
+    if (known !== undefined) {
+      this.#found.commands.push(...known);
+      return;
+    }
+    const { count } = this.#found;
+    const from = this.#found.commands.length;
     const assignments: ShellWord[] = [];
     const input: string[] = [];
     for (const each of node.prefix) {
@@ -302,6 +315,10 @@ class ShellReader implements WordContext {
     const command = { words: words.slice(), assignments, input, piped, folders: this.#walk.folders, source };
     this.#found.commands.push(command);
     this.#walk.command(command);
+    const isSame = mayRepeat && count === this.#found.count && this.#walk.folders === START;
+    if (!isSame || this.#known.size >= MAX_KNOWN) return;
+    const inner = this.#found.commands.slice(from);
+    if (inner.every(standsAlone)) this.#known.set(source, inner);
   }
 
   #name(name: Word, words: ShellWord[]): void {

@@ -119,3 +119,10 @@ export function textOf(words: readonly ShellWord[]): string {
 export function resolvedText(words: readonly ShellWord[]): string {
   return words.map(({ resolved }) => resolved).join(" ");
 }
+
+/** Whether nothing that stands before a command decides what it does. */
+export function standsAlone({ words, assignments, piped, input }: SimpleCommand): boolean {
+  return (
+    assignments.length + piped.length + input.length === 0 && words.every(({ names }) => names.length === 0)
+  );
+}
