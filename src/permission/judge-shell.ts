@@ -15,7 +15,7 @@ import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
 import { pathFrom, START, targetOf } from "./shell/work-folders.ts";
 import type { ShellRules } from "./shell-rules.ts";
 import { suggestRules } from "./suggest-rules.ts";
-import { byRule, shown, type Verdict } from "./verdict.ts";
+import { byRule, planDenial, secretVerdict, shown, type Verdict } from "./verdict.ts";
 
 /** What a command line is judged by. */
 export interface ShellJudgement {
@@ -36,6 +36,7 @@ export interface ShellJudgement {
 }
 
 const TOOL = "bash";
+const NAMES_KEYS = "names a file that may hold keys";
 
 /** Judges a command line: every command in it, and every file the shell opens for it. */
 export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
@@ -44,16 +45,9 @@ export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   const judge = new ShellJudge(line, plan, judgement);
   const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
   if (!judgement.onlyReads || verdict.decision === "deny" || judge.onlyReads()) return verdict;
-  const part = verdict.part ?? line;
-  const parts = verdict.parts === undefined ? {} : { parts: verdict.parts };
-  return {
-    decision: "deny",
-    part,
-    ...parts,
-    reason: `Plan mode only reads, and ${shown(part)} may change things.`,
-    by: "mode",
-    mode: "plan",
-  };
+  const { part = line, parts } = verdict;
+  const denied = planDenial(part);
+  return parts === undefined ? denied : { ...denied, parts };
 }
 
 /** Words that the built-in rules look at, on disk where they may be paths; a longer line asks, unless rules of the user allow it. */
@@ -179,11 +173,11 @@ class ShellJudge {
   #secret(): Verdict | undefined {
     for (const unit of this.#plan.units) {
       const found = secretOf(unit);
-      if (found !== undefined) return secretVerdict(unit.text, found);
+      if (found !== undefined) return secretVerdict(unit.text, found, NAMES_KEYS);
     }
     for (const { target, source } of this.#plan.redirects) {
       const found = secretInWord(target.text, target.glob);
-      if (found !== undefined) return secretVerdict(source, found);
+      if (found !== undefined) return secretVerdict(source, found, NAMES_KEYS);
     }
     return undefined;
   }
@@ -401,14 +395,4 @@ function unreadable(danger: number, part: string, why: string): OpenPart {
 /** A part that a rule speaks of. */
 function ruled(danger: number, verdict: Verdict): OpenPart {
   return { danger, part: verdict.part ?? "", obstacle: "protected", verdict: () => verdict };
-}
-
-function secretVerdict(part: string, pattern: string): Verdict {
-  return {
-    decision: "ask",
-    part,
-    rule: `built-in: ${pattern}`,
-    reason: `${shown(part)} names a file that may hold keys (${pattern}).`,
-    by: "built-in",
-  };
 }

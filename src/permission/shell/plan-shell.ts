@@ -4,6 +4,7 @@ import type { PrintShellOptions } from "./print-shell.ts";
 import { readShell } from "./read-shell.ts";
 import {
   isAsWritten,
+  type KnownVariables,
   literalWord,
   resolvedText,
   type ShellObstacle,
@@ -12,13 +13,13 @@ import {
   type SimpleCommand,
   standsAlone,
   textOf,
+  VariableScope,
   type WorkFolders,
 } from "./shell-command.ts";
 import type { ShellUnit } from "./shell-unit.ts";
 import { assignmentGuards, textGuards } from "./text-guards.ts";
 import { unwrap } from "./unwrap.ts";
 import type { Unwrapped } from "./unwrapped.ts";
-import { type KnownVariables, VariableScope } from "./variable-scope.ts";
 import { foldersFrom, START } from "./work-folders.ts";
 import { PASSING_PROGRAMS } from "./wrappers.ts";
 

@@ -5,8 +5,8 @@ import { hasBeginning, hasWord, optionTable } from "./option-reader.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
 import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from "./script-programs.ts";
 import { isAsWritten, literalWord, type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
+import type { WordGuard } from "./shell-unit.ts";
 import { UNKNOWN_ARGUMENTS } from "./unwrap.ts";
-import type { WordGuard } from "./word-guard.ts";
 
 /** Tells whether a word could take a value that the line chooses, options included. */
 export type IsChosen = (word: ShellWord) => boolean;
