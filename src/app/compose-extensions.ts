@@ -1,6 +1,8 @@
+import { dirname } from "node:path";
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import type { Finding, IsTrusted } from "../extensions/markdown/origin.ts";
+import { sourceFolders } from "../extensions/markdown/source-folders.ts";
 import type { Skill } from "../extensions/skills/skill.ts";
 import { createTaskTool } from "../extensions/subagents/task-tool.ts";
 import type { RatePauses } from "../providers/rate-pause.ts";
@@ -61,9 +63,22 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
     tools: [...tools, task, ...(skillTool === undefined ? [] : [skillTool])],
     agents: agents.map(({ name }) => name),
     skills: skills.map(({ name }) => name),
-    readable: skills.map(({ folder }) => folder),
+    readable: readableFolders(skills, settings),
     commands: await skillCommands(skills, isTrusted),
   };
+}
+
+/**
+ * The folders of skills that may be read wherever they lie. Of a project only those that are in its places for
+ * skills: a link there could name any folder of the repository, or all of it.
+ */
+function readableFolders(skills: readonly Skill[], { folders, paths }: Settings): readonly string[] {
+  const { home, configFolder } = paths;
+  const places = sourceFolders("skills", { projectFolders: folders, home, configFolder });
+  const isInPlace = (folder: string): boolean => places.some(({ path }) => dirname(folder) === path);
+  return skills
+    .filter(({ origin, folder }) => origin !== "project" || isInPlace(folder))
+    .map(({ folder }) => folder);
 }
 
 async function skillCommands(skills: readonly Skill[], isTrusted: IsTrusted): Promise<CommandSource> {

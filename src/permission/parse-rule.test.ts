@@ -26,6 +26,18 @@ test.each(GOOD)("%s is understood", (text, ...rules) => {
   expect(parseRule(text, "allow").map(ruleText)).toEqual(rules);
 });
 
+test.each([
+  ["Read(.env)", "read(.env)", "read(.env/**)", "read(**/.env)", "read(**/.env/**)"],
+  ["Read(./secrets/)", "read(./secrets)", "read(./secrets/**)"],
+  ["Edit(/src/**)", "edit(./src/**)"],
+  ["Read(//etc)", "read(/etc)", "read(/etc/**)"],
+  ["Read(//)", "read(/)", "read(/**)"],
+  ["Read(~/.aws)", "read(~/.aws)", "read(~/.aws/**)"],
+  ["read(.env)", "read(.env)"],
+])("%s denies what it does where it comes from", (text, ...rules) => {
+  expect(parseRule(text, "deny").map(ruleText)).toEqual(rules);
+});
+
 const BAD: readonly string[] = [
   "",
   "bash(",

@@ -12,7 +12,8 @@ const RULE_KEYS = new Set(["tool", "pattern", "action"]);
 /**
  * A rule from its text: `bash(git status*)`, `edit(src/**)`, `web_fetch(domain:x)`, `mcp__server__*`, `todo`. Capitalised names of other
  * agents are taken with their meaning: `Bash(git status:*)` is the command `git status` and all that begins with `git status `;
- * `Edit(/src/**)` starts at the workspace and `Edit(//etc/**)` at the root. Throws `invalid_config`.
+ * `Edit(/src/**)` starts at the workspace and `Edit(//etc/**)` at the root; one that denies or asks takes in all below a folder, and a
+ * name at any depth. Throws `invalid_config`.
  */
 export function parseRule(text: string, action: RuleAction): readonly Rule[] {
   const open = text.indexOf("(");
@@ -21,7 +22,7 @@ export function parseRule(text: string, action: RuleAction): readonly Rule[] {
   const pattern = open === -1 ? undefined : text.trimEnd().slice(open + 1, -1);
   const tool = toToolName(checkedName(name, text));
   if (pattern === undefined) return [{ tool, action }];
-  const patterns = isPeerName(name) ? fromPeer(pattern, tool) : [pattern];
+  const patterns = isPeerName(name) ? fromPeer(pattern, tool, action) : [pattern];
   return patterns.map((each) => ({ tool, pattern: checkedPattern(tool, each, text), action }));
 }
 
@@ -93,15 +94,25 @@ function checkedPattern(tool: string, pattern: string, text: string): string {
 }
 
 /** The patterns another agent's pattern means here. */
-function fromPeer(pattern: string, tool: string): readonly string[] {
+function fromPeer(pattern: string, tool: string, action: RuleAction): readonly string[] {
   const kind = patternKind(tool);
   if (kind === "command" && pattern.endsWith(":*") && pattern.length > 2) {
     const prefix = pattern.slice(0, -2);
     return [prefix, `${prefix} *`];
   }
   if (kind !== "path") return [pattern];
-  if (pattern.startsWith("//")) return [pattern.slice(1)];
-  return [pattern.startsWith("/") ? `.${pattern}` : pattern];
+  const plain = pattern.replace(/^\/(?!\/)/, "./").replace(/^\/\//, "/");
+  return action === "allow" ? [plain] : [...withAllBelow(plain)];
+}
+
+/**
+ * What a pattern of an ignore file takes in: a name without a slash at any depth, and of folders all that is in
+ * them. What forbids must not mean less here than it does there.
+ */
+function withAllBelow(pattern: string): readonly string[] {
+  const path = pattern.replace(/(?<=.)\/+$/, "");
+  const names = /[/~]/.test(path) ? [path] : [path, `**/${path}`];
+  return names.flatMap((name) => (name.endsWith("**") ? [name] : [name, `${name}/**`.replace(/^\/\//, "/")]));
 }
 
 function checkCount(count: number, where: string): void {

@@ -94,7 +94,7 @@ class RulePolicy implements Policy {
   readonly #defaults: boolean;
   #rules: RuleSet;
   #shellRules: ShellRules | undefined;
-  #sessionCount = 0;
+  #sessionRevision = 0;
 
   constructor(options: PolicyOptions, mode: PermissionMode) {
     this.#options = options;
@@ -150,10 +150,10 @@ class RulePolicy implements Policy {
   }
 
   #refreshRules(): void {
-    const session = this.#options.session?.rules ?? [];
-    if (session.length === this.#sessionCount) return;
-    this.#sessionCount = session.length;
-    this.#rules = new RuleSet([...this.#fixed, ...session]);
+    const { session } = this.#options;
+    if (session === undefined || session.revision === this.#sessionRevision) return;
+    this.#sessionRevision = session.revision;
+    this.#rules = new RuleSet([...this.#fixed, ...session.rules]);
     this.#shellRules = undefined;
   }
 

@@ -88,6 +88,26 @@ test("what a command allows holds for its run and no longer", async () => {
   expect(lines.filter(({ type }) => type === "result")).toHaveLength(2);
 });
 
+test("what one command allows is not what the next one does", async () => {
+  const { run, cwd } = await place({
+    "commands/make.md": "---\nallowed-tools: Bash(touch one)\n---\nMake it.",
+    "commands/look.md": "---\nallowed-tools: Bash(mkdir two)\n---\nLook.",
+  });
+  const line = (text: string): string =>
+    `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`;
+  const { code } = await run(
+    [
+      calls("bash", { command: "mkdir none" }),
+      says("no"),
+      [calls("bash", { command: "touch one" }), calls("bash", { command: "mkdir two" })],
+      says("done"),
+    ],
+    ["-p", "--input-format", "stream-json", "--output-format", "stream-json"],
+    { stdin: line("/make") + line("/look") },
+  );
+  expect([code, existsSync(join(cwd, "one")), existsSync(join(cwd, "two"))]).toEqual([3, false, true]);
+});
+
 test("a command whose own calls are refused sends nothing", async () => {
   const { run } = await place({ "commands/go.md": "State: !`make it`" });
   const { code, stderr, bodies } = await run([], ["-p", "/go"]);
@@ -162,7 +182,7 @@ test("a project's command runs nothing until it is trusted, in folders too", asy
     true,
   ]);
   expect(before.stderr).toContain(".claude/commands/a/b.md");
-  expect((await run([], ["trust", "--yes"])).stdout).toContain("runs commands when it is used");
+  expect((await run([], ["trust", "--yes"])).stdout).toContain("runs touch ran");
   const after = await run([says("ok")], ["-p", "/a:b"]);
   expect([after.code, existsSync(join(cwd, "ran"))]).toEqual([0, true]);
 });

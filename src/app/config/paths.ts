@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { lstatSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
@@ -77,13 +77,23 @@ export function existingFolder(path: string, option: string, base?: string): str
 
 /**
  * The folders whose files speak for a project: from the root of the repository (the nearest folder with a
- * `.git`) down to `cwd`. Only `cwd` where there is no repository.
+ * `.git`) down to `cwd`. Only `cwd` where there is no repository, or one that somebody else has put above:
+ * anybody may make a `.git` in a folder that all can write to.
  */
 export function projectFolders(cwd: string): readonly string[] {
   const folders: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
     folders.unshift(folder);
-    if (statSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined) return folders;
+    const git = join(folder, ".git");
+    if (statSync(git, { throwIfNoEntry: false }) !== undefined)
+      return folder === cwd || isOfNobodyElse(git, cwd) ? folders : [cwd];
     if (dirname(folder) === folder) return [cwd];
   }
+}
+
+/** Whether something belongs to the user, to whoever owns the working folder, or to the system. */
+function isOfNobodyElse(path: string, cwd: string): boolean {
+  const { uid: owner } = lstatSync(path);
+  const user = process.getuid?.();
+  return user === undefined || owner === 0 || owner === user || owner === statSync(cwd).uid;
 }

@@ -111,14 +111,16 @@ function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: Config
   const isKnown = PRESETS.some((preset) => preset.name === name || preset.aliases?.includes(name) === true);
   if (isKnown || Object.hasOwn(user.providers ?? {}, name)) return true;
   const own = standardVariables(name).key;
-  const taken = PRESETS.flatMap(({ keyVariables, tokenVariables = [] }) => [
-    ...keyVariables,
-    ...tokenVariables,
-  ]);
-  const users = Object.entries(user.providers ?? {}).map(
-    ([each, { apiKeyEnv: variable }]) => variable ?? standardVariables(each).key,
+  return (apiKeyEnv ?? own) !== own || keyVariables(user).has(own);
+}
+
+/** The variables that hold the keys of models: those of the providers that the package or some settings know. */
+export function keyVariables({ providers = {} }: Pick<ConfigFile, "providers">): ReadonlySet<string> {
+  const known = PRESETS.flatMap((preset) => [...preset.keyVariables, ...(preset.tokenVariables ?? [])]);
+  const users = Object.entries(providers).map(
+    ([name, { apiKeyEnv }]) => apiKeyEnv ?? standardVariables(name).key,
   );
-  return (apiKeyEnv ?? own) !== own || [...taken, ...users].includes(own);
+  return new Set([...known, ...users]);
 }
 
 function providerDoes(name: string, { baseUrl, apiKeyEnv }: ProviderConfig): string {

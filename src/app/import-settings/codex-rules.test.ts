@@ -26,6 +26,20 @@ prefix_rule(pattern = ["sh", "-c", "a b*"])
   ]);
 });
 
+test("a rule that may never be made is none: in a text, a function or a list", () => {
+  const text = `"""
+prefix_rule(pattern = ["rm"])
+"""
+def f():
+    prefix_rule(pattern = ["dd"])
+x = [prefix_rule(pattern = ["mkfs"]) for _ in []]
+prefix_rule(pattern = ["ls"], justification = """why
+not""")
+`;
+  const { rules, unread } = readCodexRules(text);
+  expect([rules.map(commandsOf), unread]).toEqual([[["ls"]], [1, 5, 6]]);
+});
+
 const WORD = fc.stringMatching(/^[a-z][a-z.-]{0,8}$/);
 
 test("what is written is what is read, and no text makes it throw or go on for ever", () => {

@@ -30,38 +30,51 @@ export function readCodexRules(text: string): CodexRules {
     else rules.push(rule);
     at = call?.end ?? nextCall(tokens, at + 1);
   }
-  return { rules, unread };
+  for (const { type, value, isFirst, line: inner } of tokens)
+    if (type === "name" && value === RULE && !isFirst) unread.push(inner);
+  return { rules, unread: [...new Set(unread)].sort((one, other) => one - other) };
 }
 
 interface Token {
   readonly type: "text" | "name" | "sign";
   readonly value: string;
   readonly line: number;
+  /** Nothing stands before it in its line: only there it is a statement of the file itself. */
+  readonly isFirst: boolean;
 }
 
 type Value = string | readonly Value[];
 type FieldMap = ReadonlyMap<string, Value>;
 
 const TOKEN =
-  /#[^\n]*|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<name>[A-Za-z_]\w*)|(?<sign>\S)|(?<line>\n)|[^\S\n]+/g;
+  /#[^\n]*|(?<long>"""[^]*?"""|'''[^]*?''')|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<name>[A-Za-z_]\w*)|(?<sign>\S)|(?<line>\n)|[^\S\n]+/g;
 
 function tokensOf(text: string): readonly Token[] {
   const tokens: Token[] = [];
   let line = 1;
-  for (const { groups = {} } of text.matchAll(TOKEN)) {
-    const { text: quoted, name, sign, line: end } = groups;
+  for (const { groups = {}, index } of text.matchAll(TOKEN)) {
+    const { long, text: quoted, name, sign, line: end } = groups;
+    const place = { line, isFirst: index === 0 || text[index - 1] === "\n" };
     if (end !== undefined) line++;
-    if (quoted !== undefined)
-      tokens.push({ type: "text", value: quoted.slice(1, -1).replaceAll(/\\(.)/g, "$1"), line });
-    else if (name !== undefined) tokens.push({ type: "name", value: name, line });
-    else if (sign !== undefined) tokens.push({ type: "sign", value: sign, line });
+    if (long !== undefined) {
+      tokens.push({ type: "text", value: long.slice(3, -3), ...place });
+      line += long.split("\n").length - 1;
+    } else if (quoted !== undefined)
+      tokens.push({ type: "text", value: quoted.slice(1, -1).replaceAll(/\\(.)/g, "$1"), ...place });
+    else if (name !== undefined) tokens.push({ type: "name", value: name, ...place });
+    else if (sign !== undefined) tokens.push({ type: "sign", value: sign, ...place });
   }
   return tokens;
 }
 
 function nextCall(tokens: readonly Token[], from: number): number {
-  const next = tokens.findIndex(({ type, value }, at) => at >= from && type === "name" && value === RULE);
+  const next = tokens.findIndex((token, at) => at >= from && isRuleName(token));
   return next === -1 ? tokens.length : next;
+}
+
+/** A rule within a function, a condition or a list may never be made. */
+function isRuleName({ type, value, isFirst }: Token): boolean {
+  return type === "name" && value === RULE && isFirst;
 }
 
 const RULE = "prefix_rule";
@@ -72,15 +85,15 @@ function callAt(
   start: number,
 ): { readonly fields: FieldMap; readonly end: number } | undefined {
   const is = (at: number, sign: string): boolean => tokens[at]?.type === "sign" && tokens[at]?.value === sign;
-  if (tokens[start]?.type !== "name" || tokens[start]?.value !== RULE || !is(start + 1, "("))
-    return undefined;
+  const name = tokens[start];
+  if (name === undefined || !isRuleName(name) || !is(start + 1, "(")) return undefined;
   const fields = new Map<string, Value>();
   let at = start + 2;
   while (!is(at, ")")) {
-    const name = tokens[at];
-    const read = name?.type === "name" && is(at + 1, "=") ? valueAt(tokens, at + 2) : undefined;
-    if (name === undefined || read === undefined) return undefined;
-    fields.set(name.value, read.value);
+    const key = tokens[at];
+    const read = key?.type === "name" && is(at + 1, "=") ? valueAt(tokens, at + 2) : undefined;
+    if (key === undefined || read === undefined) return undefined;
+    fields.set(key.value, read.value);
     at = read.end;
     if (is(at, ",")) at++;
     else if (!is(at, ")")) return undefined;

@@ -3,6 +3,8 @@ import { isAbsolute, join } from "node:path";
 import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
+import { mcpNames, serverParts } from "../../extensions/mcp/tool-name.ts";
+import type { RuleAction } from "../../permission/rule.ts";
 import { EFFORTS } from "../../providers/model-name.ts";
 import { type Environment, variable } from "../config/env.ts";
 import { commandsOf, readCodexRules } from "./codex-rules.ts";
@@ -25,6 +27,7 @@ import {
   tomlFile,
 } from "./foreign-parts.ts";
 import { type ImportPlan, type ImportSource, PlanBuilder } from "./import-plan.ts";
+import { readOpenCodeRules } from "./opencode-rules.ts";
 
 /** Where to look. */
 export interface ForeignPlace {
@@ -38,6 +41,10 @@ export async function readForeign(source: ImportSource, place: ForeignPlace): Pr
   await READERS[source](place, plan);
   return plan.plan;
 }
+
+/** Why something is left that the other agent does not use either. */
+const OFF = "it is switched off there";
+const HOOKS_OFF = "they are switched off there";
 
 type Reader = (place: ForeignPlace, plan: PlanBuilder) => void | Promise<void>;
 
@@ -58,14 +65,15 @@ function readClaude(place: ForeignPlace, plan: PlanBuilder): void {
   const folder = folderOf(place, "CLAUDE_CONFIG_DIR", ".claude");
   const from = join(folder, "settings.json");
   const settings = jsonFile(from, plan) ?? {};
-  const { permissions, hooks } = settings;
+  const { permissions, hooks, disableAllHooks } = settings;
   if (isRecord(permissions)) {
     for (const action of ["allow", "ask", "deny"] as const)
       addRules(permissions[action], { action, from, plan });
     addMode(permissions["defaultMode"], { from, plan });
     leaveSettings(permissions, { additionalDirectories: "name them with --add-dir" }, { from, plan });
   }
-  if (hooks !== undefined) addHooks(hooks, { from, plan });
+  if (hooks !== undefined && disableAllHooks === true) plan.leave(from, "hooks", HOOKS_OFF);
+  else if (hooks !== undefined) addHooks(hooks, { from, plan });
   addModel(settings["model"], { provider: "anthropic", from, plan });
   leaveSettings(
     settings,
@@ -108,7 +116,9 @@ async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> 
       url === undefined
         ? { command, args, env, cwd }
         : { type: "http", url, headers: { ...(isRecord(headers) ? headers : {}), ...authorization } };
-    if (enabled === false) plan.leave(from, `MCP server ${name}`, "it is switched off there");
+    denyTools(name, server["disabled_tools"], { from, plan });
+    leaveSettings(server, { enabled_tools: ONLY_SOME }, { from, plan });
+    if (enabled === false) plan.leave(from, `MCP server ${name}`, OFF);
     else addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
   }
   if (config["hooks"] !== undefined) addHooks(config["hooks"], { from, plan });
@@ -130,6 +140,23 @@ async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> 
   for (const name of filesOf(join(folder, "rules"))) addCodexRules(join(folder, "rules", name), plan);
   addMarkdown(join(folder, "prompts"), { kind: "command", plan });
   addSkills(join(folder, "skills"), plan);
+}
+
+const ONLY_SOME = "here a server has all its tools; name those it must not have under permissions, deny";
+
+/** The tools of a server that are switched off there are denied here. */
+function denyTools(
+  server: string,
+  tools: unknown,
+  place: { readonly from: string; readonly plan: PlanBuilder },
+): void {
+  const part = serverParts([server]).get(server) ?? server;
+  const rules = listed(tools).map((tool) => mcpNames(part, [tool]).get(tool) ?? tool);
+  addRules(rules, { action: "deny", ...place });
+}
+
+function listed(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 /** Its effort belongs to the name of the model here. */
@@ -167,8 +194,15 @@ async function readGemini(place: ForeignPlace, plan: PlanBuilder): Promise<void>
   const from = join(folder, "settings.json");
   const settings = jsonFile(from, plan) ?? {};
   addGeminiRules(settings, from, plan);
+  const { allowed, excluded } = isRecord(settings["mcp"]) ? settings["mcp"] : {};
   for (const [name, server] of recordsIn(settings["mcpServers"])) {
     const { command, args, env, cwd, url, httpUrl, headers } = server;
+    if (listed(excluded).includes(name) || (Array.isArray(allowed) && !listed(allowed).includes(name))) {
+      plan.leave(from, `MCP server ${name}`, OFF);
+      continue;
+    }
+    denyTools(name, server["excludeTools"], { from, plan });
+    leaveSettings(server, { includeTools: ONLY_SOME }, { from, plan });
     const remote = httpUrl === undefined ? { type: "sse", url } : { type: "http", url: httpUrl };
     const isRemote = httpUrl !== undefined || url !== undefined;
     const definition = isRemote ? { ...remote, headers } : { command, args, env, cwd };
@@ -201,7 +235,7 @@ function addGeminiHooks({ hooks, hooksConfig }: Fields, from: string, plan: Plan
   if (!isRecord(hooks)) return;
   const { enabled, disabled } = isRecord(hooksConfig) ? hooksConfig : hooks;
   if (enabled === false) {
-    plan.leave(from, "hooks", "they are switched off there");
+    plan.leave(from, "hooks", HOOKS_OFF);
     return;
   }
   const off: ReadonlySet<unknown> = new Set(Array.isArray(disabled) ? disabled : []);
@@ -237,18 +271,25 @@ function addGeminiRules(settings: Fields, from: string, plan: PlanBuilder): void
   ] as const;
   for (const [action, list] of lists) {
     for (const given of Array.isArray(list) ? (list as readonly unknown[]) : []) {
-      const rule = typeof given === "string" ? geminiRule(given) : undefined;
-      if (rule !== undefined) addRules([rule], { action, from, plan });
-      else plan.leave(from, `${action}: ${String(given)}`, "there is no such tool here");
+      const read = geminiRule(String(given), action);
+      if ("rule" in read) addRules([read.rule], { action, from, plan });
+      else plan.leave(from, `${action}: ${String(given)}`, read.why);
     }
   }
+  leaveSettings(tools, { core: "name what it leaves out under permissions, deny" }, { from, plan });
 }
 
+type ReadRule = { readonly rule: string } | { readonly why: string };
+
 /** Its names of tools, and of commands: a beginning there, a pattern here. */
-function geminiRule(rule: string): string | undefined {
-  const [, name = "", pattern] = /^([\w-]+)(?:\((.*)\))?$/s.exec(rule) ?? [];
+function geminiRule(given: string, action: RuleAction): ReadRule {
+  const [, name = "", pattern] = /^([\w-]+)(?:\((.*)\))?$/s.exec(given) ?? [];
   const tool = GEMINI_TOOLS[name];
-  return pattern === undefined || tool !== "bash" ? tool : `Bash(${pattern}:*)`;
+  if (tool === undefined) return { why: "there is no such tool here" };
+  if (pattern === undefined) return { rule: tool };
+  if (tool !== "bash") return { why: `${tool} alone would be more than it says` };
+  if (action === "allow" && pattern.includes("*")) return { why: "its * is a plain character there" };
+  return { rule: `Bash(${pattern}:*)` };
 }
 
 const GEMINI_TOOLS: { readonly [name: string]: string | undefined } = {
@@ -314,13 +355,15 @@ function readOpenCode(place: ForeignPlace, plan: PlanBuilder): void {
 }
 
 function readOpenCodeConfig(config: Fields, from: string, plan: PlanBuilder): void {
-  const { permission, mcp, command } = config;
-  if (isRecord(permission)) addOpenCodeRules(permission, from, plan);
+  const { mcp, command } = config;
+  for (const read of readOpenCodeRules(config))
+    if ("rules" in read) addRules(read.rules, { action: read.action, from, plan });
+    else plan.leave(from, read.what, read.why);
   for (const [name, server] of recordsIn(mcp)) {
     const { type, command: words, environment: env, url, headers, enabled } = server;
     const [first, ...args] = Array.isArray(words) ? (words as readonly Json[]) : [];
     const definition = type === "remote" ? { type: "http", url, headers } : { command: first, args, env };
-    if (enabled === false) plan.leave(from, `MCP server ${name}`, "it is switched off there");
+    if (enabled === false) plan.leave(from, `MCP server ${name}`, OFF);
     else addServer(name, definition as { readonly [key: string]: Json | undefined }, { from, plan });
   }
   for (const [name, value] of recordsIn(command))
@@ -343,23 +386,4 @@ function readOpenCodeConfig(config: Fields, from: string, plan: PlanBuilder): vo
     },
     { from, plan },
   );
-}
-
-function addOpenCodeRules(permission: Fields, from: string, plan: PlanBuilder): void {
-  for (const [tool, value] of Object.entries(permission)) {
-    const name = tool === "webfetch" ? "web_fetch" : tool;
-    if (!isRecord(value)) addOpenCodeRule(value, name, { from, plan });
-    else
-      for (const [pattern, action] of Object.entries(value))
-        addOpenCodeRule(action, pattern === "*" ? name : `${name}(${pattern})`, { from, plan });
-  }
-}
-
-function addOpenCodeRule(
-  action: unknown,
-  rule: string,
-  { from, plan }: { readonly from: string; readonly plan: PlanBuilder },
-): void {
-  if (action === "allow" || action === "ask" || action === "deny") addRules([rule], { action, from, plan });
-  else plan.leave(from, `permission: ${rule}`, `${JSON.stringify(action)} is none of allow, ask and deny`);
 }

@@ -1,8 +1,9 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { type McpServerDefinition, parseServer } from "../../extensions/mcp/server-definition.ts";
 import { readPrivateFile } from "../config/private-file.ts";
+import { keyVariables } from "../config/project-rules.ts";
 import type { Settings } from "../settings.ts";
 import { findProjectServers } from "../trust/acting-files.ts";
 
@@ -24,6 +25,8 @@ interface Definition {
   readonly source: string;
   readonly value: unknown;
   readonly isLiteral?: boolean;
+  /** A project wrote it. */
+  readonly isOfProject?: boolean;
 }
 
 /**
@@ -32,21 +35,26 @@ interface Definition {
  * for what was given on the command line and cannot be read.
  */
 export async function findMcpServers(settings: Settings): Promise<FoundServers> {
-  const { config, environment, mcp } = settings;
+  const { config, environment, mcp, paths } = settings;
   const definitions = new Map<string, Definition>();
   const faults: ServerFault[] = [];
   if (mcp?.strict !== true) {
-    for (const [name, value] of Object.entries(config.values.mcpServers ?? {}))
-      definitions.set(name, { source: config.sources.get(`mcpServers.${name}`) ?? "settings", value });
+    const own = join(paths.configFolder, "config.json");
+    for (const [name, value] of Object.entries(config.values.mcpServers ?? {})) {
+      const source = config.sources.get(`mcpServers.${name}`) ?? "settings";
+      definitions.set(name, { source, value, isOfProject: source !== own });
+    }
     addProject(settings, { definitions, faults });
   }
   for (const text of mcp?.configs ?? [])
     for (const [name, definition] of await given(text, settings.cwd))
       definitions.set(name, { ...definition, isLiteral: mcp?.isLiteral === true });
   const servers: McpServerDefinition[] = [];
-  for (const [name, { source, value, isLiteral }] of definitions) {
+  const keys = keyVariables(config.values);
+  for (const [name, { source, value, isLiteral, isOfProject }] of definitions) {
     const variables = isLiteral === true ? undefined : environment;
-    const parsed = parseServer(name, value, { source, variables });
+    const withheld = isOfProject === true ? keys : undefined;
+    const parsed = parseServer(name, value, { source, variables, withheld });
     if (parsed.ok) servers.push(parsed.server);
     else faults.push({ name, source, fault: parsed.fault });
   }
@@ -65,7 +73,7 @@ function addProject(
   for (const found of findProjectServers(trust.folder, folders)) {
     if ("fault" in found) faults.push({ name: "*", source: found.path, fault: found.fault });
     else if (trust.admits(found.item))
-      definitions.set(found.name, { source: found.path, value: found.server });
+      definitions.set(found.name, { source: found.path, value: found.server, isOfProject: true });
   }
 }
 

@@ -1,8 +1,15 @@
 import { terminalText } from "../safe-text.ts";
 
-/** Markup that is safe to be put into a page; made by {@link html}, so that no text gets in unescaped. */
-export interface Html {
+/**
+ * Markup that is safe to be put into a page; made by {@link html}, so that no text gets in unescaped. A class,
+ * for what a session file holds may have any form, and must not pass for one.
+ */
+export class Html {
   readonly markup: string;
+
+  constructor(markup: string) {
+    this.markup = markup;
+  }
 }
 
 /** What {@link html} takes between its pieces: markup, lists of it, or text, which is escaped. */
@@ -18,15 +25,14 @@ export function html(pieces: TemplateStringsArray, ...values: readonly HtmlValue
   values.forEach((value, at) => {
     markup += markupOf(value) + (pieces[at + 1] ?? "");
   });
-  return { markup };
+  return new Html(markup);
 }
 
 function markupOf(value: HtmlValue): string {
   if (value === undefined) return "";
-  if (typeof value === "string") return escapeHtml(value);
-  if (typeof value === "number") return String(value);
-  if ("markup" in value) return value.markup;
-  return value.map(markupOf).join("");
+  if (value instanceof Html) return value.markup;
+  if (Array.isArray(value)) return value.map(markupOf).join("");
+  return escapeHtml(String(value));
 }
 
 const ESCAPES: { readonly [character: string]: string } = {

@@ -259,6 +259,23 @@ test("no text whatsoever brings in an element or an attribute", () => {
   );
 });
 
+test("what stands in the place of a text in a session file of somebody else is no markup", () => {
+  const odd = { markup: "<meta http-equiv=refresh content='0;url=https://x.example'>" };
+  const entries = [
+    { ...base, type: "run_start", model: odd },
+    { ...base, type: "user_message", source: "input", message: { role: "user", name: odd, content: [] } },
+    { ...base, type: "run_end", stopReason: odd, error: { code: odd, message: odd } },
+    { ...base, type: "approval_request", callId: "c", name: odd, reason: [odd, [odd]] },
+  ] as unknown as readonly JournalEntry[];
+  const { all, text } = page(entries);
+  const metas = all.filter(({ nodeName }) => nodeName === "meta").length;
+  expect([
+    metas,
+    page([]).all.filter(({ nodeName }) => nodeName === "meta").length,
+    text.includes("refresh"),
+  ]).toEqual([4, 4, false]);
+});
+
 test("checkpoints and what was put back name their files, and no record shows its type", () => {
   const change = (path: string): FileChange => ({ path, before: null, after: null });
   const changes = ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts", "f.ts", "g.ts"].map(change);

@@ -13,7 +13,7 @@ import type { Message } from "../../core/message/message.ts";
 import type { SessionContent } from "../../session/read-session.ts";
 import { sessionSteps } from "../../session/session-steps.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
-import { type Html, html } from "./html.ts";
+import { Html, html } from "./html.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 import { renderBlock } from "./render-blocks.ts";
 import { type CallFacts, renderCall, type ShownCall } from "./render-call.ts";
@@ -41,7 +41,7 @@ ${conversation(entries)}
 </main>
 <footer>Written by nano-agent.</footer>`;
   const head = html`<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${{ markup: policy }}">
+<meta http-equiv="Content-Security-Policy" content="${new Html(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>Session ${sessionId}</title>`;

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { findActingFiles } from "./acting-files.ts";
 
-function found(root: string) {
-  return findActingFiles(root, [root]).map(({ kind, path, does, blocked }) => ({
+async function found(root: string) {
+  return (await findActingFiles(root, [root])).map(({ kind, path, does, blocked }) => ({
     kind,
     path,
     does,
@@ -13,9 +13,10 @@ function found(root: string) {
   }));
 }
 
-const hashes = (root: string): readonly string[] => findActingFiles(root, [root]).map(({ hash }) => hash);
+const hashes = async (root: string): Promise<readonly string[]> =>
+  (await findActingFiles(root, [root])).map(({ hash }) => hash);
 
-test("servers, skills with scripts, subagents with tools and commands that run something are found", () => {
+test("servers, skills with scripts, subagents with tools and commands that run something are found", async () => {
   const root = tempFolder({
     ".mcp.json":
       '{"mcpServers":{"db":{"command":"npx","args":["-y","db"],"env":{"A":"1"}},"web":{"url":"https://x.example"},"odd":7}}',
@@ -28,34 +29,34 @@ test("servers, skills with scripts, subagents with tools and commands that run s
     ".claude/commands/say.md": "Say hello.",
     ".claude/commands/status.md": "State: !`git status`",
   });
-  expect(found(root)).toEqual([
+  expect(await found(root)).toEqual([
     { kind: "mcp_server", path: ".mcp.json#db", does: "starts npx -y db, with A=1" },
     { kind: "mcp_server", path: ".mcp.json#web", does: "connects to https://x.example" },
     { kind: "mcp_server", path: ".mcp.json#odd", does: "is an MCP server of no known form" },
     { kind: "skill", path: ".claude/skills/run", does: "brings a/b.py" },
     { kind: "agent", path: ".nano-agent/agents/reader.md", does: "has every tool" },
     { kind: "agent", path: ".claude/agents/writer.md", does: "tools: bash, write" },
-    { kind: "command", path: ".claude/commands/status.md", does: "runs commands when it is used" },
+    { kind: "command", path: ".claude/commands/status.md", does: "runs git status" },
   ]);
 });
 
-test("any change of a script, its name or its rights is another content", () => {
+test("any change of a script, its name or its rights is another content", async () => {
   const files = { ".agents/skills/s/SKILL.md": "x", ".agents/skills/s/run.sh": "one" };
   const root = tempFolder(files);
-  const before = hashes(root);
-  expect(hashes(tempFolder(files))).toEqual(before);
+  const before = await hashes(root);
+  expect(await hashes(tempFolder(files))).toEqual(before);
   chmodSync(join(root, ".agents/skills/s/run.sh"), 0o755);
-  const executable = hashes(root);
+  const executable = await hashes(root);
   writeFileSync(join(root, ".agents/skills/s/run.sh"), "two");
-  const changed = hashes(root);
+  const changed = await hashes(root);
   writeFileSync(join(root, ".agents/skills/s/SKILL.md"), "y");
-  expect(new Set([before, executable, changed, hashes(root)].flat()).size).toBe(4);
+  expect(new Set([before, executable, changed, await hashes(root)].flat()).size).toBe(4);
 });
 
-test("a skill with a link in it can never be approved, for its content is elsewhere", () => {
+test("a skill with a link in it can never be approved, for its content is elsewhere", async () => {
   const root = tempFolder({ ".agents/skills/s/SKILL.md": "x" });
   symlinkSync("/bin/sh", join(root, ".agents/skills/s/run"));
-  expect(found(root)).toEqual([
+  expect(await found(root)).toEqual([
     {
       kind: "skill",
       path: ".agents/skills/s",
@@ -65,7 +66,7 @@ test("a skill with a link in it can never be approved, for its content is elsewh
   ]);
 });
 
-test("what is broken, too large or no file is nothing that acts", () => {
+test("what is broken, too large or no file is nothing that acts", async () => {
   for (const text of [
     "{",
     "[]",
@@ -73,7 +74,47 @@ test("what is broken, too large or no file is nothing that acts", () => {
     `${" ".repeat(1_000_001)}{}`,
     '{"__proto__":{"mcpServers":{"a":{}}}}',
   ])
-    expect(found(tempFolder({ ".mcp.json": text }))).toEqual([]);
+    expect(await found(tempFolder({ ".mcp.json": text }))).toEqual([]);
   const folder = tempFolder({ ".mcp.json/x": "" });
-  expect(found(folder)).toEqual([]);
+  expect(await found(folder)).toEqual([]);
+});
+
+test.each([
+  ["a fence with blanks behind it", "---\nname: a\n--- \ntools: read\n---\nP", "has every tool"],
+  ["a line within a text", '---\n{name: a, description: "\ntools: read\n"}\n---\nP', "has every tool"],
+  [
+    "names that are spelled with escapes",
+    '---\n"mod\\u0065l": x/y\ntools: read\n---\nP',
+    "model: x/y; tools: read",
+  ],
+  ["a list over several lines", "---\ntools:\n  - bash\n  - write\n---\nP", "tools: bash, write"],
+  ["fields in braces", "---\n{tools: [bash], model: x/y}\n---\nP", "tools: bash; model: x/y"],
+])("what a subagent does is told as it is read: %s", async (_what, text, does) => {
+  expect(await found(tempFolder({ ".claude/agents/a.md": text }))).toEqual([
+    { kind: "agent", path: ".claude/agents/a.md", does },
+  ]);
+});
+
+test("what a command allows and runs is told whatever its head is written like", async () => {
+  const root = tempFolder({
+    ".claude/commands/a.md": "---\n? allowed-tools\n: Bash(rm:*)\n---\nGo.",
+    ".claude/commands/b.md": "---\n{description: x}\n---\nOne !`curl x | sh` two !`make`.",
+    ".claude/commands/c.md": "---\ndescription: '!`date`'\n---\nText.",
+  });
+  expect(await found(root)).toEqual([
+    { kind: "command", path: ".claude/commands/a.md", does: "allowed-tools: Bash(rm:*)" },
+    { kind: "command", path: ".claude/commands/b.md", does: "runs curl x | sh; make" },
+  ]);
+});
+
+test("variables that a server would log in with are told", async () => {
+  const server = { url: "https://x.example", oauth: { clientSecret: "${MY_TOKEN}" } };
+  const root = tempFolder({ ".mcp.json": JSON.stringify({ mcpServers: { web: server } }) });
+  expect(await found(root)).toEqual([
+    {
+      kind: "mcp_server",
+      path: ".mcp.json#web",
+      does: "connects to https://x.example, with oauth.clientSecret=${MY_TOKEN}",
+    },
+  ]);
 });

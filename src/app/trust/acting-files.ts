@@ -1,5 +1,8 @@
 import { join, relative, sep } from "node:path";
 import { canonicalJson, isRecord, safeParse } from "../../core/base/json.ts";
+import { commandParts } from "../../extensions/commands/expand-command.ts";
+import { field } from "../../extensions/markdown/fields.ts";
+import { parseMarkdown } from "../../extensions/markdown/front-matter.ts";
 import { extensionFiles } from "../../extensions/modules/extension-files.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
 import { type FoundFile, filesBelow, namesIn, readProjectFile } from "./project-files.ts";
@@ -21,15 +24,22 @@ export const EXTENSION_FOLDER = ".nano-agent/extensions";
  * their text, subagents and commands that ask for tools or run something, extensions. `folders` as settings
  * have them, root first. Reads only; starts nothing and follows no link inside a skill.
  */
-export function findActingFiles(root: string, folders: readonly string[]): readonly TrustItem[] {
+export async function findActingFiles(
+  root: string,
+  folders: readonly string[],
+): Promise<readonly TrustItem[]> {
   const shown = (path: string): string => relative(root, path).split(sep).join("/");
-  return folders.flatMap((folder) => [
-    ...mcpItems(join(folder, ".mcp.json"), shown),
-    ...SKILL_FOLDERS.flatMap((name) => skillItems(join(folder, name), shown)),
-    ...AGENT_FOLDERS.flatMap((name) => textItems(join(folder, name), { kind: "agent", shown })),
-    ...COMMAND_FOLDERS.flatMap((name) => textItems(join(folder, name), { kind: "command", shown })),
-    ...extensionItems(join(folder, EXTENSION_FOLDER), shown(join(folder, EXTENSION_FOLDER))),
-  ]);
+  const items: TrustItem[] = [];
+  for (const folder of folders) {
+    items.push(...mcpItems(join(folder, ".mcp.json"), shown));
+    items.push(...SKILL_FOLDERS.flatMap((name) => skillItems(join(folder, name), shown)));
+    for (const name of AGENT_FOLDERS)
+      items.push(...(await textItems(join(folder, name), { kind: "agent", shown })));
+    for (const name of COMMAND_FOLDERS)
+      items.push(...(await textItems(join(folder, name), { kind: "command", shown })));
+    items.push(...extensionItems(join(folder, EXTENSION_FOLDER), shown(join(folder, EXTENSION_FOLDER))));
+  }
+  return items;
 }
 
 type ShowPath = (path: string) => string;
@@ -83,13 +93,14 @@ export function mcpServerItem(path: string, server: unknown): TrustItem {
 }
 
 function serverDoes(server: unknown): string {
-  const { command, args, url, env, headers, cwd } = isRecord(server) ? server : {};
+  const { command, args, url, env, headers, cwd, oauth } = isRecord(server) ? server : {};
   const words = [command, ...(Array.isArray(args) ? (args as readonly unknown[]) : [])].filter(
     (word) => typeof word === "string",
   );
   const having = [
     ...pairs(env, (name, value) => `${name}=${value}`),
     ...pairs(headers, (name, value) => `the header ${name}: ${value}`),
+    ...pairs(oauth, (name, value) => `oauth.${name}=${value}`),
   ];
   const more = having.length === 0 ? "" : `, with ${having.join(", ")}`;
   const place = typeof cwd === "string" ? ` in ${cwd}` : "";
@@ -165,44 +176,52 @@ export function extensionItems(folder: string, path: string): readonly TrustItem
   return [{ ...item, ...folderContent(folder, files) }];
 }
 
-function textItems(
+async function textItems(
   folder: string,
   { kind, shown }: { readonly kind: "agent" | "command"; readonly shown: ShowPath },
-): readonly TrustItem[] {
+): Promise<readonly TrustItem[]> {
   // Commands may lie in folders.
   const names =
     kind === "agent"
       ? namesIn(folder, MAX_ENTRIES)
       : (filesBelow(folder, MAX_ENTRIES) ?? []).map((file) => file.path);
-  return names
-    .filter((name) => name.endsWith(".md"))
-    .flatMap((name) => {
-      const content = readProjectFile(join(folder, name), MAX_TEXT_BYTES);
-      const item =
-        content === undefined
-          ? undefined
-          : textItem(content.toString("utf8"), { kind, path: shown(join(folder, name)) });
-      return item === undefined ? [] : [item];
-    });
+  const items: TrustItem[] = [];
+  for (const name of names.filter((each) => each.endsWith(".md"))) {
+    const text = readProjectFile(join(folder, name), MAX_TEXT_BYTES)?.toString("utf8");
+    if (text === undefined) continue;
+    const item = await textItem(text, { kind, path: shown(join(folder, name)) });
+    if (item !== undefined) items.push(item);
+  }
+  return items;
 }
 
 /**
- * The item of a subagent or command file; `undefined` for a command that is text alone and asks for nothing.
+ * The item of a subagent or command file; `undefined` for a command that is text alone and asks for nothing,
+ * and for a file that nobody can use. What it does is told from its fields as whoever uses them reads them.
  */
-export function textItem(
+export async function textItem(
   text: string,
   { kind, path }: { readonly kind: "agent" | "command"; readonly path: string },
-): TrustItem | undefined {
-  const lines = text.split(/\r?\n/);
-  const end = lines[0]?.trim() === "---" ? lines.indexOf("---", 1) : -1;
-  const head = end === -1 ? [] : lines.slice(1, end);
-  const asks = head.filter((line) => ACTING_FIELD.test(line)).map((line) => line.trim());
-  const runs = kind === "command" && /!`/.test(text) ? ["runs commands when it is used"] : [];
+): Promise<TrustItem | undefined> {
+  const document = await parseMarkdown(text);
+  if ("fault" in document) return undefined;
+  const { fields, body } = document;
+  const asks = Object.entries(fields)
+    .filter(([name, value]) => ACTING_FIELD.test(name) && value !== null)
+    .map(([name, value]) => `${name}: ${fieldText(value)}`);
   // A subagent that names no tools has all of them.
-  const hasAll = kind === "agent" && !head.some((line) => /^tools\s*:/i.test(line)) ? ["has every tool"] : [];
+  const hasAll = kind === "agent" && field(fields, "tools") === undefined ? ["has every tool"] : [];
+  const commands = commandParts(body).flatMap((part) => (part.type === "run" ? [part.command] : []));
+  const runs = kind === "command" && commands.length > 0 ? [`runs ${commands.join("; ")}`] : [];
   const all = [...asks, ...hasAll, ...runs];
   return all.length === 0 ? undefined : { kind, path, hash: contentHash(text), does: all.join("; ") };
 }
 
+function fieldText(value: unknown): string {
+  if (typeof value === "string") return value;
+  const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
+  return isList ? value.join(", ") : canonicalJson(value);
+}
+
 const ACTING_FIELD =
-  /^["']?(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)["']?\s*:/i;
+  /^(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)$/i;

@@ -12,7 +12,7 @@ const MAX_TEXT_BYTES = 1_000_000;
  * another one, and is not trusted.
  */
 export function extensionTrust(trust: TrustedProject): IsTrusted {
-  return ({ kind, path, contentHash }) => {
+  return async ({ kind, path, contentHash }) => {
     const shown = (place: string): string => relative(trust.folder, place).split(sep).join("/");
     if (kind === "skill") {
       const folder = dirname(path);
@@ -23,7 +23,7 @@ export function extensionTrust(trust: TrustedProject): IsTrusted {
     const item =
       text === undefined
         ? undefined
-        : textItem(text, { kind: kind === "command" ? "command" : "agent", path: shown(path) });
+        : await textItem(text, { kind: kind === "command" ? "command" : "agent", path: shown(path) });
     return item !== undefined && trust.admits(item) && item.hash === contentHash;
   };
 }

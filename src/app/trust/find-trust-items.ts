@@ -25,5 +25,5 @@ export async function findTrustItems(cwd: string, paths: UserPaths): Promise<Pro
     const shown = relative(folder, path).split(sep).join("/");
     return splitProjectConfig(shown, config, user).acting.map(({ item }) => item);
   });
-  return { folder, items: [...settings, ...findActingFiles(folder, folders)] };
+  return { folder, items: [...settings, ...(await findActingFiles(folder, folders))] };
 }

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { namesIn, textField } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
-import { type Finding, type IsTrusted, type SourceFolder, trustsNoProject } from "../markdown/origin.ts";
+import {
+  type Finding,
+  type IsTrusted,
+  replacedFinding,
+  type SourceFolder,
+  trustsNoProject,
+} from "../markdown/origin.ts";
 import { readTextFile } from "../markdown/read-text-file.ts";
 import type { CommandFile } from "./command-file.ts";
 import { commandParts } from "./expand-command.ts";
@@ -43,12 +49,7 @@ export async function loadCommands(options: LoadCommandsOptions): Promise<Loaded
       if (loaded === undefined) continue;
       const known = commands.get(loaded.name);
       if (known === undefined) commands.set(loaded.name, loaded);
-      else
-        findings.push({
-          path,
-          level: "note",
-          message: `the command /${loaded.name} of ${known.path} is used instead`,
-        });
+      else findings.push(replacedFinding(loaded, { what: `command /${loaded.name}`, by: known }));
     }
   }
   return { commands: [...commands.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), findings };

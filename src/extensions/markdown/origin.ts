@@ -17,6 +17,22 @@ export interface Finding {
   readonly level: "fault" | "note";
 }
 
+/**
+ * What a person should know of a thing whose name another one took. Where a project takes the place of what is
+ * theirs, that is a fault: whoever calls it by its name means their own.
+ */
+export function replacedFinding(
+  hidden: { readonly path: string; readonly origin: Origin },
+  { what, by }: { readonly what: string; readonly by: { readonly path: string; readonly origin: Origin } },
+): Finding {
+  const isTaken = by.origin === "project" && hidden.origin !== "project";
+  return {
+    path: hidden.path,
+    level: isTaken ? "fault" : "note",
+    message: `the ${what} of ${by.path} is used instead`,
+  };
+}
+
 /** What a decision about trust is made on: one file (or a skill with its scripts) and its content. */
 export interface TrustItem {
   readonly kind: "subagent" | "skill" | "command" | "extension";

@@ -19,4 +19,9 @@ export function expandVariables(
   return missing === undefined ? { text: expanded } : { missing };
 }
 
+/** The names of the variables that a text asks for. */
+export function variablesIn(text: string): readonly string[] {
+  return [...text.matchAll(VARIABLE)].flatMap(([, name]) => name ?? []);
+}
+
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;

@@ -1,6 +1,6 @@
 import { hashText } from "../../core/base/hash-text.ts";
 import { canonicalJson, isRecord } from "../../core/base/json.ts";
-import { type ExpandedText, expandVariables } from "./expand-variables.ts";
+import { type ExpandedText, expandVariables, variablesIn } from "./expand-variables.ts";
 
 /** What all servers have in common. */
 interface AnyServer {
@@ -56,6 +56,8 @@ export interface DefinitionPlace {
   readonly source: string;
   /** Values for `${NAME}`; `undefined`: that is a text like any other. */
   readonly variables: { readonly [name: string]: string | undefined } | undefined;
+  /** Names of variables that who wrote the definition must not have. Default: none. */
+  readonly withheld?: ReadonlySet<string> | undefined;
 }
 
 /** A definition, or in one sentence what is wrong with it and what to do. */
@@ -95,9 +97,14 @@ class DefinitionFault extends Error {}
 type Fields = { readonly [key: string]: unknown };
 type Expand = (text: string, where: string) => string;
 
-function expander({ variables }: DefinitionPlace): Expand {
+function expander({ variables, withheld }: DefinitionPlace): Expand {
   return (text, where) => {
     if (variables === undefined) return text;
+    const key = variablesIn(text).find((name) => withheld?.has(name) === true);
+    if (key !== undefined)
+      throw new DefinitionFault(
+        `asks for ${key} in "${where}", a key of your models that no project gets; put the server into your own settings`,
+      );
     const expanded: ExpandedText = expandVariables(text, variables);
     if ("text" in expanded) return expanded.text;
     throw new DefinitionFault(

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { field, textField } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
-import type { Finding, SourceFolder } from "../markdown/origin.ts";
+import { type Finding, replacedFinding, type SourceFolder } from "../markdown/origin.ts";
 import { isWithin, readTextFile, realFolder } from "../markdown/read-text-file.ts";
 import type { Skill } from "./skill.ts";
 
@@ -49,12 +49,11 @@ export async function loadSkills(folders: readonly SourceFolder[]): Promise<Load
 
 function keep(skill: Skill, skills: Map<string, Skill>, findings: Finding[]): void {
   const known = skills.get(skill.name);
-  const note = (message: string): void => {
+  if (known !== undefined) findings.push(replacedFinding(skill, { what: `skill ${skill.name}`, by: known }));
+  else if (skills.size >= MAX_SKILLS) {
+    const message = `is left out: there are more than ${MAX_SKILLS} skills`;
     findings.push({ path: skill.path, level: "note", message });
-  };
-  if (known !== undefined) note(`the skill ${skill.name} of ${known.path} is used instead`);
-  else if (skills.size >= MAX_SKILLS) note(`is left out: there are more than ${MAX_SKILLS} skills`);
-  else skills.set(skill.name, skill);
+  } else skills.set(skill.name, skill);
 }
 
 /** The subfolders, in the order of their names. */

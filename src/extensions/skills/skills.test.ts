@@ -57,7 +57,7 @@ describe("discovery", () => {
       },
       {
         path: join(home, ".agents/skills/one/SKILL.md"),
-        level: "note",
+        level: "fault",
         message: `the skill one of ${join(root, ".agents/skills/one/SKILL.md")} is used instead`,
       },
     ]);

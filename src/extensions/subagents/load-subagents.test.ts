@@ -176,7 +176,7 @@ test("the project's come before the user's and those before the built-in; each c
     ["code", "My coder.", "user"],
   ]);
   expect(told(loaded)).toEqual([
-    `note: the subagent explore of ${join(loaded.root, ".claude/agents/explore.md")} is used instead`,
+    `fault: the subagent explore of ${join(loaded.root, ".claude/agents/explore.md")} is used instead`,
     "note: takes the place of the built-in subagent explore",
     "note: takes the place of the built-in subagent code",
   ]);

@@ -4,7 +4,13 @@ import { basename, join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
-import { type Finding, type IsTrusted, type SourceFolder, trustsNoProject } from "../markdown/origin.ts";
+import {
+  type Finding,
+  type IsTrusted,
+  replacedFinding,
+  type SourceFolder,
+  trustsNoProject,
+} from "../markdown/origin.ts";
 import { readTextFile } from "../markdown/read-text-file.ts";
 import { BUILT_IN_SUBAGENTS } from "./built-in-subagents.ts";
 import type { LoadedSubagent, Subagent } from "./subagent.ts";
@@ -45,19 +51,20 @@ export async function loadSubagents(options: LoadSubagentsOptions): Promise<Load
       if (loaded === undefined) continue;
       const known = agents.get(loaded.name);
       if (known === undefined) agents.set(loaded.name, loaded);
-      else
-        findings.push({
-          path,
-          level: "note",
-          message: `the subagent ${loaded.name} of ${known.path ?? "the package"} is used instead`,
-        });
+      else {
+        const by = { path: known.path ?? "", origin: known.origin };
+        findings.push(
+          replacedFinding({ path, origin: loaded.origin }, { what: `subagent ${loaded.name}`, by }),
+        );
+      }
     }
   }
   for (const builtIn of BUILT_IN_SUBAGENTS) {
     const known = agents.get(builtIn.name);
     if (known === undefined) continue;
     const message = `takes the place of the built-in subagent ${builtIn.name}`;
-    findings.push({ path: known.path ?? "", level: "note", message });
+    const isTaken = known.origin === "project" && known.trusted !== true;
+    findings.push({ path: known.path ?? "", level: isTaken ? "fault" : "note", message });
   }
   const rest = BUILT_IN_SUBAGENTS.filter(({ name }) => !agents.has(name));
   return { agents: [...rest, ...agents.values()], findings };
