@@ -126,8 +126,7 @@ class Planner {
     for (const text of reading.unread) this.#roughly(text, level);
     const outer = this.#variables;
     if (reading.variables.size > 0) this.#variables = new VariableScope(reading.variables, outer);
-    const seen = new Set<string>();
-    for (const command of reading.commands) if (!isRepeated(command, seen)) this.#words(command, level);
+    this.#commands(reading.commands, level);
     if (level.depth > 0) this.#variables = outer;
   }
 
@@ -165,6 +164,11 @@ class Planner {
     }
     this.#guessed.add(text);
     this.line(text, { judged: false, depth: level.depth + 1, folders: level.folders });
+  }
+
+  #commands(commands: readonly SimpleCommand[], level: Level): void {
+    const seen = new Set<string>();
+    for (const command of commands) if (!isRepeated(command, seen)) this.#words(command, level);
   }
 
   #words(command: SimpleCommand, level: Level): void {
@@ -323,7 +327,8 @@ class Planner {
 /** Whether a command that depends on nothing before it stands in the line already. */
 function isRepeated(command: SimpleCommand, seen: Set<string>): boolean {
   if (command.folders !== START || !standsAlone(command)) return false;
-  const key = `${command.source}\0${resolvedText(command.words)}`;
+  const { source, words } = command;
+  const key = words.every(isLiteral) ? source : `${source}\0${resolvedText(words)}`;
   if (seen.has(key)) return true;
   seen.add(key);
   return false;

@@ -286,17 +286,25 @@ class ShellReader implements WordContext {
     this.#found.set(name, values);
   }
 
+  /** Commands with substitutions come again and again in long lines: reading these once more takes longest. */
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
-    // Commands with substitutions come again and again in long lines: reading these once more takes longest.
-    const mayRepeat = piped.length === 0 && this.#walk.folders === START && source.includes("$(");
-    const known = mayRepeat ? this.#known.get(source) : undefined;
+    if (piped.length > 0 || this.#walk.folders !== START || !source.includes("$("))
+      return this.#simpleCommand(node, piped);
+    const { commands, count } = this.#found;
+    const known = this.#known.get(source);
     if (known !== undefined) {
-      this.#found.commands.push(...known);
+      commands.push(...known);
       return;
     }
-    const { count } = this.#found;
-    const from = this.#found.commands.length;
+    const from = commands.length;
+    this.#simpleCommand(node, piped);
+    if (count !== this.#found.count || this.#walk.folders !== START || this.#known.size >= MAX_KNOWN) return;
+    const inner = commands.slice(from);
+    if (inner.every(standsAlone)) this.#known.set(source, inner);
+  }
+
+  #simpleCommand(node: Command, piped: readonly SimpleCommand[]): void {
     const assignments: ShellWord[] = [];
     const input: string[] = [];
     for (const each of node.prefix) {
@@ -311,14 +319,11 @@ class ShellReader implements WordContext {
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
+    const { folders } = this.#walk;
     // As a copy the words take no more room than they need.
-    const command = { words: words.slice(), assignments, input, piped, folders: this.#walk.folders, source };
+    const command = { words: words.slice(), assignments, input, piped, folders, source: this.#slice(node) };
     this.#found.commands.push(command);
     this.#walk.command(command);
-    const isSame = mayRepeat && count === this.#found.count && this.#walk.folders === START;
-    if (!isSame || this.#known.size >= MAX_KNOWN) return;
-    const inner = this.#found.commands.slice(from);
-    if (inner.every(standsAlone)) this.#known.set(source, inner);
   }
 
   #name(name: Word, words: ShellWord[]): void {
