@@ -1,12 +1,14 @@
-import type { CommandRules } from "./command-rules.ts";
+import { type CommandRules, firstAgainst } from "./command-rules.ts";
 import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
 import { openPlace } from "./open-places.ts";
+import type { GitPrograms } from "./paths/git-programs.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
 import { repositoryFrom } from "./paths/repository.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import { isHarmless, redirectReason } from "./redirect-targets.ts";
 import type { OriginRule } from "./rule.ts";
+import { runByGit } from "./run-by-git.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import { printPlan } from "./shell/print-plan.ts";
@@ -33,6 +35,8 @@ export interface ShellJudgement {
   readonly bypassed: boolean;
   /** Another shell than Bash reads the line. */
   readonly posix: boolean;
+  /** What the repository that git finds from a folder has it run, and nobody agreed to. */
+  readonly programsOf: (folder: string) => GitPrograms | undefined;
 }
 
 const TOOL = "bash";
@@ -198,7 +202,7 @@ class ShellJudge {
     return space.isMachinery(space.path(target.text)) ? { ...verdict, obstacle: "protected" } : verdict;
   }
 
-  #unit(unit: ShellUnit): Verdict | undefined {
+  #unit(unit: ShellUnit, isInner = false): Verdict | undefined {
     if (unit.blocked !== undefined) return unreadable(unit.text, unit.blocked);
     const place = this.#openPlace(unit);
     if (place !== undefined) return { ...ask(unit.text, place), obstacle: "protected" };
@@ -209,11 +213,15 @@ class ShellJudge {
     const guards =
       unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
-    if (rule !== undefined) return this.#allowedBy(rule, unit);
+    const { programsOf } = this.#judgement;
+    const programs = runByGit(unit, { places, programsOf, isInner: isInner || this.#plan.lines.length > 1 });
+    if (rule !== undefined)
+      return programs?.any === undefined ? this.#allowedBy(rule, unit) : ask(unit.text, programs.any);
     if (this.#judgement.defaults) this.#looked += unit.words.length;
     if (this.#looked > MAX_LOOKED)
       return ask(unit.text, "the line names more than the built-in rules look up");
     const known = this.#judgement.defaults ? this.#reads(withoutPrograms(unit, guards), places) : undefined;
+    if (known !== undefined && programs?.looking !== undefined) return ask(unit.text, programs.looking);
     if (known !== undefined) {
       this.#builtIn = true;
       this.#last = { known, unit };
@@ -263,10 +271,10 @@ class ShellJudge {
     const offer = suggestRules(unit, guards);
     const nearly = this.#allow.find(unit.text);
     const guard = guards[0];
-    const inner = guard?.program?.find((each) => this.#unit(each) !== undefined);
+    const inner = guard?.program?.find((each) => this.#unit(each, true) !== undefined);
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
       const why = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
-      const obstacle = this.#unit(inner)?.obstacle;
+      const obstacle = this.#unit(inner, true)?.obstacle;
       return { ...ask(unit.text, why), ...offer, ...(obstacle && { obstacle }) };
     }
     if (nearly === undefined || guard === undefined) {
@@ -286,7 +294,7 @@ class ShellJudge {
     return (
       program !== undefined &&
       program.length > 0 &&
-      program.every((unit) => !unit.judged || this.#unit(unit) === undefined)
+      program.every((unit) => !unit.judged || this.#unit(unit, true) === undefined)
     );
   }
 
@@ -335,30 +343,6 @@ function allowedVerdict(allowed: Allowed): Verdict {
   const does = known.endsWith("(accepting edits)") ? "only changes" : "only looks at";
   const reason = `${shown(part)} ${does} files of the workspace (built-in rule: ${known}).`;
   return { decision: "allow", part, rule: `built-in: ${known}`, reason, by: "built-in" };
-}
-
-function ruleAgainst(rules: CommandRules, unit: ShellUnit): OriginRule | undefined {
-  const own = rules.find(unit.text);
-  if (own !== undefined) return own;
-  for (const alias of unit.aliases) {
-    const found = rules.find(alias);
-    if (found !== undefined) return found;
-  }
-  if (unit.globName === undefined) return undefined;
-  return rules.findByGlob(unit.globName, unit.text.slice(unit.words[0]?.text.length ?? 0));
-}
-
-/** The first rule against any of the commands, or against what their options run. */
-function firstAgainst(rules: CommandRules, units: readonly ShellUnit[]): Verdict | undefined {
-  for (const unit of units) {
-    const rule = ruleAgainst(rules, unit);
-    if (rule !== undefined) return byRule(rule, unit.text);
-    for (const { program } of unit.guards) {
-      const verdict = program === undefined ? undefined : firstAgainst(rules, program);
-      if (verdict !== undefined) return verdict;
-    }
-  }
-  return undefined;
 }
 
 /** A command without the words that run programs judged by themselves; `guards` are those that remain. */
