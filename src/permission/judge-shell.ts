@@ -216,12 +216,13 @@ class ShellJudge {
     const { programsOf } = this.#judgement;
     const programs = runByGit(unit, { places, programsOf, isInner: isInner || this.#plan.lines.length > 1 });
     if (rule !== undefined)
-      return programs?.any === undefined ? this.#allowedBy(rule, unit) : ask(unit.text, programs.any);
+      return programs?.any === undefined ? this.#allowedBy(rule, unit) : unreadable(unit.text, programs.any);
     if (this.#judgement.defaults) this.#looked += unit.words.length;
     if (this.#looked > MAX_LOOKED)
       return ask(unit.text, "the line names more than the built-in rules look up");
     const known = this.#judgement.defaults ? this.#reads(withoutPrograms(unit, guards), places) : undefined;
-    if (known !== undefined && programs?.looking !== undefined) return ask(unit.text, programs.looking);
+    if (known !== undefined && programs?.looking !== undefined)
+      return unreadable(unit.text, programs.looking);
     if (known !== undefined) {
       this.#builtIn = true;
       this.#last = { known, unit };
