@@ -1,5 +1,5 @@
 import { EXIT_MEANINGS } from "../src/app/coding-session/exit-code.ts";
-import { actionForm, optionForm } from "../src/faces/cli/command-spec.ts";
+import { actionForm } from "../src/faces/cli/command-spec.ts";
 import { COMMANDS } from "../src/faces/cli/commands.ts";
 import { FLAGS } from "../src/faces/cli/flags.ts";
 import { groups } from "../src/faces/cli/help.ts";
@@ -29,17 +29,17 @@ export function cliReference(): string {
   for (const group of groups()) {
     lines.push("", `## ${group}`, "", "| option | |", "|---|---|");
     for (const flag of FLAGS.filter((each) => each.group === group))
-      lines.push(`| \`${escaped(optionForm(flag))}\` | ${escaped(flag.help)} |`);
+      lines.push(`| \`${escaped(flag.form)}\` | ${escaped(flag.help)} |`);
   }
   lines.push("", "## Commands");
   for (const command of COMMANDS) {
     lines.push("", `### ${command.name}`, "", command.help);
     for (const action of command.actions) {
       lines.push("", "```text", `nano-agent ${actionForm(command, action)}`, "```", "", action.help);
-      if (action.options === undefined) continue;
+      if (action.options.length === 0) continue;
       lines.push("", "| option | |", "|---|---|");
       for (const option of action.options)
-        lines.push(`| \`${escaped(optionForm(option))}\` | ${escaped(option.help)} |`);
+        lines.push(`| \`${escaped(option.form)}\` | ${escaped(option.help)} |`);
     }
   }
   lines.push("", "## Exit codes", "", "| code | meaning |", "|---|---|");
@@ -66,15 +66,15 @@ export function manualPage(): string {
   for (const group of groups()) {
     lines.push(`.SH ${group.toUpperCase()}`);
     for (const flag of FLAGS.filter((each) => each.group === group))
-      lines.push(".TP", `.B ${roff(optionForm(flag))}`, roff(flag.help));
+      lines.push(".TP", `.B ${roff(flag.form)}`, roff(flag.help));
   }
   lines.push(".SH COMMANDS");
   for (const command of COMMANDS) {
     lines.push(`.SS ${command.name}`, roff(command.help));
     for (const action of command.actions) {
       lines.push(".TP", `.B nano\\-agent ${roff(actionForm(command, action))}`, roff(action.help));
-      for (const option of action.options ?? [])
-        lines.push(".RS", ".TP", `.B ${roff(optionForm(option))}`, roff(option.help), ".RE");
+      for (const option of action.options)
+        lines.push(".RS", ".TP", `.B ${roff(option.form)}`, roff(option.help), ".RE");
     }
   }
   lines.push(".SH EXIT STATUS");

@@ -296,3 +296,13 @@ test("a journal that names paths outside of its root moves nothing there", async
   ]);
   expect(rollbackPlace({ folder: room.store, journal: room.journal, cwd: room.root }).cwd).toBe(room.root);
 });
+
+test("commands that change nothing write nothing for undo, however new the files are", async () => {
+  const room = undoRoom({ "a.txt": "one\n", "b.txt": "two\n" });
+  // SQLite counts the writes to a database at the 24th byte of its file.
+  const writes = `od -An -j24 -N4 -tu1 '${room.store}'/*/undo.sqlite`;
+  const [first, second] = await room.run([[writes], [writes]]);
+  expect(second).toBe(first);
+  const [before, after] = await room.run([[`${writes}; echo three > a.txt`], [writes]]);
+  expect(after).not.toBe(before);
+});

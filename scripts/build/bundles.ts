@@ -36,6 +36,7 @@ export async function buildLibrary(
       input: Object.fromEntries(job.entries.map(({ source, output }) => [output, source])),
       external: externalPackages(installedPackages(job.manifest)),
       // CommonJS would bring a file of helpers into every entry; this is the same code as modules.
+      plugins: [MCP_PLATFORM],
       resolve: {
         mainFields: MAIN_FIELDS,
         alias: { yaml: join(job.root, "node_modules/yaml/browser/index.js") },
@@ -73,7 +74,7 @@ export async function buildCli(
       input: { main: job.main },
       external: externalPackages(installedPackages(job.manifest).filter((name) => name !== BUNDLED_IN_CLI)),
       resolve: { mainFields: MAIN_FIELDS },
-      plugins: [LAZY_BUILTINS],
+      plugins: [MCP_PLATFORM, LAZY_BUILTINS],
     },
     {
       entryFileNames: "[name].mjs",
@@ -216,6 +217,27 @@ const LAZY_BUILTINS: Plugin = {
       ? { code: builtinStandIn(id.slice(STAND_IN.length)), moduleSideEffects: false }
       : undefined,
 };
+
+/**
+ * Takes the place of what the packages of MCP choose by platform: a validator of 300 KB above all, which is never asked, for the client and the
+ * server are given ours.
+ */
+const MCP_PLATFORM: Plugin = {
+  name: "mcp-platform",
+  resolveId: (id) =>
+    /^@modelcontextprotocol\/(?:client|server)\/_shims$/.test(id) ? "\0mcp-platform" : undefined,
+  load: (id) => (id === "\0mcp-platform" ? MCP_PLATFORM_CODE : undefined),
+};
+
+const MCP_PLATFORM_CODE = `
+export { default as process } from "node:process";
+export const CORS_IS_POSSIBLE = false;
+export class DefaultJsonSchemaValidator {
+  getValidator() {
+    throw new Error("no validator of schemas was passed");
+  }
+}
+`;
 
 /** Loaded by Node itself before any program runs: nothing is gained by waiting. */
 const ALWAYS_LOADED: ReadonlySet<string> = new Set([

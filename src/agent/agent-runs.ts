@@ -7,7 +7,7 @@ import type { RunResult } from "../core/agent/result.ts";
 import { performRun } from "../core/agent/run.ts";
 import type { ModelChoice, Recorder, RunContext, RunPlugin } from "../core/agent/run-context.ts";
 import { type LinkedController, linkController } from "../core/base/abort.ts";
-import type { Clock } from "../core/base/clock.ts";
+import { type Clock, startTimer, systemClock } from "../core/base/clock.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
 import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
@@ -54,7 +54,7 @@ export class ActiveRun {
   /** Publishes an event of the run. */
   emit: (event: AgentEvent) => void = () => undefined;
   readonly #linked: LinkedController;
-  #wallTime: AbortController | undefined;
+  #stopTimer: () => void = () => undefined;
   #isReleased = false;
 
   constructor(linked: LinkedController) {
@@ -82,19 +82,13 @@ export class ActiveRun {
 
   /** Stops it when it takes longer than `wallTimeMs`, `workedMs` of which are over. */
   limitWallTime(wallTimeMs: number, workedMs: number, clock: Clock): void {
-    const ended = new AbortController();
-    this.#wallTime = ended;
     const reached = new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`);
-    clock.sleep(wallTimeMs - workedMs, ended.signal).then(
-      () => this.#linked.controller.abort(reached),
-      // The run has ended in time.
-      () => undefined,
-    );
+    this.#stopTimer = startTimer(clock, wallTimeMs - workedMs, () => this.#linked.controller.abort(reached));
   }
 
   /** To be called when it is over, whatever became of it. */
   end(): void {
-    this.#wallTime?.abort();
+    this.#stopTimer();
     this.#linked.unlink();
   }
 }
@@ -270,7 +264,8 @@ export class AgentRuns {
 
   #hooks(context: Pick<HooksContext, "signal" | "warn" | "fail">): Hooks {
     const { agent, hooks, classHooks } = this.#host;
-    return new Hooks({ ...context, agent, classes: classHooks(), own: hooks });
+    const { clock = systemClock } = this.#host.options();
+    return new Hooks({ ...context, clock, agent, classes: classHooks(), own: hooks });
   }
 }
 

@@ -1,5 +1,5 @@
 import { hasBegun, recordHistory, recordInterruption } from "../core/agent/begin-run.ts";
-import type { NewEntry } from "../core/agent/entry.ts";
+import type { JournalEntry, NewEntry } from "../core/agent/entry.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import { MemoryJournal } from "../core/agent/memory-journal.ts";
@@ -7,7 +7,7 @@ import type { Fold } from "../core/agent/plugin.ts";
 import { foldsOf } from "../core/agent/plugins.ts";
 import { type Recorder, type RunPlugin, record } from "../core/agent/run-context.ts";
 import { SessionState } from "../core/agent/session-state.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import type { Message } from "../core/message/message.ts";
 import { repairTranscript } from "../core/message/transcript.ts";
 import type { Hooks } from "../plugins/hooks.ts";
@@ -29,6 +29,9 @@ export class AgentSession {
   #state: SessionState;
   #history: readonly Message[];
   #observed: NewEntry[] = [];
+  /** The entries so far of a journal that takes time to read, until they are read. */
+  #unread: AsyncIterable<JournalEntry> | undefined;
+  #reading: Promise<void> | undefined;
 
   constructor(options: AgentOptions, plugins: readonly RunPlugin[]) {
     this.#options = options;
@@ -36,15 +39,31 @@ export class AgentSession {
     this.#state = new SessionState(this.#folds);
     this.#history = options.messages === undefined ? [] : repairTranscript(options.messages);
     this.#journal = options.journal ?? this.#newJournal(options.sessionId);
-    for (const entry of this.#journal.entries()) this.#state.apply(entry);
+    const entries = this.#journal.entries();
+    if (Symbol.iterator in entries) for (const entry of entries) this.#state.apply(entry);
+    else this.#unread = entries;
   }
 
   get journal(): Journal {
     return this.#journal;
   }
 
+  /** Throws `invalid_argument` as long as the journal is not read. */
   get state(): SessionState {
-    return this.#state;
+    if (this.#unread === undefined) return this.#state;
+    throw new NanoAgentError(
+      "invalid_argument",
+      "The journal of this agent is not read yet: await agent.ready() before you look at the conversation.",
+    );
+  }
+
+  /** Does something with the conversation: at once, or when it has been read. Rejects with `journal` when it cannot be. */
+  whenRead<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#unread === undefined) return work();
+    this.#reading ??= this.#read(this.#unread).finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading.then(work);
   }
 
   /** What the conversation begins with, as long as the journal has nothing. */
@@ -54,9 +73,10 @@ export class AgentSession {
 
   /** The conversation and what it has used up so far. */
   get summary(): AgentState {
-    const { usage, costUsd } = this.#state.session;
+    const { state } = this;
+    const { usage, costUsd } = state.session;
     return {
-      messages: (hasBegun(this.#state) ? this.#state.transcript.messages : this.#history).slice(),
+      messages: (hasBegun(state) ? state.transcript.messages : this.#history).slice(),
       totalTokens: { input: usage.inputTokens, output: usage.outputTokens },
       totalCost: costUsd,
     };
@@ -64,7 +84,7 @@ export class AgentSession {
 
   /** What records into it; `emit` publishes what was recorded. */
   recorder(emit: (event: AgentEvent) => void = () => undefined): Recorder {
-    return { journal: this.#journal, state: this.#state, scope: undefined, emit };
+    return { journal: this.#journal, state: this.state, scope: undefined, emit };
   }
 
   /** Records what the conversation begins with, unless it has begun. */
@@ -103,6 +123,23 @@ export class AgentSession {
     this.#state = new SessionState(this.#folds);
     this.#history = [];
     this.#observed = [];
+  }
+
+  async #read(entries: AsyncIterable<JournalEntry>): Promise<void> {
+    const state = new SessionState(this.#folds);
+    try {
+      for await (const entry of entries) state.apply(entry);
+    } catch (error) {
+      // Whoever tries again begins at the first entry.
+      this.#unread = this.#journal.entries() as AsyncIterable<JournalEntry>;
+      throw isNanoAgentError(error)
+        ? error
+        : new NanoAgentError("journal", `The journal could not be read: ${errorMessage(error)}`, {
+            cause: error,
+          });
+    }
+    this.#state = state;
+    this.#unread = undefined;
   }
 
   #newJournal(sessionId: string | undefined): Journal {

@@ -1,4 +1,4 @@
-import type { CompactionEntry, NoteEntry } from "../core/agent/entry.ts";
+import type { CompactionEntry, JournalEntry, NewEntry, NoteEntry } from "../core/agent/entry.ts";
 import { isAnswered, RunError, type RunResult, type StructuredResult } from "../core/agent/result.ts";
 import { runLoop } from "../core/agent/run.ts";
 import { type ModelChoice, type RunContext, record } from "../core/agent/run-context.ts";
@@ -89,6 +89,15 @@ export class Agent {
     return this.#session.journal.sessionId;
   }
 
+  /**
+   * Resolves when the conversation can be looked at: at once, unless `entries()` of the journal is asynchronous. Runs and changes wait for that
+   * by themselves; `getState()`, `mode` and the messages of `conversation` throw `invalid_argument` before. Rejects when the journal cannot be
+   * read.
+   */
+  ready(): Promise<void> {
+    return this.#session.whenRead(async () => undefined);
+  }
+
   /** The agent's tools; what is added or removed counts from the next model request on. */
   get tools(): ToolRegistry {
     return this.#tools;
@@ -99,10 +108,11 @@ export class Agent {
     return (this.#conversation ??= new InMemoryMemory({
       host: {
         recorder: () => this.#runs.recorder,
-        beforeChange: async () => {
-          this.#runs.assertIdle("Editing the conversation");
-          await this.#session.begin();
-        },
+        beforeChange: () =>
+          this.#session.whenRead(() => {
+            this.#runs.assertIdle("Editing the conversation");
+            return this.#session.begin();
+          }),
       },
     }));
   }
@@ -122,10 +132,9 @@ export class Agent {
   ): Promise<RunResult<OutputOf<S>>> {
     assertRunOptions(options);
     const messages = runMessages(input);
-    const result = this.#runs.perform(messages, options, {
-      linked: linkController(options.signal),
-      push: NOBODY,
-    });
+    const result = this.#session.whenRead(() =>
+      this.#runs.perform(messages, options, { linked: linkController(options.signal), push: NOBODY }),
+    );
     return result as Promise<RunResult<OutputOf<S>>>;
   }
 
@@ -155,7 +164,7 @@ export class Agent {
     assertRunOptions(options);
     const messages = runMessages(input);
     return streamRun(options.signal, (linked, push) =>
-      this.#runs.perform(messages, options, { linked, push }),
+      this.#session.whenRead(() => this.#runs.perform(messages, options, { linked, push })),
     );
   }
 
@@ -202,7 +211,9 @@ export class Agent {
   ): Promise<void> {
     this.#options = rechosen(this.#options, modelOf(model), effort);
     this.#choice = chosenBy(this.#options);
-    if (this.#session.state.isTouched) await record(this.#runs.recorder, modelChange(this.#options));
+    await this.#session.whenRead(async () => {
+      if (this.#session.state.isTouched) await record(this.#runs.recorder, modelChange(this.#options));
+    });
   }
 
   /** What the newest `mode_change` of the conversation says. */
@@ -212,7 +223,7 @@ export class Agent {
 
   /** Records that the host works in another mode. The loop does not depend on it. Rejects for the journal. */
   async setMode(mode: string): Promise<void> {
-    await record(this.#runs.recorder, { type: "mode_change", mode });
+    await this.#record({ type: "mode_change", mode });
   }
 
   /**
@@ -220,7 +231,7 @@ export class Agent {
    * run at work publishes it. Rejects for the journal.
    */
   async note(kind: string, data: Json): Promise<NoteEntry> {
-    return (await record(this.#runs.recorder, { type: "note", kind, data })) as NoteEntry;
+    return (await this.#record({ type: "note", kind, data })) as NoteEntry;
   }
 
   /**
@@ -229,7 +240,7 @@ export class Agent {
    * an error result. Rejects with `invalid_argument` while a run is at work, and for the journal.
    */
   async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
-    return this.#runs.callTool(name, input, options);
+    return this.#session.whenRead(() => this.#runs.callTool(name, input, options));
   }
 
   /**
@@ -238,7 +249,8 @@ export class Agent {
    * and a journal that cannot be written.
    */
   async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
-    return this.#runs.observe(inputMessages(message), signal ?? new AbortController().signal);
+    const messages = inputMessages(message);
+    return this.#session.whenRead(() => this.#runs.observe(messages, signal ?? new AbortController().signal));
   }
 
   /** Stops the run at work: model request and tools are aborted, the run ends with `aborted`. Nothing to do between runs. */
@@ -271,7 +283,7 @@ export class Agent {
 
   /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
   async previewCompaction(): Promise<CompactionPreview> {
-    return this.#runs.previewCompaction();
+    return this.#session.whenRead(() => this.#runs.previewCompaction());
   }
 
   /**
@@ -279,7 +291,7 @@ export class Agent {
    * a `warning` event saying why. Rejects while a run is at work, when the agent has no `compaction`, and for the journal.
    */
   async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
-    return this.#runs.compact(options);
+    return this.#session.whenRead(() => this.#runs.compact(options));
   }
 
   /**
@@ -288,7 +300,7 @@ export class Agent {
    */
   async undoCompaction(): Promise<void> {
     this.#runs.assertIdle("undoCompaction()");
-    await undoNewestCompaction(this.#runs.recorder);
+    await this.#session.whenRead(() => undoNewestCompaction(this.#runs.recorder));
   }
 
   /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
@@ -296,6 +308,10 @@ export class Agent {
     this.#runs.assertIdle("reset()");
     this.#session.reset();
     this.#steering.take();
+  }
+
+  #record(entry: NewEntry): Promise<JournalEntry> {
+    return this.#session.whenRead(() => record(this.#runs.recorder, entry));
   }
 
   /**

@@ -2,9 +2,11 @@ import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { Approver } from "../core/agent/gate.ts";
 import type { Journal } from "../core/agent/journal.ts";
+import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Budget } from "../core/model/ledger.ts";
 import type { Effort, Model } from "../core/model/model.ts";
+import { atPace } from "../core/model/wrap-model.ts";
 import { isOffered } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import type { Elicit } from "../extensions/mcp/connection.ts";
@@ -54,6 +56,8 @@ export interface ComposeOptions {
    * Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not.
    */
   readonly acceptServer?: ModelChoiceOptions["accept"];
+  /** Asked after each part of an answer; the next one is read when the promise is settled. */
+  readonly pace?: (() => Promise<void> | undefined) | undefined;
   /** Tools beside the built-in ones. */
   readonly tools?: readonly Tool[];
   /** What files and commands go through instead of the system. */
@@ -175,7 +179,16 @@ async function composeConfined(
   const undo = { settings, roots: workspace, journal };
   const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
   const prompt = promptOf(config, { instructions, cwd, sandbox });
-  const fixed = { permission, cwd, journal, systemPrompt: prompt, ...memory.agentOptions };
+  const { pace } = options;
+  const wrapModel = pace && ((asked: Model): Model => atPace(asked, pace));
+  const fixed = {
+    permission,
+    cwd,
+    journal,
+    systemPrompt: prompt,
+    ...memory.agentOptions,
+    ...defined({ wrapModel }),
+  };
   const agentOptions = agentOptionsOf(config, confined, { ...fixed, checkpoints, sessionHooks: hooks });
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> => {
     const own = choice.model === model ? tools : offered(choice.model);
@@ -239,7 +252,8 @@ async function agentWithServers(
     model: mcp.modelFor(model),
     ...(effort === undefined ? {} : { effort }),
   });
-  mcp.attach(agent.tools, options.journal === undefined ? new Set() : usedTools(options.journal));
+  const { journal } = options;
+  await mcp.attach(agent.tools, async () => (journal === undefined ? new Set() : usedTools(journal)));
   return agent;
 }
 
@@ -288,9 +302,9 @@ function aroundCalls(
 }
 
 /** Tools of servers that the conversation so far has used: they are offered again. */
-function usedTools(journal: Journal): ReadonlySet<string> {
+async function usedTools(journal: Journal): Promise<ReadonlySet<string>> {
   const used = new Set<string>();
-  for (const entry of journal.entries())
+  for await (const entry of journal.entries())
     if (entry.type === "tool_intent" && entry.name.startsWith(MCP_PREFIX)) used.add(entry.name);
   return used;
 }

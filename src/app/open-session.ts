@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { JournalEntry } from "../core/agent/entry.ts";
-import type { Journal } from "../core/agent/journal.ts";
+import type { LocalJournal } from "../core/agent/journal.ts";
 import type { JsonlJournal } from "../session/jsonl-journal.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 import { sessionError } from "../session/session-error.ts";
@@ -32,7 +32,7 @@ export interface SessionChoice {
 
 /** A session at work. */
 export interface OpenSession {
-  readonly journal: Journal;
+  readonly journal: LocalJournal;
   /** Goes back to before a message of the user. Throws `invalid_argument` for what is none. */
   readonly rewindTo: (entryId: string) => Promise<void>;
   /** The newest entry of a type that the session was opened with. */

@@ -1,6 +1,7 @@
-import { abortError, linkController, orAborted } from "../core/base/abort.ts";
-import { startTimer } from "../core/base/clock.ts";
-import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
+import { abortError } from "../core/base/abort.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { errorMessage } from "../core/base/errors.ts";
+import { inTime } from "../core/base/in-time.ts";
 
 /**
  * The port to a model that turns texts into vectors, for search by meaning beside search by words. Whatever it throws costs the
@@ -21,6 +22,7 @@ export interface EmbedOptions {
   readonly embedder: Embedder | undefined;
   /** Milliseconds the embedder may take. */
   readonly embedTimeoutMs: number;
+  readonly clock: Clock;
   readonly onNotice: (message: string) => void;
 }
 
@@ -30,18 +32,14 @@ export interface EmbedOptions {
  */
 export async function vectorsOf(
   texts: readonly string[],
-  { embedder, embedTimeoutMs, onNotice }: EmbedOptions,
+  { embedder, embedTimeoutMs: ms, clock, onNotice }: EmbedOptions,
   signal: AbortSignal | undefined,
 ): Promise<readonly Float32Array[]> {
   if (isAborted(signal)) throw abortError(signal);
   if (embedder === undefined || texts.length === 0) return [];
-  const { controller, unlink } = linkController(signal);
-  const timer = startTimer(embedTimeoutMs, () => controller.abort(tooSlow(embedTimeoutMs)));
   try {
-    const vectors: unknown = await orAborted(
-      Promise.resolve(embedder.embed(texts, { signal: controller.signal })),
-      controller.signal,
-    );
+    const ask = (either: AbortSignal): Promise<unknown> => embedder.embed(texts, { signal: either });
+    const vectors = await inTime(ask, { ms, clock, signal });
     if (!Array.isArray(vectors) || vectors.length !== texts.length)
       throw new TypeError(`not one vector for each of ${texts.length} texts`);
     return vectors.map((vector: ArrayLike<number>) => unit(vector));
@@ -49,9 +47,6 @@ export async function vectorsOf(
     if (isAborted(signal)) throw abortError(signal);
     onNotice(`The embedder ${embedder.model} failed, words have to do: ${errorMessage(error)}`);
     return [];
-  } finally {
-    clearTimeout(timer);
-    unlink();
   }
 }
 
@@ -65,10 +60,6 @@ export function similarity(a: Float32Array, b: Float32Array): number {
 
 function isAborted(signal: AbortSignal | undefined): signal is AbortSignal {
   return signal?.aborted === true;
-}
-
-function tooSlow(timeoutMs: number): NanoAgentError {
-  return new NanoAgentError("timeout", `no answer within ${timeoutMs} ms`);
 }
 
 function unit(vector: ArrayLike<number>): Float32Array {

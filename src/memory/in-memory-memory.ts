@@ -1,5 +1,5 @@
 import type { MemoryEditEntry } from "../core/agent/entry.ts";
-import type { Journal } from "../core/agent/journal.ts";
+import type { LocalJournal } from "../core/agent/journal.ts";
 import { MemoryJournal } from "../core/agent/memory-journal.ts";
 import { type Recorder, record } from "../core/agent/run-context.ts";
 import { SessionState } from "../core/agent/session-state.ts";
@@ -44,7 +44,7 @@ export class InMemoryMemory {
   readonly #host: MemoryHost;
 
   /** `journal`: where everything is recorded, and what the memory begins with. Default: in memory, and nothing. */
-  constructor({ journal, host }: { readonly journal?: Journal; readonly host?: MemoryHost } = {}) {
+  constructor({ journal, host }: { readonly journal?: LocalJournal; readonly host?: MemoryHost } = {}) {
     this.#host = host ?? standingAlone(journal ?? new MemoryJournal());
   }
 
@@ -199,7 +199,7 @@ export class InMemoryMemory {
   }
 }
 
-function standingAlone(journal: Journal): MemoryHost {
+function standingAlone(journal: LocalJournal): MemoryHost {
   const state = new SessionState();
   for (const entry of journal.entries()) state.apply(entry);
   return { recorder: () => ({ journal, state }), beforeChange: async () => undefined };

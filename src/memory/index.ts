@@ -1,6 +1,7 @@
 /// <reference types="node" preserve="true" />
 
 export type { CompactionReason } from "../core/agent/entry.ts";
+export type { LocalJournal } from "../core/agent/journal.ts";
 export type { ConversationMemory } from "../core/agent/run-context.ts";
 export type {
   Compaction,

@@ -2,9 +2,8 @@ import type { NewEntry } from "../core/agent/entry.ts";
 import type { RunBeginning } from "../core/agent/plugin.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext, RunPlugin } from "../core/agent/run-context.ts";
-import { linkController, orAborted } from "../core/base/abort.ts";
-import { startTimer } from "../core/base/clock.ts";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
+import { inTime } from "../core/base/in-time.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { LONG_TERM_MEMORY, type Message, messageText, userMessage } from "../core/message/message.ts";
 import type { Tool } from "../core/tool/tool.ts";
@@ -84,22 +83,14 @@ export class LongTermPlugin implements RunPlugin {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T | undefined> {
     if (run.signal.aborted) return undefined;
-    const { controller, unlink } = linkController(run.signal);
-    const tooSlow = new NanoAgentError("timeout", `no answer within ${this.#timeoutMs} ms`);
-    const timer = startTimer(this.#timeoutMs, () => controller.abort(tooSlow));
     try {
-      // What throws at once is a rejection too.
-      const working = Promise.resolve().then(() => work(controller.signal));
-      return await orAborted(working, controller.signal);
+      return await inTime(work, { ms: this.#timeoutMs, clock: run.clock, signal: run.signal });
     } catch (error) {
       if (!run.signal.aborted) {
         const message = `The long-term memory could not be ${doing}, the run goes on without: ${errorMessage(error)}`;
         run.emit({ type: "warning", message });
       }
       return undefined;
-    } finally {
-      clearTimeout(timer);
-      unlink();
     }
   }
 

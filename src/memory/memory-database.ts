@@ -71,6 +71,14 @@ export function openDatabase(path: string): OpenDatabase {
   }
 }
 
+/** A database that lives as long as the program. */
+export function databaseInMemory(): DatabaseSync {
+  const { DatabaseSync: Database } = loadSqlite();
+  const database = new Database(":memory:");
+  database.exec(SCHEMA);
+  return database;
+}
+
 const MAX_CHECKED_BYTES = 1024 * 1024;
 
 function checkWhole(database: DatabaseSync): void {
@@ -115,7 +123,7 @@ function loadSqlite(): typeof import("node:sqlite") {
   if (sqlite !== undefined) return sqlite;
   throw new NanoAgentError(
     "memory",
-    `This runtime (${process.version}) has no node:sqlite: use Node 22.19 or newer, or InMemoryLongTermMemory.`,
+    `This runtime (${process.version}) has no node:sqlite: use Node 22.19 or newer, or SimpleLongTermMemory.`,
   );
 }
 

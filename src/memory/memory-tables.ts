@@ -1,26 +1,37 @@
 import type { DatabaseSync } from "node:sqlite";
-import { inTransaction } from "../core/base/sqlite.ts";
+import { inTransaction, isBusyDatabase } from "../core/base/sqlite.ts";
 import { utf8Length } from "../core/base/text.ts";
 import { similarity } from "./embedder.ts";
-import type { Candidate } from "./ranking.ts";
+import type { Recollection, RecordContext, RecordOutcome } from "./long-term-memory.ts";
+import { type Candidate, rank } from "./ranking.ts";
+import type { KeptText, Search } from "./record-text.ts";
+import type { StoreSettings } from "./store-options.ts";
 import type { QueryTerms } from "./term-reader.ts";
 
-/** A record as it goes into the tables. */
-export interface NewRecord {
-  readonly key: string;
-  readonly text: string;
+/** Keeps texts, and drops the records unused for the longest time where there are too many. */
+export function keepTexts(
+  database: DatabaseSync,
+  texts: readonly KeptText[],
+  { context, settings }: { readonly context: RecordContext; readonly settings: StoreSettings },
+): RecordOutcome {
+  const time = settings.clock.now();
+  let added = 0;
+  for (const text of texts) if (addRecord(database, text, { ...context, time, settings })) added++;
+  shrink(database, settings);
+  return { added, known: texts.length - added };
+}
+
+interface RecordFacts extends RecordContext {
   readonly time: number;
-  readonly words: readonly string[];
-  readonly parts: readonly string[];
-  readonly origin: string | null;
-  readonly session: string | null;
-  readonly vector?: Float32Array;
-  readonly model?: string;
+  readonly settings: StoreSettings;
 }
 
 /** Adds a record; one with its key becomes as new instead. False when there was one. */
-export function addRecord(database: DatabaseSync, record: NewRecord): boolean {
-  const { key, text, time, words, parts, origin, session, vector, model } = record;
+function addRecord(
+  database: DatabaseSync,
+  { key, text, vector }: KeptText,
+  { time, settings, origin, sessionId }: RecordFacts,
+): boolean {
   const known = database
     .prepare("UPDATE memories SET time = max(time, ?), last_used = max(last_used, ?) WHERE key = ?")
     .run(time, time, key);
@@ -29,14 +40,16 @@ export function addRecord(database: DatabaseSync, record: NewRecord): boolean {
     .prepare(
       "INSERT INTO memories (key, text, bytes, time, last_used, origin, session) VALUES (?, ?, ?, ?, ?, ?, ?)",
     )
-    .run(key, text, utf8Length(text), time, time, origin, session);
+    .run(key, text, utf8Length(text), time, time, origin ?? null, sessionId ?? null);
+  const { words, parts } = settings.terms.index(text);
   database
     .prepare("INSERT INTO terms (rowid, words, parts) VALUES (?, ?, ?)")
     .run(id, words.join(" "), parts.join(" "));
-  if (vector !== undefined && model !== undefined)
+  const { embedder } = settings;
+  if (vector !== undefined && embedder !== undefined)
     database
       .prepare("INSERT INTO vectors (id, model, vector) VALUES (?, ?, ?)")
-      .run(id, model, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
+      .run(id, embedder.model, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
   return true;
 }
 
@@ -49,11 +62,13 @@ export function removeRecord(database: DatabaseSync, id: number): number {
   return 1;
 }
 
+/** Number of records. */
+export function countRecords(database: DatabaseSync): number {
+  return Number(database.prepare("SELECT count(*) AS n FROM memories").get()?.["n"]);
+}
+
 /** Drops the records unused for the longest time until the limits hold. */
-export function shrink(
-  database: DatabaseSync,
-  { maxRecords, maxBytes }: { readonly maxRecords: number; readonly maxBytes: number },
-): void {
+function shrink(database: DatabaseSync, { maxRecords, maxBytes }: StoreSettings): void {
   const total = database.prepare("SELECT count(*) AS n, total(bytes) AS bytes FROM memories").get();
   let records = Number(total?.["n"]);
   let bytes = Number(total?.["bytes"]);
@@ -67,8 +82,37 @@ export function shrink(
   }
 }
 
+/** The records that fit best, the best first; from then on they count as used. */
+export function retrieveRecords(
+  database: DatabaseSync,
+  { query, limit, vector }: Search,
+  { clock, embedder, terms, recencyHalfLifeMs: halfLifeMs, recencyWeight }: StoreSettings,
+): readonly Recollection[] {
+  const now = clock.now();
+  const found = candidatesFor(database, { ...terms.query(query), limit, vector, model: embedder?.model });
+  const best = rank(found.values(), { now, limit, halfLifeMs, recencyWeight });
+  const ids = best.map(({ id }) => id);
+  // Only keeps what is used from being dropped: not worth waiting for another writer.
+  if (ids.length > 0) unlessBusy(() => touch(database, ids, now));
+  const select = database.prepare("SELECT text FROM memories WHERE id = ?");
+  return best.map(({ id, score }) => ({
+    id: String(id),
+    text: String(select.get(id)?.["text"] ?? ""),
+    time: found.get(id)?.time ?? now,
+    score,
+  }));
+}
+
+function unlessBusy(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!isBusyDatabase(error)) throw error;
+  }
+}
+
 /** Marks records as used. Not waited for until it is on the disk: nothing is lost with it but an order. */
-export function touch(database: DatabaseSync, ids: readonly number[], time: number): void {
+function touch(database: DatabaseSync, ids: readonly number[], time: number): void {
   database.exec("PRAGMA synchronous = NORMAL");
   try {
     inTransaction(database, () => {
@@ -80,17 +124,11 @@ export function touch(database: DatabaseSync, ids: readonly number[], time: numb
   }
 }
 
-/** A query. */
-export interface Search extends QueryTerms {
-  readonly vector: Float32Array | undefined;
-  /** Of the vector. */
-  readonly model: string | undefined;
-  readonly limit: number;
-}
-
 /** The records that may fit, by id: the best by their words, and every one whose vector can be compared. */
-export function candidatesFor(database: DatabaseSync, search: Search): ReadonlyMap<number, Candidate> {
-  const { terms, loose, vector, model, limit } = search;
+function candidatesFor(
+  database: DatabaseSync,
+  { terms, loose, vector, limit, model }: CandidateSearch,
+): ReadonlyMap<number, Candidate> {
   const most = Math.max(MIN_CANDIDATES, limit * 4);
   const found = matches(database, terms, most);
   if (found.size === 0) for (const [id, each] of matches(database, loose, most)) found.set(id, each);
@@ -106,6 +144,11 @@ export function candidatesFor(database: DatabaseSync, search: Search): ReadonlyM
     found.set(Number(id), { id: Number(id), time: Number(time), ...found.get(Number(id)), similarity: near });
   }
   return found;
+}
+
+interface CandidateSearch extends QueryTerms, Pick<Search, "limit" | "vector"> {
+  /** Of the vector. */
+  readonly model: string | undefined;
 }
 
 const MIN_CANDIDATES = 100;

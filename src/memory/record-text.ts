@@ -46,16 +46,23 @@ export async function textsToKeep(
   return texts.map((text, at) => ({ ...text, vector: vectors[at] }));
 }
 
-/** What is searched for, and how many records of it. Throws `invalid_argument` for what is no query; rejects when aborted. */
+/** What is searched for, and how many records of it. */
+export interface Search {
+  readonly query: string;
+  readonly limit: number;
+  readonly vector: Float32Array | undefined;
+}
+
+/** What a query stands for. Throws `invalid_argument` for what is no query; rejects when aborted. */
 export async function searchFor(
   query: string,
   { limit, signal }: RetrieveOptions,
   settings: StoreSettings,
-): Promise<{ readonly limit: number; readonly vector: Float32Array | undefined }> {
+): Promise<Search> {
   assertQuery(query);
   const wanted = wantedRecords(limit);
   const [vector] = await vectorsOf(query.trim() === "" ? [] : [query], settings, signal);
-  return { limit: wanted, vector };
+  return { query, limit: wanted, vector };
 }
 
 /** Throws `invalid_argument` for what is no text. */

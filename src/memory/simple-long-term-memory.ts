@@ -10,7 +10,7 @@ import type {
 } from "./long-term-memory.ts";
 import { assertQuery, recordTexts } from "./record-text.ts";
 import { type StoreSettings, storeSettings, wantedRecords } from "./store-options.ts";
-import { TermReader, telling } from "./term-reader.ts";
+import { telling } from "./term-reader.ts";
 
 /** How a {@link SimpleLongTermMemory} is made. */
 export interface SimpleLongTermMemoryOptions {
@@ -25,7 +25,6 @@ export interface SimpleLongTermMemoryOptions {
  */
 export class SimpleLongTermMemory implements LongTermMemory {
   readonly #settings: StoreSettings;
-  readonly #terms = new TermReader();
   /** By the key of their text, oldest first. */
   readonly #records = new Map<string, KeywordRecord>();
   readonly #byKeyword = new Map<string, Set<KeywordRecord>>();
@@ -65,7 +64,7 @@ export class SimpleLongTermMemory implements LongTermMemory {
     if (signal?.aborted === true) throw abortError(signal);
     assertQuery(query);
     const wanted = wantedRecords(limit);
-    const { terms, loose } = this.#terms.query(query);
+    const { terms, loose } = this.#settings.terms.query(query);
     const strict = this.#sharing(terms);
     const shared = strict.size > 0 ? strict : this.#sharing(loose);
     return [...shared]
@@ -83,7 +82,7 @@ export class SimpleLongTermMemory implements LongTermMemory {
   }
 
   #file(text: string, key: string): void {
-    const { words, parts } = this.#terms.index(text);
+    const { words, parts } = this.#settings.terms.index(text);
     const keywords = new Set(telling([...words, ...parts]));
     const filed = { id: ++this.#lastId, text, time: this.#settings.clock.now(), keywords };
     this.#records.set(key, filed);

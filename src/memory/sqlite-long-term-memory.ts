@@ -12,8 +12,7 @@ import type {
   RetrieveOptions,
 } from "./long-term-memory.ts";
 import { fileAt, isDamage, type OpenDatabase, openDatabase, setAside } from "./memory-database.ts";
-import { addRecord, candidatesFor, removeRecord, shrink, touch } from "./memory-tables.ts";
-import { rank } from "./ranking.ts";
+import { countRecords, keepTexts, removeRecord, retrieveRecords } from "./memory-tables.ts";
 import { searchFor, textsToKeep } from "./record-text.ts";
 import {
   assertMilliseconds,
@@ -22,7 +21,6 @@ import {
   storeSettings,
   wantedRecords,
 } from "./store-options.ts";
-import { TermReader } from "./term-reader.ts";
 
 /** How a {@link SqliteLongTermMemory} is made. */
 export interface SqliteLongTermMemoryOptions extends LongTermStoreOptions {
@@ -52,7 +50,6 @@ export class SqliteLongTermMemory implements LongTermMemory {
   readonly #path: string;
   readonly #busyTimeoutMs: number;
   readonly #settings: StoreSettings;
-  readonly #terms = new TermReader();
   #open: OpenDatabase | undefined;
 
   /** Touches no file. Throws `invalid_argument` for a path or limit that is none. */
@@ -71,48 +68,14 @@ export class SqliteLongTermMemory implements LongTermMemory {
   async record(what: Recordable, context: RecordContext = {}): Promise<RecordOutcome> {
     const texts = await textsToKeep(what, this.#settings, context.signal);
     if (texts.length === 0) return { added: 0, known: 0 };
-    const { clock, embedder, maxRecords, maxBytes } = this.#settings;
-    const time = clock.now();
-    return this.#write(context.signal, (database) => {
-      let added = 0;
-      for (const { text, key, vector } of texts) {
-        const { words, parts } = this.#terms.index(text);
-        const isNew = addRecord(database, {
-          key,
-          text,
-          time,
-          words,
-          parts,
-          origin: context.origin ?? null,
-          session: context.sessionId ?? null,
-          ...(vector === undefined || embedder === undefined ? {} : { vector, model: embedder.model }),
-        });
-        if (isNew) added++;
-      }
-      shrink(database, { maxRecords, maxBytes });
-      return { added, known: texts.length - added };
-    });
+    return this.#write(context.signal, (database) =>
+      keepTexts(database, texts, { context, settings: this.#settings }),
+    );
   }
 
   async retrieve(query: string, options: RetrieveOptions = {}): Promise<readonly Recollection[]> {
-    const { limit, vector } = await searchFor(query, options, this.#settings);
-    const { clock, embedder, recencyHalfLifeMs: halfLifeMs, recencyWeight } = this.#settings;
-    const now = clock.now();
-    const search = { ...this.#terms.query(query), vector, model: embedder?.model, limit };
-    return this.#work(options.signal, (database) => {
-      const found = candidatesFor(database, search);
-      const best = rank(found.values(), { now, limit, halfLifeMs, recencyWeight });
-      const ids = best.map(({ id }) => id);
-      // Only keeps what is used from being dropped: not worth waiting for another writer.
-      if (ids.length > 0) unlessBusy(() => touch(database, ids, now));
-      const select = database.prepare("SELECT text FROM memories WHERE id = ?");
-      return best.map(({ id, score }) => ({
-        id: String(id),
-        text: String(select.get(id)?.["text"] ?? ""),
-        time: found.get(id)?.time ?? now,
-        score,
-      }));
-    });
+    const search = await searchFor(query, options, this.#settings);
+    return this.#work(options.signal, (database) => retrieveRecords(database, search, this.#settings));
   }
 
   /** The newest records, newest first. Default: 50 of them. */
@@ -143,9 +106,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
 
   /** Number of records. */
   async count(): Promise<number> {
-    return this.#work(undefined, (database) =>
-      Number(database.prepare("SELECT count(*) AS n FROM memories").get()?.["n"]),
-    );
+    return this.#work(undefined, countRecords);
   }
 
   /** Closes the file; the next call opens it again. */
@@ -209,14 +170,6 @@ export class SqliteLongTermMemory implements LongTermMemory {
       cause: error,
       retryable: isBusyDatabase(error),
     });
-  }
-}
-
-function unlessBusy(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if (!isBusyDatabase(error)) throw error;
   }
 }
 

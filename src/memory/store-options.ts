@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Embedder } from "./embedder.ts";
+import { TermReader } from "./term-reader.ts";
 
 /** What every long-term store of this package can be told. */
 export interface LongTermStoreOptions {
@@ -26,6 +27,7 @@ export interface LongTermStoreOptions {
 /** The options with their defaults. */
 export interface StoreSettings extends Required<Omit<LongTermStoreOptions, "embedder">> {
   readonly embedder: Embedder | undefined;
+  readonly terms: TermReader;
 }
 
 /** Fills in the defaults. Throws `invalid_argument` for a limit that is none. */
@@ -40,6 +42,7 @@ export function storeSettings(options: LongTermStoreOptions): StoreSettings {
     embedTimeoutMs: options.embedTimeoutMs ?? 3_000,
     clock: options.clock ?? systemClock,
     onNotice: options.onNotice ?? (() => undefined),
+    terms: new TermReader(),
   };
   for (const name of ["maxRecords", "maxBytes", "maxRecordChars"] as const)
     assertNumber(name, settings[name], Number.isInteger(settings[name]) && settings[name] >= 1);

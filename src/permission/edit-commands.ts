@@ -1,12 +1,12 @@
 import type { PathSpace } from "./paths/path-space.ts";
 import { secretPattern } from "./secret-files.ts";
-import { type OptionTable, readOptions } from "./shell/option-reader.ts";
+import { type OptionTable, optionTable, readOptions } from "./shell/option-reader.ts";
 import type { ShellWord } from "./shell/shell-command.ts";
 
 /** Commands that do what `write` could: in a mode that accepts edits they run on literal paths inside the workspace. */
 const EDITS: ReadonlyMap<string, OptionTable> = new Map([
-  ["mkdir", { short: "pv", long: "parents verbose" }],
-  ["cp", { short: "pvfn", long: "preserve verbose force no-clobber" }],
+  ["mkdir", optionTable("-pv parents verbose")],
+  ["cp", optionTable("-pvfn preserve verbose force no-clobber")],
 ]);
 
 /** The name of the rule that covers a command by the mode that accepts edits, if it makes folders or copies one file inside the workspace. */

@@ -80,3 +80,8 @@ function skipStars(pattern: string, reached: Uint8Array): void {
   for (let place = 0; place < pattern.length; place++)
     if (reached[place] === 1 && pattern[place] === "*") reached[place + 1] = 1;
 }
+
+/** The words of a text, which blanks or ends of lines part. */
+export function wordSet(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
+}

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { machineryOf } from "./machinery-words.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { isReadOnlyProgram } from "./read-only.ts";
-import { type OptionTable, readOptions } from "./shell/option-reader.ts";
+import { type OptionTable, optionTable, readOptions } from "./shell/option-reader.ts";
 import { literalWord, type ShellWord } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import { shown } from "./verdict.ts";
@@ -24,56 +24,36 @@ export function openPlace(unit: ShellUnit, space: PathSpace): string | undefined
     : `a file is called ${shown(name)}, which ${unit.name} would take for an option where a glob finds it`;
 }
 
-/** Sub-commands of git that name another repository: their options, and which operand it is. */
-const NAMING: ReadonlyMap<string, OptionTable & { readonly at: number }> = new Map([
-  [
-    "push",
-    {
-      at: 0,
-      short: "46nqvfdu",
-      valued: "o",
-      long: "repo= push-option= receive-pack= exec= recurse-submodules=",
-    },
-  ],
+/** Sub-commands of git that name another repository, with their options. It is the first operand, of `remote` the third. */
+const NAMING: ReadonlyMap<string, OptionTable> = new Map([
+  ["push", optionTable("-46nqvfdu -o= repo= push-option= receive-pack= exec= recurse-submodules=")],
   [
     "fetch",
-    {
-      at: 0,
-      short: "46aqvfkptnjm",
-      long: "depth= deepen= shallow-since= refmap= jobs= filter= negotiation-tip=",
-    },
+    optionTable("-46aqvfkptnjm depth= deepen= shallow-since= refmap= jobs= filter= negotiation-tip="),
   ],
   [
     "pull",
-    {
-      at: 0,
-      short: "46aqvfkptnr",
-      valued: "sX",
-      long: "depth= rebase rebase= strategy= strategy-option= jobs= filter= cleanup=",
-    },
+    optionTable("-46aqvfkptnr -sX= depth= rebase rebase= strategy= strategy-option= jobs= filter= cleanup="),
   ],
   [
     "clone",
-    {
-      at: 0,
-      short: "46lnqvs",
-      valued: "bojuc",
-      long: "branch= depth= origin= reference= reference-if-able= config= filter= jobs= shallow-since= shallow-exclude= bundle-uri=",
-    },
+    optionTable(`
+      -46lnqvs -bojuc= branch= depth= origin= reference= reference-if-able= config= filter= jobs=
+      shallow-since= shallow-exclude= bundle-uri=`),
   ],
-  ["ls-remote", { at: 0, short: "46hqt", valued: "o", long: "sort= server-option=" }],
-  ["remote", { at: 2, valued: "tm" }],
+  ["ls-remote", optionTable("-46hqt -o= sort= server-option=")],
+  ["remote", optionTable("-tm=")],
 ]);
 
 /** The repository that a command of git names. */
 function otherRepository({ name, words }: ShellUnit): ShellWord | undefined {
   const from = name === "git" ? words.findIndex(({ text }) => NAMING.has(text)) : -1;
-  const table = NAMING.get(words[from]?.text ?? "");
+  const sub = words[from]?.text ?? "";
+  const table = NAMING.get(sub);
   if (table === undefined) return undefined;
-  const { options, operands } = readOptions(words, table, { from: from + 1 });
-  return (
-    words[operands[table.at] ?? words.length] ?? options.find((option) => option.name === "--repo")?.value
-  );
+  const { options, operands } = readOptions(words, table, from + 1);
+  const named = words[operands[sub === "remote" ? 2 : 0] ?? words.length];
+  return named ?? options.find((option) => option.name === "--repo")?.value;
 }
 
 /** Whether git could take a word for the path of a repository, whose hooks no setting of ours would reach. */

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { editRule } from "./edit-commands.ts";
+import { wordSet } from "./match-text.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { repositoryFrom } from "./paths/repository.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
@@ -114,27 +115,19 @@ function isNamed({ name }: ReadOnlyCommand, words: readonly ShellWord[]): boolea
 }
 
 function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: ReadOnlyContext): boolean {
-  const from = command.name.split(" ").length;
+  const { name, traits } = command;
+  const from = name.split(" ").length;
   // These take whatever is no option of theirs for a text.
-  if (command.operands === "texts" && command.short === undefined && command.words === undefined)
+  if (command.operands === "texts" && command.short === "" && !traits.has("words"))
     return areTexts(command, words.slice(from), context);
-  const {
-    options,
-    operands: places,
-    unknown,
-    open,
-    shifts,
-  } = readOptions(words, command, {
-    from,
-    ordered: command.ordered === true,
-  });
+  const { options, operands: places, unknown, open, shifts } = readOptions(words, command, from);
   const operands = places.flatMap((index) => words[index] ?? []);
   if (unknown.length > 0 || !options.every((option) => isHarmlessOption(command, option, context)))
     return false;
-  const sharp = command.name.startsWith("git ") ? true : command.sharp;
   const mayBecome = open.flatMap((index) => words[index] ?? []);
-  if (sharp !== undefined && mayBecomeOption(mayBecome, { ...context, sharp })) return false;
-  const isPattern = !shifts && !options.some(({ name }) => PATTERN_OPTIONS.has(name));
+  const isSharp = name.startsWith("git ") || traits.has("sharp");
+  if ((isSharp || traits.has("reads")) && mayBecomeOption(mayBecome, { ...context, isSharp })) return false;
+  const isPattern = !shifts && !options.some((option) => PATTERN_OPTIONS.has(option.name));
   return areHarmless(command, operands, { ...context, isPattern });
 }
 
@@ -163,7 +156,7 @@ function areHarmless(
         operands.slice(0, first).every((word) => isHarmlessText(word, context)) &&
         operands.slice(first).every((word) => staysInside(word, context))
       );
-    case "paths":
+    default:
       return hasFew(command, operands) && operands.every((word) => staysInside(word, context));
   }
 }
@@ -173,18 +166,17 @@ function areTexts(
   operands: readonly ShellWord[],
   context: ReadOnlyContext,
 ): boolean {
-  const { begins = "" } = command;
+  const begin = command.traits.has("date") ? "+" : "";
   return (
     hasFew(command, operands) &&
-    operands.every((word) => word.text.startsWith(begins) && isHarmlessText(word, context))
+    operands.every((word) => word.text.startsWith(begin) && isHarmlessText(word, context))
   );
 }
 
 /** Where the number of operands decides what is done, each must be one word. */
-function hasFew({ max }: ReadOnlyCommand, operands: readonly ShellWord[]): boolean {
-  return (
-    max === undefined || (operands.length <= max && operands.every(({ glob, splits }) => !glob && !splits))
-  );
+function hasFew({ traits }: ReadOnlyCommand, operands: readonly ShellWord[]): boolean {
+  if (!traits.has("single")) return true;
+  return operands.length <= 1 && operands.every(({ glob, splits }) => !glob && !splits);
 }
 
 /** Options of a search that bring the pattern, or need none. */
@@ -212,10 +204,10 @@ const REFERENCES = /^git (?:branch|tag|for-each-ref)/;
  */
 function mayBecomeOption(
   operands: readonly ShellWord[],
-  { variables, sharp }: ReadOnlyContext & { readonly sharp: true | "reads" },
+  { variables, isSharp }: ReadOnlyContext & { readonly isSharp: boolean },
 ): boolean {
   const isOpen = ({ glob, text }: ShellWord): boolean =>
-    glob && /^[*?[+@!]/.test(text) && (sharp === true || text.includes("/"));
+    glob && /^[*?[+@!]/.test(text) && (isSharp || text.includes("/"));
   const becomesOpen = ({ names, text }: ShellWord): boolean =>
     text.startsWith("$") &&
     names.some(
@@ -280,7 +272,7 @@ function coversScripts(
     unknown.length === 0 &&
     scripts.length > 0 &&
     worstEffect(program, scripts) === "none" &&
-    !mayBecomeOption(open, { ...context, sharp: true }) &&
+    !mayBecomeOption(open, { ...context, isSharp: true }) &&
     files.every((word) => !word.text.startsWith("-") && staysInside(word, context))
   );
 }
@@ -302,17 +294,4 @@ function secretOfWord({ text, resolved, glob }: ShellWord): string | undefined {
   return secretInWord(text, glob) ?? (resolved === text ? undefined : secretInWord(resolved, glob));
 }
 
-const NAMES_ONLY = new Set([
-  "echo",
-  "printf",
-  "ls",
-  "stat",
-  "test",
-  "[",
-  "basename",
-  "dirname",
-  "which",
-  "type",
-  "cd",
-  "mkdir",
-]);
+const NAMES_ONLY = wordSet("echo printf ls stat test [ basename dirname which type cd mkdir");

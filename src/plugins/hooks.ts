@@ -1,10 +1,11 @@
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { Answer, CallVerdict, Change, MadeCall, RunBeginning } from "../core/agent/plugin.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import type { RunContext, RunPlugin } from "../core/agent/run-context.ts";
+import { type RunContext, type RunPlugin, recorded } from "../core/agent/run-context.ts";
 import { orAborted } from "../core/base/abort.ts";
-import { startTimer } from "../core/base/clock.ts";
+import type { Clock } from "../core/base/clock.ts";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
+import { inTime } from "../core/base/in-time.ts";
 import { runMessages } from "../core/message/input-messages.ts";
 import type { ModelRequest } from "../core/model/model.ts";
 import type { ToolResult } from "../core/tool/tool.ts";
@@ -20,6 +21,7 @@ export interface HooksContext {
   /** Those of the agent itself. */
   readonly own: HookRegistry;
   readonly signal: AbortSignal;
+  readonly clock: Clock;
   readonly warn: (message: string) => void;
   /** Keeps a failure that cannot be thrown where it happened. */
   readonly fail: (error: NanoAgentError) => void;
@@ -54,8 +56,8 @@ export class Hooks implements RunPlugin {
     return this.#has("post_reasoning") ? this.post("reasoning", { request }, answer) : undefined;
   }
 
-  beforeCall(_run: RunContext, call: MadeCall): Change<CallVerdict> {
-    return this.#has("pre_acting") ? this.#judge(call) : undefined;
+  beforeCall(run: RunContext, call: MadeCall): Change<CallVerdict> {
+    return this.#has("pre_acting") ? this.#judge(run, call) : undefined;
   }
 
   afterCall(_run: RunContext, result: ToolResult, call: MadeCall): Change<ToolResult> {
@@ -103,7 +105,8 @@ export class Hooks implements RunPlugin {
     return current;
   }
 
-  async #judge(call: MadeCall): Promise<CallVerdict> {
+  async #judge(run: RunContext, call: MadeCall): Promise<CallVerdict> {
+    await recorded(run);
     const { input, refuse } = await this.pre("acting", call);
     return refuse === undefined ? { input } : { refuse, rule: "pre_acting" };
   }
@@ -127,12 +130,12 @@ export class Hooks implements RunPlugin {
 
   /** What a hook returned, `undefined` when nothing is to be replaced. */
   async #call(point: HookPoint, registered: RegisteredHook, args: readonly unknown[]): Promise<unknown> {
-    const { signal, warn } = this.#context;
+    const { clock, signal, warn } = this.#context;
     const { name, observer, timeoutMs } = registered;
     try {
-      const work = this.#invoke(registered, args);
-      if (!observer) return fitting(point, await orAborted(work, signal), args[0]);
-      await orAborted(inTime(work, timeoutMs), signal);
+      const work = (): Promise<unknown> => this.#invoke(registered, args);
+      if (!observer) return fitting(point, await orAborted(work(), signal), args[0]);
+      await inTime(work, { ms: timeoutMs, clock, signal });
     } catch (error) {
       if (signal.aborted || !observer) throw signal.aborted ? error : failureOf(point, name, error);
       warn(`The hook "${name}" of ${point} failed: ${errorMessage(error)}`);
@@ -175,10 +178,4 @@ function failureOf(point: HookPoint, name: string, error: unknown): NanoAgentErr
   return new NanoAgentError("internal", `The hook "${name}" of ${point} failed: ${errorMessage(error)}`, {
     cause: error,
   });
-}
-
-function inTime(work: Promise<unknown>, timeoutMs: number): Promise<unknown> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = startTimer(timeoutMs, () => reject(new Error(`it took longer than ${timeoutMs} ms`)));
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }

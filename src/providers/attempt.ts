@@ -3,44 +3,43 @@ import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { StreamPart } from "../core/model/model.ts";
 import { boundedParts } from "./answer-bound.ts";
 import { Deadlines } from "./deadlines.ts";
-import type { AnswerHead, AnswerSink, Exchange, HttpTimeouts, Transport } from "./http.ts";
+import type { AnswerHead, AnswerSink, Exchange, Transport } from "./http.ts";
+import type { SentRequest } from "./model-call.ts";
+import type { NetworkSettings } from "./network.ts";
 import { excerpt, providerWords, redact } from "./provider-errors.ts";
 import { createSseParser, type SseParser } from "./sse.ts";
 import type { Wire, WireDecoder, WireRequest, WireTarget } from "./wire.ts";
 
-/** What one attempt needs, and who is told how it went. */
+/** What one attempt needs. */
 export interface AttemptOptions {
   readonly wire: Wire;
   readonly target: WireTarget;
   readonly request: WireRequest;
   readonly transport: Transport;
-  readonly timeouts: HttpTimeouts;
-  /** Most characters the parts of one answer may hold; the same for a single event. */
-  readonly maxAnswerChars: number;
+  readonly settings: NetworkSettings;
   readonly clock: Clock;
   readonly onPart: (part: StreamPart) => void;
-  /** The answer is complete. */
-  readonly onDone: () => void;
-  /** There will be no (complete) answer. Exactly one of `onDone` and `onError` is called, unless the attempt was cancelled. */
-  readonly onError: (error: NanoAgentError) => void;
 }
 
 const MAX_ERROR_BODY = 64 * 1024;
 
 /** One request to a model and its answer, from the bytes to the parts. It does not repeat itself. */
-export class Attempt {
+export class Attempt implements SentRequest {
+  readonly done: Promise<void>;
+  readonly #settled: PromiseWithResolvers<void> = Promise.withResolvers<void>();
   readonly #options: AttemptOptions;
   readonly #deadlines: Deadlines;
   readonly #exchange: Exchange;
   #reader: BodyReader | undefined;
-  #settled = false;
+  #isSettled = false;
 
   /** Starts at once. */
   constructor(options: AttemptOptions) {
     this.#options = options;
+    this.done = this.#settled.promise;
     this.#deadlines = new Deadlines({
       clock: options.clock,
-      timeouts: options.timeouts,
+      timeouts: options.settings,
       url: options.request.url,
       onTimeout: (error) => {
         this.#exchange.cancel();
@@ -56,14 +55,12 @@ export class Attempt {
     this.#exchange = options.transport.send(options.request, sink);
   }
 
-  /** Ends the attempt at once and in silence. */
-  cancel(): void {
+  readonly cancel = (): void => {
     if (this.#settle()) this.#exchange.cancel();
-  }
+  };
 
-  /** Holds the answer back (`true`) or lets it flow again. */
-  hold(held: boolean): void {
-    if (this.#settled) return;
+  readonly hold = (held: boolean): void => {
+    if (this.#isSettled) return;
     if (held) {
       this.#deadlines.pause();
       this.#exchange.pause();
@@ -71,10 +68,10 @@ export class Attempt {
       this.#deadlines.resume();
       this.#exchange.resume();
     }
-  }
+  };
 
   #onAnswer(head: AnswerHead): void {
-    if (this.#settled) return;
+    if (this.#isSettled) return;
     this.#deadlines.answered();
     const report: Report = {
       received: (what) => this.#deadlines.received(what),
@@ -89,7 +86,7 @@ export class Attempt {
   }
 
   #guarded(step: (reader: BodyReader) => void): void {
-    if (this.#settled || this.#reader === undefined) return;
+    if (this.#isSettled || this.#reader === undefined) return;
     try {
       step(this.#reader);
     } catch (error) {
@@ -99,7 +96,7 @@ export class Attempt {
 
   /** The connection or the patience ended. What was read may be enough all the same. */
   #broke(error: NanoAgentError): void {
-    if (this.#settled) return;
+    if (this.#isSettled) return;
     if (this.#reader === undefined) this.#fail(error);
     else this.#guarded((reader) => reader.broke(error));
   }
@@ -107,18 +104,18 @@ export class Attempt {
   #done(): void {
     if (!this.#settle()) return;
     this.#exchange.release();
-    this.#options.onDone();
+    this.#settled.resolve();
   }
 
   #fail(error: NanoAgentError): void {
     if (!this.#settle()) return;
     this.#exchange.cancel();
-    this.#options.onError(error);
+    this.#settled.reject(error);
   }
 
   #settle(): boolean {
-    if (this.#settled) return false;
-    this.#settled = true;
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
     this.#deadlines.stop();
     return true;
   }
@@ -160,7 +157,8 @@ class StreamReader implements BodyReader {
   constructor(options: AttemptOptions, report: Report) {
     this.#options = options;
     this.#report = report;
-    const { maxAnswerChars, target, onPart } = options;
+    const { settings, target, onPart } = options;
+    const { maxAnswerChars } = settings;
     const bounded = boundedParts(onPart, { maxAnswerChars, provider: target.provider });
     const decoder = options.wire.createDecoder(bounded, target);
     this.#decoder = decoder;
@@ -172,7 +170,7 @@ class StreamReader implements BodyReader {
         if (decoder.done()) this.#finish();
       },
       // Escapes make an event longer than the text in it.
-      { maxEventLength: 2 * options.maxAnswerChars },
+      { maxEventLength: 2 * maxAnswerChars },
     );
   }
 

@@ -1,4 +1,5 @@
 import { NanoAgentError } from "../core/base/errors.ts";
+import { editDistance } from "../core/base/text.ts";
 import type { WireName } from "../core/message/block.ts";
 
 /** How a provider is reached. */
@@ -100,10 +101,7 @@ export function findPreset(name: string, presets: readonly Preset[] = PRESETS): 
   const found = presets.find((preset) => preset.name === wanted || preset.aliases?.includes(wanted) === true);
   if (found !== undefined) return found;
   const known = presets.map((preset) => preset.name);
-  const nearest = known
-    .map((each) => ({ each, distance: editDistance(wanted, each) }))
-    .sort((left, right) => left.distance - right.distance)
-    .map(({ each }) => each);
+  const nearest = known.toSorted((left, right) => editDistance(wanted, left) - editDistance(wanted, right));
   throw new NanoAgentError(
     "unknown_provider",
     `There is no provider "${name}". Use one of: ${nearest.join(", ")}; or define it under "providers" in the configuration.`,
@@ -132,18 +130,4 @@ function openAiVariables(name: string, wire: WireName): Preset {
 
 function localServer(name: string, baseUrl: string): Preset {
   return { ...keyed(name, "openai_chat", baseUrl), local: true };
-}
-
-/** Number of letters to insert, delete or replace (Levenshtein). */
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j++) {
-      const replace = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }

@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import type { HttpTimeouts } from "./http.ts";
 
@@ -16,7 +17,7 @@ export function networkError(url: string, cause: unknown): NanoAgentError {
   const certificate = code !== undefined && isCertificateCode(code);
   return new NanoAgentError("network", explanation(host, code, cause), {
     cause,
-    details: { host, ...(code === undefined ? {} : { cause: code }) },
+    details: defined({ host, cause: code }),
     retryable: !certificate,
   });
 }
@@ -28,7 +29,7 @@ export function cutError(url: string, cause?: unknown): NanoAgentError {
   return new NanoAgentError(
     "network",
     `The connection to ${host} broke before the answer was complete${code === undefined ? "" : ` (${code})`}.`,
-    { cause, details: { host, ...(code === undefined ? {} : { cause: code }) }, retryable: true },
+    { cause, details: defined({ host, cause: code }), retryable: true },
   );
 }
 
@@ -52,43 +53,28 @@ export function abortedError(signal: AbortSignal | undefined): NanoAgentError {
   return new NanoAgentError("aborted", "The model request was aborted.", { cause: signal?.reason });
 }
 
-/** Where a redirect leads, or the error why it is not followed: credentials stay with the host they were meant for. */
-export function redirectTarget(
-  from: string,
-  status: number,
-  location: string | undefined,
-): URL | NanoAgentError {
+/** Where a redirect leads. Throws where it is not followed: credentials stay with the host they were meant for. */
+export function redirectTarget(from: string, status: number, location: string | undefined): URL {
   const source = new URL(from);
   const target = location === undefined ? null : URL.parse(location, source.href);
-  if (target === null || status === 303) {
-    return refusedRedirect(source, status, location, "that is not an address a request can be sent to again");
-  }
-  const upgraded =
-    source.protocol === "http:" &&
-    target.protocol === "https:" &&
-    isDefaultPort(source) &&
-    isDefaultPort(target);
-  if (target.hostname !== source.hostname || (!upgraded && target.origin !== source.origin)) {
-    return refusedRedirect(source, status, target.origin, "credentials are never sent to another host");
-  }
+  const refused = (to: string | undefined, why: string): NanoAgentError =>
+    new NanoAgentError(
+      "invalid_response",
+      `${source.host} redirects the request (HTTP ${status}) to ${to ?? "nowhere"}; it was not followed, because ${why}. Set the base URL to the final address.`,
+      { details: defined({ host: source.host, status, location: to }) },
+    );
+  if (target === null || status === 303)
+    throw refused(location, "that is not an address a request can be sent to again");
+  const isUpgraded =
+    source.protocol === "http:" && target.protocol === "https:" && source.port === "" && target.port === "";
+  if (target.hostname !== source.hostname || (!isUpgraded && target.origin !== source.origin))
+    throw refused(target.origin, "credentials are never sent to another host");
   return target;
 }
 
 /** Host and port of an address, for messages; the text itself when it is no address. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.host ?? url;
-}
-
-function refusedRedirect(source: URL, status: number, to: string | undefined, why: string): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_response",
-    `${source.host} redirects the request (HTTP ${status}) to ${to ?? "nowhere"}; it was not followed, because ${why}. Set the base URL to the final address.`,
-    { details: { host: source.host, status, ...(to === undefined ? {} : { location: to }) } },
-  );
-}
-
-function isDefaultPort(url: URL): boolean {
-  return url.port === "";
 }
 
 function explanation(host: string, code: string | undefined, cause: unknown): string {

@@ -49,6 +49,28 @@ export interface Exchange {
   readonly release: () => void;
 }
 
+/** Posts a request to one address, wherever its redirects lead. What cannot be sent rejects the answer. */
+export type Post = (url: string, request: HttpRequest) => Connection;
+
+/** A request on its way to one address. */
+export interface Connection {
+  /** Rejects with what the system said when there is none. */
+  readonly answer: Promise<OpenAnswer>;
+  /** Ends the request, or the answer, at once. */
+  readonly close: () => void;
+}
+
+/** An answer whose body is still to be read. */
+export interface OpenAnswer extends AnswerHead {
+  /** Hands over the text of the body. Resolves at its end; rejects when it breaks off or cannot be decoded. */
+  readonly read: (onText: (text: string) => void) => Promise<void>;
+  /** Stops the flow of the body until `resume`. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** The body is of no interest. */
+  readonly discard: () => void;
+}
+
 /** Milliseconds a request may take. 0 switches a limit off. */
 export interface HttpTimeouts {
   /** Until status and headers are there, connecting included. */

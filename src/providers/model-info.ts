@@ -1,4 +1,5 @@
-import type { ModelInfo, ModelPrice } from "../core/model/model.ts";
+import { defined } from "../core/base/defined.ts";
+import type { ModelInfo } from "../core/model/model.ts";
 
 /**
  * Facts known about well-known models without asking anybody: context window, largest answer, list price. `undefined` for all
@@ -14,13 +15,7 @@ export function knownModelInfo(provider: string, id: string): ModelInfo | undefi
   const row = models[id] ?? models[id.replace(/(?:-latest|-\d{4}-?\d{2}-?\d{2})$/, "")];
   if (row === undefined) return undefined;
   const [contextWindow, maxOutputTokens, input, output, cacheRead, cacheWrite, cacheWrite1h] = row;
-  const price: ModelPrice = {
-    input,
-    output,
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
-    ...(cacheWrite1h === undefined ? {} : { cacheWrite1h }),
-  };
+  const price = { input, output, ...defined({ cacheRead, cacheWrite, cacheWrite1h }) };
   return { contextWindow, maxOutputTokens, price };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import type { ModelInfo, ModelPrice } from "../core/model/model.ts";
 
 /** The port to somebody's list of prices and windows. */
@@ -36,11 +37,7 @@ function toModelInfo(
   contextWindow: number | undefined,
   prices: { readonly [key: string]: unknown },
 ): ModelInfo {
-  const price = toPrice(prices);
-  return {
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-    ...(price === undefined ? {} : { price }),
-  };
+  return defined({ contextWindow, price: toPrice(prices) });
 }
 
 /** Without an input and an output price there is none: models that are free for some are not free for all. */
@@ -48,15 +45,14 @@ function toPrice(prices: { readonly [key: string]: unknown }): ModelPrice | unde
   const input = figure(prices["input_mtok"]);
   const output = figure(prices["output_mtok"]);
   if (input === undefined || output === undefined) return undefined;
-  const cacheRead = figure(prices["cache_read_mtok"]);
-  const cacheWrite = figure(prices["cache_write_mtok"]);
-  const cacheWrite1h = figure(prices["cache_write_1h_mtok"]);
   return {
     input,
     output,
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
-    ...(cacheWrite1h === undefined ? {} : { cacheWrite1h }),
+    ...defined({
+      cacheRead: figure(prices["cache_read_mtok"]),
+      cacheWrite: figure(prices["cache_write_mtok"]),
+      cacheWrite1h: figure(prices["cache_write_1h_mtok"]),
+    }),
   };
 }
 

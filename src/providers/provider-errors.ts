@@ -1,4 +1,5 @@
 import { systemClock } from "../core/base/clock.ts";
+import { defined } from "../core/base/defined.ts";
 import { type ErrorCode, NanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { parseRetryAfter } from "../core/base/retry.ts";
@@ -28,10 +29,12 @@ export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock
   return reportedError(
     {
       ...words,
-      ...defined("requestId", requestIdOf(headers) ?? words.requestId),
-      ...defined("retryAfterMs", retryAfterOf(headers, nowMs) ?? words.retryAfterMs),
+      ...defined({
+        requestId: requestIdOf(headers) ?? words.requestId,
+        retryAfterMs: retryAfterOf(headers, nowMs) ?? words.retryAfterMs,
+      }),
     },
-    { status, target: answer.target, ...defined("retry", headers["x-should-retry"]), body: answer.body },
+    { status, target: answer.target, retry: headers["x-should-retry"], body: answer.body },
   );
 }
 
@@ -42,33 +45,26 @@ export interface ReportedFrom {
   /** HTTP status; absent for an error inside a stream. */
   readonly status?: number;
   /** The provider's own word on repeating the request: `true` or `false`. */
-  readonly retry?: string;
+  readonly retry?: string | undefined;
   readonly body?: string;
 }
 
 /** The error for a failure a provider reported, in an answer of its own or inside a stream. */
 export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAgentError {
   const { target = UNKNOWN_TARGET, status } = from;
+  const { type, code, param, requestId, retryAfterMs } = words;
   const kind = classify(words, status);
-  const retryable = from.retry === "true" ? true : from.retry === "false" ? false : kind.retryable;
+  const retryable = from.retry === "true" || (from.retry !== "false" && kind.retryable === true);
   const where = status === undefined || (status >= 200 && status < 300) ? "" : `HTTP ${status}`;
-  const label = [where, words.type ?? words.code]
-    .filter((part) => part !== undefined && part !== "")
-    .join(", ");
+  const label = [where, type ?? code].filter((part) => part !== undefined && part !== "").join(", ");
   const said = words.message ?? excerpt(from.body ?? "");
-  const message = `${target.provider} ${kind.what}${label === "" ? "" : ` (${label})`}${said === "" ? "." : `: ${sentence(said)}`}${kind.hint(target)}`;
+  const message = `${target.provider} ${kind.what}${label === "" ? "" : ` (${label})`}${said === "" ? "." : `: ${sentence(said)}`}${kind.hint === undefined ? "" : ` ${kind.hint(target)}`}`;
   return new NanoAgentError(kind.code, redact(message, target), {
     retryable,
     details: {
       provider: target.provider,
       model: target.modelId,
-      ...defined("status", status),
-      ...defined("type", words.type),
-      ...defined("code", words.code),
-      ...defined("param", words.param),
-      ...defined("requestId", words.requestId),
-      ...defined("retryAfterMs", words.retryAfterMs),
-      ...defined("reason", kind.reason),
+      ...defined({ status, type, code, param, requestId, retryAfterMs, reason: kind.reason }),
     },
   });
 }
@@ -88,14 +84,14 @@ export function providerWords(body: string): ProviderWords {
 export function wordsOf(root: { readonly [key: string]: unknown }): ProviderWords {
   const inner = isRecord(root["error"]) ? root["error"] : root;
   const whole = inner === root && root["type"] === "error" ? undefined : inner["type"];
-  return {
-    ...defined("message", messageOf(root, inner)),
-    ...defined("type", text(whole) ?? text(inner["status"])),
-    ...defined("code", text(inner["code"]) ?? text(root["code"])),
-    ...defined("param", text(inner["param"])),
-    ...defined("requestId", text(root["request_id"]) ?? text(inner["request_id"])),
-    ...defined("retryAfterMs", retryDelay(inner["details"])),
-  };
+  return defined({
+    message: messageOf(root, inner),
+    type: text(whole) ?? text(inner["status"]),
+    code: text(inner["code"]) ?? text(root["code"]),
+    param: text(inner["param"]),
+    requestId: text(root["request_id"]) ?? text(inner["request_id"]),
+    retryAfterMs: retryDelay(inner["details"]),
+  });
 }
 
 /** Takes keys and tokens out of a text: the target's own key, and whatever looks like one. */
@@ -115,50 +111,71 @@ export function redact(message: string, target?: Pick<WireTarget, "apiKey">): st
  */
 export type FailureReason = "model_loading" | "unreadable_output";
 
+/** A kind of failure. */
 interface Kind {
   readonly code: ErrorCode;
-  readonly reason?: FailureReason;
-  readonly retryable: boolean;
+  /** Follows the provider's name. */
   readonly what: string;
-  readonly hint: (target: WireTarget) => string;
+  /** The same request may succeed later. */
+  readonly retryable?: boolean;
+  readonly reason?: FailureReason;
+  readonly hint?: (target: WireTarget) => string;
 }
 
-const NO_HINT = (): string => "";
+const TOO_LONG: Kind = {
+  code: "context_overflow",
+  what: "found the request too long",
+  hint: ({ modelId }) =>
+    `Shorten or compact the conversation, or use a model with a larger context window than ${modelId}.`,
+};
+const USED_UP: Kind = {
+  code: "rate_limit",
+  what: "says that the quota or the balance is used up",
+  hint: () => "Check the account's plan and billing.",
+};
+const LOADING: Kind = {
+  code: "provider_error",
+  what: "is loading the model",
+  retryable: true,
+  reason: "model_loading",
+};
+const UNREADABLE: Kind = {
+  code: "invalid_response",
+  what: "could not read what its model wrote",
+  retryable: true,
+  reason: "unreadable_output",
+};
+const UNAUTHENTICATED: Kind = {
+  code: "authentication",
+  what: "refused the credentials",
+  hint: ({ provider }) => `Check the API key for ${provider}, and that it may use this model.`,
+};
+const UNKNOWN_MODEL: Kind = {
+  code: "unknown_model",
+  what: "does not have the model",
+  hint: ({ modelId }) => `Check the model id "${modelId}".`,
+};
+const UNKNOWN_ADDRESS: Kind = {
+  code: "bad_request",
+  what: "does not know this address",
+  hint: ({ baseUrl }) =>
+    `Check the base URL ${baseUrl}: it must be the address of the API, with the version path where it has one.`,
+};
+const TIMED_OUT: Kind = { code: "timeout", what: "gave up waiting for the request", retryable: true };
+const LIMITED: Kind = { code: "rate_limit", what: "limits the number of requests", retryable: true };
+const REFUSED: Kind = { code: "bad_request", what: "refused the request" };
+const FAILED: Kind = { code: "provider_error", what: "failed", retryable: true };
+const NOT_SUPPORTED: Kind = { ...FAILED, retryable: false };
 
 /** Vendor words that decide whatever the status is. */
 function classify(words: ProviderWords, status: number | undefined): Kind {
-  if (isContextOverflow(words, status)) {
-    return {
-      code: "context_overflow",
-      retryable: false,
-      what: "found the request too long",
-      hint: ({ modelId }) =>
-        ` Shorten or compact the conversation, or use a model with a larger context window than ${modelId}.`,
-    };
-  }
-  if (isQuotaUsedUp(words, status)) {
-    return {
-      code: "rate_limit",
-      retryable: false,
-      what: "says that the quota or the balance is used up",
-      hint: () => " Check the account's plan and billing.",
-    };
-  }
+  if (isContextOverflow(words, status)) return TOO_LONG;
+  if (isQuotaUsedUp(words, status)) return USED_UP;
   const said = words.message ?? "";
-  if (LOADING_WORDS.test(said) && (status === 503 || words.code === "503")) return LOADING;
+  if (/\bloading\b/i.test(said) && (status === 503 || words.code === "503")) return LOADING;
   if (OUTPUT_WORDS.test(`${said} ${words.code ?? ""}`)) return UNREADABLE;
   return status === undefined || status < 300 ? byWord(words) : byStatus(status, words);
 }
-
-const LOADING_WORDS = /\bloading\b/i;
-
-const LOADING: Kind = {
-  code: "provider_error",
-  reason: "model_loading",
-  retryable: true,
-  what: "is loading the model",
-  hint: () => "",
-};
 
 /** What servers say that read the calls out of the text of their model, and could not: llama.cpp, Ollama, LM Studio, Groq. */
 const OUTPUT_WORDS: RegExp = new RegExp(
@@ -173,56 +190,21 @@ const OUTPUT_WORDS: RegExp = new RegExp(
   "i",
 );
 
-const UNREADABLE: Kind = {
-  code: "invalid_response",
-  reason: "unreadable_output",
-  retryable: true,
-  what: "could not read what its model wrote",
-  hint: () => "",
+const BY_STATUS: { readonly [status: number]: Kind } = {
+  401: UNAUTHENTICATED,
+  403: UNAUTHENTICATED,
+  408: TIMED_OUT,
+  409: FAILED,
+  425: FAILED,
+  429: LIMITED,
+  501: NOT_SUPPORTED,
+  505: NOT_SUPPORTED,
 };
 
-function byStatus(status: number, words: ProviderWords): Kind {
-  if (status === 401 || status === 403) {
-    return {
-      code: "authentication",
-      retryable: false,
-      what: "refused the credentials",
-      hint: ({ provider }) => ` Check the API key for ${provider}, and that it may use this model.`,
-    };
-  }
-  if (status === 404) return notFound(words);
-  if (status === 408)
-    return { code: "timeout", retryable: true, what: "gave up waiting for the request", hint: NO_HINT };
-  if (status === 429)
-    return { code: "rate_limit", retryable: true, what: "limits the number of requests", hint: NO_HINT };
-  if (status >= 500) return failed(status !== 501 && status !== 505);
-  if (status === 409 || status === 425) return failed(true);
-  return REFUSED;
-}
-
-const REFUSED: Kind = { code: "bad_request", retryable: false, what: "refused the request", hint: NO_HINT };
-
-function failed(retryable: boolean): Kind {
-  return { code: "provider_error", retryable, what: "failed", hint: NO_HINT };
-}
-
-function notFound(words: ProviderWords): Kind {
-  const named = `${words.code ?? ""} ${words.message ?? ""}`;
-  if (words.message !== undefined && /model/i.test(named)) {
-    return {
-      code: "unknown_model",
-      retryable: false,
-      what: "does not have the model",
-      hint: ({ modelId }) => ` Check the model id "${modelId}".`,
-    };
-  }
-  return {
-    code: "bad_request",
-    retryable: false,
-    what: "does not know this address",
-    hint: ({ baseUrl }) =>
-      ` Check the base URL ${baseUrl}: it must be the address of the API, with the version path where it has one.`,
-  };
+function byStatus(status: number, { code = "", message }: ProviderWords): Kind {
+  if (status === 404)
+    return message !== undefined && /model/i.test(`${code} ${message}`) ? UNKNOWN_MODEL : UNKNOWN_ADDRESS;
+  return BY_STATUS[status] ?? (status >= 500 ? FAILED : REFUSED);
 }
 
 /** Errors inside a stream or a successful answer have no status: the vendors' documented type and code words stand in. */
@@ -237,7 +219,7 @@ function byWord(words: ProviderWords): Kind {
   // Codes about what was sent: the same request would fail again.
   if (/invalid_request|invalid_argument|bad_request|prompt|image|policy|content_filter|residency/.test(word))
     return REFUSED;
-  return failed(true);
+  return FAILED;
 }
 
 /** The one place that reads the wording of messages: most vendors have no code of their own for a request that is too long. */
@@ -342,8 +324,4 @@ function sentence(said: string): string {
 function text(value: unknown): string | undefined {
   if (typeof value === "string" && value !== "") return value;
   return typeof value === "number" ? String(value) : undefined;
-}
-
-function defined<K extends string, V>(key: K, value: V | undefined): { readonly [key in K]?: V } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [key in K]: V });
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/base/clock.ts";
+import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { WireName } from "../core/message/block.ts";
 import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
@@ -61,6 +62,7 @@ export interface ResolveModelOptions {
  */
 export function resolveModel(name: string, options: ResolveModelOptions = {}): Model {
   const { provider, id, effort } = parseModelName(name);
+  const { fetch, network, clock } = options;
   const { preset, custom } = providerOf(provider, options);
   const baseUrl = baseUrlOf(preset, custom, options);
   const wire = wireOf(preset, custom, baseUrl);
@@ -68,31 +70,23 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
   const info = infoOf(preset, custom, { id, options });
   const headers = { ...custom.headers, ...options.headers };
   const quirks = { ...credentials.quirks, ...custom.quirks };
+  const { apiKey } = credentials;
   const target: WireTarget = {
     provider: preset.name,
     modelId: id,
     baseUrl,
-    ...(credentials.apiKey === undefined ? {} : { apiKey: credentials.apiKey }),
-    ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    ...(info?.maxOutputTokens === undefined ? {} : { maxOutputTokens: info.maxOutputTokens }),
-    ...(Object.keys(quirks).length === 0 ? {} : { quirks }),
+    headers,
+    quirks,
+    ...defined({ apiKey, maxOutputTokens: info?.maxOutputTokens }),
   };
   const model = createWireModel({
     provider: preset.name,
     id,
     wire: WIRES[wire],
     target,
-    transport:
-      options.transport ??
-      createTransport({
-        ...options.network,
-        ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-      }),
-    ...(info === undefined ? {} : { info }),
-    ...(preset.local === true ? { fillsWindow: true } : {}),
-    ...(options.network === undefined ? {} : { network: options.network }),
-    ...(options.clock === undefined ? {} : { clock: options.clock }),
-    ...(options.pauses === undefined ? {} : { pause: options.pauses.of(`${preset.name} ${baseUrl}`) }),
+    transport: options.transport ?? createTransport({ ...options.network, ...defined({ fetch }) }),
+    fillsWindow: preset.local === true,
+    ...defined({ info, network, clock, pause: options.pauses?.of(`${preset.name} ${baseUrl}`) }),
   });
   return effort === undefined ? model : withEffort(model, effort);
 }

@@ -28,8 +28,9 @@ export class AppendFile {
   #newEntriesIn: readonly string[];
   /** Size after our last write; undefined before the first. */
   #size: number | undefined;
-  /** The sync that has not begun yet, and the one at work. */
+  /** The sync that has not begun yet, what has it begin, and the one at work. */
   #next: Promise<void> | undefined;
+  #begin: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
   #isSynced = true;
   #failure: Error | undefined;
@@ -56,7 +57,21 @@ export class AppendFile {
 
   /** Resolves when everything written so far is on the disk. Rejects with the first failure. */
   sync(): Promise<void> {
-    this.#next ??= this.#startSync();
+    this.#begin();
+    this.#next ??= this.#startSync(this.#running);
+    return this.#next;
+  }
+
+  /** Like {@link sync}, when there is nothing else to do at once: what is written until then needs no sync of its own. */
+  syncSoon(): Promise<void> {
+    if (this.#isSynced) return this.#running.then(() => this.#assertUsable());
+    if (this.#next === undefined) {
+      const idle = new Promise<void>((resolve) => {
+        this.#begin = resolve;
+        setImmediate(resolve);
+      });
+      this.#next = this.#startSync(Promise.all([this.#running, idle]));
+    }
     return this.#next;
   }
 
@@ -82,8 +97,8 @@ export class AppendFile {
     return this.#failure;
   }
 
-  #startSync(): Promise<void> {
-    const sync = this.#running.then(async () => {
+  #startSync(ready: Promise<unknown>): Promise<void> {
+    const sync = ready.then(async () => {
       this.#next = undefined;
       this.#assertUsable();
       this.#isSynced = true;

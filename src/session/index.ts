@@ -30,6 +30,7 @@ export type {
   UserEntry,
 } from "../core/agent/entry.ts";
 export type { FileChange, FileVersion, Omission, OmissionReason } from "../core/agent/file-change.ts";
+export type { LocalJournal } from "../core/agent/journal.ts";
 export type { RecordedError } from "../core/base/errors.ts";
 export type { BudgetLimit } from "../core/model/ledger.ts";
 export {

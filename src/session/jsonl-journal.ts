@@ -1,7 +1,7 @@
 import { closeSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entry.ts";
-import type { Journal } from "../core/agent/journal.ts";
+import type { LocalJournal } from "../core/agent/journal.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
 import { counted } from "../core/base/text.ts";
@@ -36,8 +36,9 @@ export interface NewSession extends JsonlJournalOptions {
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
-/** Record types that acknowledge nothing: they reach the disk with the next record that does. */
+/** Record types that acknowledge nothing, and answers, which {@link JsonlJournal.flush} waits for: they reach the disk with the next record. */
 const UNHURRIED: ReadonlySet<string> = new Set([
+  "assistant_message",
   "run_start",
   "run_resume",
   "permission_decision",
@@ -46,10 +47,10 @@ const UNHURRIED: ReadonlySet<string> = new Set([
 
 /**
  * The journal of a session as a file of JSON lines, written by this one at a time. `append` resolves when the record is on the disk;
- * `run_start`, `permission_decision` and `checkpoint` are only handed to the system and reach the disk with the record that follows. The first
- * failure ends it: every later `append` is refused with the same error, code `journal`.
+ * answers, `run_start`, `permission_decision` and `checkpoint` are only handed to the system and reach the disk with the record that follows, or
+ * with `flush`. The first failure ends it: every later `append` is refused with the same error, code `journal`.
  */
-export class JsonlJournal implements Journal {
+export class JsonlJournal implements LocalJournal {
   readonly sessionId: string;
   readonly path: string;
   /** What was found to be put right when the file was opened. */
@@ -62,7 +63,7 @@ export class JsonlJournal implements Journal {
   #header: SessionEntry | undefined;
   #newest: string | null;
   /** What the file was found to hold, until it holds more. */
-  #scan: JournalScan | undefined;
+  #found: FoundRecords | undefined;
   /** Records in the file, and those of them known to be on the disk. */
   #written: number;
   #stored: number;
@@ -74,9 +75,10 @@ export class JsonlJournal implements Journal {
     this.repairs = opened.repairs;
     this.#lock = lock;
     this.#now = options.now ?? Date.now;
-    this.#scan = opened.scan;
-    this.#newest = opened.scan?.records.at(-1)?.id ?? null;
-    this.#written = opened.scan?.records.length ?? 0;
+    this.#found = opened.found;
+    const { records = [] } = opened.found?.scan ?? {};
+    this.#newest = records.at(-1)?.id ?? null;
+    this.#written = records.length;
     this.#stored = this.#written;
     this.#file = new AppendFile(descriptor, {
       newEntriesIn,
@@ -111,10 +113,10 @@ export class JsonlJournal implements Journal {
     try {
       const descriptor = openSessionFile(path, "append");
       try {
-        const { scan } = inspectSession(descriptor, path);
+        const found = foundIn(inspectSession(descriptor, path).scan);
         const sessionId = idOfPath(path);
-        const repairs = repairReport(descriptor, scan);
-        return new JsonlJournal({ path, descriptor, lock, sessionId, repairs, scan }, options);
+        const repairs = repairReport(descriptor, found);
+        return new JsonlJournal({ path, descriptor, lock, sessionId, repairs, found }, options);
       } catch (error) {
         closeSync(descriptor);
         throw error;
@@ -123,6 +125,10 @@ export class JsonlJournal implements Journal {
       lock.release();
       throw error;
     }
+  }
+
+  get file(): string {
+    return this.path;
   }
 
   /** Names this opening of the session for writing and no other. */
@@ -144,8 +150,7 @@ export class JsonlJournal implements Journal {
   *entries(): Iterable<JournalEntry> {
     const descriptor = openSessionFile(this.path, "read");
     try {
-      const scan = this.#scan ?? scanJournal(descriptor);
-      const path = recordPath(scan);
+      const { scan, path } = this.#recordsIn(descriptor);
       yield* setAsideSpending(descriptor, scan, path);
       yield* readEntries(descriptor, path);
     } finally {
@@ -157,7 +162,7 @@ export class JsonlJournal implements Journal {
   newestOf<T extends JournalEntry["type"]>(type: T): Extract<JournalEntry, { readonly type: T }> | undefined {
     const descriptor = openSessionFile(this.path, "read");
     try {
-      const record = recordPath(this.#scan ?? scanJournal(descriptor)).findLast((each) => each.type === type);
+      const record = this.#recordsIn(descriptor).path.findLast((each) => each.type === type);
       const [entry] = record === undefined ? [] : readEntries(descriptor, [record]);
       return entry as Extract<JournalEntry, { readonly type: T }> | undefined;
     } finally {
@@ -175,6 +180,10 @@ export class JsonlJournal implements Journal {
     return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 
+  flush(): Promise<void> {
+    return this.#sync("soon");
+  }
+
   /**
    * Goes back: the next entry follows the record of this id, and what came after it is set aside. Adds a record and takes none away.
    * Resolves when it is on the disk. Throws `invalid_argument` for an id that is not on the way from the first record to the newest.
@@ -182,7 +191,7 @@ export class JsonlJournal implements Journal {
   async rewind(id: string): Promise<void> {
     const descriptor = openSessionFile(this.path, "read");
     try {
-      const path = recordPath(this.#scan ?? scanJournal(descriptor));
+      const { path } = this.#recordsIn(descriptor);
       if (!path.some((record) => record.id === id)) throw notInSession(id, this.path);
     } finally {
       closeSync(descriptor);
@@ -245,9 +254,13 @@ export class JsonlJournal implements Journal {
     }
   }
 
+  #recordsIn(descriptor: number): FoundRecords {
+    return this.#found ?? foundIn(scanJournal(descriptor));
+  }
+
   #write<E extends EntryBase & { readonly type: string }>(entry: E): E {
     const encoded = encodeRecord(entry);
-    this.#scan = undefined;
+    this.#found = undefined;
     try {
       this.#file.write(encoded.bytes);
     } catch (error) {
@@ -258,10 +271,10 @@ export class JsonlJournal implements Journal {
     return encoded.entry;
   }
 
-  async #sync(): Promise<void> {
+  async #sync(when: "now" | "soon" = "now"): Promise<void> {
     const written = this.#written;
     try {
-      await this.#file.sync();
+      await (when === "now" ? this.#file.sync() : this.#file.syncSoon());
     } catch (error) {
       throw this.#failure(error);
     }
@@ -301,13 +314,23 @@ function notInSession(id: string, file: string): NanoAgentError {
   );
 }
 
+/** What a file holds, and those records of it that the conversation goes on from. */
+interface FoundRecords {
+  readonly scan: JournalScan;
+  readonly path: readonly IndexedRecord[];
+}
+
+function foundIn(scan: JournalScan): FoundRecords {
+  return { scan, path: recordPath(scan) };
+}
+
 interface OpenedFile {
   readonly path: string;
   readonly descriptor: number;
   readonly lock: SessionLock;
   readonly sessionId: string;
   readonly repairs: RepairReport;
-  readonly scan?: JournalScan;
+  readonly found?: FoundRecords;
   readonly newEntriesIn?: readonly string[];
 }
 

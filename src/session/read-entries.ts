@@ -1,4 +1,4 @@
-import { readSync } from "node:fs";
+import { fstatSync, readSync } from "node:fs";
 import type { JournalEntry } from "../core/agent/entry.ts";
 import { isRecord } from "../core/base/json.ts";
 import type { StoredEntry } from "./record.ts";
@@ -7,23 +7,38 @@ import type { IndexedRecord } from "./scan-journal.ts";
 /** A record of any type, parsed: also one of a type this version does not know. */
 export type AnyRecord = { readonly id: string; readonly type: string; readonly [field: string]: unknown };
 
-/** Reads records from an open file one by one, so that no more than one is held in memory. */
+/** Bytes that are read at once. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** Reads records from an open file, one piece of the file at a time: not all of them are held in memory. */
 export function* readRecords(
   descriptor: number,
   records: Iterable<IndexedRecord>,
 ): Generator<AnyRecord, void, undefined> {
-  let buffer = Buffer.allocUnsafe(64 * 1024);
+  const { size } = fstatSync(descriptor);
+  let piece: Buffer = Buffer.alloc(0);
+  let from = 0;
   for (const { offset, length } of records) {
-    if (length > buffer.length) buffer = Buffer.allocUnsafe(length * 2);
-    let filled = 0;
-    while (filled < length) {
-      const read = readSync(descriptor, buffer, filled, length - filled, offset + filled);
-      if (read === 0) return;
-      filled += read;
+    if (offset < from || offset + length > from + piece.length) {
+      piece = readPiece(descriptor, offset, Math.max(length, Math.min(CHUNK_BYTES, size - offset)));
+      from = offset;
     }
-    const record = parseRecord(buffer.toString("utf8", 0, length));
+    if (offset + length > from + piece.length) return;
+    const record = parseRecord(piece.toString("utf8", offset - from, offset - from + length));
     if (record !== undefined) yield record;
   }
+}
+
+/** Bytes of a file; fewer where it ends before. */
+function readPiece(descriptor: number, offset: number, length: number): Buffer {
+  const piece = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const read = readSync(descriptor, piece, filled, length - filled, offset + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return piece.subarray(0, filled);
 }
 
 /** The entries among records: types this version does not know, and the first record of the file, are left out. */

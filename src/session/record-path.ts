@@ -9,12 +9,17 @@ export function recordPath({
   records,
   ghosts,
 }: Pick<JournalScan, "records" | "ghosts">): readonly IndexedRecord[] {
-  const positions = new Map(records.map((record, position) => [record.id, position]));
   const path: IndexedRecord[] = [];
+  let positions: Map<string, number> | undefined;
   let at = records.length - 1;
   for (let record = records[at]; record !== undefined; record = records[at]) {
     path.push(record);
-    at = positionBefore(record.parent, at, { positions, ghosts });
+    // As long as nothing was rewound or damaged, the parent stands right before.
+    if (record.parent !== null && record.parent === records[at - 1]?.id) at--;
+    else {
+      positions ??= new Map(records.map(({ id }, position) => [id, position]));
+      at = positionBefore(record.parent, at, { positions, ghosts });
+    }
   }
   return path.reverse();
 }

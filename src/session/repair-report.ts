@@ -2,7 +2,6 @@ import type { JournalEntry } from "../core/agent/entry.ts";
 import { toolCallsOf } from "../core/message/message.ts";
 import { Transcript } from "../core/message/transcript.ts";
 import { readEntries } from "./read-entries.ts";
-import { recordPath } from "./record-path.ts";
 import type { DamagedLine, IndexedRecord, JournalScan } from "./scan-journal.ts";
 
 /** A tool call that was cut. */
@@ -28,8 +27,10 @@ export function hasRepairs({ damaged, droppedResults, interrupted }: RepairRepor
 }
 
 /** What going on with a scanned session file puts right. Reads the whole conversation only where something is damaged. */
-export function repairReport(descriptor: number, scan: JournalScan): RepairReport {
-  const path = recordPath(scan);
+export function repairReport(
+  descriptor: number,
+  { scan, path }: { readonly scan: JournalScan; readonly path: readonly IndexedRecord[] },
+): RepairReport {
   return {
     damaged: scan.damaged,
     droppedResults: scan.damaged.length === 0 ? [] : droppedResults(readEntries(descriptor, path)),

@@ -1,5 +1,5 @@
 import type { JournalEntry, NewEntry } from "../core/agent/entry.ts";
-import type { Journal } from "../core/agent/journal.ts";
+import type { LocalJournal } from "../core/agent/journal.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
 import { spendingSetAside } from "./set-aside-spending.ts";
@@ -12,7 +12,7 @@ export interface UnkeptJournalOptions {
 }
 
 /** The journal of a session that is not kept on the disk, which can be rewound like one that is. */
-export class UnkeptJournal implements Journal {
+export class UnkeptJournal implements LocalJournal {
   readonly sessionId: string;
   readonly #ids = createIds();
   #setAside: readonly JournalEntry[] = [];

@@ -186,3 +186,33 @@ test("a run with answered questions is replayed the same, though each question i
     report.differences,
   ]).toEqual([2, true, []]);
 });
+
+test("an answer is read on only as fast as its parts are passed on, and a stop does not wait for that", async () => {
+  const { open } = place();
+  let isHeld = true;
+  const released = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const pace = (): Promise<void> | undefined => {
+    asked.resolve();
+    return isHeld ? released.promise : undefined;
+  };
+  await using session = await open([says("one two three"), says("four five six")], { pace });
+  const deltas: string[] = [];
+  session.onEvent((event) => {
+    if (event.type === "text_delta") deltas.push(event.text);
+  });
+  const stopped = session.send("Hi");
+  await asked.promise;
+  await session.stop();
+  const { stopReason } = await stopped;
+  const before = deltas.splice(0).length;
+  isHeld = false;
+  released.resolve();
+  const { text } = await session.send("Again");
+  expect([stopReason, before, text, deltas.join("")]).toEqual([
+    "aborted",
+    1,
+    "four five six",
+    "four five six",
+  ]);
+});

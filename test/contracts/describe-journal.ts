@@ -16,7 +16,7 @@ export function describeJournal(
 
     it("has the name it was given and begins empty", async () => {
       const journal = await open({ sessionId: "s1", now: () => 0 });
-      expect([journal.sessionId, [...journal.entries()]]).toEqual(["s1", []]);
+      expect([journal.sessionId, await entriesOf(journal)]).toEqual(["s1", []]);
     });
 
     it("gives each entry an id of its own, the time, and the entry before it as parent", async () => {
@@ -28,14 +28,14 @@ export function describeJournal(
       expect(new Set(stored.map(({ id }) => id)).size).toBe(3);
       expect(stored.map((entry) => entry.time)).toEqual([5, 4, 3]);
       expect([second?.parent, third?.parent]).toEqual([first?.id, second?.id]);
-      expect([...journal.entries()]).toEqual(stored);
+      expect(await entriesOf(journal)).toEqual(stored);
     });
 
     it("keeps the order of entries that are appended together", async () => {
       const journal = await open({ sessionId: "s1", now: () => 0 });
       const texts = Array.from({ length: 40 }, (_, at) => `message ${at}`);
       const stored = await Promise.all(texts.map(async (text) => journal.append(said(text))));
-      expect([...journal.entries()]).toEqual(stored);
+      expect(await entriesOf(journal)).toEqual(stored);
       expect(stored.map(textOf)).toEqual(texts);
     });
 
@@ -53,7 +53,7 @@ export function describeJournal(
         journal,
       });
       const result = await first.run("go");
-      expect([...journal.entries()].map(({ type }) => type)).toEqual([
+      expect((await entriesOf(journal)).map(({ type }) => type)).toEqual([
         "run_start",
         "user_message",
         "assistant_message",
@@ -63,6 +63,7 @@ export function describeJournal(
         "run_end",
       ]);
       const second = new Agent({ model: new ScriptedModel([says("more")]), tools: [echo], journal });
+      await second.ready();
       expect(second.getState().messages).toEqual(result.messages);
     });
   });
@@ -83,8 +84,14 @@ function describeHostEntries(open: Parameters<typeof describeJournal>[1]): void 
       },
     ];
     for (const entry of given) await journal.append(entry);
-    expect([...journal.entries()]).toMatchObject(given);
+    expect(await entriesOf(journal)).toMatchObject(given);
   });
+}
+
+async function entriesOf(journal: Journal): Promise<readonly JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of journal.entries()) entries.push(entry);
+  return entries;
 }
 
 function said(text: string): NewEntry {

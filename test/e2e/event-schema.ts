@@ -2,9 +2,32 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "vitest";
-import type { EventLine } from "../../src/faces/cli/event-line.ts";
 
 const SCHEMA = join(import.meta.dirname, "../../dist/schema/events.json");
+
+/** A line, as tests look at it: its type says which of the fields behind the ids it has. */
+export interface EventLine {
+  readonly type: string;
+  readonly session_id: string;
+  readonly uuid: string;
+  readonly subtype?: string;
+  readonly is_error?: boolean;
+  readonly result?: string;
+  readonly total_cost_usd?: number | null;
+  readonly parent_tool_use_id?: string | null;
+  readonly message: {
+    readonly usage: object;
+    readonly content: readonly {
+      readonly type: string;
+      readonly text: string;
+      readonly id: string;
+      readonly name: string;
+      readonly tool_use_id: string;
+      readonly content: unknown;
+    }[];
+  };
+  readonly event: { readonly type: string; readonly index?: number; readonly delta?: unknown };
+}
 
 /** The lines of a `stream-json` output, each checked against the published schema, with the rules that span lines. */
 export function checkedLines(stdout: string): readonly EventLine[] {

@@ -1,9 +1,7 @@
 import fc from "fast-check";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { matchesText } from "../../src/permission/match-text.ts";
 import { PathPattern } from "../../src/permission/paths/match-path.ts";
-import { planShell } from "../../src/permission/shell/plan-shell.ts";
-import { ShellFindings } from "../../src/permission/shell/shell-findings.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { commandLines } from "./command-grammar.ts";
 import { DENIED_SPELLINGS } from "./command-lists.ts";
@@ -197,77 +195,3 @@ test("a path pattern matches what a naive reading of it matches", () => {
     { numRuns: 3000 },
   );
 });
-
-test("a command that comes again is judged as if it were read again", () => {
-  const pieces = fc.oneof(
-    lines,
-    fc.constantFrom(
-      "A=rm",
-      "read A",
-      "A=b; B=$A",
-      "for A in x y; do ls; done",
-      "((A=1))",
-      "f() { ls; }",
-      "echo $A",
-      "echo $(ls $A)",
-      "echo `echo \\`ls\\``",
-      "cat <(ls) <(cat $A)",
-      "A=c ls $A",
-      "$A b",
-      "cat <<E\nls $(rm a)\nE",
-      "cat <<E\nls $(rm b)\nE",
-      "cat <<< a",
-      "ls 2>&1",
-    ),
-  );
-  const around = fc.constantFrom(
-    (line: string) => line,
-    (line: string) => `$(${line})`,
-    (line: string) => `echo "$(${line})"`,
-    (line: string) => `echo \`${line}\``,
-    (line: string) => `{ ${line}\n}`,
-    (line: string) => `bash -c '${line.replaceAll("'", "'\\''")}'`,
-  );
-  const repeating = fc
-    .tuple(
-      fc.array(fc.tuple(pieces, around), { minLength: 1, maxLength: 4 }),
-      fc.array(fc.nat(3), { minLength: 2, maxLength: 6 }),
-      fc.constantFrom("; ", "\n", " && ", " | "),
-    )
-    .map(([parts, order, between]) =>
-      order
-        .map((at) => parts[at % parts.length] ?? (["ls", (line: string) => line] as const))
-        .map(([line, put]) => put(line))
-        .join(between),
-    );
-  fc.assert(
-    fc.property(repeating, (line) => {
-      const remembering = meaningOf(line);
-      const forgetful = vi.spyOn(ShellFindings.prototype, "again").mockReturnValue(false);
-      try {
-        expect(remembering).toEqual(meaningOf(line));
-      } finally {
-        forgetful.mockRestore();
-      }
-    }),
-    { numRuns: 3000 },
-  );
-});
-
-/** What a line runs and opens, each thing once. */
-function meaningOf(line: string): ReadonlySet<string> {
-  const { units, redirects, obstacles } = planShell(line);
-  const texts = units.map(({ text, words, guards, ...rest }) =>
-    JSON.stringify([text, words, guards.map(({ from, to, reason }) => [from, to, reason]), rest], inBrief),
-  );
-  return new Set([
-    ...texts,
-    ...redirects.map(({ target, writes }) => `${String(writes)} ${target.text}`),
-    ...obstacles.map(({ part, reason }) => `${part}: ${reason}`),
-  ]);
-}
-
-/** Commands inside a word are units of their own; spelled out again in every word around them they would fill the memory. */
-function inBrief(key: string, value: unknown): unknown {
-  return (key === "substitutions" || key === "piped") && Array.isArray(value) ? value.length : value;
-}

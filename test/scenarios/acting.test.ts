@@ -4,6 +4,7 @@ import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import { textOf } from "../../src/core/message/message.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls, finishes, type ScriptPiece, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, lines, tool } from "./conversation.ts";
@@ -163,14 +164,21 @@ test("everything that goes wrong with a call is an error result the model can ac
 test("a tool that never settles is given up after its time limit, and its signal fires", async () => {
   let aborted = false;
   const hangs = tool("hangs", {
-    timeoutMs: 5,
+    timeoutMs: 60_000,
     abortGraceMs: 0,
     execute: (_input, { signal }) =>
       new Promise(() => signal.addEventListener("abort", () => (aborted = true), { once: true })),
   });
-  expect(await act([calls("hangs")], { tools: [hangs] })).toEqual([
-    "error call_1: Error: The call was stopped after 5 ms. Do less in one call, or raise the time limit.",
+  const clock = new FakeClock();
+  const acting = act([calls("hangs")], { tools: [hangs], clock });
+  await clock.untilSleeping();
+  await clock.advance(59_999);
+  expect(aborted).toBe(false);
+  await clock.advance(1);
+  expect(await acting).toEqual([
+    "error call_1: Error: The call was stopped after 60000 ms. Do less in one call, or raise the time limit.",
   ]);
+  expect(clock.sleeping).toBe(0);
   expect(aborted).toBe(true);
 });
 

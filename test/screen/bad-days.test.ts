@@ -206,7 +206,8 @@ test("for random windows and chunkings, scrollback and screen hold every line of
         const text = program.emulator.rows.join(" ").replaceAll(/part \d is over/g, "");
         const numbers = [...text.matchAll(/Line (\d+) with/g)].map(([, number]) => Number(number));
         expect(numbers).toEqual(STREAMED.map((_, index) => index));
-        expect(text.replaceAll(/\s/g, "")).toContain(STREAMED.join("").replaceAll(/[*`\s]/g, ""));
+        const shown = text.replaceAll(/\s/g, "");
+        expect(STREAMED.filter((line) => !shown.includes(line.replaceAll(/[*`\s]/g, "")))).toEqual([]);
         program.close();
       },
     ),

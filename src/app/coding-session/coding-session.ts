@@ -68,6 +68,11 @@ export interface CodingSessionOptions {
    */
   readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
   /**
+   * Asked after each part of an answer: the next one is read when the promise is settled. For whoever passes
+   * answers on to a reader that may be slower than the model. Default: nothing is waited for.
+   */
+  readonly pace?: (() => Promise<void> | undefined) | undefined;
+  /**
    * The command that goes on with a session, for advice, from the options that do. Default: `nano-agent -p
    * OPTIONS "…"`.
    */

@@ -87,7 +87,7 @@ class Preparation implements PreparedSession {
   readonly open = async (): Promise<CodingSession> => {
     const options = this.#options;
     const { settings } = this;
-    const { keep = true, addDirs = [], remembers = keep, tools, ports, model, acceptServer } = options;
+    const { keep = true, addDirs = [], remembers = keep, tools, ports, model, acceptServer, pace } = options;
     const { paths, cwd } = settings;
     const found = findSession(sessionChoice(options), { paths, cwd, newId: this.#sessionId });
     this.#sessionId = found.sessionId;
@@ -111,6 +111,7 @@ class Preparation implements PreparedSession {
         ...(tools === undefined ? {} : { tools }),
         ports,
         acceptServer,
+        pace,
         elicit:
           options.elicit ??
           elicitAt(desk, async (asked) => opened.hooks?.notify("elicitation_dialog", asked)),

@@ -1,4 +1,5 @@
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../core/model/model.ts";
+import { modelWith } from "../../core/model/wrap-model.ts";
 
 /** Milliseconds after which a first request is on its way, however slow the connection is. */
 const ON_ITS_WAY_MS = 200;
@@ -28,20 +29,13 @@ export function besideFirstRequest(
       yield part;
     }
   }
-  const { provider, id, info, alternatives } = model;
   return {
-    model: {
-      provider,
-      id,
-      ...(info === undefined ? {} : { info }),
-      ...(alternatives === undefined ? {} : { alternatives }),
-      stream: (request, options = {}) => {
-        if (state !== "open") return model.stream(request, options);
-        state = "sent";
-        timer = setTimeout(begin, ON_ITS_WAY_MS);
-        return first(request, options);
-      },
-    },
+    model: modelWith(model, (request, options = {}) => {
+      if (state !== "open") return model.stream(request, options);
+      state = "sent";
+      timer = setTimeout(begin, ON_ITS_WAY_MS);
+      return first(request, options);
+    }),
     cancel: finish,
   };
 }

@@ -38,7 +38,7 @@ export interface OpenMcp {
   /** The model, beside whose first request the servers start. */
   readonly modelFor: (model: Model) => Model;
   /** The tools of the agent, which get what comes later, and names of those that its conversation has used. */
-  readonly attach: (registry: ToolRegistry, used: ReadonlySet<string>) => void;
+  readonly attach: (registry: ToolRegistry, used: () => Promise<ReadonlySet<string>>) => Promise<void>;
   readonly close: () => Promise<void>;
   readonly killNow: () => void;
 }
@@ -81,9 +81,9 @@ export async function openMcp(settings: Settings, options: OpenMcpOptions): Prom
       cancel = started.cancel;
       return started.model;
     },
-    attach: (registry, used) => {
+    attach: async (registry, used) => {
       hub.attach(registry);
-      hub.revealUsed(used);
+      hub.revealUsed(await used());
     },
     close: async () => {
       cancel();
@@ -101,7 +101,7 @@ function withoutServers(faults: readonly ServerFault[]): OpenMcp {
     findCommand: async () => undefined,
     statuses: () => faulty(faults),
     modelFor: (model) => model,
-    attach: () => undefined,
+    attach: async () => undefined,
     close: async () => undefined,
     killNow: () => undefined,
   };

@@ -162,7 +162,7 @@ async function execute(
   // A tool that starts under an aborted signal would never hear of it.
   if (run.signal.aborted) return { status: "aborted", result: errorResult(NEVER_RAN) };
   const timeoutMs = tool.timeoutMs ?? run.toolTimeoutMs;
-  const abort = new CallAbort(run.signal, timeoutMs);
+  const abort = new CallAbort(run.signal, timeoutMs, run.clock);
   const updates = redactUpdates(run.redact, (update) =>
     run.emit({ type: "tool_update", callId, name, ...update }),
   );

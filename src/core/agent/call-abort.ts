@@ -1,20 +1,20 @@
 import { type LinkedController, linkController } from "../base/abort.ts";
-import { startTimer } from "../base/clock.ts";
+import { type Clock, startTimer } from "../base/clock.ts";
 import { NanoAgentError } from "../base/errors.ts";
 
 /** What stops one call of a tool: its run, and its time limit. */
 export class CallAbort {
   readonly #call: LinkedController;
-  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #stopTimer: () => void = () => undefined;
   #inner: LinkedController | undefined;
   #timedOut = false;
   #hasEnded = false;
 
   /** Begins to count; `timeoutMs` of 0 is no limit. {@link CallAbort.end} must be called. */
-  constructor(run: AbortSignal, timeoutMs: number) {
+  constructor(run: AbortSignal, timeoutMs: number, clock: Clock) {
     this.#call = linkController(run);
     if (timeoutMs > 0)
-      this.#timer = startTimer(timeoutMs, () => {
+      this.#stopTimer = startTimer(clock, timeoutMs, () => {
         // What stopped the call before is what stopped it.
         this.#timedOut = !this.signal.aborted;
         const reason = new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError");
@@ -46,7 +46,7 @@ export class CallAbort {
 
   end(): void {
     this.#hasEnded = true;
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     this.#call.unlink();
     this.#endInner();
   }

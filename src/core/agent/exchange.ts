@@ -8,7 +8,7 @@ import { redactError } from "../tool/redact-call.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { answerWatch, LeftAnswer } from "./plugins.ts";
 import { RequestAccount } from "./request-account.ts";
-import { type RunContext, record } from "./run-context.ts";
+import { type RunContext, record, recorded } from "./run-context.ts";
 
 /** Time a model gets to end by itself when it is aborted, in milliseconds. */
 const GRACE_MS = 500;
@@ -47,6 +47,7 @@ export async function exchange(
   request: ModelRequest,
   receiver: AnswerReceiver,
 ): Promise<Reasoned> {
+  await recorded(run);
   let account: RequestAccount | BudgetLimit;
   try {
     account = await RequestAccount.open(run, request);

@@ -6,7 +6,19 @@ import type { JournalEntry, NewEntry } from "./entry.ts";
  */
 export interface Journal {
   readonly sessionId: string;
-  /** Entries on the path from the first to the newest, in order. */
-  entries(): Iterable<JournalEntry>;
+  /** Path of the file it is kept in, where it is one. */
+  readonly file?: string | undefined;
+  /** Entries on the path from the first to the newest, in order: at once, or as they come from where they are kept. */
+  entries(): Iterable<JournalEntry> | AsyncIterable<JournalEntry>;
   append(entry: NewEntry): JournalEntry | Promise<JournalEntry>;
+  /**
+   * Resolves when every entry is stored, and rejects when one cannot be. A journal that has it may let `append` of an answer return at
+   * once: what follows from the answer is recorded right behind it, and one wait can serve both.
+   */
+  flush?(): Promise<void>;
+}
+
+/** A journal whose entries are at hand, in memory or in a file. */
+export interface LocalJournal extends Journal {
+  entries(): Iterable<JournalEntry>;
 }

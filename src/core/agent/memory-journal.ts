@@ -1,9 +1,9 @@
 import { createIds, type NewId } from "../base/ids.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
-import type { Journal } from "./journal.ts";
+import type { LocalJournal } from "./journal.ts";
 
 /** A journal that lives as long as its agent. */
-export class MemoryJournal implements Journal {
+export class MemoryJournal implements LocalJournal {
   readonly sessionId: string;
   readonly #entries: JournalEntry[] = [];
   readonly #ids: NewId;

@@ -8,7 +8,7 @@ import { errorResult } from "../tool/output.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import type { PermissionEntry, ToolStatus } from "./entry.ts";
 import type { ApprovalAnswer, Gate, GateDecision, GateRequest } from "./gate.ts";
-import { type RunContext, record } from "./run-context.ts";
+import { type RunContext, record, recorded } from "./run-context.ts";
 
 /** How a call ended, before it is recorded. */
 export interface SettledCall {
@@ -97,6 +97,7 @@ async function ask(
     const reason = `${question.replace(/\.$/, "")}, and there is nobody to ask`;
     return refuse(run, request, { ...asked, by: "nobody", code: "nobody_to_ask", reason });
   }
+  await recorded(run);
   let answer: ApprovalAnswer;
   try {
     answer = await orAborted(Promise.resolve(run.approve({ ...request, decision })), run.signal);
@@ -161,5 +162,6 @@ async function recordDecision(
   const { action, by, reason, code, rule, suggestion, stop } = decision;
   const question = decision.question === reason ? undefined : decision.question;
   const decided = defined({ action, by, reason, question, code, rule, suggestion, stop, parentCallId });
+  await recorded(run);
   await record(run, { type: "permission_decision", callId, name, input, ...decided });
 }

@@ -173,7 +173,8 @@ export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope"> 
   Partial<Pick<RunContext, "isReleased">>;
 
 /**
- * Stores an entry, folds it into the state and publishes it, in this order. Rejects with `journal` when it cannot be stored, and with
+ * Stores an entry, folds it into the state and publishes it, in this order. An answer is published when it is stored, which the records that
+ * follow from it may share: {@link recorded} waits for that. Rejects with `journal` when an entry cannot be stored, and with
  * `aborted` when the run was let go of.
  */
 export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
@@ -183,11 +184,25 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
   try {
     stored = await run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
   } catch (error) {
-    throw notStored(entry, error);
+    throw notStored(entry.type, error);
   }
   run.state.apply(stored);
-  run.emit(stored);
+  const flushing = entry.type === "assistant_message" ? run.journal.flush?.() : undefined;
+  // Where it fails, so does the next record: the journal is of no use any more.
+  if (flushing !== undefined) flushing.then(() => run.emit(stored), ignored);
+  else run.emit(stored);
   return stored;
+}
+
+function ignored(): void {}
+
+/** Resolves when all that was recorded is stored and published: for what must not happen before. Rejects with `journal`. */
+export async function recorded({ journal }: Pick<Recorder, "journal">): Promise<void> {
+  try {
+    await journal.flush?.();
+  } catch (error) {
+    throw notStored("assistant_message", error);
+  }
 }
 
 /** Says something to the model in the name of the loop, a pattern or a plugin. Rejects like {@link record}. */
@@ -199,7 +214,7 @@ export async function remark(
   await record(run, { type: "user_message", message: userMessage(text), source: "system", ...about });
 }
 
-function notStored({ type }: NewEntry, error: unknown): NanoAgentError {
+function notStored(type: NewEntry["type"], error: unknown): NanoAgentError {
   return new NanoAgentError(
     "journal",
     `The journal could not store the ${type} record: ${errorMessage(error)}`,

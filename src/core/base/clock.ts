@@ -9,12 +9,26 @@ export interface Clock {
    * reason as soon as `signal` is aborted, also when it was before the call. Leaves no timer and no listener behind.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Calls back after `ms` milliseconds unless the function it returns was called before. Every tool call has a limit that it hardly ever
+   * reaches: by `sleep`, which is the default, that takes a tenth of the time of the loop.
+   */
+  timer?(ms: number, callback: () => void): () => void;
+}
+
+/** {@link Clock.timer} of any clock. */
+export function startTimer(clock: Clock, ms: number, callback: () => void): () => void {
+  if (clock.timer !== undefined) return clock.timer(ms, callback);
+  const stopped = new AbortController();
+  clock.sleep(ms, stopped.signal).then(callback, () => undefined);
+  return () => stopped.abort();
 }
 
 /** The machine's clock. */
 export const systemClock: Clock = Object.freeze({
   now: (): number => Date.now(),
   elapsed: (): number => performance.now(),
+  timer,
   sleep: (ms: number, signal?: AbortSignal): Promise<void> =>
     new Promise<void>((resolve, reject) => {
       if (signal?.aborted === true) {
@@ -47,13 +61,11 @@ export const systemClock: Clock = Object.freeze({
     }),
 });
 
+// Longer than that is never, for a limit on one call.
+function timer(ms: number, callback: () => void): () => void {
+  const running = ms <= MAX_TIMER_MS ? setTimeout(callback, ms) : undefined;
+  return () => clearTimeout(running);
+}
+
 /** `setTimeout` fires at once for anything longer than this. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/**
- * Calls back after `ms` milliseconds, as `setTimeout` does. A time that timers cannot hold (more than 24 days, `Infinity`) is never reached,
- * where `setTimeout` would take it for now; then there is no timer.
- */
-export function startTimer(ms: number, callback: () => void): ReturnType<typeof setTimeout> | undefined {
-  return ms <= MAX_TIMER_MS ? setTimeout(callback, ms) : undefined;
-}

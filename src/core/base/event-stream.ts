@@ -1,3 +1,15 @@
+/** What an {@link EventStream} tells its writer. */
+export interface StreamHooks {
+  /** The reader asked for the first event: a stream nobody reads does nothing. */
+  readonly onStart?: () => void;
+  /** The reader left before the end. Awaited before its loop is left. */
+  readonly onCancel?: () => Promise<void> | void;
+  /** True: more than a thousand events wait, so stop the flow. False: all were taken, so go on. */
+  readonly onPressure?: (isHigh: boolean) => void;
+}
+
+const HIGH_WATER = 1_024;
+
 /**
  * A stream with one writer and one reader. The writer never waits: events queue up until the reader takes them. It ends exactly
  * once, by {@link EventStream.end} or {@link EventStream.fail}; what is pushed afterwards is dropped. A reader that leaves early
@@ -11,12 +23,14 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   #start: (() => void) | undefined;
-  readonly #onCancel: (() => Promise<void> | void) | undefined;
+  readonly #onCancel: StreamHooks["onCancel"];
+  readonly #onPressure: StreamHooks["onPressure"];
+  #isPressed = false;
 
-  /** `onStart` runs at the first `next()`, so a stream nobody reads does nothing. */
-  constructor(hooks: { readonly onStart?: () => void; readonly onCancel?: () => Promise<void> | void } = {}) {
+  constructor(hooks: StreamHooks = {}) {
     this.#start = hooks.onStart;
     this.#onCancel = hooks.onCancel;
+    this.#onPressure = hooks.onPressure;
   }
 
   /** Adds an event. After the end it is dropped. */
@@ -25,10 +39,18 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     const waiting = this.#waiting;
     if (waiting === undefined) {
       this.#queue.push(event);
+      if (this.#queue.length - this.#next > HIGH_WATER) this.#press(true);
       return;
     }
     this.#waiting = undefined;
     waiting.resolve({ value: event, done: false });
+  }
+
+  /** Forgets the events that were not read yet. */
+  discard(): void {
+    this.#queue = [];
+    this.#next = 0;
+    this.#press(false);
   }
 
   /** Ends the stream after the events already pushed. */
@@ -52,10 +74,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     this.#begin();
     if (this.#next < this.#queue.length) {
       const value = this.#queue[this.#next++] as T;
-      if (this.#next === this.#queue.length) {
-        this.#queue = [];
-        this.#next = 0;
-      }
+      if (this.#next === this.#queue.length) this.discard();
       return Promise.resolve({ value, done: false });
     }
     if (this.#failure !== undefined) {
@@ -72,16 +91,21 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   async return(): Promise<IteratorResult<T>> {
     const running = !this.#ended && this.#start === undefined;
     this.#start = undefined;
-    this.#queue = [];
-    this.#next = 0;
     this.#failure = undefined;
     this.end();
+    this.discard();
     if (running) await this.#onCancel?.();
     return { value: undefined, done: true };
   }
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  #press(isHigh: boolean): void {
+    if (isHigh === this.#isPressed) return;
+    this.#isPressed = isHigh;
+    if (!this.#ended) this.#onPressure?.(isHigh);
   }
 
   #begin(): void {

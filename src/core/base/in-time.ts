@@ -1,12 +1,12 @@
 import { orAborted } from "./abort.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, startTimer } from "./clock.ts";
 
 /** How long {@link inTime} waits. */
 export interface TimeBound {
   readonly ms: number;
   readonly clock: Clock;
   /** Ends the wait as well. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -18,17 +18,14 @@ export async function inTime<T>(
   { ms, clock, signal }: TimeBound,
 ): Promise<Awaited<T>> {
   const late = new AbortController();
-  const over = new AbortController();
-  clock.sleep(ms, over.signal).then(
-    () => late.abort(new Error(`it took longer than ${ms / 1_000} s`)),
-    () => undefined,
-  );
+  const said = ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
+  const stopTimer = startTimer(clock, ms, () => late.abort(new Error(`it took longer than ${said}`)));
   const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
   try {
     return await orAborted((async () => work(either))() as Promise<Awaited<T>>, either);
   } catch (error) {
     throw late.signal.aborted ? late.signal.reason : error;
   } finally {
-    over.abort();
+    stopTimer();
   }
 }

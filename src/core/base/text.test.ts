@@ -9,6 +9,7 @@ const anyText = fc.oneof(
     unit: fc.constantFrom("\ud83d", "\ude00", "e\u0301", "👩‍👩‍👧", "\r\n", "a", "中", "🇨🇳"),
     maxLength: 200,
   }),
+  fc.string({ unit: fc.constantFrom("👩", "\u0301".repeat(20), "\u200d", "🏽", "a"), maxLength: 60 }),
 );
 
 describe("toCleanText", () => {

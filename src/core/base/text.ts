@@ -8,13 +8,7 @@ export function toCleanText(text: string): string {
 
 /** Bytes of the text in UTF-8; a lone surrogate counts as the U+FFFD it is sent as. */
 export function utf8Length(text: string): number {
-  let bytes = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const width = utf8Width(text, at);
-    bytes += width;
-    if (width === 4) at += 1;
-  }
-  return bytes;
+  return new TextEncoder().encode(text).length;
 }
 
 /** The most a text may have: characters (UTF-16 code units, as `length` counts) or bytes in UTF-8. */
@@ -28,24 +22,49 @@ export type TextLimit = number | { readonly maxBytes: number };
 export function truncateMiddle(text: string, limit: TextLimit): string {
   const inBytes = typeof limit !== "number";
   const max = Math.max(0, Math.floor(inBytes ? limit.maxBytes : limit));
-  const size = (part: string): number => (inBytes ? utf8Length(part) : part.length);
   // A code unit takes at most three bytes: most texts need not be measured.
   if (text.length * (inBytes ? 3 : 1) <= max) return text;
-  const total = size(text);
-  if (total <= max) return text;
+  const { size, startOf, endOf } = inBytes ? inUtf8(text) : inUnits(text);
+  if (size <= max) return text;
   const unit = inBytes ? "bytes" : "characters";
-  const room = max - size(gapLine(total, unit));
-  if (room <= 0) return text.slice(0, boundaryBefore(text, inBytes ? indexOfByte(text, max) : max));
-  const headSize = Math.ceil(room / 2);
-  const headEnd = boundaryBefore(text, inBytes ? indexOfByte(text, headSize) : headSize);
-  const tailSize = room - headSize;
-  const tailStart = boundaryAfter(
-    text,
-    inBytes ? indexOfByteFromEnd(text, tailSize) : text.length - tailSize,
-  );
-  const head = text.slice(0, headEnd);
-  const tail = text.slice(tailStart);
-  return head + gapLine(total - size(head) - size(tail), unit) + tail;
+  // The sign that begins and ends the line takes three bytes.
+  const room = max - gapLine(size, unit).length - (inBytes ? 4 : 0);
+  if (room <= 0) return text.slice(0, cutBefore(text, endOf(max)));
+  const head = text.slice(0, cutBefore(text, endOf(Math.ceil(room / 2))));
+  const tail = text.slice(cutAfter(text, startOf(size - Math.floor(room / 2))));
+  const kept = inBytes ? utf8Length(head) + utf8Length(tail) : head.length + tail.length;
+  return head + gapLine(size - kept, unit) + tail;
+}
+
+/** A text as it is measured: its size, and the places of whole characters that end, or begin, nearest to a measure and within it. */
+interface MeasuredText {
+  readonly size: number;
+  readonly endOf: (measure: number) => number;
+  readonly startOf: (measure: number) => number;
+}
+
+function inUnits(text: string): MeasuredText {
+  return { size: text.length, endOf: (measure) => measure, startOf: (measure) => measure };
+}
+
+function inUtf8(text: string): MeasuredText {
+  const bytes = new TextEncoder().encode(text);
+  const unitsOf = (part: Uint8Array): number =>
+    new TextDecoder("utf-8", { ignoreBOM: true }).decode(part).length;
+  const isInside = (at: number): boolean => ((bytes[at] ?? 0) & 0xc0) === 0x80;
+  return {
+    size: bytes.length,
+    endOf: (measure) => {
+      let end = Math.min(measure, bytes.length);
+      while (isInside(end)) end -= 1;
+      return unitsOf(bytes.subarray(0, end));
+    },
+    startOf: (measure) => {
+      let start = Math.max(0, measure);
+      while (isInside(start)) start += 1;
+      return text.length - unitsOf(bytes.subarray(start));
+    },
+  };
 }
 
 /**
@@ -73,82 +92,41 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 const MAX_WORD = 64;
 const MAX_CANDIDATES = 1000;
 
-/** Steps a cut may move to spare a grapheme. */
+/** Characters a cut may move to spare a grapheme. */
 const MAX_STEPS = 32;
 
 const CONTROLS: RegExp = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
-
-/** Code points that never begin a grapheme: marks, joiners, emoji modifiers and tags. */
-const CONTINUES = /^[\p{M}\u200c\u200d\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}]/u;
 
 function gapLine(missing: number, unit: string): string {
   return `\n… ${missing} ${unit} left out …\n`;
 }
 
-function utf8Width(text: string, at: number): 1 | 2 | 3 | 4 {
-  const code = text.charCodeAt(at);
-  if (code < 0x80) return 1;
-  if (code < 0x800) return 2;
-  return isHigh(code) && isLow(text.charCodeAt(at + 1)) ? 4 : 3;
-}
-
-/** The furthest index whose text before it has at most `bytes` bytes. */
-function indexOfByte(text: string, bytes: number): number {
-  let at = 0;
-  let used = 0;
-  while (at < text.length) {
-    const width = utf8Width(text, at);
-    used += width;
-    if (used > bytes) return at;
-    at += width === 4 ? 2 : 1;
-  }
-  return at;
-}
-
-/** The first index whose text from it to the end has at most `bytes` bytes. */
-function indexOfByteFromEnd(text: string, bytes: number): number {
-  let at = text.length;
-  let used = 0;
-  while (at > 0) {
-    const start = splitsPair(text, at - 1) ? at - 2 : at - 1;
-    used += utf8Width(text, start);
-    if (used > bytes) return at;
-    at = start;
-  }
-  return at;
-}
-
-function boundaryBefore(text: string, index: number): number {
-  let at = index;
-  for (let steps = 0; at > 0 && steps < MAX_STEPS && insideGrapheme(text, at); steps += 1) at -= 1;
+function cutBefore(text: string, index: number): number {
+  const at = graphemeAround(text, index)?.index ?? index;
   return splitsPair(text, at) ? at - 1 : at;
 }
 
-function boundaryAfter(text: string, index: number): number {
-  let at = index;
-  for (let steps = 0; at < text.length && steps < MAX_STEPS && insideGrapheme(text, at); steps += 1) at += 1;
+function cutAfter(text: string, index: number): number {
+  const around = graphemeAround(text, index);
+  const at = around === undefined || around.index === index ? index : around.index + around.segment.length;
   return splitsPair(text, at) ? at + 1 : at;
 }
 
-function insideGrapheme(text: string, at: number): boolean {
-  if (at <= 0 || at >= text.length) return false;
-  const before = text.charCodeAt(at - 1);
-  if (splitsPair(text, at) || before === 0x200d) return true;
-  const code = text.codePointAt(at) ?? 0;
-  if (code === 0x0a) return before === 0x0d;
-  return code >= 0x300 && CONTINUES.test(String.fromCodePoint(code));
-}
-
 function splitsPair(text: string, at: number): boolean {
-  return isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1));
+  return at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;
 }
 
-function isHigh(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
-}
-
-function isLow(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
+/** The grapheme that the index stands in or before, as far as it can be seen nearby. */
+function graphemeAround(
+  text: string,
+  index: number,
+): { readonly index: number; readonly segment: string } | undefined {
+  const from = Math.max(0, index - MAX_STEPS);
+  const nearby = text.slice(from, index + MAX_STEPS);
+  const found = new Intl.Segmenter("und", { granularity: "grapheme" })
+    .segment(nearby)
+    .containing(index - from);
+  return found && { index: from + found.index, segment: found.segment };
 }
 
 function fold(word: string): string {
@@ -167,7 +145,8 @@ function distance(a: string, b: string): number {
     : Number.POSITIVE_INFINITY;
 }
 
-function editDistance(a: string, b: string): number {
+/** Insertions, deletions, changes and swaps of neighbours that make one word of the other; takes time by the product of their lengths. */
+export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {

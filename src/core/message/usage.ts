@@ -66,3 +66,10 @@ function isCount(value: number): boolean {
 export function tokenCount(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }
+
+/** The parts of a usage that a provider reported as numbers. */
+export function usageParts(reported: { readonly [K in (typeof PARTS)[number]]?: unknown }): Partial<Usage> {
+  const parts: { -readonly [K in keyof Usage]?: Usage[K] } = {};
+  for (const part of PARTS) if (typeof reported[part] === "number") parts[part] = tokenCount(reported[part]);
+  return parts;
+}

@@ -23,6 +23,7 @@ import {
 } from "./connection.ts";
 import { HttpTransport, knowsNoHttp, sseTransport } from "./http-transport.ts";
 import type { ProcessWatcher } from "./process-watcher.ts";
+import { SCHEMA_VALIDATOR } from "./schema-validator.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
@@ -127,6 +128,7 @@ async function connectedBy(
     { name: "nano-agent", version: kit.version },
     {
       versionNegotiation: { mode },
+      jsonSchemaValidator: SCHEMA_VALIDATOR,
       capabilities: {
         roots: { listChanged: false },
         ...(host.elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),

@@ -8,7 +8,7 @@ import { describeDuration } from "../../tools/shell/report.ts";
 import type { Style } from "./style.ts";
 
 /** Widest line of a call or a result. */
-export const MAX_COLUMNS = 100;
+const MAX_COLUMNS = 100;
 /** A failure that says more is told by its title and the end of its words. */
 const MAX_SHOWN_LINES = 3;
 /** Last lines that are shown of what a failed call wrote. */

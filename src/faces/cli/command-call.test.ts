@@ -1,24 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readCommandCall, runFlagsOf } from "./command-call.ts";
-import type { CommandSpec } from "./command-spec.ts";
+import { action, type CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
 
 const command: CommandSpec = {
   name: "box",
   help: "",
   actions: [
-    { name: "list", help: "", options: [{ name: "--all", help: "" }] },
-    {
-      name: "put",
-      words: "ID [FILE…]",
-      behind: "PATH…",
-      help: "",
-      options: [
-        { name: "--to", short: "-t", value: "PLACE", help: "" },
-        { name: "--kind", value: "KIND", choices: ["red", "blue"], help: "" },
-      ],
-    },
+    action("list", "", { "--all": "" }),
+    action("put ID [FILE…] -- PATH…", "", { "-t, --to PLACE": "", "--kind red|blue": "" }),
   ],
 };
 
@@ -71,7 +62,7 @@ test("whatever is typed behind a command is read or refused with its usage", () 
 });
 
 test("an action that runs the agent takes the options of a run", () => {
-  const spec: CommandSpec = { name: "serve", help: "", actions: [{ runOptions: true, help: "" }] };
+  const spec: CommandSpec = { name: "serve", help: "", actions: [{ ...action("", ""), runOptions: true }] };
   const call = readCommandCall(spec, ["-m", "openai/gpt-5", "--yolo", "--add-dir", "/a", "--add-dir=/b"]);
   const { config, addDirs } = runFlagsOf(call);
   expect([config, addDirs]).toEqual([

@@ -1,4 +1,5 @@
 import { nearest } from "../../core/base/text.ts";
+import type { SessionStore } from "../../session/session-store.ts";
 import type { CommandContext } from "./command-context.ts";
 import { actionForm, type CommandAction, type CommandSpec, RUN_OPTIONS } from "./command-spec.ts";
 import { type ParsedOptions, readOptions } from "./read-options.ts";
@@ -14,6 +15,14 @@ export interface CommandCall extends ParsedOptions {
   readonly action: string;
 }
 
+/** A sub-command about sessions that are kept. */
+export interface SessionCall extends CommandCall {
+  readonly context: CommandContext;
+  readonly store: SessionStore;
+  /** Whose sessions are meant where none is named. */
+  readonly cwd: string;
+}
+
 /**
  * Takes the words behind a sub-command apart by its table. Throws `invalid_argument`, with the nearest name
  * and the usage, for an action or option it does not have, a value that is missing or not among its choices,
@@ -23,7 +32,7 @@ export function readCommandCall(command: CommandSpec, args: readonly string[]): 
   const { action, rest } = chooseAction(command, args);
   const fail = (what: string): Error =>
     usageError(`${title(command, action)}: ${what} Usage: nano-agent ${actionForm(command, action)}`);
-  const options = [...(action.options ?? []), ...(action.runOptions === true ? RUN_OPTIONS : [])];
+  const options = [...action.options, ...(action.runOptions === true ? RUN_OPTIONS : [])];
   const call = readOptions(rest, { options, fail });
   for (const { name, value } of options)
     if (value !== undefined && call.list(name).some((text) => text.trim() === ""))
@@ -67,20 +76,15 @@ function chooseAction(
   throw usageError(`${command.name} has no ${JSON.stringify(word)}.${hint} ${usage}`);
 }
 
-function assertCount(words: readonly string[], action: CommandAction, fail: (what: string) => Error): void {
-  const { least, most } = wordCount(action);
-  if (words.length < least) throw fail(`It needs ${(action.words ?? "").replace("…", "")}.`);
-  if (words.length <= most) return;
-  const behind = action.behind === undefined ? "" : ` Write paths behind --.`;
-  throw fail(`${JSON.stringify(words[most])} is one word too many.${behind}`);
-}
-
-/** How many words an action takes, from its placeholders. */
-function wordCount({ words = "" }: CommandAction): { readonly least: number; readonly most: number } {
-  const places = words.split(" ").filter((place) => place !== "");
+function assertCount(
+  words: readonly string[],
+  { words: places, behind }: CommandAction,
+  fail: (what: string) => Error,
+): void {
   const least = places.filter((place) => !place.startsWith("[")).length;
-  return {
-    least,
-    most: places.some((place) => place.includes("…")) ? Number.POSITIVE_INFINITY : places.length,
-  };
+  const isOpen = places.some((place) => place.includes("…"));
+  if (words.length < least) throw fail(`It needs ${places.join(" ").replace("…", "")}.`);
+  if (words.length <= places.length || isOpen) return;
+  const paths = behind === undefined ? "" : " Write paths behind --.";
+  throw fail(`${JSON.stringify(words[places.length])} is one word too many.${paths}`);
 }

@@ -1,9 +1,53 @@
 import type { Environment } from "../../app/config/env.ts";
+import { currentFolder } from "../../app/config/paths.ts";
+import { terminalLine } from "../../app/safe-text.ts";
+import { loadSettings, type Settings } from "../../app/settings.ts";
 import type { Output } from "./output.ts";
+import type { ParsedOptions } from "./read-options.ts";
+import { type Style, styleFor } from "./style.ts";
+import { widthOf, wrapText } from "./wrap-text.ts";
 
 /** What a command works with. */
 export interface CommandContext {
   readonly environment: Environment;
   readonly stdout: Output;
   readonly stderr: Output;
+}
+
+/** Says something to a person on standard error, on one line or on as many as a terminal takes. */
+export function say({ stderr }: Pick<CommandContext, "stderr">, message: string): void {
+  const text = terminalLine(message, 2_000);
+  const lines = wrapText(text, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " });
+  stderr.write(`${lines.join("\n")}\n`);
+}
+
+/** Writes what a command found: with `--json` a value for programs, else a text for people. */
+export function answer(
+  { stdout }: Pick<CommandContext, "stdout">,
+  call: Pick<ParsedOptions, "has">,
+  { json, text }: { readonly json: () => unknown; readonly text: () => string },
+): void {
+  stdout.write(call.has("--json") ? `${JSON.stringify(json())}\n` : text());
+}
+
+/** How lines for people look on standard output. */
+export interface Look {
+  readonly style: Style;
+  /** Columns; undefined where lines are left as long as they are. */
+  readonly width: number | undefined;
+}
+
+/** How lines for people look on standard output. */
+export function lookOf({ stdout, environment }: CommandContext): Look {
+  return { style: styleFor(stdout.isTerminal, environment), width: widthOf(stdout, 1) };
+}
+
+/** The settings that hold in the working folder. */
+export function settingsHere({ environment }: CommandContext): Promise<Settings> {
+  return loadSettings({ environment, cwd: currentFolder() });
+}
+
+/** A time for a list: `2026-01-31 12:34`, in UTC. */
+export function listTime(time: number): string {
+  return new Date(time).toISOString().slice(0, 16).replace("T", " ");
 }

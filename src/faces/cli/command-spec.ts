@@ -1,17 +1,17 @@
 import { FLAGS } from "./flags.ts";
-import type { CommandOption } from "./read-options.ts";
+import { type CommandOption, optionTable } from "./read-options.ts";
 
 /** One thing a sub-command does. */
 export interface CommandAction {
-  /** The word behind the command; absent where the command does one thing. */
-  readonly name?: string;
+  /** The word behind the command; undefined where the command does one thing. */
+  readonly name: string | undefined;
   /**
    * Placeholders of the words that follow: `ID`, `[ID]` (may be left out), `FILE…` (one or more), `[WORD…]`.
    */
-  readonly words?: string;
-  /** Placeholder of what stands behind `--`; absent where nothing may. */
-  readonly behind?: string;
-  readonly options?: readonly CommandOption[];
+  readonly words: readonly string[];
+  /** Placeholder of what stands behind `--`; undefined where nothing may. */
+  readonly behind: string | undefined;
+  readonly options: readonly CommandOption[];
   /**
    * True: it runs the agent and takes the options for that too (`-m`, `--permission-mode`, limits); see
    * {@link RUN_OPTIONS}.
@@ -36,21 +36,31 @@ export interface CommandSpec {
   readonly actions: readonly [CommandAction, ...CommandAction[]];
 }
 
+/** A sub-command and what it does. */
+export function command(name: string, help: string, ...actions: CommandSpec["actions"]): CommandSpec {
+  return { name, help, actions };
+}
+
+/** An action by its form, such as `put ID [FILE…] -- PATH…`, and its options by theirs. */
+export function action(
+  form: string,
+  help: string,
+  options: { readonly [form: string]: string } = {},
+): CommandAction {
+  const [before = "", behind] = form.split(/ ?-- /);
+  const [, name, places = ""] = /^([a-z]+)?(.*)$/.exec(before) ?? [];
+  const words = places.split(" ").filter((place) => place !== "");
+  return { name, words, behind, options: optionTable(options), help };
+}
+
 /** How an action is written: `sessions export [ID] [--format FORMAT] …`. */
-export function actionForm({ name }: CommandSpec, action: CommandAction): string {
-  const options = (action.options ?? []).map((option) => `[${longForm(option)}]`);
-  const run = action.runOptions === true ? ["[options of a run]"] : [];
-  const behind = action.behind === undefined ? [] : [`[-- ${action.behind}]`];
-  const parts = [name, action.name, action.words, ...options, ...run, ...behind];
-  return parts.filter((part) => part !== undefined).join(" ");
-}
-
-/** How an option is written: `-o, --output FILE`, with its values where there are only some. */
-export function optionForm(option: CommandOption): string {
-  return option.short === undefined ? longForm(option) : `${option.short}, ${longForm(option)}`;
-}
-
-function longForm({ name, value, choices }: CommandOption): string {
-  const shown = choices?.join("|") ?? value;
-  return shown === undefined ? name : `${name} ${shown}`;
+export function actionForm(
+  command: CommandSpec,
+  { name, words, options, runOptions, behind }: CommandAction,
+): string {
+  // A short name is told where the option is.
+  const named = options.map(({ form }) => `[${form.replace(/^-\w, /, "")}]`);
+  const run = runOptions === true ? ["[options of a run]"] : [];
+  const rest = behind === undefined ? [] : [`[-- ${behind}]`];
+  return [command.name, name ?? [], words, named, run, rest].flat().join(" ");
 }

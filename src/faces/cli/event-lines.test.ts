@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import type { EventLine } from "../../../test/e2e/event-schema.ts";
 import { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { NanoAgentError, recordedError } from "../../core/base/errors.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { calls, says, thinks } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
-import type { NewLine } from "./event-line.ts";
 import { EventLines } from "./event-lines.ts";
 
 async function eventsOf(model: ScriptedModel): Promise<readonly AgentEvent[]> {
@@ -30,9 +30,9 @@ async function eventsOf(model: ScriptedModel): Promise<readonly AgentEvent[]> {
   return events;
 }
 
-function linesOf(events: readonly AgentEvent[], partial = false): readonly NewLine[] {
+function linesOf(events: readonly AgentEvent[], partial = false): readonly EventLine[] {
   const lines = new EventLines({ partial });
-  return events.flatMap((event) => lines.lines(event));
+  return events.flatMap((event) => lines.lines(event)) as unknown as readonly EventLine[];
 }
 
 test("results are told in call order, however the calls end", async () => {
@@ -44,9 +44,7 @@ test("results are told in call order, however the calls end", async () => {
   );
   const ended = events.flatMap((event) => (event.type === "tool_result" ? [event.callId] : []));
   const told = linesOf(events).flatMap((line) =>
-    line.type === "user"
-      ? line.message.content.map((block) => "tool_use_id" in block && block.tool_use_id)
-      : [],
+    line.type === "user" ? line.message.content.map((block) => block.tool_use_id) : [],
   );
   expect({ ended, told }).toEqual({ ended: ["b", "a"], told: ["a", "b"] });
 });
@@ -104,7 +102,7 @@ test("partial events nest: message, block, deltas", async () => {
     new ScriptedModel([[thinks("Hm."), says("Look."), calls("wait", { for: "fast" }, "a")], says("done")]),
   );
   const shape = linesOf(events, true).flatMap((line) =>
-    line.type === "stream_event" ? [`${line.event.type} ${String(line.event["index"] ?? "")}`.trim()] : [],
+    line.type === "stream_event" ? [`${line.event.type} ${String(line.event.index ?? "")}`.trim()] : [],
   );
   const isDelta = (word: string): boolean => word.startsWith("content_block_delta");
   expect(shape.filter((word, at) => !isDelta(word) || !isDelta(shape[at - 1] ?? ""))).toEqual([

@@ -1,14 +1,8 @@
-import type {
-  AssistantEntry,
-  CompactionEntry,
-  ToolIntentEntry,
-  ToolResultEntry,
-} from "../../core/agent/entry.ts";
+import type { CompactionEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { NO_USAGE } from "../../core/message/usage.ts";
-import type { NewLine } from "./event-line.ts";
-import { lineBlocks, lineUsage, stopReasonOf } from "./line-content.ts";
+import { lineBlocks, lineUsage, type OutputLine, stopReasonOf } from "./line-content.ts";
 import { PartialEvents } from "./partial-events.ts";
 
 /**
@@ -30,13 +24,11 @@ export class EventLines {
   }
 
   /** The lines an event stands for. */
-  lines(event: AgentEvent): readonly NewLine[] {
-    const partial = this.#partial?.lines(event, this.#model) ?? [];
-    const whole = this.#whole(event);
-    return partial.length === 0 ? whole : [...partial, ...whole];
+  lines(event: AgentEvent): readonly OutputLine[] {
+    return [...(this.#partial?.lines(event, this.#model) ?? []), ...this.#whole(event)];
   }
 
-  #whole(event: AgentEvent): readonly NewLine[] {
+  #whole(event: AgentEvent): readonly OutputLine[] {
     switch (event.type) {
       case "subagent":
         return this.#ofSubagent(event);
@@ -44,10 +36,14 @@ export class EventLines {
       case "run_resume":
         this.#model = event.model;
         return [];
-      case "assistant_message":
+      case "assistant_message": {
         this.#open = toolCallsOf(event.message).map((call) => call.id);
         this.#waiting.clear();
-        return [assistantLine(event)];
+        const content = lineBlocks(event.message.content);
+        const [stop_reason, usage] = [stopReasonOf(event.finishReason), lineUsage(event.usage)];
+        const id = event.responseId ?? event.id;
+        return [assistantLine({ id, model: event.model, content, stop_reason, usage }, null)];
+      }
       case "tool_intent":
         return event.parentCallId === undefined ? [] : [this.#nestedCall(event, event.parentCallId)];
       case "tool_result":
@@ -56,15 +52,8 @@ export class EventLines {
         return [compactLine(event)];
       case "retry": {
         const { code, message } = event.error;
-        return [
-          {
-            type: "system",
-            subtype: "api_retry",
-            attempt: event.attempt,
-            retry_delay_ms: event.delayMs,
-            error: { code, message },
-          },
-        ];
+        const { attempt, delayMs: retry_delay_ms } = event;
+        return [{ type: "system", subtype: "api_retry", attempt, retry_delay_ms, error: { code, message } }];
       }
       default:
         return [];
@@ -75,43 +64,24 @@ export class EventLines {
    * Whole messages only, each with the call that started the subagent: pieces of several at once could not be
    * told apart.
    */
-  #ofSubagent({ callId, event }: SubagentEvent): readonly NewLine[] {
-    let inner = this.#subagents.get(callId);
-    if (inner === undefined) {
-      inner = new EventLines({ partial: false });
-      this.#subagents.set(callId, inner);
-    }
+  #ofSubagent({ callId, event }: SubagentEvent): readonly OutputLine[] {
+    const inner = this.#subagents.get(callId) ?? new EventLines({ partial: false });
+    this.#subagents.set(callId, inner);
     if (event.type === "run_end") this.#subagents.delete(callId);
     return inner
       .lines(event)
-      .map((line) =>
-        (line.type === "assistant" || line.type === "user") && line.parent_tool_use_id === null
-          ? { ...line, parent_tool_use_id: callId }
-          : line,
-      );
+      .map((line) => (line["parent_tool_use_id"] === null ? { ...line, parent_tool_use_id: callId } : line));
   }
 
-  #nestedCall(event: ToolIntentEntry, parent: string): NewLine {
-    const call = { type: "tool_use", id: event.callId, name: event.name, input: event.input } as const;
-    return {
-      type: "assistant",
-      message: {
-        id: event.id,
-        type: "message",
-        role: "assistant",
-        model: this.#model,
-        content: [call],
-        stop_reason: "tool_use",
-        stop_sequence: null,
-        usage: lineUsage(NO_USAGE),
-      },
-      parent_tool_use_id: parent,
-    };
+  #nestedCall({ id, callId, name, input }: ToolIntentEntry, parent: string): OutputLine {
+    const content = [{ type: "tool_use", id: callId, name, input }];
+    const usage = lineUsage(NO_USAGE);
+    return assistantLine({ id, model: this.#model, content, stop_reason: "tool_use", usage }, parent);
   }
 
-  #results(event: ToolResultEntry): readonly NewLine[] {
+  #results(event: ToolResultEntry): readonly OutputLine[] {
     this.#waiting.set(event.callId, event);
-    const lines: NewLine[] = [];
+    const lines: OutputLine[] = [];
     for (let next = this.#open[0]; next !== undefined; next = this.#open[0]) {
       const ready = this.#waiting.get(next);
       if (ready === undefined) break;
@@ -123,38 +93,27 @@ export class EventLines {
   }
 }
 
-function compactLine({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): NewLine {
-  return {
-    type: "system",
-    subtype: "compact_boundary",
-    compact_metadata: {
-      trigger: reason === "manual" ? "manual" : "auto",
-      pre_tokens: tokensBefore,
-      post_tokens: tokensAfter,
-      reason,
-      method,
-    },
-  };
+function compactLine({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): OutputLine {
+  const trigger = reason === "manual" ? "manual" : "auto";
+  const sizes = { pre_tokens: tokensBefore, post_tokens: tokensAfter };
+  const compact_metadata = { trigger, ...sizes, reason, method };
+  return { type: "system", subtype: "compact_boundary", compact_metadata };
 }
 
-function assistantLine(entry: AssistantEntry): NewLine {
-  return {
-    type: "assistant",
-    message: {
-      id: entry.responseId ?? entry.id,
-      type: "message",
-      role: "assistant",
-      model: entry.model,
-      content: lineBlocks(entry.message.content),
-      stop_reason: stopReasonOf(entry.finishReason),
-      stop_sequence: null,
-      usage: lineUsage(entry.usage),
-    },
-    parent_tool_use_id: null,
-  };
+interface AnswerFacts {
+  readonly id: string;
+  readonly model: string;
+  readonly content: readonly object[];
+  readonly stop_reason: string | null;
+  readonly usage: object;
 }
 
-function resultLine(entry: ToolResultEntry): NewLine {
+function assistantLine({ id, ...facts }: AnswerFacts, parent_tool_use_id: string | null): OutputLine {
+  const message = { id, type: "message", role: "assistant", stop_sequence: null, ...facts };
+  return { type: "assistant", message, parent_tool_use_id };
+}
+
+function resultLine(entry: ToolResultEntry): OutputLine {
   return {
     type: "user",
     message: { role: "user", content: lineBlocks([entry.result]) },

@@ -11,8 +11,7 @@ import { currentFolder, existingFolder, withGoneFolder } from "../../app/config/
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Input } from "../../core/message/given-message.ts";
-import { acceptServer } from "./approval/accept-server.ts";
-import { answerQuestions } from "./approval/person-to-ask.ts";
+import { askAboutServer, canAsk } from "./approval/answer-questions.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
 import { assertWritable, writeLastMessage } from "./last-message-file.ts";
@@ -85,10 +84,11 @@ class HeadlessRun {
     const cwd = this.#cwd;
     if (flags.outputFile !== undefined) assertWritable(flags.outputFile, cwd);
     const schema = flags.jsonSchema === undefined ? undefined : readSchema(flags.jsonSchema, cwd);
-    const { environment, stderr } = this.#context;
+    const { environment, stdout, stderr } = this.#context;
     this.#prepared = await prepareCodingSession({
       ...sessionOptionsOf(flags, { cwd, environment, newId: this.#newId }),
-      acceptServer: acceptServer(stderr, flags.outputFormat),
+      acceptServer: canAsk(stderr, flags.outputFormat) ? (found) => askAboutServer(found, stderr) : undefined,
+      pace: flags.partialMessages ? () => (stdout.isFull ? stdout.drain() : undefined) : undefined,
       onNotice: (notice) => this.#teller.notice(notice),
     });
     const input = await readRunInput(flags, { cwd, onNotice: (message) => this.#teller.say(message) });
@@ -97,7 +97,6 @@ class HeadlessRun {
       this.#session = session;
       this.#teller.begin(cwd, session);
       session.onEvent((event) => this.#teller.event(event));
-      if (this.#teller.person !== undefined) answerQuestions(session, this.#teller.person);
       this.#signals.allowGrace();
       const signal = AbortSignal.any([this.#signals.signal, this.#broken.signal]);
       for await (const message of input) {

@@ -1,7 +1,8 @@
 import { EXIT_MEANINGS } from "../../app/coding-session/exit-code.ts";
-import { actionForm, type CommandSpec, optionForm } from "./command-spec.ts";
+import { actionForm, type CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
 import { FLAGS, type FlagSpec } from "./flags.ts";
+import { wrapText } from "./wrap-text.ts";
 
 /** What `--help` shows, made from the tables of options, commands and exit codes. */
 export function helpText(): string {
@@ -14,8 +15,7 @@ export function helpText(): string {
   ];
   for (const group of groups()) {
     lines.push("", `${group}:`);
-    for (const flag of FLAGS.filter((each) => each.group === group))
-      lines.push(...row(optionForm(flag), flag.help));
+    for (const flag of FLAGS.filter((each) => each.group === group)) lines.push(...row(flag.form, flag.help));
   }
   lines.push("", "Commands (nano-agent <command> --help says more):");
   for (const { name, help } of COMMANDS) lines.push(...row(name, help));
@@ -34,9 +34,9 @@ export function commandHelp(command: CommandSpec, action?: string): string {
     lines.push(
       "",
       `nano-agent ${actionForm(command, each)}`,
-      ...wrap(each.help, WIDTH - INDENT).map(indented),
+      ...wrapText(each.help, { width: WIDTH, first: "    " }),
     );
-    for (const option of each.options ?? []) lines.push(...row(optionForm(option), option.help));
+    for (const option of each.options) lines.push(...row(option.form, option.help));
     if (each.runOptions === true)
       lines.push(...row("options of a run", "See nano-agent --help: Run, Permission, Limits."));
   }
@@ -48,26 +48,8 @@ export function groups(): readonly FlagSpec["group"][] {
   return [...new Set(FLAGS.map((flag) => flag.group))];
 }
 
-const INDENT = 4;
 const WIDTH = 100;
 
-function indented(line: string): string {
-  return `${" ".repeat(INDENT)}${line}`;
-}
-
 function row(form: string, help: string): readonly string[] {
-  return [`  ${form}`, ...wrap(help, WIDTH - 8).map((line) => `${" ".repeat(INDENT + 4)}${line}`)];
-}
-
-function wrap(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + word.length + 1 > width) {
-      lines.push(line);
-      line = "";
-    }
-    line = line === "" ? word : `${line} ${word}`;
-  }
-  return line === "" ? lines : [...lines, line];
+  return [`  ${form}`, ...wrapText(help, { width: WIDTH, first: "        " })];
 }

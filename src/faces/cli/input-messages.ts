@@ -7,28 +7,44 @@ import { usageError } from "./usage-error.ts";
 const MAX_LINE_CHARS = 50_000_000;
 
 /**
+ * The lines of standard input as they come. Only a line feed ends one. Throws `invalid_argument` for a line
+ * without end.
+ */
+export async function* inputLines(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let number = 1;
+  let length = 0;
+  let pieces: string[] = [];
+  for await (const chunk of chunks) {
+    const text = typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+    const [first = "", ...rest] = text.split("\n");
+    pieces.push(first);
+    length += first.length;
+    for (const piece of rest) {
+      yield pieces.join("");
+      number++;
+      pieces = [piece];
+      ({ length } = piece);
+    }
+    if (length > MAX_LINE_CHARS)
+      throw usageError(`Line ${number} of standard input is longer than ${MAX_LINE_CHARS} characters.`);
+  }
+  if (length > 0) yield pieces.join("");
+}
+
+/**
  * User messages from JSON lines: `{"type":"user","message":{"role":"user","content":"…"}}`, where the content
- * may be blocks of text and images. Lines end with LF and nothing else; empty ones are skipped. Throws
- * `invalid_argument`, naming the line, for any other.
+ * may be blocks of text and images. Empty lines are skipped. Throws `invalid_argument`, naming the line, for
+ * any other.
  */
 export async function* readInputMessages(
   chunks: AsyncIterable<Buffer | string>,
 ): AsyncGenerator<UserMessage> {
-  const decoder = new TextDecoder();
-  let rest = "";
   let number = 0;
-  for await (const chunk of chunks) {
-    rest += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
-    const lines = rest.split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      number++;
-      if (line.trim() !== "") yield parseInputLine(line, number);
-    }
-    if (rest.length > MAX_LINE_CHARS)
-      throw usageError(`Line ${number + 1} of standard input is longer than ${MAX_LINE_CHARS} characters.`);
+  for await (const line of inputLines(chunks)) {
+    number++;
+    if (line.trim() !== "") yield parseInputLine(line, number);
   }
-  if (rest.trim() !== "") yield parseInputLine(rest, number + 1);
 }
 
 /** One line of input as a message. Throws `invalid_argument`, saying what is wrong with it. */

@@ -46,7 +46,7 @@ export async function runInteractive(
       isPlain: flags.plain || wantsPlain(environment),
       ...(prompt === undefined ? {} : { prompt }),
       picks: flags.picksSession,
-      isResumed: flags.session.from !== undefined,
+      isResumed: flags.session.resume !== undefined,
       openSession: async ({ resume, fresh = false, acceptServer }) => {
         const {
           resume: asked,

@@ -1,39 +1,52 @@
 import type { ContentBlock } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import type { FinishReason } from "../../core/model/model.ts";
-import type { LineBlock, LineUsage } from "./event-line.ts";
 
-/** Content blocks for a line: standard fields only, what providers keep for themselves left out. */
-export function lineBlocks(blocks: readonly ContentBlock[]): readonly LineBlock[] {
-  return blocks.map(lineBlock);
+/** A line for programs without its `session_id` and `uuid`; `schema/events.json` says what each one holds. */
+export interface OutputLine {
+  readonly type: string;
+  readonly [field: string]: unknown;
 }
 
-function lineBlock(block: ContentBlock): LineBlock {
-  switch (block.type) {
-    case "text":
-      return { type: "text", text: block.text };
-    case "thinking":
-      if (block.redacted !== undefined) return { type: "redacted_thinking", data: block.redacted };
-      return {
-        type: "thinking",
-        thinking: block.thinking,
-        ...(block.signature === undefined ? {} : { signature: block.signature }),
-      };
-    case "image":
-      return { type: "image", source: block.source };
-    case "tool_use":
-      return { type: "tool_use", id: block.id, name: block.name, input: block.input };
-    case "tool_result":
-      return {
-        type: "tool_result",
-        tool_use_id: block.tool_use_id,
-        content: typeof block.content === "string" ? block.content : lineBlocks(block.content),
-        ...(block.is_error === true ? { is_error: true } : {}),
-      };
-  }
+/** Content blocks for a line: the fields of the Anthropic Messages API, what providers keep for themselves left out. */
+export function lineBlocks(blocks: readonly ContentBlock[]): readonly object[] {
+  return blocks.map((block) => {
+    switch (block.type) {
+      case "text":
+        return { type: "text", text: block.text };
+      case "thinking": {
+        const { thinking, signature, redacted } = block;
+        return redacted === undefined
+          ? { type: "thinking", thinking, signature }
+          : { type: "redacted_thinking", data: redacted };
+      }
+      case "image":
+        return { type: "image", source: block.source };
+      case "tool_use":
+        return { type: "tool_use", id: block.id, name: block.name, input: block.input };
+      case "tool_result": {
+        const { tool_use_id, content, is_error } = block;
+        const told = typeof content === "string" ? content : lineBlocks(content);
+        return {
+          type: "tool_result",
+          tool_use_id,
+          content: told,
+          ...(is_error === true ? { is_error } : {}),
+        };
+      }
+    }
+  });
 }
 
-/** Tokens in the words of lines; cached input is taken out of `input_tokens`. */
+/** Tokens in the words of lines. */
+export interface LineUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+}
+
+/** Tokens as the Anthropic Messages API counts them: `input_tokens` are those outside the prompt cache. */
 export function lineUsage(usage: Usage): LineUsage {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   return {
@@ -44,20 +57,16 @@ export function lineUsage(usage: Usage): LineUsage {
   };
 }
 
-/** The Anthropic word for a finish reason, whatever wire it came from; `null` for an answer that was cut. */
+/** The Anthropic words for finish reasons, whatever wire they came from; others mean an answer that was cut. */
+const STOP_REASONS: { readonly [reason in FinishReason["unified"]]?: string } = {
+  stop: "end_turn",
+  tool_use: "tool_use",
+  length: "max_tokens",
+  refusal: "refusal",
+  pause: "pause_turn",
+};
+
+/** Why an answer ended, in the words of lines; `null` for one that was cut. */
 export function stopReasonOf({ unified }: FinishReason): string | null {
-  switch (unified) {
-    case "stop":
-      return "end_turn";
-    case "tool_use":
-      return "tool_use";
-    case "length":
-      return "max_tokens";
-    case "refusal":
-      return "refusal";
-    case "pause":
-      return "pause_turn";
-    default:
-      return null;
-  }
+  return STOP_REASONS[unified] ?? null;
 }

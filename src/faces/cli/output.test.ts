@@ -64,3 +64,25 @@ test("when the reader is gone, what waits for it is forgotten, and nobody waits 
   output.write("c");
   expect([chunks, problems]).toEqual([["a"], ["gone"]]);
 });
+
+test("an output is full when a slow reader lets much wait, until it has taken that or is gone", async () => {
+  const { stream, take } = slowReader();
+  const output = new StreamOutput(() => stream, false);
+  const line = `${"x".repeat(999)}\n`;
+  let written = 0;
+  const fill = (): void => {
+    for (written = 0; !output.isFull; written++) output.write(line);
+  };
+  fill();
+  const first = written;
+  const drained = output.drain();
+  take();
+  take();
+  await drained;
+  const isFullThen = output.isFull;
+  output.write(line);
+  fill();
+  take(new Error("gone"));
+  await output.drain();
+  expect([first, isFullThen, output.isFull]).toEqual([4_002, false, false]);
+});

@@ -7,6 +7,8 @@ export interface Output {
   readonly isTerminal: boolean;
   /** Writes a text as it is. After the reader has gone, nothing. */
   readonly write: (text: string) => void;
+  /** True when so much waits for the reader that it is better not to make more of it. */
+  readonly isFull: boolean;
   /** Resolves when everything written has left the process, or the reader has gone. */
   readonly drain: () => Promise<void>;
   /**
@@ -38,6 +40,9 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   return process.getBuiltinModule("node:tty").isatty(descriptor);
 }
 
+/** Characters that may wait for a slow reader before {@link Output.isFull}: more than most runs write in all. */
+const MAX_HELD_CHARS = 4_000_000;
+
 /** Texts that are written together. A system takes only so much at a time. */
 const MAX_TOGETHER = 10_000;
 
@@ -50,6 +55,7 @@ export class StreamOutput implements Output {
   #pending = 0;
   /** What waits until the write before it is done: a slow reader costs text and no more. */
   #held: string[] = [];
+  #heldChars = 0;
   #waiting: (() => void)[] = [];
   readonly #listeners: ((error: Error) => void)[] = [];
 
@@ -61,8 +67,13 @@ export class StreamOutput implements Output {
   write(text: string): void {
     if (this.#broken !== undefined || text === "") return;
     // On a terminal, texts of two outputs stand in the order they were written.
-    if (this.#pending > 0 && !this.isTerminal) this.#held.push(text);
-    else this.#send(text);
+    if (this.#pending === 0 || this.isTerminal) return this.#send(text);
+    this.#held.push(text);
+    this.#heldChars += text.length;
+  }
+
+  get isFull(): boolean {
+    return this.#heldChars > MAX_HELD_CHARS;
   }
 
   #send(text: string): void {
@@ -71,6 +82,7 @@ export class StreamOutput implements Output {
       this.#pending--;
       if (error !== undefined && error !== null) this.#break(error);
       const held = this.#held.splice(0, MAX_TOGETHER).join("");
+      this.#heldChars -= held.length;
       if (held !== "" && this.#broken === undefined) this.#send(held);
       else if (this.#pending === 0) for (const resolve of this.#waiting.splice(0)) resolve();
     });
@@ -97,6 +109,7 @@ export class StreamOutput implements Output {
     if (this.#broken !== undefined) return;
     this.#broken = error;
     this.#held = [];
+    this.#heldChars = 0;
     for (const resolve of this.#waiting.splice(0)) resolve();
     for (const listener of this.#listeners) listener(error);
   }

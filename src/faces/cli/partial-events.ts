@@ -1,9 +1,6 @@
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { NO_USAGE } from "../../core/message/usage.ts";
-import type { NewLine, StreamEventLine } from "./event-line.ts";
-import { lineUsage, stopReasonOf } from "./line-content.ts";
-
-type WireEvent = StreamEventLine["event"];
+import { lineUsage, type OutputLine, stopReasonOf } from "./line-content.ts";
 
 /**
  * Tells the deltas of an answer in the events of the Anthropic streaming format, whatever wire they came
@@ -17,7 +14,7 @@ export class PartialEvents {
   #block: { readonly index: number; readonly place: number } | undefined;
   #blocks = 0;
 
-  lines(event: AgentEvent, model: string): readonly NewLine[] {
+  lines(event: AgentEvent, model: string): readonly OutputLine[] {
     return this.#events(event, model).map((wireEvent) => ({
       type: "stream_event",
       event: wireEvent,
@@ -25,7 +22,7 @@ export class PartialEvents {
     }));
   }
 
-  #events(event: AgentEvent, model: string): readonly WireEvent[] {
+  #events(event: AgentEvent, model: string): readonly OutputLine[] {
     switch (event.type) {
       case "text_delta":
         return this.#piece(event.index, model, {
@@ -50,15 +47,12 @@ export class PartialEvents {
         return [];
       case "assistant_message": {
         if (!this.#begun) return [];
-        const events: WireEvent[] = [
-          ...this.#closeBlock(),
-          {
-            type: "message_delta",
-            delta: { stop_reason: stopReasonOf(event.finishReason), stop_sequence: null },
-            usage: lineUsage(event.usage),
-          },
-          { type: "message_stop" },
-        ];
+        const end = {
+          type: "message_delta",
+          delta: { stop_reason: stopReasonOf(event.finishReason), stop_sequence: null },
+          usage: lineUsage(event.usage),
+        };
+        const events = [...this.#closeBlock(), end, { type: "message_stop" }];
         this.#reset();
         return events;
       }
@@ -71,11 +65,13 @@ export class PartialEvents {
     index: number,
     model: string,
     { start, delta }: { readonly start: object; readonly delta?: object },
-  ): readonly WireEvent[] {
-    const events: WireEvent[] = [];
+  ): readonly OutputLine[] {
+    const events: OutputLine[] = [];
     if (!this.#begun) {
       this.#begun = true;
-      events.push(messageStart(model));
+      const answer = { type: "message", role: "assistant", model, content: [] };
+      const end = { stop_reason: null, stop_sequence: null, usage: lineUsage(NO_USAGE) };
+      events.push({ type: "message_start", message: { ...answer, ...end } });
     }
     if (this.#block?.index !== index) {
       events.push(...this.#closeBlock());
@@ -86,15 +82,14 @@ export class PartialEvents {
     return events;
   }
 
-  #delta(delta: object): WireEvent {
+  #delta(delta: object): OutputLine {
     return { type: "content_block_delta", index: this.#block?.place ?? 0, delta };
   }
 
-  #closeBlock(): readonly WireEvent[] {
-    if (this.#block === undefined) return [];
-    const { place } = this.#block;
+  #closeBlock(): readonly OutputLine[] {
+    const open = this.#block;
     this.#block = undefined;
-    return [{ type: "content_block_stop", index: place }];
+    return open === undefined ? [] : [{ type: "content_block_stop", index: open.place }];
   }
 
   #reset(): void {
@@ -102,17 +97,4 @@ export class PartialEvents {
     this.#block = undefined;
     this.#blocks = 0;
   }
-}
-
-function messageStart(model: string): WireEvent {
-  const message = {
-    type: "message",
-    role: "assistant",
-    model,
-    content: [],
-    stop_reason: null,
-    stop_sequence: null,
-    usage: lineUsage(NO_USAGE),
-  };
-  return { type: "message_start", message };
 }

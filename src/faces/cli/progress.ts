@@ -1,14 +1,11 @@
-import { terminalLine, terminalText } from "../../app/safe-text.ts";
-import type { CompactionEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent, PhaseEvent } from "../../core/agent/event.ts";
+import { terminalText } from "../../app/safe-text.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
-import { circleText } from "../../plugins/loop-guard-plugin.ts";
-import { describeDuration } from "../../tools/shell/report.ts";
 import type { DressedAnswer } from "../terminal/dressed-answer.ts";
-import { callLine, MAX_COLUMNS, resultLines } from "./call-lines.ts";
+import { callLine, resultLines } from "./call-lines.ts";
+import { noteLine, noteOf } from "./note-lines.ts";
 import type { Output } from "./output.ts";
 import type { Style } from "./style.ts";
-import { subagentLine } from "./subagent-line.ts";
 import type { WaitingLine } from "./waiting-line.ts";
 
 /** What {@link Progress} writes to, and how much. */
@@ -24,8 +21,8 @@ export interface ProgressOptions {
 }
 
 /**
- * Shows a person what a run does: reasoning (dim), each call with its arguments on one line, what came of it and how long it took,
- * retries. Writes nothing where nobody looks.
+ * Shows a person what a run does: reasoning (dim), each call with its arguments on one line, what came of it
+ * and how long it took, retries. Where nobody looks it tells what went wrong, and no more.
  */
 export class Progress {
   readonly #options: ProgressOptions;
@@ -56,50 +53,43 @@ export class Progress {
 
   /** Shows one event. */
   show(event: AgentEvent): void {
+    const { stderr, style, liveText, waiting } = this.#options;
     if (this.#held !== undefined) {
       this.#held.push(event);
       return;
     }
-    const { stderr, waiting } = this.#options;
     waiting?.follow(event);
     if (!stderr.isTerminal) {
-      if (event.type === "warning") stderr.write(`nano-agent: ${terminalLine(event.message, 500)}\n`);
-      if (event.type === "compaction") stderr.write(`nano-agent: ${compactionLine(event)}\n`);
-      const circling = circlingLine(event);
-      if (circling !== undefined) stderr.write(`nano-agent: ${terminalLine(circling, 500)}\n`);
+      const note = noteOf(event);
+      if (note !== undefined) stderr.write(`nano-agent: ${note}\n`);
       return;
     }
     switch (event.type) {
       case "thinking_delta":
-        this.#thinking(event.text);
+        this.#switchTo("thinking");
+        this.#write(stderr, event.text, style.dim);
         return;
       case "text_delta":
-        this.#text(event.text);
+        if (liveText !== undefined) this.#text(event.text, liveText);
         return;
       case "assistant_message":
         this.closeLine();
-        this.#narration(event);
+        // Text beside tool calls is no answer: where answers are piped on, it is shown here.
+        if (liveText === undefined && toolCallsOf(event.message).length > 0)
+          this.#line(terminalText(textOf(event.message.content).trim()));
         return;
       case "tool_intent":
-        this.#line(callLine(event, this.#options.style));
+        this.#line(callLine(event, style));
         this.#lastCall = event.callId;
         return;
-      case "tool_result":
-        this.#line(
-          resultLines(event, {
-            style: this.#options.style,
-            named: event.callId !== this.#lastCall,
-          }).join("\n"),
-        );
+      case "tool_result": {
+        const named = event.callId !== this.#lastCall;
         this.#lastCall = undefined;
+        this.#line(resultLines(event, { style, named }).join("\n"));
         return;
-      case "retry":
-        this.#retry(event);
-        return;
-      default: {
-        const note = noteLine(event, this.#options.style);
-        if (note !== undefined) this.#line(note);
       }
+      default:
+        this.#line(noteLine(event, style) ?? "");
     }
   }
 
@@ -111,107 +101,34 @@ export class Progress {
   /** Ends the line the cursor is in, if it is in one. */
   closeLine(): void {
     if (this.#open === undefined) return;
-    const rest = this.#answer?.end() ?? "";
+    const { liveText, stderr } = this.#options;
+    liveText?.write(this.#answer?.end() ?? "");
     this.#answer = undefined;
-    this.#options.liveText?.write(rest);
-    const output = this.#open === "text" ? this.#options.liveText : this.#options.stderr;
-    if (this.#lastChar !== "\n") output?.write("\n");
+    if (this.#lastChar !== "\n") (this.#open === "text" ? liveText : stderr)?.write("\n");
     this.#open = undefined;
     this.#lastChar = "\n";
   }
 
-  #thinking(text: string): void {
-    this.#switchTo("thinking");
-    this.#write(this.#options.stderr, text, this.#options.style.dim);
-  }
-
-  #text(text: string): void {
-    const { liveText, dress } = this.#options;
-    if (liveText === undefined) return;
+  #text(text: string, output: Output): void {
     this.#switchTo("text");
-    this.#answer ??= dress?.();
-    if (this.#answer !== undefined) liveText.write(this.#answer.push(text));
-    else this.#write(liveText, text, (plain) => plain);
+    this.#answer ??= this.#options.dress?.();
+    if (this.#answer !== undefined) output.write(this.#answer.push(text));
+    else this.#write(output, text, (plain) => plain);
   }
 
   #write(output: Output, text: string, dress: (text: string) => string): void {
-    if (text === "") return;
     output.write(dress(terminalText(text)));
-    this.#lastChar = text.at(-1) ?? "\n";
+    this.#lastChar = text.at(-1) ?? this.#lastChar;
   }
 
   #switchTo(kind: "thinking" | "text"): void {
-    if (this.#open === kind) return;
-    this.closeLine();
+    if (this.#open !== kind) this.closeLine();
     this.#open = kind;
   }
 
-  /** Text beside tool calls is no answer: where answers are piped on, it is shown here. */
-  #narration(event: Extract<AgentEvent, { type: "assistant_message" }>): void {
-    if (this.#options.liveText !== undefined || toolCallsOf(event.message).length === 0) return;
-    const text = textOf(event.message.content).trim();
-    if (text !== "") this.#line(terminalText(text));
-  }
-
-  #retry(event: Extract<AgentEvent, { type: "retry" }>): void {
-    const { style } = this.#options;
-    const wait = event.delayMs < 50 ? "now" : `in ${describeDuration(event.delayMs)}`;
-    this.#line(style.yellow(`↻ attempt ${event.attempt} ${wait}: ${terminalLine(event.error.message, 300)}`));
-  }
-
   #line(text: string): void {
+    if (text === "") return;
     this.closeLine();
     this.#options.stderr.write(`${text}\n`);
   }
-}
-
-/** What stands on a line of its own, whatever is shown around it. */
-function noteLine(event: AgentEvent, style: Style): string | undefined {
-  switch (event.type) {
-    case "subagent":
-      return subagentLine(event, style);
-    case "phase":
-      return style.dim(phaseLine(event));
-    case "compaction_start":
-      return style.dim("⇣ making room in the conversation");
-    case "compaction":
-      return style.dim(`⇣ ${compactionLine(event)}`);
-    case "warning":
-      return style.yellow(terminalLine(event.message, 500));
-    case "user_message": {
-      const circling = circlingLine(event);
-      return circling === undefined ? undefined : style.yellow(terminalLine(circling, 500));
-    }
-    default:
-      return undefined;
-  }
-}
-
-/** That the model was told that it goes in circles; undefined for any other event. */
-export function circlingLine(event: AgentEvent): string | undefined {
-  if (event.type !== "user_message" || event.circle === undefined) return undefined;
-  return `The model is repeating itself and has been warned. ${circleText(event.circle)}`;
-}
-
-const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {
-  summary: "the older part was summarised",
-  shortening: "old results were shortened",
-  truncation: "older messages were left out",
-};
-
-/** What was done to a conversation to make it fit, in one line. */
-export function compactionLine({
-  method,
-  tokensBefore,
-  tokensAfter,
-}: Pick<CompactionEntry, "method" | "tokensBefore" | "tokensAfter">): string {
-  const thousands = (tokens: number): string => `${(tokens / 1_000).toFixed(1)}k`;
-  return `the conversation was compacted from about ${thousands(tokensBefore)} to ${thousands(tokensAfter)} tokens: ${METHODS[method]}`;
-}
-
-function phaseLine({ phase, round, step, plan }: PhaseEvent): string {
-  const name = phase.replace("_", " ");
-  if (step === undefined) return `── ${name}${round === undefined || round === 1 ? "" : ` ${round}`}`;
-  const text = plan?.[step - 1] ?? "";
-  return `── step ${step} of ${plan?.length ?? step}: ${terminalLine(text, MAX_COLUMNS)}`;
 }

@@ -28,17 +28,14 @@ export async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources)
       throw usageError(
         '"-" reads the whole prompt from standard input. Leave the other words out, or leave "-" out.',
       );
-    return notEmpty(await readStdin(stdin, { optional: false }), "Standard input is empty");
+    return notEmpty(await readStdin(stdin), "Standard input is empty");
   }
   const text = words.length === 1 ? textOrFile(words[0] ?? "", { what: "the prompt", cwd }) : words.join(" ");
   const given = text.trim() !== "";
   if (words.length > 0 && !given) throw usageError('The prompt is empty. Say what to do: nano-agent -p "…"');
   if (stdin === "terminal") return notEmpty(text, "There is no prompt");
-  const piped = await readStdin(stdin, {
-    optional: given,
-    onSilence: () =>
-      onNotice("standard input stayed silent and was left alone; use </dev/null to start at once"),
-  });
+  const silent = "standard input stayed silent and was left alone; use </dev/null to start at once";
+  const piped = await readStdin(stdin, given ? () => onNotice(silent) : undefined);
   if (piped.trim() === "") return notEmpty(text, "There is no prompt, and standard input is empty");
   return given ? `<stdin>\n${piped.replace(/\n$/, "")}\n</stdin>\n\n${text}` : piped;
 }
@@ -48,10 +45,7 @@ export async function readPromptIfAny(sources: PromptSources): Promise<string | 
   const { words, stdin, onNotice } = sources;
   if (words.length > 0 || stdin === "file") return readPrompt(sources);
   if (stdin !== "pipe") return undefined;
-  const piped = await readStdin(stdin, {
-    optional: true,
-    onSilence: () => onNotice("standard input stayed silent and was left alone"),
-  });
+  const piped = await readStdin(stdin, () => onNotice("standard input stayed silent and was left alone"));
   return piped.trim() === "" ? undefined : piped;
 }
 

@@ -38,7 +38,7 @@ test("a command line is taken apart", () => {
     outputFile: undefined,
     cwd: undefined,
     addDirs: [],
-    session: { keep: true, fork: false },
+    session: { keep: true, sessionId: undefined, resume: undefined },
     config: { model: "a/b:high", allowedTools: ["bash,read", "edit"], maxTurns: 3 },
   });
 });

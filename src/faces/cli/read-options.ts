@@ -5,16 +5,29 @@ import { nearest } from "../../core/base/text.ts";
  * An option of the command line. One table makes what is read, the help, the completions and the reference.
  */
 export interface CommandOption {
-  /** As it is written: `--json`. */
+  /** As the help shows it: `-o, --output FILE`. */
+  readonly form: string;
   readonly name: `--${string}`;
-  readonly short?: `-${string}`;
+  readonly short: string | undefined;
   /**
-   * Placeholder of its value, in brackets where it may be left out; absent for an option that stands alone.
+   * Placeholder of its value, in brackets where it may be left out; undefined for an option that stands alone.
    */
-  readonly value?: string;
+  readonly value: string | undefined;
   /** The only values it takes. */
-  readonly choices?: readonly string[];
+  readonly choices: readonly string[] | undefined;
   readonly help: string;
+}
+
+/**
+ * Options with their help by their forms: `--json`, `-o, --output FILE`, `--resume [ID]`, and where only some
+ * values may stand there, `--format json|html`.
+ */
+export function optionTable(table: { readonly [form: string]: string }): readonly CommandOption[] {
+  return Object.entries(table).map(([form, help]) => {
+    const [, short, name = "", value] = /^(?:(-\w), )?--(\S+)(?: (.+))?$/.exec(form) ?? [];
+    const choices = /^[a-z-]+(?:\|[a-z-]+)+$/.test(value ?? "") ? value?.split("|") : undefined;
+    return { form, name: `--${name}`, short, value, choices, help };
+  });
 }
 
 /** A command line, taken apart. */
@@ -30,7 +43,7 @@ export interface ParsedOptions {
 }
 
 /** Which options a command line may have, and how a mistake in it is told. */
-export interface OptionTable {
+export interface OptionReader {
   readonly options: readonly CommandOption[];
   readonly fail: (what: string) => Error;
 }
@@ -45,7 +58,7 @@ export const NO_VALUE = "\0";
  * Takes a command line apart. Throws what `fail` makes for an unknown option (with the nearest one), a
  * missing or superfluous value, and one that is not among its choices.
  */
-export function readOptions(args: readonly string[], table: OptionTable): ParsedOptions {
+export function readOptions(args: readonly string[], table: OptionReader): ParsedOptions {
   const { options } = table;
   const { tokens } = parseArgs({
     args: withEmptyValues(args, options),
@@ -77,7 +90,7 @@ export function readOptions(args: readonly string[], table: OptionTable): Parsed
 export function oneOf<const T extends string>(
   text: string,
   choices: readonly T[],
-  { name, fail }: { readonly name: string; readonly fail: OptionTable["fail"] },
+  { name, fail }: { readonly name: string; readonly fail: OptionReader["fail"] },
 ): T {
   const found = choices.find((choice) => choice === text);
   if (found !== undefined) return found;
@@ -112,7 +125,7 @@ function isOptional({ value }: CommandOption): boolean {
 
 function parserOption({ value, short }: CommandOption): { type: "boolean" | "string"; short?: string } {
   const type = value === undefined ? "boolean" : "string";
-  return short === undefined ? { type } : { type, short: short.slice(1) };
+  return { type, ...(short === undefined ? {} : { short: short.slice(1) }) };
 }
 
 interface OptionToken {
@@ -124,7 +137,7 @@ interface OptionToken {
 
 function readOption(
   { name, rawName, value, inlineValue = false }: OptionToken,
-  { options, fail }: OptionTable,
+  { options, fail }: OptionReader,
 ): { readonly name: string; readonly value: string } {
   const option = optionAt(`--${name}`, options);
   if (option === undefined) {

@@ -1,22 +1,14 @@
 import { fstatSync, readFileSync } from "node:fs";
-import { errorMessage } from "../../core/base/errors.ts";
+import { errorMessage, isNanoAgentError } from "../../core/base/errors.ts";
 import { usageError } from "./usage-error.ts";
 
 /** Most bytes of standard input that become part of a prompt. */
 const MAX_BYTES = 10_000_000;
+/** Milliseconds after which a silent pipe that a run can do without is left alone. */
+const SILENCE_MS = 3_000;
 
 /** What kind of thing standard input is. */
 export type StdinKind = "terminal" | "pipe" | "file" | "nothing";
-
-/** How {@link readStdin} waits. */
-export interface ReadStdinOptions {
-  /** True when the run can do without: then a pipe that stays silent for `silenceMs` is left alone. */
-  readonly optional: boolean;
-  /** Default 3,000. */
-  readonly silenceMs?: number;
-  /** Told that the pipe was left alone. */
-  readonly onSilence?: () => void;
-}
 
 /** What standard input is. A closed one and `/dev/null` are `nothing`. */
 export function stdinKind(): StdinKind {
@@ -32,74 +24,64 @@ export function stdinKind(): StdinKind {
 }
 
 /**
- * All text on standard input. Throws `invalid_argument` for what cannot be read (a folder), is too long, or
- * is not text.
+ * All text on standard input. `onSilence` is for a run that can do without: it is told when a pipe stayed
+ * silent and was left alone. Throws `invalid_argument` for what cannot be read (a folder), is too long, or is
+ * not text.
  */
-export async function readStdin(kind: StdinKind, options: ReadStdinOptions): Promise<string> {
-  switch (kind) {
-    case "nothing":
-      return "";
-    case "file":
-      return toText([readRegular()]);
-    default:
-      return toText(await collect(kind === "pipe" && options.optional ? options : undefined));
-  }
+export async function readStdin(kind: StdinKind, onSilence?: () => void): Promise<string> {
+  if (kind === "nothing") return "";
+  const bytes = kind === "file" ? readRegular() : await readStream(kind === "pipe" ? onSilence : undefined);
+  if (bytes.includes(0))
+    throw usageError(
+      "Standard input is not text: it contains NUL bytes. Pipe text, or name the file in the prompt.",
+    );
+  return bytes.toString("utf8").replace(/^\uFEFF/, "");
 }
 
 function readRegular(): Buffer {
   try {
-    const { size } = fstatSync(0);
-    if (size > MAX_BYTES) throw tooLong();
+    assertLength(fstatSync(0).size);
     return readFileSync(0);
   } catch (error) {
-    throw usageError(`Standard input cannot be read: ${errorMessage(error)}. Redirect a text file.`, error);
+    throw unreadable(error, " Redirect a text file.");
   }
 }
 
-function collect(wait: ReadStdinOptions | undefined): Promise<readonly Buffer[]> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const { stdin } = process;
-    const silence =
-      wait === undefined
-        ? undefined
-        : setTimeout(() => {
-            wait.onSilence?.();
-            stdin.destroy();
-            resolve([]);
-          }, wait.silenceMs ?? 3_000);
-    stdin.on("data", (chunk: Buffer) => {
+async function readStream(onSilence: (() => void) | undefined): Promise<Buffer> {
+  const { stdin } = process;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let isSilent = false;
+  const leaveAlone = (): void => {
+    isSilent = true;
+    onSilence?.();
+    stdin.destroy();
+  };
+  const silence = onSilence === undefined ? undefined : setTimeout(leaveAlone, SILENCE_MS);
+  try {
+    for await (const chunk of stdin as AsyncIterable<Buffer>) {
       clearTimeout(silence);
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes <= MAX_BYTES) return;
-      stdin.destroy();
-      reject(tooLong());
-    });
-    stdin.once("end", () => {
-      clearTimeout(silence);
-      resolve(chunks);
-    });
-    stdin.once("error", (error) => {
-      clearTimeout(silence);
-      reject(usageError(`Standard input cannot be read: ${errorMessage(error)}.`, error));
-    });
-  });
-}
-
-function toText(chunks: readonly Buffer[]): string {
-  const bytes = Buffer.concat(chunks);
-  if (bytes.includes(0)) {
-    throw usageError(
-      "Standard input is not text: it contains NUL bytes. Pipe text, or name the file in the prompt.",
-    );
+      assertLength(bytes);
+    }
+  } catch (error) {
+    if (!isSilent) throw unreadable(error, "");
+  } finally {
+    clearTimeout(silence);
   }
-  return bytes.toString("utf8").replace(/^\uFEFF/, "");
+  return Buffer.concat(chunks);
 }
 
-function tooLong(): Error {
-  return usageError(
-    `Standard input has more than ${MAX_BYTES} bytes. Pipe less, or put it in a file and name the file in the prompt.`,
-  );
+/** What went wrong with reading; that there was too much has been said already. */
+function unreadable(error: unknown, advice: string): Error {
+  if (isNanoAgentError(error)) return error;
+  return usageError(`Standard input cannot be read: ${errorMessage(error)}.${advice}`, error);
+}
+
+function assertLength(bytes: number): void {
+  if (bytes > MAX_BYTES)
+    throw usageError(
+      `Standard input has more than ${MAX_BYTES} bytes. Pipe less, or put it in a file and name the file in the prompt.`,
+    );
 }

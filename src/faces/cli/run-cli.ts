@@ -1,10 +1,9 @@
 import { EXIT, exitCodeOfError } from "../../app/coding-session/exit-code.ts";
 import { readEnvironment } from "../../app/config/env.ts";
 import { withGoneFolder } from "../../app/config/paths.ts";
-import { terminalLine } from "../../app/safe-text.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { type Command, readCommandCall } from "./command-call.ts";
-import type { CommandContext } from "./command-context.ts";
+import { type CommandContext, say } from "./command-context.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { COMMANDS, LATER_COMMANDS } from "./commands.ts";
 import { explainError } from "./explain-error.ts";
@@ -30,8 +29,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   };
   const code = await dispatch(context, args).catch((thrown: unknown) => {
     const error = toNanoAgentError(withGoneFolder(thrown), "internal");
-    const line = terminalLine(explainError(error, { settings: undefined, model: undefined }), 2_000);
-    context.stderr.write(`nano-agent: ${line}\n`);
+    say(context, explainError(error, { settings: undefined, model: undefined }));
     return exitCodeOfError(error.code);
   });
   await Promise.all([context.stdout.drain(), context.stderr.drain()]);
@@ -64,7 +62,7 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
     const { runInteractive } = await import("./interactive.ts");
     return runInteractive(context, { ...run, picksSession: flags.text("--resume") === NO_VALUE });
   }
-  if (run.words.length === 0 && run.session.fromStep === undefined && stdinKind() === "terminal") {
+  if (run.words.length === 0 && run.session.resume?.step === undefined && stdinKind() === "terminal") {
     throw usageError(
       'There is no prompt, and output does not go to a terminal or has a format for programs. Say what to do: nano-agent -p "…".',
     );

@@ -3,10 +3,9 @@ import { type DescribedShape, withSetting } from "../../app/config/setting.ts";
 import { PLACED_SETTINGS } from "../../app/config/setting-table.ts";
 import { readText } from "../../app/config/shape.ts";
 import type { McpSources } from "../../app/mcp/mcp-sources.ts";
-import type { SessionChoice } from "../../app/open-session.ts";
-import { FLAGS, type FlagName } from "./flags.ts";
+import { FLAGS } from "./flags.ts";
 import { oneOf, type ParsedOptions, readOptions } from "./read-options.ts";
-import { readSessionFlags } from "./session-flags.ts";
+import { readSessionFlags, type SessionFlags } from "./session-flags.ts";
 import { usageError } from "./usage-error.ts";
 
 /** How a run's output looks. */
@@ -25,7 +24,7 @@ export interface RunFlags {
   readonly outputFile: string | undefined;
   readonly cwd: string | undefined;
   readonly addDirs: readonly string[];
-  readonly session: SessionChoice;
+  readonly session: SessionFlags;
   readonly mcp: McpSources;
   /** What the options say in the words of a config file; texts may still be `@FILE`. */
   readonly config: ConfigFile;
@@ -44,7 +43,7 @@ export function readFlags(args: readonly string[]): ParsedOptions {
  */
 export function readRunFlags(flags: ParsedOptions): RunFlags {
   const outputFormat = outputFormatOf(flags);
-  const inputFormat = choice(flags, "--input-format", ["text", "stream-json"]) ?? "text";
+  const inputFormat = (flags.text("--input-format") ?? "text") as RunFlags["inputFormat"];
   const partialMessages = flags.has("--include-partial-messages");
   if (inputFormat === "stream-json" && outputFormat !== "stream-json")
     throw usageError("--input-format stream-json needs --output-format stream-json. Add it.");
@@ -72,7 +71,7 @@ export function readRunFlags(flags: ParsedOptions): RunFlags {
 }
 
 function outputFormatOf(flags: ParsedOptions): OutputFormat {
-  const named = choice(flags, "--output-format", ["text", "json", "stream-json"]);
+  const named = flags.text("--output-format") as OutputFormat | undefined;
   if (!flags.has("--json")) return named ?? "text";
   if (named === undefined || named === "stream-json") return "stream-json";
   throw usageError(
@@ -109,15 +108,6 @@ function settingOf(flags: ParsedOptions, setting: DescribedShape): unknown {
   throw usageError(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
 }
 
-function choice<const T extends string>(
-  flags: ParsedOptions,
-  name: FlagName,
-  options: readonly T[],
-): T | undefined {
-  const text = flags.text(name);
-  return text === undefined ? undefined : oneOf(text, options, { name, fail: usageError });
-}
-
 /** Words of a closed list may stand together, with commas between them. */
 function words(texts: readonly string[], name: string, options: readonly string[]): readonly string[] {
   return texts
@@ -125,7 +115,7 @@ function words(texts: readonly string[], name: string, options: readonly string[
     .map((text) => oneOf(text.trim(), options, { name, fail: usageError }));
 }
 
-function named(flags: ParsedOptions, name: FlagName): string | undefined {
+function named(flags: ParsedOptions, name: `--${string}`): string | undefined {
   const text = flags.text(name);
   return text === undefined ? undefined : notEmpty(text, name);
 }
@@ -134,7 +124,7 @@ function named(flags: ParsedOptions, name: FlagName): string | undefined {
  * Most likely a variable that is not set: to take it for the working folder would work in another place than
  * was meant.
  */
-function notEmpty(text: string, name: FlagName): string {
+function notEmpty(text: string, name: `--${string}`): string {
   if (text.trim() !== "") return text;
   throw usageError(`${name} is followed by an empty text. Leave it out, or name a value.`);
 }

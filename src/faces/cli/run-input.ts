@@ -25,7 +25,7 @@ export async function readRunInput(
   { cwd, onNotice }: RunInputPlace,
 ): Promise<AsyncIterable<Input | undefined> | Iterable<Input | undefined>> {
   if (inputFormat === "text") {
-    const read = session.fromStep === undefined ? readPrompt : readPromptIfAny;
+    const read = session.resume?.step === undefined ? readPrompt : readPromptIfAny;
     return [await read({ words, stdin: stdinKind(), cwd, onNotice })];
   }
   if (words.length === 0) return messagesOfStdin();

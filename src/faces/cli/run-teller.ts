@@ -5,21 +5,20 @@ import type { Outcome } from "../../app/coding-session/outcome.ts";
 import type { PreparedSession } from "../../app/coding-session/prepare-coding-session.ts";
 import { goOnText } from "../../app/coding-session/run-outcome.ts";
 import { LOCAL_MODEL } from "../../app/model-choice.ts";
-import { terminalLine } from "../../app/safe-text.ts";
+import { terminalLine, terminalText } from "../../app/safe-text.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { counted } from "../../core/base/text.ts";
-import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
+import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import type { DressedAnswer } from "../terminal/dressed-answer.ts";
-import { personToAsk } from "./approval/person-to-ask.ts";
-import type { CommandContext } from "./command-context.ts";
+import { answerQuestions, canAsk } from "./approval/answer-questions.ts";
+import { type CommandContext, say } from "./command-context.ts";
 import { explainError } from "./explain-error.ts";
+import { JsonReporter } from "./json-reporter.ts";
 import { Progress } from "./progress.ts";
-import { createReporter, type InitFacts, type Reporter } from "./reporter.ts";
 import type { RunFlags } from "./run-flags.ts";
-import { styleFor } from "./style.ts";
+import { type Style, styleFor } from "./style.ts";
 import type { WaitingLine } from "./waiting-line.ts";
-import { widthOf, wrapText } from "./wrap-text.ts";
 
 /** What a {@link RunTeller} looks at. */
 export interface RunTellerOptions {
@@ -35,12 +34,12 @@ export interface RunTellerOptions {
 
 /** Tells what a run without a screen does: its result on standard output, everything for people on standard error. */
 export class RunTeller {
-  /** Who can be asked; undefined where nobody can. */
-  readonly person: ApprovalPrompt | undefined;
   readonly #options: RunTellerOptions;
-  readonly #reporter: Reporter;
+  /** Tells programs; undefined where the answer is text. */
+  readonly #reporter: JsonReporter | undefined;
   readonly #progress: Progress;
   readonly #isLive: boolean;
+  readonly #style: Style;
   #dress: (() => DressedAnswer) | undefined;
   #beat: NodeJS.Timeout | undefined;
   #log: ((event: AgentEvent) => void) | undefined;
@@ -51,27 +50,27 @@ export class RunTeller {
     this.#options = options;
     const { context, flags, prepared, newId, waiting } = options;
     const { stdout, stderr, environment } = context;
-    const { outputFormat, inputFormat, partialMessages: partial } = flags;
-    const live = isLive(context, flags);
-    const style = styleFor(stderr.isTerminal, environment);
+    const { outputFormat, partialMessages: partial } = flags;
     const sessionId = (): string => prepared()?.sessionId ?? newId;
-    this.#reporter = createReporter({ format: outputFormat, stdout, sessionId, partial, live });
-    this.#isLive = live;
-    const liveText = live ? stdout : undefined;
+    const stream = outputFormat === "stream-json";
+    if (outputFormat !== "text") this.#reporter = new JsonReporter({ stdout, sessionId, partial, stream });
+    this.#isLive = isLive(context, flags);
+    this.#style = styleFor(stderr.isTerminal, environment);
+    const liveText = this.#isLive ? stdout : undefined;
+    const style = this.#style;
     this.#progress = new Progress({ stderr, style, liveText, dress: () => this.#dress?.(), waiting });
-    const hold = (): (() => void) => this.#progress.hold();
-    this.person = personToAsk({ outputFormat, inputFormat, stderr, style, hold });
   }
 
   /** Loads what dresses answers for a person, and what says more than the usual. */
   async prepare(): Promise<void> {
     const { environment, stderr } = this.#options.context;
     if (this.#options.flags.verbose) {
-      const { verboseLines } = await import("./verbose-lines.ts");
-      this.#log = verboseLines(
-        (text) => stderr.write(text),
-        (text) => this.#redacted(text),
-      );
+      const { runLog } = await import("../../telemetry/run-log.ts");
+      const startedAt = performance.now();
+      this.#log = runLog((service, text) => {
+        const seconds = ((performance.now() - startedAt) / 1000).toFixed(3);
+        stderr.write(`+${seconds}s [${service}] ${terminalLine(this.#redacted(text), 1_000)}\n`);
+      });
     }
     if (!this.#isLive || environment["TERM"] === "dumb") return;
     const { dressAnswer } = await import("../tui/dress-answer.ts");
@@ -80,11 +79,15 @@ export class RunTeller {
 
   /** The first line; later ones are left out. */
   begin(cwd: string, session: CodingSession | undefined): void {
-    this.#reporter.begin({ cwd, ...initFacts(session?.info, this.#options.flags) });
-    if (session !== undefined && this.#options.context.stderr.isTerminal) this.say(this.#startText(session));
+    this.#reporter?.begin({ cwd, ...initFacts(session?.info, this.#options.flags) });
+    const { context, flags } = this.#options;
+    const { stderr } = context;
+    if (session !== undefined && stderr.isTerminal) this.say(this.#startText(session));
+    if (session !== undefined && canAsk(stderr, flags.outputFormat))
+      answerQuestions(session, { stderr, style: this.#style, hold: () => this.#progress.hold() });
     for (const notice of session?.notices ?? []) {
-      if (notice.code === "untrusted") this.#reporter.untrusted(notice.folder, notice.items);
-      else if (notice.code === "repaired") this.#reporter.repair(notice.repairs, notice.path);
+      if (notice.code === "untrusted") this.#reporter?.untrusted(notice.folder, notice.items);
+      else if (notice.code === "repaired") this.#reporter?.repair(notice.repairs, notice.path);
     }
   }
 
@@ -93,7 +96,7 @@ export class RunTeller {
     if (this.#options.waiting !== undefined)
       this.#beat ??= setInterval(() => this.#progress.draw(), BEAT_MS).unref();
     this.#progress.show(event);
-    this.#reporter.event(event);
+    this.#reporter?.event(event);
   }
 
   /** The result. */
@@ -102,7 +105,12 @@ export class RunTeller {
     this.#beat = undefined;
     this.#options.waiting?.clear();
     this.#progress.closeLine();
-    this.#reporter.end(outcome);
+    if (this.#reporter !== undefined) this.#reporter.end(outcome);
+    else if (!this.#isLive && outcome.text !== "") {
+      const { stdout } = this.#options.context;
+      const text = stdout.isTerminal ? terminalText(outcome.text) : outcome.text;
+      stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+    }
   }
 
   /** What a person should know of an end beside its result. */
@@ -115,19 +123,17 @@ export class RunTeller {
   }
 
   notice(notice: Notice): void {
-    if (notice.code === "permission") this.person?.tell(noticeText(notice));
-    else if (notice.code === "model_chosen" && this.#options.context.stderr.isTerminal)
-      this.#modelText = noticeText(notice);
+    const { stderr } = this.#options.context;
+    if (notice.code === "permission") {
+      const text = terminalLine(withHiddenShown(noticeText(notice)), 2_000);
+      if (canAsk(stderr, this.#options.flags.outputFormat)) stderr.write(`${this.#style.dim(`  ${text}`)}\n`);
+    } else if (notice.code === "model_chosen" && stderr.isTerminal) this.#modelText = noticeText(notice);
     else if (notice.code !== "model_chosen" || this.#isNews(notice)) this.say(noticeText(notice));
   }
 
   /** One message on standard error, secrets taken out. */
   say(message: string): void {
-    const { stderr } = this.#options.context;
-    const text = terminalLine(this.#redacted(message), 2_000);
-    stderr.write(
-      `${wrapText(text, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " }).join("\n")}\n`,
-    );
+    say(this.#options.context, this.#redacted(message));
   }
 
   #redacted(text: string): string {
@@ -135,7 +141,7 @@ export class RunTeller {
   }
 
   #summarise({ turns, usage, cost, durationMs }: Outcome): void {
-    const { stderr, environment } = this.#options.context;
+    const { stderr } = this.#options.context;
     if (!stderr.isTerminal || turns === 0) return;
     const parts = [
       counted(turns, "turn"),
@@ -143,7 +149,7 @@ export class RunTeller {
       cost === undefined ? "cost unknown" : `$${cost.toFixed(4)}`,
       describeDuration(durationMs),
     ];
-    stderr.write(`${styleFor(true, environment).dim(parts.join(" · "))}\n`);
+    stderr.write(`${this.#style.dim(parts.join(" · "))}\n`);
   }
 
   /** Which model works on which session, for a person. */
@@ -173,24 +179,16 @@ function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, 
 }
 
 /** What the first line says of a session; of none where it could not be opened. */
-function initFacts(info: SessionInfo | undefined, { config }: RunFlags): Omit<InitFacts, "cwd"> {
+function initFacts(info: SessionInfo | undefined, { config }: RunFlags): object {
   if (info === undefined) {
-    const permissionMode = config.permissionMode ?? "default";
     const none = { tools: [], skills: [], agents: [], slash_commands: [], mcp_servers: [] };
-    return { ...none, model: null, permissionMode, sandbox: "off" };
+    return { ...none, model: null, permissionMode: config.permissionMode ?? "default", sandbox: "off" };
   }
-  const { tools, model, skills, agents, mcpServers, mode, sandbox } = info;
-  return {
-    tools,
-    model: model.name,
-    ...(model.source === undefined ? {} : { model_source: model.source }),
-    skills,
-    agents,
-    slash_commands: info.commands.map(({ name }) => name),
-    mcp_servers: mcpServers.map(({ name, status }) => ({ name, status: INIT_STATUS[status] })),
-    permissionMode: mode,
-    sandbox,
-  };
+  const { tools, model, skills, agents, commands, mcpServers, mode: permissionMode, sandbox } = info;
+  const slash_commands = commands.map(({ name }) => name);
+  const mcp_servers = mcpServers.map(({ name, status }) => ({ name, status: INIT_STATUS[status] }));
+  const names = { tools, model: model.name, model_source: model.source };
+  return { ...names, skills, agents, slash_commands, mcp_servers, permissionMode, sandbox };
 }
 
 /** The words that consumers of the first line know. */

@@ -1,27 +1,35 @@
-import type { SessionChoice } from "../../app/open-session.ts";
+import type { ResumeOptions } from "../../app/coding-session/coding-session.ts";
 import { assertSessionId } from "../../session/session-id.ts";
 import { NO_VALUE, type ParsedOptions } from "./read-options.ts";
 import { usageError } from "./usage-error.ts";
+
+/** What the command line says about the session of a run. */
+export interface SessionFlags {
+  /** False: nothing of the run is kept on disk. */
+  readonly keep: boolean;
+  /** Id of the new session or copy. */
+  readonly sessionId: string | undefined;
+  readonly resume: ResumeOptions | undefined;
+}
 
 /**
  * What the options say about the session of a run. Throws `invalid_argument` for what is no id and for
  * options that disagree.
  */
-export function readSessionFlags(flags: ParsedOptions): SessionChoice {
-  const resume = flags.text("--resume");
-  const id = resume === NO_VALUE ? undefined : resume;
+export function readSessionFlags(flags: ParsedOptions): SessionFlags {
+  const named = flags.text("--resume");
   const sessionId = flags.text("--session-id");
-  if (id !== undefined) assertSessionId(id, "--resume");
+  if (named !== undefined && named !== NO_VALUE) assertSessionId(named, "--resume");
   if (sessionId !== undefined) assertSessionId(sessionId, "--session-id");
   assertAgreement(flags);
-  const fromStep = readStep(flags.text("--from"));
+  const step = readStep(flags.text("--from"));
+  const id = named === undefined || named === NO_VALUE ? "last" : named;
+  const fork = flags.has("--fork-session");
+  const isResumed = flags.has("--continue") || named !== undefined;
   return {
     keep: !flags.has("--no-session"),
-    fork: flags.has("--fork-session"),
-    ...(flags.has("--continue") || resume === NO_VALUE ? { from: { type: "newest" } as const } : {}),
-    ...(id === undefined ? {} : { from: { type: "id", id } as const }),
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(fromStep === undefined ? {} : { fromStep }),
+    sessionId,
+    resume: isResumed ? { id, fork, ...(step === undefined ? {} : { step }) } : undefined,
   };
 }
 

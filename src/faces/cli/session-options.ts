@@ -1,4 +1,5 @@
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
+import type { ConfigFile } from "../../app/config/config-schema.ts";
 import type { Environment } from "../../app/config/env.ts";
 import { textOrFile } from "./prompt.ts";
 import type { RunFlags } from "./run-flags.ts";
@@ -16,37 +17,28 @@ export interface SessionOrigin {
  * What the command line says about a session. Throws `invalid_argument` for a file of a prompt that cannot be
  * read.
  */
-export function sessionOptionsOf(
-  flags: RunFlags,
-  { cwd, environment, newId }: SessionOrigin,
-): CodingSessionOptions {
-  const { config, addDirs, session, cwd: folder } = flags;
-  const { systemPrompt, appendSystemPrompt } = config;
-  const { keep, from, fork, fromStep } = session;
-  const text = (value: string, what: string): string => textOrFile(value, { what, cwd });
+export function sessionOptionsOf(flags: RunFlags, origin: SessionOrigin): CodingSessionOptions {
+  const { config, addDirs, mcp, session, cwd: folder } = flags;
+  const { cwd, environment, newId: sessionId } = origin;
+  const there = folder === undefined ? "" : ` -C ${cwd}`;
+  const place = { cwd, addDirs, environment, mcp, sessionId, keep: session.keep };
   return {
-    cwd,
-    addDirs,
-    environment,
-    settings: {
-      ...config,
-      ...(systemPrompt === undefined ? {} : { systemPrompt: text(systemPrompt, "--system-prompt") }),
-      ...(appendSystemPrompt === undefined
-        ? {}
-        : { appendSystemPrompt: text(appendSystemPrompt, "--append-system-prompt") }),
-    },
-    keep,
-    sessionId: newId,
-    mcp: flags.mcp,
-    ...(from === undefined
-      ? {}
-      : {
-          resume: {
-            id: from.type === "newest" ? "last" : from.id,
-            fork,
-            ...(fromStep === undefined ? {} : { step: fromStep }),
-          },
-        }),
-    goOnCommand: (options) => `nano-agent -p ${options}${folder === undefined ? "" : ` -C ${cwd}`} "…"`,
+    ...place,
+    settings: withPromptFiles(config, cwd),
+    ...(session.resume === undefined ? {} : { resume: session.resume }),
+    goOnCommand: (options) => `nano-agent -p ${options}${there} "…"`,
+  };
+}
+
+/** Options with the files that system prompts name read. Throws `invalid_argument` for one that cannot be. */
+export function withPromptFiles(config: ConfigFile, cwd: string): ConfigFile {
+  const read = (text: string | undefined, what: string): string | undefined =>
+    text === undefined ? undefined : textOrFile(text, { what, cwd });
+  const systemPrompt = read(config.systemPrompt, "--system-prompt");
+  const appendSystemPrompt = read(config.appendSystemPrompt, "--append-system-prompt");
+  return {
+    ...config,
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(appendSystemPrompt === undefined ? {} : { appendSystemPrompt }),
   };
 }

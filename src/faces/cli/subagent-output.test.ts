@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { EventLine } from "../../../test/e2e/event-schema.ts";
 import { Agent } from "../../agent/agent.ts";
 import { RunTally } from "../../app/coding-session/run-tally.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
@@ -6,8 +7,8 @@ import { defineTool } from "../../core/tool/define-tool.ts";
 import { calls, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { EventLines } from "./event-lines.ts";
+import { subagentLine } from "./note-lines.ts";
 import { styleFor } from "./style.ts";
-import { subagentLine } from "./subagent-line.ts";
 
 /** The events of a run in which a subagent reads, asks another subagent, and is refused a call. */
 async function events(): Promise<readonly AgentEvent[]> {
@@ -46,7 +47,7 @@ async function events(): Promise<readonly AgentEvent[]> {
 test("lines of a subagent name the call that started it, and hold no pieces of its answers", async () => {
   const lines = new EventLines({ partial: true });
   const told = (await events())
-    .flatMap((event) => lines.lines(event))
+    .flatMap((event) => lines.lines(event) as unknown as readonly EventLine[])
     .map((line) => {
       if (line.type === "stream_event") return `piece in ${line.parent_tool_use_id}`;
       if (line.type !== "assistant" && line.type !== "user") return line.type;

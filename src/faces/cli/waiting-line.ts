@@ -104,6 +104,7 @@ export class WaitingLine {
         this.clear();
         output.write(text);
       },
+      isFull: false,
       drain: () => output.drain(),
       onBroken: (listener) => output.onBroken(listener),
     };

@@ -12,6 +12,7 @@ import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
+import { SCHEMA_VALIDATOR } from "../../extensions/mcp/schema-validator.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 
 /** What a server for the agent is made from. */
@@ -39,7 +40,8 @@ type Answer = Awaited<ReturnType<Parameters<McpServer["registerTool"]>[2]>>;
  * tools. Permission is what was given at the start: there is nobody to ask, so what no rule allows is refused.
  */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
-  const server = new McpServer({ name: "nano-agent", version: options.version });
+  const schemas = { jsonSchemaValidator: SCHEMA_VALIDATOR };
+  const server = new McpServer({ name: "nano-agent", version: options.version }, schemas);
   const ending = new AbortController();
   const work = new AgentWork(options, ending.signal);
   register(server, RUN, (input, context) => work.run(input, context));
@@ -119,7 +121,7 @@ function register(
   { name, description, schema }: OfferedTool,
   work: (input: Input, context: ServerContext) => Promise<Answer>,
 ): void {
-  const inputSchema = fromJsonSchema<Input>({ ...schema });
+  const inputSchema = fromJsonSchema<Input>({ ...schema }, SCHEMA_VALIDATOR);
   server.registerTool(name, { description, inputSchema }, async (input, context) => {
     try {
       return await work(input, context);

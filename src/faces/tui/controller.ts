@@ -1,17 +1,19 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import type { Input } from "../../core/message/given-message.ts";
+import { MODE_WORDS } from "./commands/choose-model.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
-import { MODE_WORDS } from "./commands/mode-words.ts";
+import { openDetails } from "./commands/pages.ts";
 import { openRewind } from "./commands/rewind.ts";
-import { openHistorySearch } from "./commands/search-history.ts";
-import { openDetails } from "./commands/show-details.ts";
+import { openHistorySearch } from "./commands/sessions.ts";
 import { findCommand, runSlashCommand } from "./commands/slash-commands.ts";
 import { imageBlock } from "./editor/attachments.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import { type Line, line, span } from "./paint/line.ts";
+import { type PageOptions, Pager } from "./panels/pager.ts";
+import { Picker, type PickOptions } from "./panels/picker.ts";
 import { QueuePanel } from "./panels/queue-panel.ts";
-import type { ScreenFace } from "./screen-face.ts";
+import type { ScreenFace } from "./screen.ts";
 import type { TerminalEvent } from "./terminal/key.ts";
 
 /** Two presses of a key within so long belong together. */
@@ -101,6 +103,34 @@ export class Controller implements Control {
   /** Prints lines above the input. */
   print(lines: readonly (string | Line)[]): void {
     this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
+  }
+
+  /** Lets a person choose from a list; it is closed before the choice counts. */
+  pick<T>(options: PickOptions<T>): void {
+    const { screen } = this;
+    const panel: Picker<T> = new Picker({
+      ...options,
+      onChoose: (value) => {
+        screen.close(panel);
+        options.onChoose(value);
+      },
+      onCancel: () => {
+        screen.close(panel);
+        options.onCancel?.();
+      },
+      onChange: () => screen.draw(),
+    });
+    screen.open(panel);
+  }
+
+  /** Shows text to scroll through. */
+  page(options: PageOptions): void {
+    const onClose = (): void => {
+      options.onClose?.();
+      this.screen.close(panel);
+    };
+    const panel = new Pager({ ...options, onClose });
+    this.screen.open(panel);
   }
 
   /** Does something that takes its time; what goes wrong is said. */
@@ -308,7 +338,7 @@ export class Controller implements Control {
     if (session === undefined) return;
     const at = MODES.indexOf(session.view.mode);
     const next = MODES[(at + 1) % MODES.length] ?? "default";
-    this.run(session.setMode(next).then(() => this.say(`${next}: ${MODE_WORDS[next] ?? ""}`, "muted")));
+    this.run(session.setMode(next).then(() => this.say(`${next}: ${MODE_WORDS[next]}`, "muted")));
   }
 
   #leave(): void {

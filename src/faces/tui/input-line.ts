@@ -1,3 +1,4 @@
+import type { SessionView } from "../../app/coding-session/view.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import { Attachments, cleanPaste } from "./editor/attachments.ts";
 import { type Completion, type CompletionSources, completionFor } from "./editor/completion.ts";
@@ -13,7 +14,8 @@ import {
 } from "./editor/editor.ts";
 import { type EditorRows, editorRows } from "./editor/editor-rows.ts";
 import type { History } from "./editor/history.ts";
-import { type Line, type Role, span } from "./paint/line.ts";
+import { type Line, span } from "./paint/line.ts";
+import type { Role } from "./paint/theme.ts";
 import { listLines } from "./views/list-lines.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
@@ -180,6 +182,7 @@ export class InputLine {
       maxRows,
       prompt: span(`${marks.prompt} `, { role, bold: true }),
       placeholder,
+      marks,
     });
   }
 
@@ -206,4 +209,27 @@ export class InputLine {
     this.#set(replaceText(this.#editor, text));
     this.#past = at === 0 ? undefined : { ...past, at };
   }
+}
+
+/** Colour of the input's mark: it says the permission mode. */
+export function roleOf(view: SessionView | undefined): Role {
+  switch (view?.mode) {
+    case "plan":
+      return "plan";
+    case "acceptEdits":
+      return "good";
+    case "bypassPermissions":
+      return "bad";
+    default:
+      return "accent";
+  }
+}
+
+/** What an empty input says. */
+export function placeholderOf(view: SessionView | undefined): string {
+  if (view === undefined) return "";
+  if (view.run !== undefined) return "enter adds to what is being done, alt+enter queues";
+  return view.items.every(({ type }) => type === "notice")
+    ? "What is to be done? / commands, @ files, ! shell, ? keys"
+    : "";
 }

@@ -5,30 +5,25 @@ import type { FoundModel } from "../../app/model-choice.ts";
 import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
-import { askForServer } from "./commands/ask-for-server.ts";
 import type { KnownSession } from "./commands/control.ts";
+import { askForServer, offerTrust, openSetUp } from "./commands/first-minutes.ts";
 import { openSessions } from "./commands/sessions.ts";
-import { openSetUp } from "./commands/set-up.ts";
 import { slashCommands } from "./commands/slash-commands.ts";
-import { offerTrust } from "./commands/trust.ts";
 import { Controller } from "./controller.ts";
-import { clipboardImage } from "./editor/clipboard-image.ts";
-import { writeInEditor } from "./editor/external-editor.ts";
 import { FileIndex } from "./editor/file-index.ts";
 import { History, typedBefore } from "./editor/history.ts";
 import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
 import { placeOf } from "./git-branch.ts";
 import { lookFor, reflowOf, reflowOfNamed, themeForBackground } from "./look.ts";
+import { clipboardImage, writeInEditor } from "./other-programs.ts";
 import { type Line, line, textLines, wrapLine } from "./paint/line.ts";
 import { THEME_NAMES } from "./paint/theme.ts";
-import { Pager } from "./panels/pager.ts";
 import { PlainScreen } from "./plain-screen.ts";
-import { Screen, type ScreenOptions } from "./screen.ts";
-import type { ScreenFace, ScreenTerminal } from "./screen-face.ts";
+import { Screen, type ScreenFace, type ScreenOptions } from "./screen.ts";
 import { Attention } from "./terminal/attention.ts";
 import type { TerminalListener } from "./terminal/key.ts";
 import { LineTerminal } from "./terminal/line-terminal.ts";
-import { TtyTerminal } from "./terminal/tty-terminal.ts";
+import { type ScreenTerminal, TtyTerminal } from "./terminal/tty-terminal.ts";
 
 /** What ends the program from outside. */
 export interface Endings {
@@ -352,12 +347,10 @@ class ScreenProgram {
     const text = await this.#command(words);
     const rows = textLines(text.trimEnd());
     const inner = (row: string): Line => line(" ".repeat(row.length - row.trimStart().length + 2));
-    const panel: Pager = new Pager({
+    this.#controller.page({
       title,
       rows: ({ width }) => rows.flatMap((row) => wrapLine(line(row), { width, first: [], rest: inner(row) })),
-      onClose: () => this.#screen.close(panel),
     });
-    this.#screen.open(panel);
   }
 
   #interactive(words: readonly string[]): Promise<void> {

@@ -3,20 +3,20 @@ import type { QuestionReply } from "../../app/coding-session/question.ts";
 import type { SessionView, ViewItem } from "../../app/coding-session/view.ts";
 import { terminalLine } from "../../app/safe-text.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import { graphemes } from "../terminal/columns.ts";
 import { composeFrame } from "./compose-frame.ts";
 import { isEditCommand } from "./editor/editor.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
-import { InputLine, type InputLineOptions } from "./input-line.ts";
+import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./input-line.ts";
 import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
-import { type Line, line, type Role, span } from "./paint/line.ts";
-import { type Look, marksOf } from "./paint/theme.ts";
+import { type Line, line, span } from "./paint/line.ts";
+import { type Look, marksOf, type Role } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
 import { QuestionPanel } from "./panels/question-panel.ts";
 import { ValuePanel } from "./panels/value-panel.ts";
-import type { ScreenFace, ScreenTerminal } from "./screen-face.ts";
 import type { Size, TerminalEvent } from "./terminal/key.ts";
 import { type Reflow, Renderer } from "./terminal/renderer.ts";
-import { placeholderOf, roleOf } from "./views/input-look.ts";
+import type { ScreenTerminal } from "./terminal/tty-terminal.ts";
 import { isFinal, Scroll } from "./views/scroll.ts";
 import { statusLine } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";
@@ -48,7 +48,7 @@ const HINT_MS = 4_000;
  * The screen: draws the view of a session and the input, and hands keys to whatever has them. What is said in the conversation lives in the
  * session; here is only what a person is about to say, and what they look at.
  */
-export class Screen implements ScreenFace {
+export class Screen {
   readonly input: InputLine;
   readonly #options: ScreenOptions;
   readonly #renderer: Renderer;
@@ -104,6 +104,7 @@ export class Screen implements ScreenFace {
     };
   }
 
+  /** Whether something stands in the place of the input. */
   get hasPanel(): boolean {
     return this.#panels.length > 0 || this.#question !== undefined;
   }
@@ -183,6 +184,7 @@ export class Screen implements ScreenFace {
     this.draw();
   }
 
+  /** Takes a panel away; without one the newest. */
   close(panel?: Panel): void {
     const at = panel === undefined ? this.#panels.length - 1 : this.#panels.indexOf(panel);
     if (at >= 0) this.#panels.splice(at, 1);
@@ -221,12 +223,13 @@ export class Screen implements ScreenFace {
     }, REST_MS);
   }
 
+  /** Draws everything anew on a cleared screen. */
   redraw(): void {
     this.#renderer.clearScreen();
     this.draw();
   }
 
-  /** A question was shown whole by {@link open} and is back: its quiet begins anew. */
+  /** The question that is open. */
   get question(): QuestionPanel | ValuePanel | undefined {
     return this.#question;
   }
@@ -239,7 +242,7 @@ export class Screen implements ScreenFace {
     else if (panel === undefined) this.#edit(event);
     // What one letter closes does not get the next. Several at once are no answer to a question.
     else if (event.type === "text" && panel !== this.#question)
-      for (const { segment } of LETTERS.segment(event.text)) this.#letter(segment);
+      for (const letter of graphemes(event.text)) this.#letter(letter);
     else panel.handle(event);
   }
 
@@ -344,7 +347,10 @@ export class Screen implements ScreenFace {
     }
     if (this.#question?.question.id === first.id) return;
     const { clock, onAction } = this.#options;
-    const answer = (id: string, reply: QuestionReply): void => this.#reply(session, id, reply);
+    const answer = (id: string, reply: QuestionReply): void => {
+      session.answer(id, reply);
+      this.#syncQuestion();
+    };
     if (first.type === "elicitation") {
       this.#question = new ValuePanel({ question: first, answer });
       return;
@@ -357,11 +363,6 @@ export class Screen implements ScreenFace {
       more: () => Math.max(0, session.questions.length - 1),
       now: () => clock.elapsed(),
     });
-  }
-
-  #reply(session: CodingSession, id: string, reply: QuestionReply): void {
-    session.answer(id, reply);
-    this.#syncQuestion();
   }
 
   #edit(event: Exclude<TerminalEvent, { type: "reply" }>): void {
@@ -392,7 +393,8 @@ export class Screen implements ScreenFace {
   }
 }
 
-const LETTERS = new Intl.Segmenter();
+/** What a screen is to the commands and keys that work on it: one that is drawn in place, or one of lines only. */
+export type ScreenFace = Pick<Screen, keyof Screen>;
 
 /** Keys that work whatever has the others. */
 const ALWAYS: ReadonlySet<string> = new Set(["suspend", "redraw"]);

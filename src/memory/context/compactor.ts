@@ -1,6 +1,7 @@
-import type { CompactionReason, JournalEntry } from "../../core/agent/entry.ts";
+import type { CompactionReason } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Reasoned } from "../../core/agent/exchange.ts";
+import type { Journal } from "../../core/agent/journal.ts";
 import type { MeasuredContext } from "../../core/agent/session-state.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
@@ -34,7 +35,7 @@ export interface CompactionTask extends ContextView {
    */
   readonly ask: (request: ModelRequest) => Promise<Reasoned>;
   /** Everything recorded so far, nested runs included. Reading it may mean reading a file. */
-  readonly entries: () => Iterable<JournalEntry>;
+  readonly entries: Journal["entries"];
   /** Tells people something; the run goes on. */
   readonly warn: (message: string) => void;
 }

@@ -1,3 +1,4 @@
+import { wordSet } from "../match-text.ts";
 import { isPlaceholder, looksGenerated } from "./secret-value.ts";
 
 /**
@@ -9,20 +10,8 @@ const CREDENTIALS = /(:\/\/[^\s/?#@:"'`<>«»]{0,128}:)([^\s@"'`<>\\«»]{1,256}
 const USER_ALONE = /(:\/\/)([^\s/?#@:"'`<>\\«»]{16,512})(?::|:x-oauth-basic)?@(?=[\w.[-])/g;
 /** What looks like a password is the port and the path of an address: `localhost:8080/a@b`. */
 const PORT = /^\d{1,5}[/?#,;:)\]]/;
-const DEFAULTS: ReadonlySet<string> = new Set([
-  "password",
-  "pass",
-  "passwd",
-  "secret",
-  "postgres",
-  "root",
-  "admin",
-  "guest",
-  "example",
-  "changeme",
-  "test",
-  "x-oauth-basic",
-]);
+const DEFAULTS: ReadonlySet<string> = wordSet(`
+  password pass passwd secret postgres root admin guest example changeme test x-oauth-basic`);
 
 /**
  * The passwords in the addresses of a text, as they stand there and decoded where that is another text. Stand-ins and the defaults of

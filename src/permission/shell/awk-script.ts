@@ -1,3 +1,4 @@
+import { wordSet } from "../match-text.ts";
 import { isPlainRegex } from "./plain-regex.ts";
 
 /** What an awk program does beside printing: nothing, it `reads` what it names itself, or it cannot be read and counts as `runs`. */
@@ -28,7 +29,7 @@ const CALLS: ReadonlySet<string> = new Set(
   ),
 );
 /** Words of the language behind which an operand comes. */
-const BEFORE_OPERANDS: ReadonlySet<string> = new Set(["print", "printf", "return", "else", "do", "case"]);
+const BEFORE_OPERANDS: ReadonlySet<string> = wordSet("print printf return else do case");
 const WORDS: ReadonlySet<string> = new Set(
   `BEGIN END BEGINFILE ENDFILE default break continue next nextfile exit delete in function func getline`.split(
     " ",
@@ -40,7 +41,7 @@ const OPENS: ReadonlySet<string> = new Set(["(", "[", "{"]);
 /** Marks behind which a slash could divide, or begin an expression. */
 const BEFORE_UNCLEAR: ReadonlySet<string> = new Set(["++", "--", "$"]);
 /** Marks behind which a statement goes on in the next line, or begins there. */
-const GOES_ON: ReadonlySet<string> = new Set(["{", ";", ",", "&&", "||"]);
+const GOES_ON: ReadonlySet<string> = wordSet("{ ; , && ||");
 /** Files, commands or variables that the program names itself, or the environment. */
 const READS = /^(?:getline|ENVIRON|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)$/;
 const NEVER = /^(?:system|extension|include|load|namespace)$/;

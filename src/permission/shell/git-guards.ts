@@ -1,52 +1,19 @@
-import { type OptionTable, readOptions } from "./option-reader.ts";
+import { wordSet } from "../match-text.ts";
+import { hasBeginning, optionTable, readOptions } from "./option-reader.ts";
 import { type ShellWord, textAt } from "./shell-command.ts";
 import type { WordGuard } from "./word-guard.ts";
 
 /** Options before the sub-command that change nothing git runs. */
-const PLAIN_GLOBALS = new Set([
-  "--no-pager",
-  "-P",
-  "-p",
-  "--paginate",
-  "--no-replace-objects",
-  "--no-optional-locks",
-  "--literal-pathspecs",
-  "--glob-pathspecs",
-  "--noglob-pathspecs",
-  "--icase-pathspecs",
-  "--bare",
-  "--version",
-  "--help",
-  "-v",
-  "-h",
-  "--html-path",
-  "--man-path",
-  "--info-path",
-  "--exec-path",
-]);
+const PLAIN_GLOBALS = wordSet(`
+  --no-pager -P -p --paginate --no-replace-objects --no-optional-locks --literal-pathspecs --glob-pathspecs
+  --noglob-pathspecs --icase-pathspecs --bare --version --help -v -h --html-path --man-path --info-path
+  --exec-path`);
 
 /** Long options that run a program or write a file, in whatever sub-command. */
-const LONG = [
-  "output",
-  "output-directory",
-  "upload-pack",
-  "receive-pack",
-  "exec",
-  "extcmd",
-  "ext-diff",
-  "textconv",
-  "open-files-in-pager",
-  "config-env",
-  "smtp-server",
-  "sendmail-cmd",
-  "to-cmd",
-  "cc-cmd",
-  "export-marks",
-  "show-signature",
-  "verify-signatures",
-];
+const LONG =
+  "output output-directory upload-pack receive-pack exec extcmd ext-diff textconv open-files-in-pager config-env smtp-server sendmail-cmd to-cmd cc-cmd export-marks show-signature verify-signatures";
 /** Whole options that only look like the beginning of one of those. */
-const HARMLESS_LONG = new Set(["text", "to", "cc", "config", "show", "verify"]);
+const HARMLESS_LONG = wordSet("text to cc config show verify");
 /** A format that shows signatures, which gpg is started for. */
 const SHOWS_SIGNATURE = /^--(?:for|pre)[a-z]*=.*%[-+ ]?G|%\(\*?signature/s;
 
@@ -85,59 +52,20 @@ const RUNNING: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /** Sub-commands that run programs whatever their arguments. */
-const WHOLE = new Set([
-  "lfs",
-  "filter-branch",
-  "daemon",
-  "instaweb",
-  "remote-ext",
-  "remote-fd",
-  "send-email",
-  "credential",
-  "fast-import",
-  "for-each-repo",
-  "p4",
-  "svn",
-  "gui",
-  "citool",
-  "web--browse",
-  "sh-setup",
-  "cvsimport",
-  "cvsserver",
-  "archimport",
-  "quiltimport",
-  "upload-archive",
-  "shell",
-  "mergetool",
-  "difftool",
-  "send-pack",
-  "fetch-pack",
-  "http-fetch",
-  "http-push",
-  "http-backend",
-  "upload-pack",
-  "receive-pack",
-  "merge-index",
-  "range-diff",
-  "verify-commit",
-  "verify-tag",
-]);
+const WHOLE = wordSet(`
+  lfs filter-branch daemon instaweb remote-ext remote-fd send-email credential fast-import for-each-repo p4
+  svn gui citool web--browse sh-setup cvsimport cvsserver archimport quiltimport upload-archive shell
+  mergetool difftool send-pack fetch-pack http-fetch http-push http-backend upload-pack receive-pack
+  merge-index range-diff verify-commit verify-tag`);
 /** Parts of git that others of it call, with what these have read as arguments. */
 const INNER = /--|^(?:credential|remote)-/;
 /** Git looks for a program of that name, and a name with a slash is a path: `git x/evil` runs `git-x/evil` of the working folder. */
 const PATH_NAME = /\//;
 
 /** Ways of merging that git itself has; any other is the name of a program, or of a path to one. */
-const STRATEGIES: ReadonlySet<string> = new Set([
-  "ort",
-  "recursive",
-  "resolve",
-  "octopus",
-  "ours",
-  "subtree",
-]);
+const STRATEGIES: ReadonlySet<string> = wordSet("ort recursive resolve octopus ours subtree");
 /** Sub-commands that take one. */
-const MERGING: ReadonlySet<string> = new Set(["merge", "rebase", "pull", "cherry-pick", "revert"]);
+const MERGING: ReadonlySet<string> = wordSet("merge rebase pull cherry-pick revert");
 /** The short option for it, behind others without a value. */
 const SHORT_STRATEGY: ReadonlyMap<string, RegExp> = new Map([
   ["merge", /^-[enqv]*s(.*)$/s],
@@ -205,17 +133,18 @@ function namesStrategy(sub: string, text: string, next: string): boolean {
 function isLong(text: string): boolean {
   if (!text.startsWith("--")) return text === "-O";
   const name = text.slice(2).split("=", 1)[0] ?? "";
-  if (name === "" || HARMLESS_LONG.has(name)) return false;
-  return LONG.some((long) => long.startsWith(name));
+  if (name === "") return false;
+  return !HARMLESS_LONG.has(name) && hasBeginning(LONG, name);
 }
 
 /** Keys of the configuration that only change how git looks or what it does by default; any other may name a program, or more configuration. */
 const PLAIN_KEY =
   /^(?:user\.(?:name|email)|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|longpaths|abbrev|precomposeunicode|symlinks|whitespace)|color\..*|column\..*|advice\..*|status\..*|push\.(?:default|autosetupremote|followtags)|pull\.(?:rebase|ff)|fetch\.(?:prune|prunetags)|init\.defaultbranch|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash|updaterefs)|rerere\.(?:enabled|autoupdate)|log\.(?:date|decorate|abbrevcommit)|diff\.(?:algorithm|colormoved|renames|mnemonicprefix)|branch\..*\.(?:remote|merge|rebase|description)|branch\.(?:sort|autosetuprebase|autosetupmerge)|tag\.sort|commit\.(?:verbose|gpgsign)|tag\.gpgsign|versionsort\..*)$/i;
-const READING: OptionTable = {
-  short: "lz",
-  long: "global system local worktree list get get-all get-regexp get-urlmatch show-origin show-scope name-only null bool int bool-or-int path expiry-date type= default= includes no-includes",
-};
+const READING = optionTable(
+  `-lz global system local worktree list get get-all get-regexp get-urlmatch show-origin show-scope name-only
+   null bool int bool-or-int path expiry-date type= default= includes no-includes`,
+  "ordered",
+);
 
 /** Whether a setting only changes how git looks or what it does by default. The remote of a branch may be a path. */
 function isPlainSetting(words: readonly ShellWord[], at: number, value: number | undefined): boolean {
@@ -227,7 +156,7 @@ function isPlainSetting(words: readonly ShellWord[], at: number, value: number |
 /** `git config key value` can set what later commands run. */
 function configGuards(sub: string, words: readonly ShellWord[], at: number): readonly WordGuard[] {
   if (sub !== "config") return [];
-  const { options, operands, unknown } = readOptions(words, READING, { from: at + 1, ordered: true });
+  const { options, operands, unknown } = readOptions(words, READING, at + 1);
   const isVerb = /^(?:get|list|set|unset|get-all)$/.test(textAt(words, operands[0] ?? words.length));
   const [key, value] = operands.slice(isVerb ? 1 : 0);
   const asks = options.some(({ name }) => /^(?:-l|--list|--get.*)$/.test(name));

@@ -1,3 +1,5 @@
+import { wordSet } from "../match-text.ts";
+
 /**
  * Whether a jq filter only works on its input: every token of it is known. Not the environment (`env`, `$ENV`), other files
  * (`import`, `include`, `modulemeta`), nor any name that jq may have and nobody here knows.
@@ -10,8 +12,8 @@ export function isPlainFilter(filter: string): boolean {
 
 const MAX_LENGTH = 10_000;
 
-const NAMES: ReadonlySet<string> = new Set(
-  `if then elif else end reduce foreach as def label break try catch and or not empty error null true false length utf8bytelength keys
+const NAMES: ReadonlySet<string> = wordSet(`
+  if then elif else end reduce foreach as def label break try catch and or not empty error null true false length utf8bytelength keys
   keys_unsorted values has in map map_values path del to_entries from_entries with_entries select recurse add any all flatten range floor
   sqrt pow log log10 log2 exp exp10 exp2 tostring tonumber type infinite nan isinfinite isnan isnormal isvalid sort sort_by group_by min
   max min_by max_by unique unique_by reverse contains inside startswith endswith combinations ltrimstr rtrimstr trim ltrim rtrim explode
@@ -19,8 +21,7 @@ const NAMES: ReadonlySet<string> = new Set(
   match capture scan splits sub gsub fromjson tojson todate fromdate now mktime gmtime localtime strftime strptime dateadd datesub date
   walk getpath setpath delpaths paths leaf_paths pick to_array tojson ascii indices index rindex round ceil fabs abs trunc arrays objects
   iterables booleans numbers normals finites strings nulls scalars halt isempty error limit skip have_literal_numbers toarray tostream
-  fromstream truncate_stream min_by splits getpath`.split(/\s+/),
-);
+  fromstream truncate_stream min_by splits getpath`);
 const FORMATS = /@(?:csv|tsv|json|html|uri|sh|base64|base64d|text)(?!\w)/y;
 const MARKS = /\?\/\/|\/\/=|\|=|\/\/|[-+*/%=<>!]=|\.\.|[-+*/%=<>|,:;.?]/y;
 
@@ -109,17 +110,5 @@ class FilterReader {
 }
 
 /** Not even as keys: readers of jq differ in where a name is one. */
-const NEVER: ReadonlySet<string> = new Set([
-  "env",
-  "ENV",
-  "import",
-  "include",
-  "modulemeta",
-  "module",
-  "input_filename",
-  "get_search_list",
-  "builtins",
-  "stderr",
-  "halt_error",
-  "splitenv",
-]);
+const NEVER: ReadonlySet<string> = wordSet(`
+  env ENV import include modulemeta module input_filename get_search_list builtins stderr halt_error splitenv`);

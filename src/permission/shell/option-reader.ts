@@ -1,29 +1,38 @@
 import { literalWord, type ShellWord } from "./shell-command.ts";
 
-/** How a program takes its options. */
+/** How a program takes its options: see {@link optionTable}. */
 export interface OptionTable {
-  /** Short options without a value, alone or bundled. */
-  readonly short?: string;
-  /** Short options with a value, attached or as the next word. */
-  readonly valued?: string;
-  /** Short options whose value, if any, is attached. */
-  readonly optional?: string;
-  /**
-   * Long options, without dashes, between blanks; a `=` at the end: with a value, behind `=` or as the next word; `==`: with two more
-   * words. A name that stands there with and without `=` takes a value only behind `=`.
-   */
-  readonly long?: string;
-  /** Numbers are options: `head -20`. */
-  readonly numbers?: true;
-  /** Short options are not bundled: what else stands in the word is not looked at, or is the value. */
-  readonly apart?: true;
-  /**
-   * A glob may be the next word of an option. It becomes as many words as there are files: all but the first are operands, and stand
-   * before those of the line (see {@link FoundWords.shifts}).
-   */
-  readonly globs?: true;
-  /** One dash begins a whole word, as with `find`; written like {@link long}, dashes included. */
-  readonly words?: string;
+  readonly short: string;
+  readonly valued: string;
+  readonly optional: string;
+  readonly long: string;
+  readonly traits: ReadonlySet<string>;
+}
+
+/**
+ * A table of options from its text, in this order: `-ab` (short ones without a value, alone or bundled), `-c=` (with a value, attached or as
+ * the next word), `-d?` (whose value, if any, is attached), and the names of long ones without dashes. A `=` behind a name: with a value,
+ * behind `=` or as the next word; `==`: with two more words. A name that stands there with and without `=` takes a value only behind `=`.
+ *
+ * Traits, between blanks: `ordered` (the first operand ends the options), `numbers` (numbers are options: `head -20`), `apart` (short options
+ * are not bundled: what else stands in the word is not looked at, or is the value), `globs` (a glob may be the next word of an option: it
+ * becomes as many words as there are files, of which all but the first are operands that stand before those of the line, see
+ * {@link FoundWords.shifts}), `words` (one dash begins a whole word, as with `find`: the text is a list of those).
+ */
+export function optionTable(text: string, traits = ""): OptionTable {
+  const kinds = new Set(traits.split(" "));
+  const list = text.trim().replaceAll(/\s+/g, " ");
+  const found = kinds.has("words") ? undefined : GROUPS.exec(list)?.slice(1);
+  const [short = "", valued = "", optional = "", long = ""] = found ?? ["", "", "", list];
+  return { short, valued, optional, long, traits: kinds };
+}
+
+const GROUPS = /^(?:-([\w@]+)(?: |$))?(?:-([\w@]+)=(?: |$))?(?:-([\w@]+)\?(?: |$))?(.*)$/;
+
+/** The cells of a table, a line each, which ` | ` parts; a line that begins with blanks goes on with the one before. */
+export function tableRows(table: string): readonly (readonly string[])[] {
+  const lines = table.replaceAll(/\n +/g, " ").trim().split("\n");
+  return lines.map((line) => line.split(/ \|(?= |$)/).map((cell) => cell.trim()));
 }
 
 /** An option that was found, with the words it stands in. */
@@ -50,20 +59,8 @@ export interface FoundWords {
   readonly shifts: boolean;
 }
 
-/** What {@link readOptions} goes by. */
-export interface ReadOptions {
-  /** Index of the first word to look at. Default 1. */
-  readonly from?: number;
-  /** Whether the first operand ends the options. Default false. */
-  readonly ordered?: boolean;
-}
-
-/** Sorts the words of a command into options, their values, and operands. Abbreviations of long options are unknown. */
-export function readOptions(
-  words: readonly ShellWord[],
-  table: OptionTable,
-  { from = 1, ordered = false }: ReadOptions = {},
-): FoundWords {
+/** Sorts the words of a command from the `from`th on into options, their values, and operands. Abbreviations of long options are unknown. */
+export function readOptions(words: readonly ShellWord[], table: OptionTable, from = 1): FoundWords {
   const options: FoundOption[] = [];
   const operands: number[] = [];
   const unknown: number[] = [];
@@ -77,13 +74,14 @@ export function readOptions(
   for (let at = from; at < words.length; at++) {
     const word = words[at] ?? literalWord("");
     if (isOperand(word, table)) {
-      if (ordered) return found(range(at, words.length));
+      if (table.traits.has("ordered")) return found(range(at, words.length));
       operands.push(at);
       continue;
     }
-    if (word.text === "--" && table.words === undefined)
+    const hasWords = table.traits.has("words");
+    if (word.text === "--" && !hasWords)
       return found([...operands, ...range(at + 1, words.length)], operands);
-    const read = table.words === undefined ? optionAt(words, at, table) : wordAt(words, at, table);
+    const read = hasWords ? wordAt(words, at, table) : optionAt(words, at, table);
     if (read === undefined) {
       unknown.push(at);
       continue;
@@ -100,10 +98,10 @@ function range(from: number, to: number): readonly number[] {
   return indexes;
 }
 
-function isOperand({ text, literal }: ShellWord, { words }: OptionTable): boolean {
+function isOperand({ text, literal }: ShellWord, { long, traits }: OptionTable): boolean {
   if (text === "-") return true;
-  if (words !== undefined) {
-    if (literal && (hasWord(words, text) || hasWord(words, `${text}=`))) return false;
+  if (traits.has("words")) {
+    if (literal && (hasWord(long, text) || hasWord(long, `${text}=`))) return false;
     if (/^-\d/.test(text)) return true;
   }
   return !text.startsWith("-");
@@ -131,7 +129,7 @@ function longAt(
   at: number,
   table: OptionTable,
 ): readonly FoundOption[] | undefined {
-  const { long = "" } = table;
+  const { long } = table;
   const text = words[at]?.text ?? "";
   const equals = text.indexOf("=");
   const name = text.slice(2, equals === -1 ? undefined : equals);
@@ -149,13 +147,13 @@ function shortAt(
   table: OptionTable,
 ): readonly FoundOption[] | undefined {
   const text = words[at]?.text ?? "";
-  if (table.numbers === true && /^-\d+$/.test(text)) return [{ name: text, from: at, to: at + 1 }];
+  if (table.traits.has("numbers") && /^-\d+$/.test(text)) return [{ name: text, from: at, to: at + 1 }];
   const found: FoundOption[] = [];
   for (let place = 1; place < text.length; place++) {
     const letter = text.charAt(place);
     const option = { name: `-${letter}`, from: at, to: at + 1 };
-    if (table.short?.includes(letter) === true) {
-      if (table.apart === true && text.length > 2) return undefined;
+    if (table.short.includes(letter)) {
+      if (table.traits.has("apart") && text.length > 2) return undefined;
       found.push(option);
       continue;
     }
@@ -175,7 +173,7 @@ function valuedAt(
   }: { readonly option: FoundOption; readonly letter: string; readonly place: number },
   table: OptionTable,
 ): readonly FoundOption[] | undefined {
-  const { valued = "", optional = "" } = table;
+  const { valued, optional } = table;
   const word = words[option.from];
   const isLast = place === (word?.text.length ?? 0) - 1;
   if (!isLast && (valued + optional).includes(letter))
@@ -189,24 +187,23 @@ function wordAt(
   at: number,
   table: OptionTable,
 ): readonly FoundOption[] | undefined {
-  const { words: known = "" } = table;
   const { text, literal } = words[at] ?? literalWord("");
   const option = { name: text, from: at, to: at + 1 };
   if (!literal) return undefined;
-  if (hasWord(known, text)) return [option];
-  return hasWord(known, `${text}=`) ? withNext(words, { option, count: 1 }, table) : undefined;
+  if (hasWord(table.long, text)) return [option];
+  return hasWord(table.long, `${text}=`) ? withNext(words, { option, count: 1 }, table) : undefined;
 }
 
 /** An option whose value is the next word, or the next two: words that stay one each, whatever they expand to. */
 function withNext(
   words: readonly ShellWord[],
   { option, count }: { readonly option: FoundOption; readonly count: 1 | 2 },
-  { globs }: OptionTable,
+  { traits }: OptionTable,
 ): readonly FoundOption[] | undefined {
   const values = words.slice(option.to, option.to + count);
   const value = values.at(-1);
   if (value === undefined || values.length < count || !values.every(isPlainValue)) return undefined;
-  if (globs !== true && values.some(({ glob }) => glob)) return undefined;
+  if (!traits.has("globs") && values.some(({ glob }) => glob)) return undefined;
   return [{ ...option, to: option.to + count, value }];
 }
 
@@ -229,4 +226,9 @@ export function hasWord(list: string, word: string): boolean {
     if ((at === 0 || list[at - 1] === " ") && (end === list.length || list[end] === " ")) return true;
   }
   return false;
+}
+
+/** Whether a word of a list between blanks begins with `start`. */
+export function hasBeginning(list: string, start: string): boolean {
+  return !start.includes(" ") && ` ${list}`.includes(` ${start}`);
 }

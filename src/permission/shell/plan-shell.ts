@@ -7,7 +7,6 @@ import {
   literalWord,
   resolvedText,
   type ShellObstacle,
-  type ShellReading,
   type ShellRedirect,
   type ShellWord,
   type SimpleCommand,
@@ -125,7 +124,8 @@ class Planner {
     for (const text of reading.unread) this.#roughly(text, level);
     const outer = this.#variables;
     if (reading.variables.size > 0) this.#variables = new VariableScope(reading.variables, outer);
-    this.#commands(reading, level);
+    const seen = new Set<string>();
+    for (const command of reading.commands) if (!isRepeated(command, seen)) this.#words(command, level);
     if (level.depth > 0) this.#variables = outer;
   }
 
@@ -163,18 +163,6 @@ class Planner {
     }
     this.#guessed.add(text);
     this.line(text, { judged: false, depth: level.depth + 1, folders: level.folders });
-  }
-
-  #commands({ commands, repeated }: ShellReading, level: Level): void {
-    let seen: Set<SimpleCommand> | undefined;
-    for (const command of commands) {
-      if (repeated.has(command)) {
-        seen ??= new Set();
-        if (seen.has(command)) continue;
-        seen.add(command);
-      }
-      this.#words(command, level);
-    }
   }
 
   #words(command: SimpleCommand, level: Level): void {
@@ -328,6 +316,17 @@ class Planner {
   #tooMuch(part: string): void {
     if (this.#obstacles.at(-1)?.reason !== TOO_MUCH) this.#obstacles.push({ part, reason: TOO_MUCH });
   }
+}
+
+/** Whether a command that nothing around it changes stands in the line already. */
+function isRepeated(command: SimpleCommand, seen: Set<string>): boolean {
+  const { words, assignments, piped, input, folders, source } = command;
+  if (folders !== START || assignments.length + piped.length + input.length > 0) return false;
+  if (words.some(({ names }) => names.length > 0)) return false;
+  const key = `${source}\0${resolvedText(words)}`;
+  if (seen.has(key)) return true;
+  seen.add(key);
+  return false;
 }
 
 /** What a word comes to, taken apart at blanks where the shell does so. */

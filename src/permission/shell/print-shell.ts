@@ -54,8 +54,6 @@ export function printShell(
 }
 
 const MAX_DEPTH = 60;
-/** Commands that are remembered: what has not come again by then hardly will. */
-const MAX_KNOWN = 1000;
 
 class ShellPrinter implements CommandPrinter {
   readonly cursor: SourceCursor;
@@ -63,8 +61,6 @@ class ShellPrinter implements CommandPrinter {
   readonly #words: WordPrinter;
   readonly #plainDiffs: boolean;
   #depth = 0;
-  /** Commands that came before, and how deep they stood: they come again and again in long lines. */
-  readonly #known = new Map<string, { readonly text: string; readonly depth: number }>();
   /** Conditions around this place: Bash loses its way in a here-document in one. */
   #tests = 0;
 
@@ -323,23 +319,6 @@ class ShellPrinter implements CommandPrinter {
   }
 
   #command(command: Command): string {
-    if (!this.cursor.isLong) return this.#simpleCommand(command);
-    const { cursor } = this;
-    const source = cursor.slice(command.pos, command.end);
-    const known = this.#known.get(source);
-    if (known !== undefined && known.depth >= this.#depth && cursor.at === command.pos) {
-      cursor.expect(source);
-      cursor.endOfWord();
-      return known.text;
-    }
-    const text = this.#simpleCommand(command);
-    // What spans lines, and what ends in backticks, is read where it stands.
-    if (this.#known.size < MAX_KNOWN && !/[`\n]|<</.test(source))
-      this.#known.set(source, { text, depth: this.#depth });
-    return text;
-  }
-
-  #simpleCommand(command: Command): string {
     const { cursor } = this;
     const { prefix, name, suffix } = command;
     const diff = this.#plainDiffs ? diffWord(command) : undefined;

@@ -36,8 +36,6 @@ export interface CommandPrinter {
 export class WordPrinter {
   readonly #printer: CommandPrinter;
   readonly #cursor: SourceCursor;
-  /** Words come again and again in long lines. */
-  #known: Map<string, string> | undefined;
 
   constructor(printer: CommandPrinter) {
     this.#printer = printer;
@@ -49,20 +47,11 @@ export class WordPrinter {
     const cursor = this.#cursor;
     const { text, parts } = word;
     if (cursor.at !== word.pos) cursor.fail("it is not spelled the way it is read");
-    const isPlain = parts === undefined && PLAIN.test(text);
-    const known =
-      isPlain && !(place.isName === true && RESERVED_WORDS.has(text))
-        ? shellLiteral(text)
-        : this.#known?.get(keyOf(text, place));
-    if (known === undefined) return this.#read(word, place);
-    cursor.expect(text);
-    cursor.endOfWord();
-    return known;
-  }
-
-  #read(word: Word, place: WordPlace): string {
-    const cursor = this.#cursor;
-    const { text, parts } = word;
+    if (parts === undefined && PLAIN.test(text) && !(place.isName === true && RESERVED_WORDS.has(text))) {
+      cursor.expect(text);
+      cursor.endOfWord();
+      return shellLiteral(text);
+    }
     if (cursor.hasPending && text.includes("\n"))
       cursor.fail("it has several lines, and a here-document follows");
     if (parts === undefined && place.isName === true && RESERVED_WORDS.has(text))
@@ -72,13 +61,7 @@ export class WordPrinter {
     else this.#parts(parts, printed, place);
     if (cursor.at !== word.end) cursor.fail("it is not spelled the way it is read", word.pos, word.end);
     if (text !== "") cursor.endOfWord();
-    const form = printed.print(cursor, place.isValue);
-    // What runs something is read where it stands.
-    if (cursor.isLong && !/[`\n]|[$<>]\(/.test(text)) {
-      const words = (this.#known ??= new Map());
-      if (words.size < MAX_KNOWN) words.set(keyOf(text, place), form);
-    }
-    return form;
+    return printed.print(cursor, place.isValue);
   }
 
   #parts(parts: readonly WordPart[], printed: PrintedWord, place: WordPlace): void {
@@ -313,10 +296,3 @@ const PARAMETER =
   /^\$\{(?:#?[A-Za-z_]\w*|\d+|[@*?$!-]|#[@*]?|[A-Za-z_0-9]\w*(?::?[-+=?]|%%?|##?)[\w./:,@%+* -]*)\}$/;
 const BASH_PARAMETER =
   /^\$\{(?:#?[A-Za-z_]\w*\[(?:[@*]|\d+)\]|[A-Za-z_0-9]\w*(?:\[[@*]\])?(?:\/\/?[\w.:,@+* -]+(?:\/[\w.:,@+ -]*)?|:(?:\d+| -\d+)(?::-?\d+)?|\^\^?|,,?))\}$/;
-
-/** Words that are remembered: what has not come again by then hardly will. */
-const MAX_KNOWN = 1000;
-
-function keyOf(text: string, { braces, isName, isValue }: WordPlace): string {
-  return `${text}\0${braces === true ? 1 : 0}${isName === true ? 1 : 0}${isValue === true ? 1 : 0}`;
-}

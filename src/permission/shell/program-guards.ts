@@ -1,6 +1,7 @@
+import { wordSet } from "../match-text.ts";
 import { FIND_MORE, FIND_TESTS } from "./find-tests.ts";
 import { gitGuards } from "./git-guards.ts";
-import { hasWord } from "./option-reader.ts";
+import { hasBeginning, hasWord, optionTable } from "./option-reader.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
 import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from "./script-programs.ts";
 import { isAsWritten, literalWord, type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
@@ -23,15 +24,10 @@ export function programGuards(
   addGuards(guards, name, words);
   // An expansion may be empty: what is left can be an option all the same.
   if (!words.every(isAsWritten)) addGuards(guards, name, words.map(asResolved));
-  const { short, long, word } = PROGRAM_OPTIONS.get(name) ?? {};
-  if (
-    short === undefined &&
-    long === undefined &&
-    word === undefined &&
-    !OWN.has(name) &&
-    !SCRIPT_PROGRAMS.has(name)
-  )
-    return guards;
+  const options = PROGRAM_OPTIONS.get(name);
+  const hasOptions =
+    options !== undefined && (options.short + options.long !== "" || options.word !== undefined);
+  if (!hasOptions && !OWN.has(name) && !SCRIPT_PROGRAMS.has(name)) return guards;
   words.forEach((word, index) => {
     if (index === 0 || word.literal || isValue(name, words, index)) return;
     if (couldBeOption(name, word, isChosen))
@@ -60,7 +56,7 @@ function isValue(name: string, words: readonly ShellWord[], index: number): bool
   return VALUE_OPTIONS.get(name)?.test(before.text) === true;
 }
 
-const OWN = new Set(["find", "gfind", "fd", "fdfind", "git"]);
+const OWN = wordSet("find gfind fd fdfind git");
 
 function ownGuards(name: string, words: readonly ShellWord[]): readonly WordGuard[] {
   switch (name) {
@@ -93,26 +89,19 @@ function asResolved(word: ShellWord): ShellWord {
 function addOptionGuards(guards: WordGuard[], name: string, words: readonly ShellWord[]): void {
   const options = PROGRAM_OPTIONS.get(name) ?? NO_OPTIONS;
   for (let index = 1; index < words.length; index++) {
-    const text = words[index]?.text ?? "";
-    if (text === "--" && options.ends === true) break;
-    const isPair = options.pair?.test(`${textAt(words, index - 1)} ${text}`) === true;
-    if (!isPair && !isGuardedWord(name, words[index], { ...options, first: index === 1 })) continue;
+    const { text, literal, glob } = words[index] ?? literalWord("");
+    if (text === "--" && options.traits.has("ends")) break;
+    const isGuarded =
+      options.pair?.test(`${textAt(words, index - 1)} ${text}`) === true ||
+      // A glob that finds nothing stays as it is written.
+      ((literal || glob) && options.text?.test(text) === true) ||
+      (index === 1 && options.traits.has("plugins") && text.includes("/")) ||
+      // Behind its first word tar takes only what has a dash for options.
+      ((name !== "tar" || index === 1 || text.startsWith("-")) && isGuardedOption(name, text, options));
+    if (!isGuarded) continue;
     const reason = `${text} makes ${name} run a program or write a file`;
     guards.push({ from: index, to: index + 1, reason, ...programOf(words, index) });
   }
-}
-
-function isGuardedWord(
-  name: string,
-  { text, literal, glob }: ShellWord = literalWord(""),
-  { first, ...options }: ProgramOptions & { readonly first: boolean },
-): boolean {
-  // A glob that finds nothing stays as it is written.
-  if ((literal || glob) && options.text?.test(text) === true) return true;
-  if (first && options.plugins === true && text.includes("/")) return true;
-  // Behind its first word tar takes only what has a dash for options.
-  if (name === "tar" && !first && !text.startsWith("-")) return false;
-  return isGuardedOption(name, text, options);
 }
 
 /** The program that a long option names in plain words, and where its value ends. */
@@ -135,33 +124,32 @@ const RUNS_ITS_VALUE: ReadonlySet<string> = new Set(
 );
 const PLAIN_WORDS = /^[\w./+@%:-]+(?: [\w./+@%:,-]+)*$/;
 
-const NO_OPTIONS: ProgramOptions = {};
+const NO_OPTIONS: ProgramOptions = { ...optionTable(""), harmless: "" };
 
 /** Whether a word is an option that makes a program run another one or write a file. */
 export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {
   if (options.word?.test(text) === true) return true;
-  if (text.startsWith("--") || (options.oneDash === true && /^-\w{2}/.test(text)))
+  if (text.startsWith("--") || (options.traits.has("dashes") && /^-\w{2}/.test(text)))
     return isGuardedLong(name, optionName(text, options), options);
-  if (!text.startsWith("-") || options.short === undefined)
+  if (!text.startsWith("-") || options.short === "")
     return text === "-O" && !/^(?:g?cc|[gc]\+\+|clang)/.test(name);
   for (const letter of text.slice(1)) {
     if (options.short.includes(letter)) return true;
-    if (options.valued?.includes(letter) === true) return false;
+    if (options.valued.includes(letter)) return false;
   }
   return false;
 }
 
 /** What npm takes for the name of an option: any number of dashes go, and so do negations that cancel each other. */
-function optionName(text: string, { oneDash }: ProgramOptions): string {
-  const name = text.slice(2).split("=", 1)[0] ?? "";
-  return oneDash === true ? (text.replace(/^-+(?:no-no-)*-*/, "").split("=", 1)[0] ?? "") : name;
+function optionName(text: string, { traits }: ProgramOptions): string {
+  const name = traits.has("dashes") ? text.replace(/^-+(?:no-no-)*-*/, "") : text.slice(2);
+  return name.split("=", 1)[0] ?? "";
 }
 
 function isGuardedLong(program: string, name: string, options: ProgramOptions): boolean {
   if (name === "") return false;
   if (COMMON_LONG.has(name)) return !OUTPUT_IS_NO_FILE.has(program);
-  if (options.harmless?.includes(name) === true) return false;
-  return options.long?.some((long) => long.startsWith(name)) === true;
+  return !hasWord(options.harmless, name) && hasBeginning(options.long, name);
 }
 
 /** An expansion that could become an option: not by chance of file names, but because the line can make it one. */
@@ -177,31 +165,8 @@ function couldBeOption(name: string, word: ShellWord, isChosen: IsChosen): boole
   return word.names.length > 0 && isChosen(word);
 }
 
-const REPORTERS = new Set([
-  "pwd",
-  "date",
-  "ls",
-  "find",
-  "which",
-  "nproc",
-  "hostname",
-  "whoami",
-  "id",
-  "uname",
-  "mktemp",
-  "wc",
-  "seq",
-]);
-const GIT_REPORTS = new Set([
-  "merge-base",
-  "rev-parse",
-  "rev-list",
-  "symbolic-ref",
-  "describe",
-  "branch",
-  "ls-files",
-  "diff",
-]);
+const REPORTERS = wordSet("pwd date ls find which nproc hostname whoami id uname mktemp wc seq");
+const GIT_REPORTS = wordSet("merge-base rev-parse rev-list symbolic-ref describe branch ls-files diff");
 
 /** Whether the output of a substitution is facts about the machine, not texts that the line itself spells. */
 function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
@@ -213,7 +178,7 @@ function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
       if (!known || assignments.length > 0 || words.some((word) => !word.literal)) return false;
       if (name === "find" || name === "ls" || name === "date")
         return words.slice(1).every(({ text }) => /^[\w./]/.test(text));
-      const options = PROGRAM_OPTIONS.get(outer) ?? {};
+      const options = PROGRAM_OPTIONS.get(outer) ?? NO_OPTIONS;
       return words
         .slice(1)
         .every(({ text }) => !isGuardedOption(outer, text, options) && !/^--?(?:c|o|O|e)/.test(text));
@@ -221,7 +186,7 @@ function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
   );
 }
 
-const FIND_WRITES = new Set(["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"]);
+const FIND_WRITES = wordSet("-delete -fprint -fprint0 -fprintf -fls");
 const FIND_RUNS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
 function findGuards(words: readonly ShellWord[]): readonly WordGuard[] {

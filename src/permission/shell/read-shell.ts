@@ -21,7 +21,7 @@ import {
 } from "./shell-command.ts";
 import { ShellFindings } from "./shell-findings.ts";
 import { hidesCommand, type ScriptHolder, type WordContext, WordReader } from "./word-reader.ts";
-import { FolderWalk, START } from "./work-folders.ts";
+import { FolderWalk } from "./work-folders.ts";
 
 /**
  * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops, conditions, functions,
@@ -34,7 +34,7 @@ export function readShell(source: string): ShellReading {
   if (parsed.problem !== undefined) {
     const obstacle = { part: source, reason: `it cannot be read as a command line: ${parsed.problem}` };
     if (parsed.script === undefined) found.leaveUnread(source, obstacle);
-    else found.obstacle(obstacle);
+    else found.obstacles.push(obstacle);
   }
   const { script } = parsed;
   if (script === undefined) return found.reading();
@@ -64,7 +64,7 @@ class ShellReader implements WordContext {
   }
 
   obstacle(obstacle: ShellObstacle): void {
-    this.#found.obstacle(obstacle);
+    this.#found.obstacles.push(obstacle);
   }
 
   calculates(name: string, part: string): void {
@@ -265,8 +265,7 @@ class ShellReader implements WordContext {
       this.#words.arithmetic(expression, part);
       return;
     }
-    this.#words.forget();
-    this.#found.counts(name, [literalWord("0")]);
+    this.#found.counts(name, literalWord("0"));
     if (expression.type === "ArithmeticBinary") this.#words.arithmetic(expression.right, part);
   }
 
@@ -280,14 +279,11 @@ class ShellReader implements WordContext {
   }
 
   #set(name: string, values: VariableValues): void {
-    this.#words.forget();
     this.#found.set(name, values);
   }
 
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
-    if (piped.length === 0 && this.#walk.folders === START && this.#found.again(source)) return;
-    const before = { from: this.#found.commands.length, count: this.#found.count };
     const assignments: ShellWord[] = [];
     const input: string[] = [];
     for (const each of node.prefix) {
@@ -302,18 +298,9 @@ class ShellReader implements WordContext {
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
-    const command = {
-      // As a copy it takes no more room than it needs.
-      words: words.slice(),
-      assignments: assignments.length === 0 ? NONE : assignments,
-      input: input.length === 0 ? NONE : input,
-      piped,
-      folders: this.#walk.folders,
-      source,
-    };
+    const command = { words, assignments, input, piped, folders: this.#walk.folders, source };
     this.#found.commands.push(command);
     this.#walk.command(command);
-    if (this.#walk.folders === START) this.#found.remember(source, before);
   }
 
   #name(name: Word, words: ShellWord[]): void {
@@ -363,7 +350,7 @@ class ShellReader implements WordContext {
     const copies = operator === "<&" || operator === ">&";
     if (copies && target.literal && /^(?:\d+-?|-)$/.test(target.text)) return [];
     const writes = operator !== "<" && operator !== "<&";
-    this.#found.redirect({ target, writes, folders: this.#walk.folders, source });
+    this.#found.redirects.push({ target, writes, folders: this.#walk.folders, source });
     return [];
   }
 

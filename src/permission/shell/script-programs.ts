@@ -1,5 +1,5 @@
 import { awkEffect } from "./awk-script.ts";
-import { type OptionTable, readOptions } from "./option-reader.ts";
+import { type OptionTable, optionTable, readOptions } from "./option-reader.ts";
 import { sedEffect } from "./sed-script.ts";
 import { literalWord, type ShellWord } from "./shell-command.ts";
 
@@ -7,25 +7,20 @@ import { literalWord, type ShellWord } from "./shell-command.ts";
 export interface ScriptProgram extends OptionTable {
   /** Options whose value is a script; without one of them the first operand is. */
   readonly scripts: readonly string[];
-  /** Whether the first operand ends the options. */
-  readonly ordered: boolean;
   /** What a script does beside printing. */
   readonly effect: (script: string) => "none" | "reads" | "runs";
 }
 
 const SED: ScriptProgram = {
-  short: "nErsuz",
-  valued: "e",
-  long: "quiet silent regexp-extended separate unbuffered null-data posix debug sandbox expression= help version",
+  ...optionTable(`
+    -nErsuz -e= quiet silent regexp-extended separate unbuffered null-data posix debug sandbox expression=
+    help version`),
   scripts: ["-e", "--expression"],
-  ordered: false,
   effect: sedEffect,
 };
 const AWK: ScriptProgram = {
-  valued: "Fv",
-  long: "field-separator= assign= help version",
+  ...optionTable("-Fv= field-separator= assign= help version", "ordered"),
   scripts: [],
-  ordered: true,
   effect: awkEffect,
 };
 
@@ -59,7 +54,7 @@ export interface ScriptWords {
 
 /** Finds the scripts among the words of a command. */
 export function readScripts(program: ScriptProgram, words: readonly ShellWord[]): ScriptWords {
-  const { options, operands, unknown, open } = readOptions(words, program, { ordered: program.ordered });
+  const { options, operands, unknown, open } = readOptions(words, program);
   const given = options.flatMap(({ name, from, to, value }): readonly FoundScript[] =>
     value !== undefined && program.scripts.includes(name) ? [{ from, to, script: value }] : [],
   );

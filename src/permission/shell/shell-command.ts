@@ -66,8 +66,6 @@ export type VariableValues = readonly ShellWord[] | undefined;
 /** Everything a command line does, taken apart. */
 export interface ShellReading {
   readonly commands: readonly SimpleCommand[];
-  /** Those of {@link commands} that stand there more than once, for equal plain texts. */
-  readonly repeated: ReadonlySet<SimpleCommand>;
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
   /** Function definitions and other changes of the shell, as written: only a rule that spells them out covers them. */

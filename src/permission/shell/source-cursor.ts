@@ -40,11 +40,6 @@ export class SourceCursor {
     return this.#source.slice(from, to);
   }
 
-  /** Whether words and commands may come again in it: in shorter lines hardly any does. */
-  get isLong(): boolean {
-    return this.#source.length > LONG;
-  }
-
   get isAtEnd(): boolean {
     return this.at >= this.#source.length;
   }
@@ -159,7 +154,6 @@ export class SourceCursor {
   }
 }
 
-const LONG = 2_000;
 const [BLANK, TAB, NEWLINE, BACKSLASH, HASH, SEMICOLON, AMPERSAND] = [32, 9, 10, 92, 35, 59, 38];
 const DELIMITERS: ReadonlySet<number> = new Set(Array.from(" \t\n;&|()<>", (char) => char.charCodeAt(0)));
 /** A blank, or the end of a line that is not continued. */

@@ -1,6 +1,5 @@
 import { type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
-import { type Unwrapped, unseenFrom } from "./unwrapped.ts";
-import { readWrapper } from "./wrapper-options.ts";
+import { readWrapper, type Unwrapped, unseenFrom } from "./unwrapped.ts";
 import type { Wrapper } from "./wrappers.ts";
 
 /** What a shell runs: the script behind `-c`, a file, or its standard input. */
@@ -67,18 +66,10 @@ function shellInput(input: readonly string[], piped: readonly SimpleCommand[]): 
   return { scripts: [...input, ...texts], unseen: "the shell reads its commands from its input" };
 }
 
-const SU: Wrapper = {
-  short: "flmpP",
-  valued: "csgG",
-  long: "fast login preserve-environment pty command= session-command= shell= group= supp-group=",
-  script: ["-c", "--command", "--session-command"],
-  permutes: true,
-};
-
 /** What `su` and `runuser` run: the command line behind `-c`. */
-export function unwrapSu(name: string, words: readonly ShellWord[]): Unwrapped {
-  const { scripts, operands, unknown, looksUp } = readWrapper(words, SU);
-  if (looksUp === true) return {};
+export function unwrapSu(name: string, words: readonly ShellWord[], su: Wrapper): Unwrapped {
+  const { scripts, operands, unknown, looksUp } = readWrapper(words, su);
+  if (looksUp) return {};
   const [script] = scripts;
   const others = operands.map((index) => words[index]?.text ?? "");
   const plain = unknown === undefined && scripts.length === 1 && others.length <= 1;

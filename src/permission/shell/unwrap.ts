@@ -1,8 +1,8 @@
-import { type FoundOption, readOptions } from "./option-reader.ts";
+import { wordSet } from "../match-text.ts";
+import type { FoundOption } from "./option-reader.ts";
 import { literalWord, resolvedText, type ShellWord, type SimpleCommand, textOf } from "./shell-command.ts";
 import { unwrapShell, unwrapSu } from "./unwrap-shell.ts";
-import { type Unwrapped, unseenFrom } from "./unwrapped.ts";
-import { readWrapper } from "./wrapper-options.ts";
+import { readWrapper, type Unwrapped, unseenFrom } from "./unwrapped.ts";
 import { LOOSE_WRAPPERS, OTHER_SHELLS, SHELLS, WRAPPERS, type Wrapper } from "./wrappers.ts";
 
 /** What the program `name` runs, if it is one that runs others; `words[0]` is the program itself. */
@@ -10,53 +10,42 @@ export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefi
   const { words } = command;
   if (SHELLS.has(name)) return unwrapShell(command);
   if (OTHER_SHELLS.has(name)) return { unseen: `what ${name} runs is not read`, scripts: stringsOf(words) };
-  switch (name) {
-    case "su":
-      return unwrapSu(name, words);
-    case "runuser":
-      // With a user named by an option the words behind are the program, and nothing is read by a shell.
-      return words.some(({ text }) => /^(?:-u|--user)/.test(text))
-        ? unwrapWith(name, RUNUSER, words)
-        : unwrapSu(name, words);
-    case "xargs":
-    case "gxargs":
-      return unwrapXargs(command);
-    case "parallel":
-      return unwrapParallel(words);
-    case "flock":
-      return unwrapFlock(words);
-    case "watch":
-      return unwrapWatch(words);
-    case "trap":
-      return unwrapTrap(words);
-    case "alias":
-      return { scripts: words.slice(1).map(({ text }) => text.slice(text.indexOf("=") + 1)) };
-    default:
-      break;
-  }
+  if (name === "trap") return unwrapTrap(words);
+  if (name === "alias")
+    return { scripts: words.slice(1).map(({ text }) => text.slice(text.indexOf("=") + 1)) };
   if (LOOSE_WRAPPERS.has(name)) return unwrapLoose(name, words);
   const wrapper = WRAPPERS.get(name);
-  return wrapper === undefined ? undefined : unwrapWith(name, wrapper, words);
+  if (wrapper === undefined) return undefined;
+  // With a user named by an option the words behind are the program of runuser, and nothing is read by a shell.
+  if (name === "runuser" && words.some(({ text }) => /^(?:-u|--user)/.test(text)))
+    return unwrapWith(name, wrapper, words);
+  const su = name === "su" || name === "runuser" ? WRAPPERS.get("su") : undefined;
+  if (su !== undefined) return unwrapSu(name, words, su);
+  switch (name) {
+    case "xargs":
+    case "gxargs":
+      return unwrapXargs(command, wrapper);
+    case "parallel":
+      return unwrapParallel(words, wrapper);
+    case "flock":
+      return unwrapFlock(words, wrapper);
+    default:
+      return unwrapWith(name, wrapper, words);
+  }
 }
 
-const RUNUSER: Wrapper = { valued: "ugG", long: "user= group= supp-group=", alone: "unseen" };
-
 function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[]): Unwrapped {
-  const { operands: places, scripts: lines, folder, unknown, looksUp } = readWrapper(words, wrapper);
-  if (looksUp === true) return {};
-  if (unknown !== undefined)
-    return unseenFrom(
-      words,
-      unknown,
-      `${words[unknown]?.text ?? ""} is not an option of ${name} that is known here`,
-    );
+  const { options, operands: places, scripts: lines, unknown, looksUp } = readWrapper(words, wrapper);
+  if (looksUp) return {};
+  if (unknown !== undefined) return unseenFrom(words, unknown, unknownOption(name, words[unknown]));
+  const folder = options.findLast((option) => wrapper.folder.includes(option.name))?.value;
   const taken = countAssignments(words, places, wrapper);
   const assigns = places.slice(0, taken);
   const behind = places.slice(taken).flatMap((index) => words[index] ?? []);
-  const rest = behind.slice(wrapper.operands ?? 0);
+  const rest = behind.slice(wrapper.operands);
   const isOpen = [
     ...assigns.map((index) => words[index]),
-    ...behind.slice(0, wrapper.operands ?? 0),
+    ...behind.slice(0, wrapper.operands),
     ...lines,
     ...(folder === undefined ? [] : [folder]),
   ];
@@ -65,10 +54,15 @@ function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[])
   const scripts = lines.map(({ text }) => text);
   if (rest.length === 0) {
     if (scripts.length > 0) return { scripts };
-    return wrapper.alone === "unseen" ? { unseen: `${name} starts a shell` } : { assigns };
+    return wrapper.traits.has("shell") ? { unseen: `${name} starts a shell` } : { assigns };
   }
-  if (wrapper.runs === "line") return { ...lineOf(rest), assigns };
+  const isLine = wrapper.traits.has("line") && !options.some((option) => wrapper.words.includes(option.name));
+  if (isLine) return { ...lineOf(rest), assigns };
   return { words: rest, scripts, assigns, ...(folder === undefined ? {} : { folder: placeOf(folder) }) };
+}
+
+function unknownOption(name: string, word: ShellWord | undefined): string {
+  return `${word?.text ?? ""} is not an option of ${name} that is known here`;
 }
 
 /** A folder as it is found on disk: a tilde that the shell left alone is a name. */
@@ -80,9 +74,9 @@ function placeOf({ text }: ShellWord): string {
 function countAssignments(
   words: readonly ShellWord[],
   places: readonly number[],
-  { assigns = false }: Wrapper,
+  { traits }: Wrapper,
 ): number {
-  if (!assigns) return 0;
+  if (!traits.has("assigns")) return 0;
   const end = places.findIndex((index) => words[index]?.text.includes("=") !== true);
   return end === -1 ? places.length : end;
 }
@@ -101,28 +95,16 @@ function stringsOf(words: readonly ShellWord[]): readonly string[] {
   return words.slice(1, 20).map(({ resolved }) => resolved);
 }
 
-const XARGS: Wrapper = {
-  short: "0rtpxo",
-  valued: "nPLsdaEI",
-  optional: "iel",
-  long: "null no-run-if-empty verbose interactive exit open-tty show-limits max-args= max-procs= max-chars= delimiter= arg-file= process-slot-var= eof eof= replace replace= max-lines max-lines=",
-};
 const PLACEHOLDERS: ReadonlySet<string> = new Set(["-I", "-i", "--replace"]);
 /** Options that take back the placeholder, and have arguments added. */
-const ADDING: ReadonlySet<string> = new Set(["-n", "-L", "-l", "--max-args", "--max-lines"]);
+const ADDING: ReadonlySet<string> = wordSet("-n -L -l --max-args --max-lines");
 
-function unwrapXargs({ words, piped, input, source }: SimpleCommand): Unwrapped {
-  const { operands, unknown, looksUp } = readWrapper(words, XARGS);
-  if (looksUp === true) return {};
-  if (unknown !== undefined)
-    return unseenFrom(
-      words,
-      unknown,
-      `${words[unknown]?.text ?? ""} is not an option of xargs that is known here`,
-    );
+function unwrapXargs({ words, piped, input, source }: SimpleCommand, wrapper: Wrapper): Unwrapped {
+  const { options, operands, unknown, looksUp } = readWrapper(words, wrapper);
+  if (looksUp) return {};
+  if (unknown !== undefined) return unseenFrom(words, unknown, unknownOption("xargs", words[unknown]));
   const program = operands.flatMap((index) => words[index] ?? []);
   if (program.length === 0) return {};
-  const { options } = readOptions(words.slice(0, operands[0]), XARGS, { ordered: true });
   const slot = options.find(({ name }) => name === "--process-slot-var");
   if (slot !== undefined)
     return unseenFrom(words, operands[0] ?? 1, `--process-slot-var sets ${slot.value?.text ?? "a variable"}`);
@@ -144,15 +126,7 @@ function placeholderOf({ value }: FoundOption): string {
 }
 
 /** Options with which blanks part the arguments. */
-const FEEDS_PLAINLY: ReadonlySet<string> = new Set([
-  "-n",
-  "-P",
-  "-r",
-  "-t",
-  "--max-args",
-  "--max-procs",
-  "--no-run-if-empty",
-]);
+const FEEDS_PLAINLY: ReadonlySet<string> = wordSet("-n -P -r -t --max-args --max-procs --no-run-if-empty");
 const PLAIN_ARGUMENTS = /^[\w./@:+,%][\w./@:+,%=-]*(?:[ \n]+[\w./@:+,%][\w./@:+,%=-]*)*\n*$/;
 
 /** The arguments, where the line itself spells all of them: `echo a b | xargs …`, `printf '%s\n' a b | xargs …`, `xargs … <<< 'a b'`. */
@@ -191,16 +165,9 @@ export const UNKNOWN_ARGUMENTS: ShellWord = {
   names: ["@"],
 };
 
-const PARALLEL: Wrapper = {
-  short: "kqtvX0mu",
-  valued: "jNnLSsIaP",
-  optional: "il",
-  long: "keep-order bar progress eta dry-run verbose line-buffer no-notice will-cite null ungroup jobs= max-args= delay= timeout= retries= halt=",
-};
-
-function unwrapParallel(words: readonly ShellWord[]): Unwrapped {
-  const { operands, unknown, looksUp } = readWrapper(words, PARALLEL);
-  if (looksUp === true) return {};
+function unwrapParallel(words: readonly ShellWord[], wrapper: Wrapper): Unwrapped {
+  const { operands, unknown, looksUp } = readWrapper(words, wrapper);
+  if (looksUp) return {};
   const mark = words.findIndex(({ text }) => /^::::?\+?$/.test(text));
   const stop = mark === -1 ? words.length : mark;
   const from = operands[0] ?? words.length;
@@ -216,37 +183,16 @@ function unwrapParallel(words: readonly ShellWord[]): Unwrapped {
   return { words: [...program, UNKNOWN_ARGUMENTS] };
 }
 
-const FLOCK: Wrapper = {
-  short: "sxeuonFv",
-  valued: "wE",
-  long: "shared exclusive unlock nonblock nb close no-fork verbose timeout= wait= conflict-exit-code=",
-  operands: 1,
-};
-
-function unwrapFlock(words: readonly ShellWord[]): Unwrapped {
-  const { operands, unknown } = readWrapper(words, FLOCK);
+function unwrapFlock(words: readonly ShellWord[], wrapper: Wrapper): Unwrapped {
+  const { operands, unknown } = readWrapper(words, wrapper);
   const option = words[operands[1] ?? words.length]?.text;
   if (unknown !== undefined || (option !== "-c" && option !== "--command"))
-    return unwrapWith("flock", FLOCK, words);
+    return unwrapWith("flock", wrapper, words);
   const script = words[operands[2] ?? words.length];
   if (script === undefined) return {};
   return script.literal && words[operands[0] ?? 0]?.literal === true
     ? { scripts: [script.text] }
     : unseenFrom(words, operands[2] ?? 1, "what flock runs comes from an expansion");
-}
-
-const WATCH: Wrapper = {
-  short: "bcegtwxC",
-  valued: "nq",
-  optional: "d",
-  long: "beep color errexit chgexit no-title exec no-wrap no-color precise differences interval= equexit=",
-  runs: "line",
-};
-
-function unwrapWatch(words: readonly ShellWord[]): Unwrapped {
-  const { options } = readOptions(words, WATCH, { ordered: true });
-  const isExec = options.some(({ name }) => name === "-x" || name === "--exec");
-  return unwrapWith("watch", isExec ? { ...WATCH, runs: "words" } : WATCH, words);
 }
 
 function unwrapTrap(words: readonly ShellWord[]): Unwrapped {
@@ -266,21 +212,6 @@ function unwrapLoose(name: string, words: readonly ShellWord[]): Unwrapped | und
 }
 
 /** Loose wrappers whose first word, when it is no option, is the program. */
-const LOOSE_WORDS = new Set([
-  "unshare",
-  "nsenter",
-  "strace",
-  "ltrace",
-  "valgrind",
-  "systemd-run",
-  "firejail",
-  "setpriv",
-  "linux64",
-  "linux32",
-  "rlwrap",
-  "torsocks",
-  "torify",
-  "proxychains",
-  "proxychains4",
-  "entr",
-]);
+const LOOSE_WORDS = wordSet(`
+  unshare nsenter strace ltrace valgrind systemd-run firejail setpriv linux64 linux32 rlwrap torsocks
+  torify proxychains proxychains4 entr`);

@@ -1,4 +1,6 @@
+import { type FoundOption, readOptions } from "./option-reader.ts";
 import { resolvedText, type ShellWord } from "./shell-command.ts";
+import type { Wrapper } from "./wrappers.ts";
 
 /** What a wrapper runs. */
 export interface Unwrapped {
@@ -32,4 +34,31 @@ export function unseenFrom(words: readonly ShellWord[], from: number, unseen: st
     if (words[at]?.text.includes(" ") === true) scripts.push(words[at]?.resolved ?? "");
   }
   return { unseen, scripts };
+}
+
+/** The words of a wrapper, sorted. */
+export interface WrapperWords {
+  readonly options: readonly FoundOption[];
+  /** Indexes of the words behind its options, the program with its arguments among them. */
+  readonly operands: readonly number[];
+  /** Words that are command lines. */
+  readonly scripts: readonly ShellWord[];
+  /** Index of an option nobody knows, or of a word that may become one. */
+  readonly unknown: number | undefined;
+  /** Nothing is run with these options. */
+  readonly looksUp: boolean;
+}
+
+/** Sorts the words of a wrapper. */
+export function readWrapper(words: readonly ShellWord[], wrapper: Wrapper): WrapperWords {
+  const { options, operands: all, unknown } = readOptions(words, wrapper);
+  // `env - …` is an option too.
+  const operands = words[all[0] ?? 0]?.text === "-" ? all.slice(1) : all;
+  const scripts = options.flatMap(({ name, value }) =>
+    value !== undefined && wrapper.script.includes(name) ? [value] : [],
+  );
+  const open = operands.find((index) => words[index]?.literal !== true);
+  const first = unknown[0] ?? (open === operands[0] ? open : undefined);
+  const looksUp = first === undefined && options.some(({ name }) => wrapper.looksUp.includes(name));
+  return { options, operands, scripts, unknown: first, looksUp };
 }

@@ -8,8 +8,6 @@ export class WordDraft {
   splits = false;
   /** The word, as far as the line tells what it becomes. */
   resolved = "";
-  /** Reading it again would tell nothing new. */
-  pure = true;
   #names: string[] | undefined;
   #substitutions: (readonly SimpleCommand[])[] | undefined;
 

@@ -29,26 +29,16 @@ export interface WordContext {
 }
 
 const MAX_DEPTH = 200;
-/** Words that are remembered: what has not come again by then hardly will. */
-const MAX_KNOWN = 1000;
 const PLAIN = /^[\w./:=,%+-]*$/;
 
 /** Reads the words, arithmetic and conditions of a script, and hands every script inside them on. */
 export class WordReader {
   readonly #context: WordContext;
-  /** Words come again and again in long lines: those without variables, and those with. */
-  #known: Map<string, ShellWord> | undefined;
-  #expanded: Map<string, ShellWord> | undefined;
   /** Levels of calculations and conditions that are being read. */
   #depth = 0;
 
   constructor(context: WordContext) {
     this.#context = context;
-  }
-
-  /** Forgets words that may mean something else now that a variable was set. */
-  forget(): void {
-    this.#expanded = undefined;
   }
 
   /** The words that `word` becomes: several when it has braces. */
@@ -70,16 +60,7 @@ export class WordReader {
   /** One word, its braces as they are. */
   word(word: Word): ShellWord {
     const { text } = word;
-    const known = this.#known?.get(text) ?? this.#expanded?.get(text);
-    if (known !== undefined) return known;
-    if (!PLAIN.test(text)) return this.#read(word);
-    const read = literalWord(text);
-    const words = (this.#known ??= new Map());
-    if (words.size < MAX_KNOWN) words.set(text, read);
-    return read;
-  }
-
-  #read(word: Word): ShellWord {
+    if (PLAIN.test(text)) return literalWord(text);
     const draft = new WordDraft();
     const parts = word.parts;
     // A calculation in brackets that does not end.
@@ -89,11 +70,7 @@ export class WordReader {
     const tilde = word.text.startsWith("~");
     const { glob, braces, splits, names, substitutions, resolved } = draft;
     const literal = draft.literal && !tilde;
-    const read = { text: word.value, literal, glob, tilde, braces, splits, names, substitutions, resolved };
-    if (!draft.pure) return read;
-    const words = names.length === 0 ? (this.#known ??= new Map()) : (this.#expanded ??= new Map());
-    if (words.size < MAX_KNOWN) words.set(word.text, read);
-    return read;
+    return { text: word.value, literal, glob, tilde, braces, splits, names, substitutions, resolved };
   }
 
   #part(part: WordPart, draft: WordDraft): void {
@@ -123,7 +100,6 @@ export class WordReader {
         return;
       default:
         draft.literal = false;
-        if (part.type !== "SimpleExpansion") draft.pure = false;
         draft.splits = true;
         this.#expansion(part, draft);
     }

@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import type {
   AssistantBlock,
   ImageBlock,
@@ -6,8 +7,8 @@ import type {
   ToolResultBlock,
   UserBlock,
 } from "../../core/message/block.ts";
-import type { Message } from "../../core/message/message.ts";
-import type { ModelRequest } from "../../core/model/model.ts";
+import { type Message, textOf } from "../../core/message/message.ts";
+import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import type {
   AiSdkCallOptions,
   AiSdkFilePart,
@@ -16,6 +17,7 @@ import type {
   AiSdkOutputPart,
   AiSdkReasoningPart,
   AiSdkTextPart,
+  AiSdkTool,
   AiSdkToolCallPart,
   AiSdkToolResultPart,
   AiSdkVersion,
@@ -39,7 +41,8 @@ export interface AiSdkTarget {
 export function createCallOptions(target: AiSdkTarget): (request: ModelRequest) => AiSdkCallOptions {
   const converted = new WeakMap<Message, readonly AiSdkMessage[]>();
   return (request) => {
-    const { messages, tools = [], toolChoice, effort, system } = request;
+    const { messages, tools = [], toolChoice, effort, system, providerOptions } = request;
+    const { maxOutputTokens, temperature, topP, stopSequences } = request;
     const prompt: AiSdkMessage[] =
       system === undefined || system === "" ? [] : [{ role: "system", content: system }];
     for (const [at, message] of messages.entries()) {
@@ -55,25 +58,15 @@ export function createCallOptions(target: AiSdkTarget): (request: ModelRequest) 
     }
     return {
       prompt,
-      ...(tools.length === 0
-        ? {}
-        : {
-            tools: tools.map(({ name, description, parameters }) => ({
-              type: "function",
-              name,
-              description,
-              inputSchema: parameters,
-            })),
-          }),
-      ...(tools.length === 0 || toolChoice === undefined
-        ? {}
-        : { toolChoice: convertToolChoice(toolChoice) }),
-      ...defined("maxOutputTokens", request.maxOutputTokens),
-      ...defined("temperature", request.temperature),
-      ...defined("topP", request.topP),
-      ...defined("stopSequences", request.stopSequences),
-      ...(target.version === "v4" ? defined("reasoning", effort) : {}),
-      ...defined("providerOptions", request.providerOptions?.["ai_sdk"]),
+      ...(tools.length === 0 ? {} : defined({ tools: tools.map(toolOf), toolChoice: choiceOf(toolChoice) })),
+      ...defined({
+        maxOutputTokens,
+        temperature,
+        topP,
+        stopSequences,
+        reasoning: target.version === "v4" ? effort : undefined,
+        providerOptions: providerOptions?.["ai_sdk"],
+      }),
     };
   };
 }
@@ -84,17 +77,15 @@ export function aiSdkData(
   metadata: AiSdkMetadata | undefined,
   emptyText = false,
 ): ProviderData {
-  return { ai_sdk: { provider, ...defined("metadata", metadata), ...(emptyText ? { emptyText } : {}) } };
+  return { ai_sdk: { provider, ...defined({ metadata }), ...(emptyText ? { emptyText } : {}) } };
 }
 
-function defined<K extends string, V>(key: K, value: V | undefined): { readonly [key in K]?: V } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [key in K]: V });
+function toolOf({ name, description, parameters }: ToolSpec): AiSdkTool {
+  return { type: "function", name, description, inputSchema: parameters };
 }
 
-function convertToolChoice(
-  choice: NonNullable<ModelRequest["toolChoice"]>,
-): NonNullable<AiSdkCallOptions["toolChoice"]> {
-  return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.name };
+function choiceOf(choice: ModelRequest["toolChoice"]): AiSdkCallOptions["toolChoice"] | undefined {
+  return typeof choice === "object" ? { type: "tool", toolName: choice.name } : choice && { type: choice };
 }
 
 interface Place {
@@ -128,18 +119,12 @@ function userMessages(blocks: readonly UserBlock[], place: Place): readonly AiSd
 
 function toolResult(block: ToolResultBlock, toolName: string, version: AiSdkVersion): AiSdkToolResultPart {
   const result = { type: "tool-result" as const, toolCallId: block.tool_use_id, toolName };
-  if (block.is_error === true) return { ...result, output: { type: "error-text", value: textOf(block) } };
-  if (imagesOf(block).length === 0) return { ...result, output: { type: "text", value: textOf(block) } };
+  if (block.is_error === true)
+    return { ...result, output: { type: "error-text", value: textOf(block.content, "\n") } };
+  if (imagesOf(block).length === 0)
+    return { ...result, output: { type: "text", value: textOf(block.content, "\n") } };
   const content = block.content as readonly (TextBlock | ImageBlock)[];
   return { ...result, output: { type: "content", value: content.map((item) => outputPart(item, version)) } };
-}
-
-function textOf({ content }: ToolResultBlock): string {
-  if (typeof content === "string") return content;
-  return content
-    .filter((item): item is TextBlock => item.type === "text")
-    .map((item) => item.text)
-    .join("\n");
 }
 
 function imagesOf({ content }: ToolResultBlock): readonly ImageBlock[] {
@@ -193,7 +178,7 @@ function assistantMessage(blocks: readonly AssistantBlock[], target: AiSdkTarget
     const own = block.provider_data?.["ai_sdk"];
     const isOurs = own !== undefined && own["provider"] === target.provider;
     const metadata = isOurs ? (own["metadata"] as AiSdkMetadata | undefined) : undefined;
-    const options = defined("providerOptions", metadata);
+    const options = defined({ providerOptions: metadata });
     if (block.type === "tool_use") {
       content.push({
         type: "tool-call",

@@ -1,7 +1,8 @@
+import { defined } from "../../core/base/defined.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { parseToolInput } from "../../core/base/json.ts";
 import type { ToolUseBlock } from "../../core/message/block.ts";
-import { tokenCount, type Usage } from "../../core/message/usage.ts";
+import { tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { aiSdkData } from "./call-options.ts";
 import type { AiSdkFinishReason, AiSdkMetadata, AiSdkStreamPart, AiSdkUsage } from "./language-model.ts";
@@ -238,9 +239,11 @@ function toUsage(usage: AiSdkUsage | undefined): Usage {
   return {
     inputTokens: tokenCount(input?.total),
     outputTokens: tokenCount(output?.total),
-    ...(input?.cacheRead === undefined ? {} : { cacheReadTokens: tokenCount(input.cacheRead) }),
-    ...(input?.cacheWrite === undefined ? {} : { cacheWriteTokens: tokenCount(input.cacheWrite) }),
-    ...(output?.reasoning === undefined ? {} : { reasoningTokens: tokenCount(output.reasoning) }),
-    ...(usage?.raw === undefined ? {} : { raw: usage.raw }),
+    ...usageParts({
+      cacheReadTokens: input?.cacheRead,
+      cacheWriteTokens: input?.cacheWrite,
+      reasoningTokens: output?.reasoning,
+    }),
+    ...defined({ raw: usage?.raw }),
   };
 }

@@ -1,14 +1,16 @@
 import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
-import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../../core/model/model.ts";
+import type { Model, ModelInfo, StreamPart } from "../../core/model/model.ts";
 import { boundedParts } from "../answer-bound.ts";
+import { type CallSetup, ModelCall, type SentRequest } from "../model-call.ts";
 import { NETWORK_DEFAULTS } from "../network.ts";
 import { Recovery } from "../recovery.ts";
 import { createCallOptions } from "./call-options.ts";
-import { createAiSdkDecoder } from "./decode-stream.ts";
+import { type AiSdkDecoder, createAiSdkDecoder } from "./decode-stream.ts";
 import type {
   AiSdkCallOptions,
   AiSdkLanguageModel,
+  AiSdkStream,
   AiSdkStreamPart,
   AiSdkVersion,
 } from "./language-model.ts";
@@ -42,13 +44,17 @@ export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkO
   const toCallOptions = createCallOptions({ version, provider: languageModel.provider });
   const { clock = systemClock, info, random = Math.random, ...given } = options;
   const limits = { ...NETWORK_DEFAULTS, ...given };
-  const recovery = new Recovery({ limits, info, clock, random, prefix: "" });
-  const setup = { languageModel, toCallOptions, recovery, clock, maxAnswerChars: limits.maxAnswerChars };
+  const setup: CallSetup<AiSdkCallOptions> = {
+    recovery: new Recovery({ limits, info, clock, random, prefix: "" }),
+    encode: toCallOptions,
+    send: (callOptions, emit) =>
+      new SdkRequest(languageModel, callOptions, { emit, maxAnswerChars: limits.maxAnswerChars }),
+  };
   return {
     provider: languageModel.provider,
     id: languageModel.modelId,
-    ...(options.info === undefined ? {} : { info: options.info }),
-    stream: (request, callOptions = {}) => streamWithRetries(setup, request, callOptions),
+    ...(info === undefined ? {} : { info }),
+    stream: (request, callOptions = {}) => new ModelCall(setup, request, callOptions).parts,
   };
 }
 
@@ -68,89 +74,58 @@ function versionOf(languageModel: unknown): AiSdkVersion {
   );
 }
 
-interface Setup {
-  readonly languageModel: AiSdkLanguageModel;
-  readonly toCallOptions: (request: ModelRequest) => AiSdkCallOptions;
-  readonly recovery: Recovery;
-  readonly clock: Clock;
-  readonly maxAnswerChars: number;
-}
+/** One request by the SDK. Cancelled by its signal while it waits for its answer, by the reader once it streams. */
+class SdkRequest implements SentRequest {
+  readonly done: Promise<void>;
+  readonly #model: AiSdkLanguageModel;
+  readonly #cancelled = new AbortController();
+  #reader: ReturnType<AiSdkStream["getReader"]> | undefined;
+  /** Closed while the answer is held back. */
+  #gate: PromiseWithResolvers<void> | undefined;
 
-async function* streamWithRetries(
-  setup: Setup,
-  request: ModelRequest,
-  { signal }: ModelCallOptions,
-): AsyncGenerator<StreamPart> {
-  const recovery = setup.recovery.begin(request);
-  let callOptions = setup.toCallOptions(recovery.request);
-  for (;;) {
-    if (signal?.aborted === true) throw abortedError(signal);
-    let error: NanoAgentError;
+  constructor(
+    model: AiSdkLanguageModel,
+    callOptions: AiSdkCallOptions,
+    { emit, maxAnswerChars }: { readonly emit: (part: StreamPart) => void; readonly maxAnswerChars: number },
+  ) {
+    this.#model = model;
+    const { provider } = model;
+    const decoder = createAiSdkDecoder(
+      provider,
+      boundedParts(emit, { maxAnswerChars, provider, prefix: "" }),
+    );
+    this.done = this.#read(callOptions, decoder).finally(this.cancel);
+  }
+
+  readonly cancel = (): void => {
+    this.#cancelled.abort();
+    this.#reader?.cancel().catch(() => undefined);
+    this.hold(false);
+  };
+
+  readonly hold = (held: boolean): void => {
+    if (held) this.#gate ??= Promise.withResolvers<void>();
+    else {
+      this.#gate?.resolve();
+      this.#gate = undefined;
+    }
+  };
+
+  async #read(callOptions: AiSdkCallOptions, decoder: AiSdkDecoder): Promise<void> {
+    const { signal } = this.#cancelled;
     try {
-      yield* oneAttempt(setup, callOptions, signal);
-      return;
-    } catch (thrown) {
-      if (isAborted(signal)) throw abortedError(signal);
-      error = aiSdkError(thrown, setup.languageModel);
+      const { stream } = await this.#model.doStream({ ...callOptions, abortSignal: signal } as never);
+      this.#reader = stream.getReader();
+      if (signal.aborted) this.cancel();
+      for (;;) {
+        const { done, value } = await this.#reader.read();
+        await this.#gate?.promise;
+        if (done) throw cutShort();
+        if (signal.aborted || decoder.chunk(value as AiSdkStreamPart)) return;
+      }
+    } catch (error) {
+      throw aiSdkError(error, this.#model);
     }
-    const next = recovery.after(error);
-    if (next.type === "fail") throw next.error;
-    if (next.retry !== undefined) yield next.retry;
-    await sleep(setup.clock, next.delayMs, signal);
-    if (next.isChanged) callOptions = setup.toCallOptions(recovery.request);
-  }
-}
-
-async function sleep(clock: Clock, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await clock.sleep(delayMs, signal);
-  } catch (error) {
-    throw isAborted(signal) ? abortedError(signal) : error;
-  }
-}
-
-/** Read through a function: the state changes while a generator waits, which the compiler's narrowing does not see. */
-function isAborted(signal: AbortSignal | undefined): boolean {
-  return signal?.aborted === true;
-}
-
-function abortedError(signal: AbortSignal | undefined): NanoAgentError {
-  return new NanoAgentError("aborted", "The model request was aborted.", { cause: signal?.reason });
-}
-
-/** Leaving the iteration cancels the request: by signal while it waits for its answer, by the reader once it streams. */
-async function* oneAttempt(
-  { languageModel, maxAnswerChars }: Setup,
-  callOptions: AiSdkCallOptions,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<StreamPart> {
-  const left = new AbortController();
-  const abortSignal = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]);
-  const queue: StreamPart[] = [];
-  const { provider } = languageModel;
-  const take = boundedParts((part) => queue.push(part), { maxAnswerChars, provider, prefix: "" });
-  const decoder = createAiSdkDecoder(provider, take);
-  const { stream } = await untilAborted(
-    languageModel.doStream({ ...callOptions, abortSignal } as never),
-    signal,
-  );
-  const reader = stream.getReader();
-  const cancel = (): void => void reader.cancel().catch(() => undefined);
-  signal?.addEventListener("abort", cancel, { once: true });
-  try {
-    for (;;) {
-      // Cancelling ends a read that waits, also of a model that ignores its signal.
-      const { done, value } = await reader.read();
-      if (done) throw cutShort();
-      const finished = decoder.chunk(value as AiSdkStreamPart);
-      for (const part of queue) yield part;
-      queue.length = 0;
-      if (finished) return;
-    }
-  } finally {
-    signal?.removeEventListener("abort", cancel);
-    left.abort();
-    cancel();
   }
 }
 
@@ -162,14 +137,4 @@ function cutShort(): NanoAgentError {
       retryable: true,
     },
   );
-}
-
-/** Ends also where a model ignores its signal. */
-async function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise<T>((resolve, reject) => {
-    const stop = (): void => reject(abortedError(signal));
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).then(() => signal.removeEventListener("abort", stop));
-  });
 }

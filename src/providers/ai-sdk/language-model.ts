@@ -127,15 +127,18 @@ export type AiSdkOutputPart =
   | { readonly type: "image-url"; readonly url: string }
   | { readonly type: "file"; readonly data: AiSdkFileData; readonly mediaType: string };
 
+/** A tool the model may call. */
+export interface AiSdkTool {
+  readonly type: "function";
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: { readonly [key: string]: Json | undefined };
+}
+
 /** Options of `doStream`. */
 export interface AiSdkCallOptions {
   readonly prompt: readonly AiSdkMessage[];
-  readonly tools?: readonly {
-    readonly type: "function";
-    readonly name: string;
-    readonly description: string;
-    readonly inputSchema: { readonly [key: string]: Json | undefined };
-  }[];
+  readonly tools?: readonly AiSdkTool[];
   readonly toolChoice?:
     | { readonly type: "auto" | "none" | "required" }
     | { readonly type: "tool"; readonly toolName: string };

@@ -1,7 +1,7 @@
 import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, type ParsedToolInput, parseToolInput } from "../../core/base/json.ts";
 import type { ThinkingBlock, ToolUseBlock } from "../../core/message/block.ts";
-import { tokenCount, type Usage } from "../../core/message/usage.ts";
+import { tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
 import { reportedError, wordsOf } from "../provider-errors.ts";
@@ -236,23 +236,21 @@ function mergedUsage(before: AnthropicUsage, now: AnthropicUsage | null | undefi
 }
 
 function toUsage(raw: AnthropicUsage): Usage {
-  const split = raw.cache_creation ?? {};
-  const hour = tokenCount(split.ephemeral_1h_input_tokens);
-  const read = tokenCount(raw.cache_read_input_tokens);
-  const written = Math.max(
-    tokenCount(raw.cache_creation_input_tokens),
-    tokenCount(split.ephemeral_5m_input_tokens) + hour,
+  const { cache_read_input_tokens: read, cache_creation_input_tokens: written, cache_creation: split } = raw;
+  const hour = split?.ephemeral_1h_input_tokens;
+  const cached = Math.max(
+    tokenCount(written),
+    tokenCount(split?.ephemeral_5m_input_tokens) + tokenCount(hour),
   );
-  const thinking = raw.output_tokens_details?.thinking_tokens;
   return {
-    inputTokens: tokenCount(raw.input_tokens) + read + written,
+    inputTokens: tokenCount(raw.input_tokens) + tokenCount(read) + cached,
     outputTokens: tokenCount(raw.output_tokens),
-    ...(typeof raw.cache_read_input_tokens === "number" ? { cacheReadTokens: read } : {}),
-    ...(typeof raw.cache_creation_input_tokens === "number" || written > 0
-      ? { cacheWriteTokens: written }
-      : {}),
-    ...(typeof split.ephemeral_1h_input_tokens === "number" ? { cacheWrite1hTokens: hour } : {}),
-    ...(typeof thinking === "number" ? { reasoningTokens: tokenCount(thinking) } : {}),
+    ...usageParts({
+      cacheReadTokens: read,
+      cacheWriteTokens: cached > 0 ? cached : written,
+      cacheWrite1hTokens: hour,
+      reasoningTokens: raw.output_tokens_details?.thinking_tokens,
+    }),
     raw,
   };
 }

@@ -2,7 +2,7 @@ import { NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
-import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
+import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
 import { parseEventObject } from "../sse.ts";
@@ -257,10 +257,10 @@ export function googleUsage(raw: GoogleUsage | undefined): Usage {
   return {
     inputTokens: tokenCount(raw.promptTokenCount) + tokenCount(raw.toolUsePromptTokenCount),
     outputTokens: tokenCount(raw.candidatesTokenCount) + tokenCount(raw.thoughtsTokenCount),
-    ...(raw.cachedContentTokenCount === undefined
-      ? {}
-      : { cacheReadTokens: tokenCount(raw.cachedContentTokenCount) }),
-    ...(raw.thoughtsTokenCount == null ? {} : { reasoningTokens: tokenCount(raw.thoughtsTokenCount) }),
+    ...usageParts({
+      cacheReadTokens: raw.cachedContentTokenCount,
+      reasoningTokens: raw.thoughtsTokenCount,
+    }),
     raw,
   };
 }

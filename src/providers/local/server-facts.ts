@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ModelInfo } from "../../core/model/model.ts";
 
@@ -125,14 +126,7 @@ function merged(infos: readonly ModelInfo[]): ModelInfo {
 }
 
 function factsOf(row: Row): ModelInfo {
-  const contextWindow = windowOf(row);
-  const images = imagesOf(row);
-  const tools = toolsOf(row);
-  return {
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-    ...(images === undefined ? {} : { images }),
-    ...(tools === undefined ? {} : { tools }),
-  };
+  return defined({ contextWindow: windowOf(row), images: imagesOf(row), tools: toolsOf(row) });
 }
 
 /** llama-server; vLLM and SGLang; LM Studio and Ollama as loaded; gateways. */

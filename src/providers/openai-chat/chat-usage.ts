@@ -1,4 +1,4 @@
-import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
+import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { ChatUsage } from "./chat-json.ts";
 
 /** Usage in the spelling of any vendor. {@link NO_USAGE} where none was reported. */
@@ -6,7 +6,6 @@ export function chatUsage(raw: ChatUsage | undefined): Usage {
   if (raw === undefined) return NO_USAGE;
   const prompt = tokenCount(raw.prompt_tokens ?? raw.input_tokens);
   const completion = tokenCount(raw.completion_tokens ?? raw.output_tokens);
-  const read = cacheRead(raw);
   const write =
     raw.prompt_tokens_details?.cache_write_tokens ??
     raw.prompt_tokens_details?.cache_creation_input_tokens ??
@@ -18,9 +17,7 @@ export function chatUsage(raw: ChatUsage | undefined): Usage {
   return {
     inputTokens: prompt,
     outputTokens: completion + (apart ? reasoned : 0),
-    ...(typeof read === "number" ? { cacheReadTokens: tokenCount(read) } : {}),
-    ...(typeof write === "number" ? { cacheWriteTokens: tokenCount(write) } : {}),
-    ...(typeof reasoning === "number" ? { reasoningTokens: reasoned } : {}),
+    ...usageParts({ cacheReadTokens: cacheRead(raw), cacheWriteTokens: write, reasoningTokens: reasoning }),
     raw,
   };
 }

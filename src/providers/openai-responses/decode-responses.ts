@@ -1,5 +1,5 @@
 import { NanoAgentError } from "../../core/base/errors.ts";
-import { NO_USAGE, tokenCount, type Usage } from "../../core/message/usage.ts";
+import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { reportedError, wordsOf } from "../provider-errors.ts";
@@ -223,15 +223,14 @@ function placeOf(
 /** Usage of an answer; {@link NO_USAGE} where none was reported. */
 function responsesUsage(raw: ResponsesUsage | null | undefined): Usage {
   if (raw === undefined || raw === null) return NO_USAGE;
-  const read = raw.input_tokens_details?.cached_tokens;
-  const write = raw.input_tokens_details?.cache_write_tokens;
-  const reasoning = raw.output_tokens_details?.reasoning_tokens;
   return {
     inputTokens: tokenCount(raw.input_tokens),
     outputTokens: tokenCount(raw.output_tokens),
-    ...(typeof read === "number" ? { cacheReadTokens: tokenCount(read) } : {}),
-    ...(typeof write === "number" ? { cacheWriteTokens: tokenCount(write) } : {}),
-    ...(typeof reasoning === "number" ? { reasoningTokens: tokenCount(reasoning) } : {}),
+    ...usageParts({
+      cacheReadTokens: raw.input_tokens_details?.cached_tokens,
+      cacheWriteTokens: raw.input_tokens_details?.cache_write_tokens,
+      reasoningTokens: raw.output_tokens_details?.reasoning_tokens,
+    }),
     raw,
   };
 }

@@ -128,7 +128,7 @@ export class FileCheckpointer implements Checkpointer {
   close(): Promise<void> {
     this.#isClosing = true;
     return this.#inTurn(async () => {
-      for (const workspace of this.#workspaces) workspace.save();
+      for (const workspace of this.#workspaces) workspace.save("last");
     });
   }
 

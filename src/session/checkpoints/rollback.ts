@@ -1,6 +1,6 @@
 import type { NewEntry, RollbackEntry } from "../../core/agent/entry.ts";
 import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
-import type { Journal } from "../../core/agent/journal.ts";
+import type { LocalJournal } from "../../core/agent/journal.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { applyChanges, type FailedPath } from "./apply-changes.ts";
 import {
@@ -25,7 +25,7 @@ import type { Workspace } from "./workspace.ts";
 /** Place a rollback works on. */
 export interface RollbackPlace {
   /** The journal of the session, open for writing; no run is at work on it. */
-  readonly journal: Journal;
+  readonly journal: LocalJournal;
   /** The working folder of the session, links resolved. */
   readonly cwd: string;
   /** Opens what is kept of a folder. */
@@ -200,7 +200,7 @@ async function carryOut(
 }
 
 async function apply(
-  journal: Journal,
+  journal: LocalJournal,
   workspace: Workspace,
   { id, changes }: { readonly id: string; readonly changes: readonly FileChange[] },
 ): Promise<FailedPath[]> {

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/checkpointer.ts";
 import type { NewEntry } from "../../core/agent/entry.ts";
-import type { Journal } from "../../core/agent/journal.ts";
+import type { LocalJournal } from "../../core/agent/journal.ts";
 import { isFolder } from "../session-file.ts";
 import { workspaceSlug } from "../session-store.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-limits.ts";
@@ -90,7 +90,7 @@ export interface RollbackPlaceOptions {
   /** The folder the checkpoints of the session were kept in. */
   readonly folder: string;
   /** The journal of the session, open for writing; no run is at work on it. */
-  readonly journal: Journal;
+  readonly journal: LocalJournal;
   /** The working folder of the session: absolute, links resolved. */
   readonly cwd: string;
   readonly limits?: Partial<CheckpointLimits>;

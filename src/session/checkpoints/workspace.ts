@@ -11,6 +11,7 @@ import {
   fileState,
   hasFacts,
   isSameState,
+  isSameVersion,
   isUnchanged,
   isUnread,
   markOf,
@@ -64,6 +65,8 @@ export class Workspace {
   /** Session that looked last before this one opened the workspace; undefined when nobody did. */
   readonly lastSeenBy: string | undefined;
   readonly #touched = new Set<PathKey>();
+  /** True when one of them differs in more than the time at which it was looked at. */
+  #isChanged = false;
   /** What the look at work found: it counts when the bytes behind it are on the disk. */
   readonly #draft = new Map<PathKey, FileState | undefined>();
   readonly #marks = new Map<PathKey, number>();
@@ -187,13 +190,18 @@ export class Workspace {
     return state.version.type === "folder" ? stats.isDirectory() : hasFacts(state, stats);
   }
 
-  /** Stores what is known of the workspace, so that the next run need not read it all again. */
-  save(): void {
-    if (this.#hasStoredIndex && this.#touched.size === 0) return;
+  /**
+   * Stores what is known of the workspace, so that the next run need not read it all again. Files that were only looked at once more wait for
+   * the next change, or for the `last` call.
+   */
+  save(call?: "last"): void {
+    const isDue = this.#isChanged || (call === "last" && this.#touched.size > 0);
+    if (this.#hasStoredIndex && !isDue) return;
     try {
       this.store.saveIndex(this.root, this.#index, this.#hasStoredIndex ? this.#touched : undefined);
       this.#hasStoredIndex = true;
       this.#touched.clear();
+      this.#isChanged = false;
     } catch (error) {
       // It only spares work: without it, the next run reads everything again.
       if (!isNanoAgentError(error)) throw error;
@@ -222,6 +230,8 @@ export class Workspace {
     this.store.commit();
     this.#unread = undefined;
     for (const [key, state] of this.#draft) {
+      const before = this.#index.states.get(key);
+      this.#isChanged ||= !differOnlyInTime(before, state);
       if (state === undefined) this.#index.states.delete(key);
       else this.#index.states.set(key, state);
       this.#touched.add(key);
@@ -282,6 +292,12 @@ export class Workspace {
     this.#marks.set(omission.path, mark);
     return before === undefined || before === mark ? omission : { ...omission, changed: true };
   }
+}
+
+/** True when two states of a path differ in nothing but the time at which it was looked at. */
+function differOnlyInTime(before: FileState | undefined, after: FileState | undefined): boolean {
+  if (before === undefined || after === undefined) return before === after;
+  return hasFacts(before, after) && isSameVersion(before.version, after.version);
 }
 
 interface Noting {

@@ -1,5 +1,4 @@
 import { counted } from "../../core/base/text.ts";
-import { editDistance, substringDistance } from "./edit-distance.ts";
 
 /**
  * Tells a model where a text that is not there probably was meant to be: the most similar lines of `text` with their numbers,
@@ -35,17 +34,11 @@ const MAX_WANTED_LINES = 400;
 const MAX_SHOWN_LINES = 10;
 const MAX_LINE_CHARS = 160;
 const MAX_COMPARED_CHARS = 300;
-/** Share of common trigrams from which two lines count as similar. */
-const MIN_SIMILARITY = 0.45;
-/** Lengths of a text that is looked for as a part of a line, the share of it that may differ, and how much of the file is searched so. */
-const MIN_PART_CHARS = 3;
-const MAX_PART_CHARS = 60;
-const MAX_PART_CHANGES = 0.4;
-const MAX_PARTS_CHARS = 100_000;
-/** How many of the similar lines are compared character by character. */
+/** A shorter text is like nearly every line, and of a longer one so large a share may differ. */
+const MIN_SIMILAR_CHARS = 3;
+const MAX_DIFFERENT_SHARE = 0.4;
+/** How many lines are compared character by character. */
 const MAX_MEASURED_LINES = 50;
-const GRAM_BITS = 14;
-const GRAM_SLOTS = 2 ** GRAM_BITS;
 
 function hasLineNumbers(lines: readonly string[]): boolean {
   return lines.every((line) => /^ *\d+\t/u.test(line) || line === "") && lines.some((line) => line !== "");
@@ -55,28 +48,7 @@ function hasLineNumbers(lines: readonly string[]): boolean {
 function startOfNearest(lines: readonly string[], wanted: readonly string[]): number | undefined {
   const keys = lines.map(normalise);
   const wantedKeys = wanted.map(normalise);
-  return (
-    startByEqualLines(keys, wantedKeys) ??
-    startBySimilarLine(keys, wantedKeys) ??
-    startBySimilarPart(keys, wantedKeys)
-  );
-}
-
-/** A few words that are a part of a line but for some letters: too short to have much in common with the whole line. */
-function startBySimilarPart(keys: readonly string[], wanted: readonly string[]): number | undefined {
-  const anchor = indexOfLongest(wanted);
-  const part = wanted[anchor] ?? "";
-  if (part.length < MIN_PART_CHARS || part.length > MAX_PART_CHARS) return undefined;
-  let best: number | undefined;
-  let bestDistance = Math.floor(part.length * MAX_PART_CHANGES) + 1;
-  let left = MAX_PARTS_CHARS;
-  for (const [line, key] of keys.entries()) {
-    left -= key.length;
-    if (left < 0) break;
-    const distance = substringDistance(key, part);
-    if (distance < bestDistance) [best, bestDistance] = [line, distance];
-  }
-  return best === undefined ? undefined : best - anchor;
+  return startByEqualLines(keys, wantedKeys) ?? startBySimilarLine(keys, wantedKeys);
 }
 
 /** Lines that are equal but for case and blanks vote for a start; long lines weigh more than a lone bracket. */
@@ -102,20 +74,14 @@ function startByEqualLines(keys: readonly string[], wanted: readonly string[]): 
   return best;
 }
 
+/** The line that holds something most like the longest line wanted, which may be a part of it. */
 function startBySimilarLine(keys: readonly string[], wanted: readonly string[]): number | undefined {
   const anchor = indexOfLongest(wanted);
-  const anchorKey = wanted[anchor] ?? "";
-  const grams = new Uint8Array(GRAM_SLOTS);
-  for (let index = 2; index < anchorKey.length; index++) grams[gramSlot(anchorKey, index)] = 1;
-  const similar: { readonly line: number; readonly similarity: number }[] = [];
-  for (const [line, key] of keys.entries()) {
-    const similarity = commonShare(grams, key, anchorKey.length);
-    if (similarity > MIN_SIMILARITY) similar.push({ line, similarity });
-  }
-  const [nearest] = similar
-    .sort((a, b) => b.similarity - a.similarity)
-    .slice(0, MAX_MEASURED_LINES)
-    .map(({ line }) => ({ line, distance: editDistance(keys[line] ?? "", anchorKey) }))
+  const part = wanted[anchor] ?? "";
+  if (part.length < MIN_SIMILAR_CHARS) return undefined;
+  const [nearest] = likelyLines(keys, part)
+    .map((line) => ({ line, distance: substringDistance(keys[line] ?? "", part) }))
+    .filter(({ distance }) => distance <= part.length * MAX_DIFFERENT_SHARE)
     .sort((a, b) => a.distance - b.distance);
   return nearest === undefined ? undefined : nearest.line - anchor;
 }
@@ -128,25 +94,55 @@ function indexOfLongest(lines: readonly string[]): number {
   return longest;
 }
 
-/** About twice the number of common trigrams over the number of both: 1 for equal lines, 0 for lines with nothing in common. */
-function commonShare(grams: Uint8Array, line: string, anchorLength: number): number {
-  const possible = Math.min(line.length, anchorLength) - 2;
-  const total = line.length + anchorLength - 4;
-  if (possible < 1 || (2 * possible) / total < MIN_SIMILARITY) return 0;
-  let common = 0;
-  for (let index = 2; index < line.length; index++) common += grams[gramSlot(line, index)] ?? 0;
-  return (2 * Math.min(common, possible)) / total;
+/** The lines that share most pairs of characters with a text. */
+function likelyLines(keys: readonly string[], part: string): readonly number[] {
+  const isWanted = new Uint8Array(PAIR_SLOTS);
+  for (let index = 1; index < part.length; index++) isWanted[pairSlot(part, index)] = 1;
+  const seenIn = new Uint32Array(PAIR_SLOTS);
+  const likely: { readonly line: number; readonly pairs: number }[] = [];
+  for (const [line, key] of keys.entries()) {
+    let pairs = 0;
+    for (let index = 1; index < key.length; index++) {
+      const slot = pairSlot(key, index);
+      if (isWanted[slot] === 0 || seenIn[slot] === line + 1) continue;
+      seenIn[slot] = line + 1;
+      pairs++;
+    }
+    if (pairs > 0) likely.push({ line, pairs });
+  }
+  likely.sort((a, b) => b.pairs - a.pairs);
+  return likely.slice(0, MAX_MEASURED_LINES).map(({ line }) => line);
 }
 
-/** Slot of the three characters that end at `index`: a hash, because collisions only blur a similarity. */
-function gramSlot(text: string, index: number): number {
-  const mixed =
-    text.charCodeAt(index - 2) * 31 * 31 + text.charCodeAt(index - 1) * 31 + text.charCodeAt(index);
-  return Math.imul(mixed, 0x9e3779b1) >>> (32 - GRAM_BITS);
+/** A hash, because collisions only blur a similarity. */
+const PAIR_SLOTS = 2 ** 14;
+
+function pairSlot(text: string, end: number): number {
+  return (text.charCodeAt(end - 1) * 127 + text.charCodeAt(end)) % PAIR_SLOTS;
 }
 
 function normalise(line: string): string {
   return line.slice(0, MAX_COMPARED_CHARS).replace(/\s+/gu, " ").trim().toLowerCase();
+}
+
+/**
+ * Fewest characters to insert, delete or replace that make `wanted` a part of `text`; 0 when it is one. Compares UTF-16 code units; the
+ * cost is the product of both lengths.
+ */
+export function substringDistance(text: string, wanted: string): number {
+  // Column by column of the usual table, but a match may begin anywhere for nothing.
+  let before = Array.from({ length: wanted.length + 1 }, (_, row) => row);
+  let best = wanted.length;
+  for (const unit of text.split("")) {
+    const column = [0];
+    for (let row = 1; row <= wanted.length; row++) {
+      const replaced = (before[row - 1] ?? 0) + (wanted[row - 1] === unit ? 0 : 1);
+      column.push(Math.min(replaced, (before[row] ?? 0) + 1, (column[row - 1] ?? 0) + 1));
+    }
+    best = Math.min(best, column[wanted.length] ?? best);
+    before = column;
+  }
+  return best;
 }
 
 function firstDifference(lines: readonly string[], wanted: readonly string[], start: number): string {

@@ -1,6 +1,6 @@
 import { opendir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { editDistance } from "../edits/edit-distance.ts";
+import { editDistance } from "../../core/base/text.ts";
 
 /**
  * Words that help after a path was not found: the names nearest to the first part of it that is missing. Empty when nothing there

@@ -1,5 +1,15 @@
-import type { Output } from "../output.ts";
+import type { CommandContext } from "../command-context.ts";
+import { isTerminal, type Output } from "../output.ts";
+import { styleFor } from "../style.ts";
 import { type TerminalKeys, terminalKeys } from "./terminal-keys.ts";
+
+/** Asks whether the things that were shown are wanted; a no where nobody can be asked. `{}` is their number. */
+export async function agrees(context: CommandContext, count: number, question: string): Promise<boolean> {
+  const { stderr } = context;
+  if (!isTerminal(0) || !stderr.isTerminal) return false;
+  const asked = question.replace("{}", count === 1 ? "this" : `these ${count}`);
+  return askYes(styleFor(true, context.environment).bold(`${asked} [y] yes  [n] no `), stderr);
+}
 
 /**
  * Asks for a yes on the terminal: `y` alone is one, every other way to answer a no, and a terminal that

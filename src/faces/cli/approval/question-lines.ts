@@ -1,6 +1,6 @@
+import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import type { ToolInput } from "../../../core/message/block.ts";
-import type { ApprovalQuestion } from "../../../permission/approval-prompt.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { wrapColumns } from "../../terminal/columns.ts";
 import type { Style } from "../style.ts";
@@ -21,39 +21,65 @@ const TAIL_ROWS = 8;
 /** Parts that are shown before the others are left out. */
 const MAX_PARTS = 12;
 
+/** A key, what it means, and the answer it gives. */
+export interface Offer {
+  readonly key: string;
+  readonly meaning: string;
+  readonly reply: QuestionReply;
+}
+
+/** The answers that a key gives, in the order they are shown. */
+export function offersOf({ choices }: Question): readonly Offer[] {
+  const [session, widerSession] = choices.filter(({ choice }) => choice === "session");
+  const [always, widerAlways] = choices.filter(({ choice }) => choice === "always");
+  const offers = [
+    { key: "y", meaning: "once", reply: choices.find(({ choice }) => choice === "once") },
+    { key: "s", meaning: "this session", reply: session },
+    { key: "a", meaning: "always here", reply: always },
+    { key: "w", meaning: "wider, this session", reply: widerSession },
+    { key: "W", meaning: "wider, always here", reply: widerAlways },
+    { key: "n", meaning: "no", reply: { choice: "no" } as const },
+  ];
+  return offers.flatMap(({ reply, ...offer }) => {
+    if (reply === undefined) return [];
+    const { choice, rule } = { rule: undefined, ...reply };
+    return [{ ...offer, reply: { choice, ...(rule === undefined ? {} : { rule }) } }];
+  });
+}
+
 /**
  * A question as lines for a terminal: what would run behind a bar that no text of the call can imitate, the
- * part that made it a question, why, and the rule that is offered. Characters that do not show stand as their
- * names.
+ * parts that made it a question, why, and the rules that are offered. Characters that do not show stand as
+ * their names.
  */
-export function questionLines(question: ApprovalQuestion, look: QuestionLook): readonly string[] {
+export function questionLines(question: Question, look: QuestionLook): readonly string[] {
   const { style } = look;
-  const { input, reason, rule, wider } = question;
-  const subject = subjectOf(question.tool, input);
+  const { tool = "", input = {}, agent, reason, choices } = question;
+  const subject = subjectOf(tool, input);
   const parts = partsOf(question, subject);
-  const shows = [subject, ...parts, rule ?? "", wider ?? ""].some(
-    (text) => hiddenCharacter(text) !== undefined,
-  );
+  const [rule, wider] = choices.flatMap((each) => (each.choice === "session" ? (each.rule ?? []) : []));
+  const rules = [rule ?? "", wider ?? ""];
+  const hides = [subject, ...parts, ...rules].some((text) => hiddenCharacter(text) !== undefined);
+  const name = withHiddenShown(tool).slice(0, 200);
+  const asker = agent === undefined ? name : `${withHiddenShown(agent).slice(0, 80)} · ${name}`;
   return [
-    style.yellow(style.bold(`? ${askerOf(question)} wants to run:`)),
-    ...barred(subject, look),
-    ...(shows ? [style.red("  It has characters that do not show; they stand here as ‹U+…›.")] : []),
+    style.yellow(style.bold(`? ${asker} wants to run:`)),
+    ...rowsOf(subject, look, 2).map((row) => `${style.yellow("│")} ${row}`),
+    ...(hides ? [style.red("  It has characters that do not show; they stand here as ‹U+…›.")] : []),
     ...partLines(parts, look),
     ...labelled("why", reason, look),
     ...(rule === undefined ? [] : labelled("rule", rule, look)),
     ...(wider === undefined ? [] : labelled("wider", wider, look)),
-    ...(`${rule ?? ""}${wider ?? ""}`.includes("*")
-      ? [style.dim("        (each * stands for any text)")]
-      : []),
+    ...(rules.join("").includes("*") ? [style.dim("        (each * stands for any text)")] : []),
   ];
 }
 
 /** The parts that need a yes, unless that is the whole call. */
-function partsOf({ part, parts }: ApprovalQuestion, subject: string): readonly string[] {
-  const open = parts ?? (part === undefined ? [] : [part]);
-  const isWhole = (text: string): boolean =>
-    text.trim() === subject.split("\n", 1)[0]?.trim() || text.trim() === subject.trim();
-  return open.length === 1 && open.every(isWhole) ? [] : open;
+function partsOf({ parts = [] }: Question, subject: string): readonly string[] {
+  const texts = parts.map(({ text }) => text);
+  const [only = ""] = texts;
+  const isWhole = [subject, subject.split("\n", 1)[0]].some((text) => text?.trim() === only.trim());
+  return texts.length === 1 && isWhole ? [] : texts;
 }
 
 /** Each part that needs a yes, the most dangerous first. */
@@ -71,20 +97,9 @@ function partLines(parts: readonly string[], look: QuestionLook): readonly strin
  * What the keys do, in one line, or in as many as a narrow terminal takes. `whole`: nothing is left out that
  * a key could show.
  */
-export function keyLine(
-  { rule, wider, canAlways }: ApprovalQuestion,
-  { style, width, whole }: QuestionLook,
-): string {
-  const keys: readonly (readonly [key: string, meaning: string])[] = [
-    ["y", "once"],
-    ...(rule === undefined ? [] : [["s", "this session"] as const]),
-    ...(canAlways ? [["a", "always here"] as const] : []),
-    ...(wider === undefined ? [] : [["w", "wider, this session"] as const]),
-    ...(wider === undefined || !canAlways ? [] : [["W", "wider, always here"] as const]),
-    ["n", "no"],
-    ["r", "no, with a reason"],
-    ...(whole ? [] : [["v", "all of it"] as const]),
-  ];
+export function keyLine(question: Question, { style, width, whole }: QuestionLook): string {
+  const keys = offersOf(question).map(({ key, meaning }) => [key, meaning] as const);
+  keys.push(["r", "no, with a reason"], ...(whole ? [] : [["v", "all of it"] as const]));
   let columns = 0;
   const texts = keys.map(([key, meaning]) => {
     const length = key.length + meaning.length + 3;
@@ -94,12 +109,6 @@ export function keyLine(
     return `${before}${style.bold(`[${key}]`)} ${meaning}`;
   });
   return texts.join("");
-}
-
-/** The tool, and the subagent that calls it. */
-function askerOf({ tool, agent }: ApprovalQuestion): string {
-  const name = withHiddenShown(tool).slice(0, 200);
-  return agent === undefined ? name : `${withHiddenShown(agent).slice(0, 80)} · ${name}`;
 }
 
 /** What a call is about, as a person reads it. */
@@ -122,10 +131,7 @@ function editText(edit: unknown): string {
 }
 
 function prefixed(prefix: string, text: string): string {
-  return text
-    .split("\n")
-    .map((line) => prefix + line)
-    .join("\n");
+  return prefix + text.replaceAll("\n", `\n${prefix}`);
 }
 
 function others(input: ToolInput, known: readonly string[]): string {
@@ -133,10 +139,6 @@ function others(input: ToolInput, known: readonly string[]): string {
   return rest.length === 0
     ? ""
     : `\n(${rest.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")})`;
-}
-
-function barred(text: string, look: QuestionLook): readonly string[] {
-  return rowsOf(text, look, 2).map((row) => `${look.style.yellow("│")} ${row}`);
 }
 
 function labelled(label: string, text: string, look: QuestionLook): readonly string[] {

@@ -1,10 +1,9 @@
 import { EXIT, exitCodeOfError } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder } from "../../../app/config/paths.ts";
 import { onlyModelOf } from "../../../app/local-servers.ts";
 import { chooseModel, keyVariableOf } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import { loadSettings, type Settings } from "../../../app/settings.ts";
+import type { Settings } from "../../../app/settings.ts";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
 import { userMessage } from "../../../core/message/message.ts";
 import { collect } from "../../../core/model/collect.ts";
@@ -12,7 +11,7 @@ import { findPreset, PRESETS } from "../../../providers/catalog.ts";
 import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";
 import { knownModelIds } from "../../../providers/model-info.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
+import { answer, type CommandContext, settingsHere } from "../command-context.ts";
 import { explainError } from "../explain-error.ts";
 import { usageError } from "../usage-error.ts";
 
@@ -22,9 +21,8 @@ import { usageError } from "../usage-error.ts";
  */
 export async function auth(context: CommandContext, call: CommandCall): Promise<number> {
   const [provider] = call.words;
-  const { environment, stdout } = context;
-  const settings = await loadSettings({ environment, cwd: currentFolder() });
-  const config = settings.config;
+  const settings = await settingsHere(context);
+  const { config, environment } = settings;
   const name =
     provider === undefined
       ? (await chooseModel({ config, environment })).name
@@ -32,10 +30,10 @@ export async function auth(context: CommandContext, call: CommandCall): Promise<
   const preset = PRESETS.find((each) => each.name === name.split("/", 1)[0]);
   const key = preset === undefined ? undefined : keyVariableOf(preset, environment);
   const report = (ok: boolean, message: string): void => {
-    const facts = { model: name, ok, ...(key === undefined ? {} : { key }), message };
-    stdout.write(
-      call.has("--json") ? `${JSON.stringify(facts)}\n` : `${name}: ${terminalLine(message, 2_000)}\n`,
-    );
+    answer(context, call, {
+      json: () => ({ model: name, ok, key, message }),
+      text: () => `${name}: ${terminalLine(message, 2_000)}\n`,
+    });
   };
   try {
     const values = {

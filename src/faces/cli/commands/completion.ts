@@ -35,7 +35,7 @@ function places(): readonly Place[] {
   return [top, ...below];
 }
 
-function optionsOf({ options = [], runOptions }: CommandAction): readonly string[] {
+function optionsOf({ options, runOptions }: CommandAction): readonly string[] {
   const all = runOptions === true ? [...options, ...RUN_OPTIONS] : options;
   return [...all.map(({ name }) => name), "--help"];
 }
@@ -96,7 +96,7 @@ function fishScript(): string {
         action.name === undefined ? seen : `${seen}; and __fish_seen_subcommand_from ${action.name}`;
       return [
         ...(action.name === undefined ? [] : [line(seen, `-f -a ${action.name} -d ${quoted(action.help)}`)]),
-        ...(action.options ?? []).map((option) => line(own, fishOption(option))),
+        ...action.options.map((option) => line(own, fishOption(option))),
       ];
     }),
   );

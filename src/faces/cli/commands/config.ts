@@ -1,35 +1,26 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder } from "../../../app/config/paths.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import { loadSettings } from "../../../app/settings.ts";
 import { leftOutText } from "../../../app/trust/left-out-text.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
+import { answer, type CommandContext, say, settingsHere } from "../command-context.ts";
 
 /**
  * `nano-agent config`: the settings in force here, and where each comes from. What may be a secret is masked.
  */
 export async function config(context: CommandContext, call: CommandCall): Promise<number> {
-  const json = call.has("--json");
-  const { environment, stdout, stderr } = context;
-  const { config: effective, paths, trust } = await loadSettings({ environment, cwd: currentFolder() });
-  for (const notice of effective.notices) stderr.write(`nano-agent: ${terminalLine(notice, 2_000)}\n`);
-  if (trust.leftOut.length > 0)
-    stderr.write(`nano-agent: ${terminalLine(leftOutText(trust.leftOut), 2_000)}\n`);
+  const { config: effective, paths, trust } = await settingsHere(context);
+  for (const notice of effective.notices) say(context, notice);
+  if (trust.leftOut.length > 0) say(context, leftOutText(trust.leftOut));
   const rows = [...effective.sources]
     .map(([key, source]) => ({ key, value: masked(key, valueAt(effective.values, key)), source }))
     .sort((left, right) => left.key.localeCompare(right.key, "en"));
-  if (json) {
-    stdout.write(`${JSON.stringify(rows)}\n`);
-    return EXIT.done;
-  }
-  if (rows.length === 0)
-    stdout.write(
-      `Nothing is set. Your own settings go to ${paths.configFolder}/config.json, a project's to nano-agent.json.\n`,
-    );
-  for (const { key, value, source } of rows)
-    stdout.write(`${key} = ${terminalLine(JSON.stringify(value), 200)}  (${terminalLine(source, 300)})\n`);
+  const none = `Nothing is set. Your own settings go to ${paths.configFolder}/config.json, a project's to nano-agent.json.`;
+  const lines = rows.map(
+    ({ key, value, source }) =>
+      `${key} = ${terminalLine(JSON.stringify(value), 200)}  (${terminalLine(source, 300)})`,
+  );
+  answer(context, call, { json: () => rows, text: () => `${lines.join("\n") || none}\n` });
   return EXIT.done;
 }
 

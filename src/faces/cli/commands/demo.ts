@@ -3,26 +3,23 @@ import type { CodingSession, CodingSessionOptions } from "../../../app/coding-se
 import { createCodingSession } from "../../../app/coding-session/create-coding-session.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
-import type { Outcome } from "../../../app/coding-session/outcome.ts";
 import type { Environment } from "../../../app/config/env.ts";
+import { terminalLine, terminalText } from "../../../app/safe-text.ts";
 import { systemClock } from "../../../core/base/clock.ts";
+import type { Model } from "../../../core/model/model.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
+import { type CommandContext, say } from "../command-context.ts";
 import { DEMO_PROJECT, DEMO_PROMPT } from "../demo/demo-project.ts";
-import { DemoScreen } from "../demo/demo-screen.ts";
 import { DEMO_SCRIPT } from "../demo/demo-script.ts";
-import { PacedModel } from "../demo/paced-model.ts";
-import { runProjectTests } from "../demo/project-tests.ts";
-import { ScratchProject } from "../demo/scratch-project.ts";
+import { ScratchProject, type TestReport } from "../demo/scratch-project.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import type { Output } from "../output.ts";
 import { Progress } from "../progress.ts";
-import { styleFor } from "../style.ts";
+import { type Style, styleFor } from "../style.ts";
 
 /** Requests a real model may make; the scripted one needs five. */
 const MAX_TURNS = 40;
-/** Between two pieces of a scripted answer, where a person watches. */
+/** Milliseconds between two pieces of a scripted answer, where a person watches. */
 const DELAY_MS = 25;
 
 /**
@@ -31,14 +28,13 @@ const DELAY_MS = 25;
  * 0 only when the tests pass at the end.
  */
 export async function demo(context: CommandContext, call: CommandCall): Promise<number> {
-  const options: DemoOptions = { keep: call.has("--keep"), model: call.text("--model") };
-  const environment = demoEnvironment(context.environment);
   const project = new ScratchProject(DEMO_PROJECT);
-  const show = new DemoRun({ context: { ...context, environment }, options, project });
+  const environment = demoEnvironment(context.environment);
+  const show = new DemoRun({ ...context, environment }, call, project);
   try {
     return await show.run();
   } finally {
-    if (!options.keep) project.remove();
+    if (!call.has("--keep")) project.remove();
   }
 }
 
@@ -50,36 +46,27 @@ function demoEnvironment(environment: Environment): Environment {
   return { ...rest, PATH: path === undefined || path === "" ? own : `${path}${delimiter}${own}` };
 }
 
-/** What `nano-agent demo` was told. */
-interface DemoOptions {
-  /** True: the scratch folder stays. */
-  readonly keep: boolean;
-  /** A real model, `provider/id`, in place of the scripted one. */
-  readonly model: string | undefined;
-}
-
-interface DemoParts {
-  readonly context: CommandContext;
-  readonly options: DemoOptions;
-  readonly project: ScratchProject;
-}
-
 class DemoRun {
   readonly #context: CommandContext;
-  readonly #options: DemoOptions;
   readonly #project: ScratchProject;
-  readonly #screen: DemoScreen;
+  readonly #keep: boolean;
+  /** A real model, `provider/id`, in place of the scripted one. */
+  readonly #model: string | undefined;
+  readonly #style: Style;
   readonly #signals = new EndingSignals();
-  readonly #broken = new AbortController();
+  readonly #stop: AbortSignal;
   #session: CodingSession | undefined;
 
-  constructor({ context, options, project }: DemoParts) {
+  constructor(context: CommandContext, call: CommandCall, project: ScratchProject) {
     const { stdout, environment } = context;
     this.#context = context;
-    this.#options = options;
     this.#project = project;
-    this.#screen = new DemoScreen(stdout, styleFor(stdout.isTerminal, environment));
-    stdout.onBroken((error) => this.#broken.abort(error));
+    this.#keep = call.has("--keep");
+    this.#model = call.text("--model");
+    this.#style = styleFor(stdout.isTerminal, environment);
+    const broken = new AbortController();
+    this.#stop = AbortSignal.any([this.#signals.signal, broken.signal]);
+    stdout.onBroken((error) => broken.abort(error));
   }
 
   async run(): Promise<number> {
@@ -95,51 +82,51 @@ class DemoRun {
   }
 
   async #perform(): Promise<number> {
-    const { environment, stderr } = this.#context;
-    const { folder } = this.#project;
     const session = await createCodingSession({
       ...this.#source,
-      cwd: folder,
+      cwd: this.#project.folder,
       keep: false,
       settings: { permissionMode: "acceptEdits", allowedTools: ["bash"], maxTurns: MAX_TURNS, undo: false },
       onNotice: (notice) => {
-        if (notice.code !== "model_chosen") stderr.write(`nano-agent: ${noticeText(notice)}\n`);
+        if (notice.code !== "model_chosen") say(this.#context, noticeText(notice));
       },
     });
     this.#session = session;
     this.#signals.allowGrace();
-    this.#screen.opening({ folder, prompt: DEMO_PROMPT, model: this.#options.model });
+    this.#opening();
     try {
       await this.#watch(session);
     } finally {
       await session.close();
     }
-    this.#screen.diff(await this.#project.diff());
-    const report = await runProjectTests(folder, { environment, signal: this.#stop });
-    const touchedTests = this.#project.changes().filter((path) => path.startsWith("test/"));
-    this.#screen.verdict({ report, touchedTests });
-    const { keep: kept, model } = this.#options;
-    this.#screen.closing({ folder, kept, scripted: model === undefined });
+    const changes = await this.#project.changes();
+    this.#diff([...changes.values()].join(""));
+    const report = await this.#project.test(this.#context.environment, this.#stop);
+    const touchedTests = [...changes.keys()].filter((path) => path.startsWith("test/"));
+    this.#verdict(report, touchedTests);
+    this.#closing();
     const done = report.ok && touchedTests.length === 0 && !this.#stop.aborted;
     return done ? EXIT.done : EXIT.failed;
   }
 
-  get #stop(): AbortSignal {
-    return AbortSignal.any([this.#signals.signal, this.#broken.signal]);
-  }
-
   async #watch(session: CodingSession): Promise<void> {
-    const { stdout, environment } = this.#context;
-    const shown = alwaysShown(stdout);
-    const progress = new Progress({
-      stderr: shown,
-      style: styleFor(stdout.isTerminal, environment),
-      liveText: shown,
-    });
+    const { stdout } = this.#context;
+    // The demo is made to be looked at: it shows the same on a screen, in a file and in the log of a build.
+    const shown = {
+      isTerminal: true,
+      write: (text: string) => stdout.write(text),
+      isFull: false,
+      drain: () => stdout.drain(),
+      onBroken: () => undefined,
+    };
+    const progress = new Progress({ stderr: shown, style: this.#style, liveText: shown });
     session.onEvent((event) => progress.show(event));
-    const outcome = await session.send(DEMO_PROMPT, { signal: this.#stop });
+    const { stopReason, error } = await session.send(DEMO_PROMPT, { signal: this.#stop });
     progress.closeLine();
-    if (outcome.stopReason !== "completed") this.#screen.stopped(describeEnd(outcome));
+    if (stopReason === "completed") return;
+    const end =
+      error === undefined ? `The run ended with ${stopReason}.` : `The run failed: ${error.message}`;
+    this.#write(this.#style.red(terminalLine(end, 1_000)));
   }
 
   /**
@@ -148,32 +135,81 @@ class DemoRun {
    */
   get #source(): Pick<CodingSessionOptions, "environment" | "model"> {
     const { environment, stdout } = this.#context;
-    const { model } = this.#options;
-    if (model !== undefined) return { environment, model };
+    if (this.#model !== undefined) return { environment, model: this.#model };
     const others = Object.entries(environment).filter(([name]) => !name.startsWith("NANO_AGENT_"));
     const nowhere = join(this.#project.folder, ".none");
     return {
       environment: { ...Object.fromEntries(others), XDG_CONFIG_HOME: nowhere, XDG_STATE_HOME: nowhere },
-      model: scriptedModel(stdout.isTerminal),
+      model: scriptedModel(stdout.isTerminal ? DELAY_MS : 0),
     };
+  }
+
+  /** Says what is real and what is not, and what the agent is asked. */
+  #opening(): void {
+    const { bold, dim, yellow } = this.#style;
+    const about =
+      this.#model === undefined
+        ? [
+            yellow("The model is scripted: its words were written beforehand. No key, no network."),
+            "The rest is real: the loop, the tools, the permission check, the files and the tests.",
+          ]
+        : [`The model is ${terminalLine(this.#model, 200)}, and its requests cost what its provider asks.`];
+    const place = dim(`A scratch copy of a small project with a failing test: ${this.#project.folder}`);
+    this.#write(bold("nano-agent demo"), ...about, place, "", `${bold(">")} ${DEMO_PROMPT}`, "");
+  }
+
+  #diff(text: string): void {
+    const { bold, dim, green, red } = this.#style;
+    // Above the names of the files diff programs write what says nothing here.
+    const lines = text.split("\n").filter((line) => line !== "" && !/^(?:Index: |=+$)/.test(line));
+    const dressed = lines.map(terminalText).map((line) => {
+      if (/^(?:\+\+\+|---)/.test(line)) return bold(line);
+      if (/^[+-]/.test(line)) return line.startsWith("+") ? green(line) : red(line);
+      return /^(?:@@|\\)/.test(line) ? dim(line) : line;
+    });
+    this.#write("", bold("What changed"), ...(lines.length === 0 ? ["Nothing."] : dressed));
+  }
+
+  /** Says what the tests say, and what that means. */
+  #verdict({ ok, tests, passed, failed, output }: TestReport, touchedTests: readonly string[]): void {
+    const { bold, green, red } = this.#style;
+    this.#write("", bold("The tests, run once more by the demo itself (node --test)"));
+    for (const test of tests)
+      this.#write(`${test.ok ? green("✓") : red("✗")} ${terminalLine(test.name, 200)}`);
+    if (!ok) this.#write(...output.trimEnd().split("\n").slice(-60).map(terminalText));
+    this.#write((ok ? green : red)(`${passed} passed, ${failed} failed`));
+    if (touchedTests.length > 0)
+      this.#write(red(`${touchedTests.join(", ")} was changed, so these results prove nothing.`));
+  }
+
+  /** Says where to go from here. */
+  #closing(): void {
+    const { dim } = this.#style;
+    const { folder } = this.#project;
+    const left = dim("The scratch copy is removed; --keep keeps it.");
+    this.#write("", this.#keep ? `The project stays in ${folder}` : left);
+    if (this.#model !== undefined) return;
+    this.#write(dim("With a real model: nano-agent demo --model PROVIDER/ID"));
+    this.#write(dim('In your own project: nano-agent --permission-mode acceptEdits -p "…"'));
+  }
+
+  #write(...lines: readonly string[]): void {
+    this.#context.stdout.write(lines.map((line) => `${line}\n`).join(""));
   }
 }
 
-function scriptedModel(watched: boolean): PacedModel {
+/** Its answers come no faster than a person reads: a pause before each piece of text or reasoning. */
+function scriptedModel(delayMs: number): Model {
   const model = new ScriptedModel(DEMO_SCRIPT, { provider: "scripted", id: "demo" });
-  return new PacedModel(model, { clock: systemClock, delayMs: watched ? DELAY_MS : 0 });
-}
-
-/** The demo is made to be looked at: it shows the same on a screen, in a file and in the log of a build. */
-function alwaysShown(output: Output): Output {
   return {
-    isTerminal: true,
-    write: (text) => output.write(text),
-    drain: () => output.drain(),
-    onBroken: (listener) => output.onBroken(listener),
+    provider: model.provider,
+    id: model.id,
+    async *stream(request, options = {}) {
+      for await (const part of model.stream(request, options)) {
+        if (part.type === "text_delta" || part.type === "thinking_delta")
+          await systemClock.sleep(delayMs, options.signal);
+        yield part;
+      }
+    },
   };
-}
-
-function describeEnd({ stopReason, error }: Outcome): string {
-  return error === undefined ? `The run ended with ${stopReason}.` : `The run failed: ${error.message}`;
 }

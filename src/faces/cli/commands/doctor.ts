@@ -1,19 +1,17 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder } from "../../../app/config/paths.ts";
 import { findLocalServers } from "../../../app/local-servers.ts";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { tryOpen } from "../../../app/open-sandbox.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { shellEnvironment } from "../../../app/secrets.ts";
-import { loadSettings, type Settings } from "../../../app/settings.ts";
+import type { Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
-import { styleFor } from "../style.ts";
+import { answer, type CommandContext, lookOf, settingsHere } from "../command-context.ts";
 
 interface Check {
   readonly name: string;
@@ -27,20 +25,18 @@ interface Check {
  * in the way, else 1.
  */
 export async function doctor(context: CommandContext, call: CommandCall): Promise<number> {
-  const json = call.has("--json");
-  const { stdout, environment } = context;
   const checks = await runChecks(context);
-  const style = styleFor(stdout.isTerminal, environment);
+  const { style } = lookOf(context);
   const marks = { ok: style.green("✓"), warn: style.yellow("!"), bad: style.red("✗") };
-  if (json) stdout.write(`${JSON.stringify(checks)}\n`);
-  else {
-    for (const { name, state, message } of checks)
-      stdout.write(`${marks[state]} ${name}: ${terminalLine(message, 1_000)}\n`);
-  }
+  const lines = checks.map(
+    ({ name, state, message }) => `${marks[state]} ${name}: ${terminalLine(message, 1_000)}\n`,
+  );
+  answer(context, call, { json: () => checks, text: () => lines.join("") });
   return checks.some(({ state }) => state === "bad") ? EXIT.failed : EXIT.done;
 }
 
-async function runChecks({ environment }: CommandContext): Promise<readonly Check[]> {
+async function runChecks(context: CommandContext): Promise<readonly Check[]> {
+  const { environment } = context;
   const checks: Check[] = [
     { name: "Node", state: "ok", message: `${process.versions.node} (${process.execPath})` },
     programCheck("bash", environment["PATH"], "commands run in sh instead"),
@@ -49,7 +45,7 @@ async function runChecks({ environment }: CommandContext): Promise<readonly Chec
   ];
   let settings: Settings;
   try {
-    settings = await loadSettings({ environment, cwd: currentFolder() });
+    settings = await settingsHere(context);
   } catch (error) {
     return [...checks, { name: "Settings", state: "bad", message: errorMessage(error) }];
   }

@@ -1,53 +1,110 @@
 import { describedTools } from "../../../app/builtin-tools.ts";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder } from "../../../app/config/paths.ts";
 import { type Extensions, findExtensions } from "../../../app/extensions.ts";
+import { findExtensionFiles } from "../../../app/plugins/extension-places.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import { loadSettings } from "../../../app/settings.ts";
 import { extensionTrust } from "../../../app/trust/extension-trust.ts";
-import type { IsTrusted } from "../../../extensions/markdown/origin.ts";
+import type { Finding, IsTrusted } from "../../../extensions/markdown/origin.ts";
+import type { LoadedExtension } from "../../../extensions/modules/load-extensions.ts";
 import type { Skill } from "../../../extensions/skills/skill.ts";
 import type { LoadedSubagent } from "../../../extensions/subagents/subagent.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
-import { type Style, styleFor } from "../style.ts";
-import { widthOf, wrapText } from "../wrap-text.ts";
+import { answer, type CommandContext, type Look, lookOf, say, settingsHere } from "../command-context.ts";
+import { wrapText } from "../wrap-text.ts";
 
-/**
- * `nano-agent agents list`: the subagents of this folder, where each comes from, and what stands in the way
- * of others.
- */
+/** One thing in a list, as `--json` shows it. */
+interface Row {
+  readonly name: string;
+  readonly description?: string;
+  readonly origin: string;
+  readonly path: string | null;
+}
+
+/** What a list shows. */
+interface Listing<R extends Row> {
+  readonly name: string;
+  readonly rows: readonly R[];
+  /** What a person is told of one, beside its name and where it comes from. */
+  readonly facts: (row: R) => readonly string[];
+  /** What stands in the way of others. */
+  readonly findings: readonly Finding[];
+  /** Said where there are none. */
+  readonly none: string;
+}
+
+/** `nano-agent agents list`: the subagents of this folder. */
 export async function agents(context: CommandContext, call: CommandCall): Promise<number> {
+  const { found } = await extensionsHere(context);
+  const rows = found.agents.map(({ name, description, origin, path = null, trusted, ...agent }) => ({
+    name,
+    description,
+    origin,
+    path,
+    trusted,
+    tools: toolsOf(agent),
+    model: typeof agent.model === "string" ? agent.model : null,
+    maxTurns: agent.maxIterations ?? null,
+  }));
   return list(context, call, {
     name: "agents",
-    rows: (found) =>
-      found.agents.map((agent) => ({
-        name: agent.name,
-        description: agent.description,
-        origin: agent.origin,
-        path: agent.path ?? null,
-        ...(agent.trusted === undefined ? {} : { trusted: agent.trusted }),
-        tools: toolsOf(agent),
-        model: typeof agent.model === "string" ? agent.model : null,
-        maxTurns: agent.maxIterations ?? null,
-      })),
+    rows,
+    facts: ({ trusted }) => trustText(trusted, "it only reads"),
+    findings: found.findings.agents,
     none: "There are no subagents.",
   });
 }
 
-/**
- * `nano-agent skills list`: the skills of this folder, where each comes from, and what stands in the way of
- * others.
- */
+/** `nano-agent skills list`: the skills of this folder. */
 export async function skills(context: CommandContext, call: CommandCall): Promise<number> {
+  const { found, isTrusted } = await extensionsHere(context);
   return list(context, call, {
     name: "skills",
-    rows: ({ skills: found }, isTrusted) => Promise.all(found.map((skill) => skillRow(skill, isTrusted))),
+    rows: await Promise.all(found.skills.map((skill) => skillRow(skill, isTrusted))),
+    facts: ({ scripts = [], trusted }) => {
+      const more = scripts.length > MAX_SCRIPTS ? ` and ${scripts.length - MAX_SCRIPTS} more` : "";
+      const named = terminalLine(scripts.slice(0, MAX_SCRIPTS).join(", "), 300);
+      const shown = scripts.length === 0 ? [] : [`scripts: ${named}${more}`];
+      return [...shown, ...trustText(trusted, "its scripts are left out")];
+    },
+    findings: found.findings.skills,
     none: "There are no skills. A skill is a folder with a SKILL.md below .agents/skills, .claude/skills or .nano-agent/skills, here or in your home folder.",
   });
 }
 
-async function skillRow(skill: Skill, isTrusted: IsTrusted): Promise<Row> {
+const MAX_SCRIPTS = 8;
+
+/** `nano-agent extensions list`: loads the extensions of this folder, and says what each brings. */
+export async function extensions(context: CommandContext, call: CommandCall): Promise<number> {
+  const settings = await settingsHere(context);
+  const found = findExtensionFiles(settings);
+  const { loadExtensions } = await import("../../../app/plugins/plugin-loaders.ts");
+  const loaded = await loadExtensions(found.files, { cwd: settings.cwd, onFailure: () => undefined });
+  const untrusted = settings.trust.leftOut
+    .filter(({ kind }) => kind === "extension")
+    .map(({ path, does }): Finding => {
+      return { path, level: "note", message: `${does} once you trust it: nano-agent trust` };
+    });
+  return list(context, call, {
+    name: "extensions",
+    rows: loaded.extensions.map(extensionRow),
+    facts: ({ name: _name, origin: _origin, path: _path, ...brings }) =>
+      Object.entries(brings).flatMap(([what, names]) =>
+        names.length === 0 ? [] : [`${what}: ${names.join(", ")}`],
+      ),
+    findings: [...found.findings, ...loaded.findings, ...untrusted],
+    none: "There are no extensions. One is a .ts or .mjs file in ~/.config/nano-agent/extensions/, or in .nano-agent/extensions/ of a project that you trust.",
+  });
+}
+
+async function extensionsHere(
+  context: CommandContext,
+): Promise<{ readonly found: Extensions; readonly isTrusted: IsTrusted }> {
+  const settings = await settingsHere(context);
+  const isTrusted = extensionTrust(settings.trust);
+  return { found: await findExtensions(settings, { tools: describedTools(settings), isTrusted }), isTrusted };
+}
+
+async function skillRow(skill: Skill, isTrusted: IsTrusted) {
   const { skillScripts } = await import("../../../app/extension-loaders.ts");
   const { name, description, origin, path, forModel } = skill;
   const { scripts, isTrusted: trusted } = await skillScripts(skill, isTrusted);
@@ -62,87 +119,56 @@ async function skillRow(skill: Skill, isTrusted: IsTrusted): Promise<Row> {
   };
 }
 
-/** One thing in a list, as `--json` shows it. */
-interface Row {
-  readonly name: string;
-  readonly description: string;
-  readonly origin: string;
-  readonly path: string | null;
-  /** Whether what it may do is trusted; absent where there is nothing to trust. */
-  readonly trusted?: boolean;
-  /** Files of a skill that can be run. */
-  readonly scripts?: readonly string[];
-  readonly [more: string]: unknown;
+function extensionRow({ name, origin, path, tools, commands, hooks, providers, statuses }: LoadedExtension) {
+  return {
+    name,
+    origin,
+    path,
+    tools: tools.map((tool) => tool.name),
+    commands: commands.map((command) => `/${command.name}`),
+    hooks: hooks.map(({ event, matcher }) => (matcher === undefined ? event : `${event} (${matcher})`)),
+    providers: providers.map((provider) => provider.name),
+    status: statuses.map(() => "1"),
+  };
 }
 
-interface Listing {
-  readonly name: "agents" | "skills";
-  readonly rows: (found: Extensions, isTrusted: IsTrusted) => readonly Row[] | Promise<readonly Row[]>;
-  readonly none: string;
-}
-
-async function list(context: CommandContext, call: CommandCall, listing: Listing): Promise<number> {
-  const { environment, stdout, stderr } = context;
-  const settings = await loadSettings({ environment, cwd: currentFolder() });
-  const isTrusted = extensionTrust(settings.trust);
-  const found = await findExtensions(settings, { tools: describedTools(settings), isTrusted });
-  const rows = await listing.rows(found, isTrusted);
-  const findings = found.findings[listing.name];
-  if (call.has("--json")) {
-    stdout.write(`${JSON.stringify({ [listing.name]: rows, findings })}\n`);
-    return EXIT.done;
-  }
-  const width = widthOf(stdout, 1);
-  if (rows.length === 0) stdout.write(`${wrapText(listing.none, { width }).join("\n")}\n`);
-  const style = styleFor(stdout.isTerminal, environment);
-  for (const row of rows) stdout.write(`${rowLines(row, { style, width }).join("\n")}\n`);
-  for (const { path, level, message } of findings) {
-    const text = terminalLine(`${path}: ${message}`, 1_000);
-    const lines = wrapText(text, { width: widthOf(stderr, 2), first: `nano-agent: ${level}: `, rest: "  " });
-    stderr.write(`${lines.join("\n")}\n`);
-  }
+function list<R extends Row>(context: CommandContext, call: CommandCall, listing: Listing<R>): number {
+  const { name, rows, findings, none, facts } = listing;
+  const look = lookOf(context);
+  answer(context, call, {
+    json: () => ({ [name]: rows, findings }),
+    text: () => {
+      const lines =
+        rows.length === 0 ? wrapText(none, look) : rows.flatMap((row) => rowLines(row, facts(row), look));
+      return `${lines.join("\n")}\n`;
+    },
+  });
+  if (call.has("--json")) return EXIT.done;
+  for (const { path, level, message } of findings) say(context, `${level}: ${path}: ${message}`);
   return EXIT.done;
 }
 
-function rowLines(
-  row: Row,
-  { style, width }: { readonly style: Style; readonly width: number | undefined },
-): readonly string[] {
-  const { name, description, path, origin, scripts = [] } = row;
-  const from = path === null ? "built in" : `${origin}: ${terminalLine(path, 300)}`;
-  const below = (text: string): string[] =>
-    wrapText(text, { width, first: "    " }).map((line) => style.dim(line));
-  const [first = "", ...rest] = wrapText(`${name}  ${terminalLine(description, 200)}`, {
-    width,
-    rest: "    ",
-  });
-  const more = scripts.length > MAX_SCRIPTS ? ` and ${scripts.length - MAX_SCRIPTS} more` : "";
-  const named = terminalLine(scripts.slice(0, MAX_SCRIPTS).join(", "), 300);
-  return [
-    style.bold(name) + first.slice(name.length),
-    ...rest,
-    ...below(from),
-    ...(scripts.length === 0 ? [] : below(`scripts: ${named}${more}`)),
-    ...trustText(row).flatMap(below),
-  ];
+function rowLines(row: Row, facts: readonly string[], { style, width }: Look): readonly string[] {
+  const { description = "", path, origin } = row;
+  const name = terminalLine(row.name, 200);
+  const head = `${name}  ${terminalLine(description, 200)}`.trimEnd();
+  const [first = "", ...rest] = wrapText(head, { width, rest: "    " });
+  const from = path === null ? "built in" : `${origin}: ${path}`;
+  const below = [from, ...facts].flatMap((text) =>
+    wrapText(terminalLine(text, 500), { width, first: "    " }).map(style.dim),
+  );
+  return [style.bold(name) + first.slice(name.length), ...rest, ...below];
 }
 
-const MAX_SCRIPTS = 8;
-
-function trustText({ trusted, scripts = [] }: Row): readonly string[] {
+function trustText(trusted: boolean | undefined, otherwise: string): readonly string[] {
   if (trusted === undefined) return [];
-  if (trusted) return ["trusted"];
-  const left = scripts.length > 0 ? "its scripts are left out" : "it only reads";
-  return [`not trusted, so ${left}: see nano-agent trust`];
+  return [trusted ? "trusted" : `not trusted, so ${otherwise}: see nano-agent trust`];
 }
 
-function toolsOf({ tools, disallowedTools = [], readOnly }: LoadedSubagent): string {
-  const given =
-    tools === undefined
-      ? "all"
-      : tools.map((tool) => (typeof tool === "string" ? tool : tool.name)).join(", ");
+function toolsOf({ tools, disallowedTools = [], readOnly }: Partial<LoadedSubagent>): string {
+  const names = tools?.map((tool) => (typeof tool === "string" ? tool : tool.name));
   return [
-    given,
+    names === undefined ? "all" : names.join(", "),
     ...(disallowedTools.length === 0 ? [] : [`without ${disallowedTools.join(", ")}`]),
     ...(readOnly === true ? ["only those that read"] : []),
   ].join("; ");

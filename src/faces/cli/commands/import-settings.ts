@@ -10,13 +10,11 @@ import {
 } from "../../../app/import-settings/import-plan.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
-import { askYes } from "../approval/ask-yes.ts";
+import { agrees } from "../approval/ask-yes.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
-import { isTerminal } from "../output.ts";
-import { styleFor } from "../style.ts";
+import { type CommandContext, lookOf, say } from "../command-context.ts";
 import { usageError } from "../usage-error.ts";
-import { widthOf, wrapText } from "../wrap-text.ts";
+import { wrapText } from "../wrap-text.ts";
 
 const KINDS: { readonly [K in ImportItem["kind"]]: string } = {
   setting: "Settings",
@@ -34,7 +32,7 @@ const KINDS: { readonly [K in ImportItem["kind"]]: string } = {
  * there was something to take over and nobody agreed.
  */
 export async function importSettings(context: CommandContext, call: CommandCall): Promise<number> {
-  const { stdout, stderr, environment } = context;
+  const { stdout, environment } = context;
   const source = sourceOf(call);
   const [json, yes] = [call.has("--json"), call.has("--yes")];
   if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
@@ -43,15 +41,13 @@ export async function importSettings(context: CommandContext, call: CommandCall)
   const { applyImport, readForeign } = await import("../../../app/import-settings/import-settings.ts");
   const plan = await readForeign(source, { home: paths.home, environment });
   const count = plan.items.length;
-  if (!json) stdout.write(planText(plan, source, widthOf(stdout, 1)));
-  const isAgreed = count > 0 && (yes || (!json && (await agreed(context, count))));
+  if (!json) stdout.write(planText(plan, source, lookOf(context).width));
+  const isAgreed = count > 0 && (yes || (!json && (await agrees(context, count, "Take {} over?"))));
   const report = isAgreed ? await applyImport(plan, paths) : undefined;
-  if (json) stdout.write(`${JSON.stringify({ ...plan, ...(report === undefined ? {} : report) })}\n`);
+  if (json) stdout.write(`${JSON.stringify({ ...plan, ...report })}\n`);
   else if (report !== undefined) stdout.write(reportText(report, paths.configFolder));
   if (count === 0 || isAgreed || json) return EXIT.done;
-  const said = `nothing was taken over. To do it: nano-agent import-settings ${source} --yes`;
-  const lines = wrapText(said, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " });
-  stderr.write(`${lines.join("\n")}\n`);
+  say(context, `nothing was taken over. To do it: nano-agent import-settings ${source} --yes`);
   return EXIT.refused;
 }
 
@@ -59,13 +55,6 @@ function sourceOf({ words: [name = ""] }: CommandCall): ImportSource {
   const source = IMPORT_SOURCES.find((each) => each === name);
   if (source !== undefined) return source;
   throw usageError(`import-settings ${JSON.stringify(name)}: name one of ${IMPORT_SOURCES.join(", ")}.`);
-}
-
-async function agreed({ stderr, environment }: CommandContext, count: number): Promise<boolean> {
-  if (!isTerminal(0) || !stderr.isTerminal) return false;
-  const style = styleFor(stderr.isTerminal, environment);
-  const what = count === 1 ? "this" : `these ${count}`;
-  return askYes(style.bold(`Take ${what} over? [y] yes  [n] no `), stderr);
 }
 
 function planText({ items, left, notes }: ImportPlan, source: string, width: number | undefined): string {

@@ -1,11 +1,10 @@
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder } from "../../../app/config/paths.ts";
 import { type FoundServers, faultText, findMcpServers } from "../../../app/mcp/find-servers.ts";
 import { hubFor } from "../../../app/mcp/probe-servers.ts";
 import { projectServersFile, saveServer, userServersFile } from "../../../app/mcp/saved-servers.ts";
 import { terminalLine, terminalText } from "../../../app/safe-text.ts";
 import { redactionFor } from "../../../app/secrets.ts";
-import { loadSettings, type Settings } from "../../../app/settings.ts";
+import type { Settings } from "../../../app/settings.ts";
 import { leftOutText } from "../../../app/trust/left-out-text.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../../core/base/json.ts";
@@ -14,19 +13,17 @@ import type { McpHub, McpServerStatus } from "../../../extensions/mcp/mcp-hub.ts
 import type { McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
 import { toMcpResult } from "../../../extensions/mcp/tool-result.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
+import { answer, type CommandContext, lookOf, say, settingsHere } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
 import { mcpLogin, mcpLogout } from "../mcp/login.ts";
 import { definitionFrom } from "../mcp/new-server.ts";
 import { mcpServe } from "../mcp/serve.ts";
 import { serverLines, serverRow } from "../mcp/server-text.ts";
-import { styleFor } from "../style.ts";
 import { usageError } from "../usage-error.ts";
-import { widthOf, wrapText } from "../wrap-text.ts";
 
 /** `nano-agent mcp list|get|add|remove|test|login|logout|serve`. */
 export async function mcp(context: CommandContext, call: CommandCall): Promise<number> {
-  const settings = await loadSettings({ environment: context.environment, cwd: currentFolder() });
+  const settings = await settingsHere(context);
   const place = { context, call, settings };
   switch (call.action) {
     case "add":
@@ -56,23 +53,23 @@ interface Place {
 
 async function list(place: Place): Promise<number> {
   const { context, call } = place;
-  const { stdout } = context;
   const found = await servers(place);
-  const json = call.has("--json");
   return withHub(place, found.servers, async (hub) => {
     await started(hub);
     const rows = rowsOf(found, hub.statuses());
-    if (json) stdout.write(`${JSON.stringify({ servers: rows, faults: found.faults })}\n`);
-    else if (rows.length === 0)
-      stdout.write("There are no MCP servers. To add one: nano-agent mcp add NAME -- COMMAND…\n");
-    const shape = { style: styleFor(stdout.isTerminal, context.environment), width: widthOf(stdout, 1) };
-    if (!json) for (const row of rows) stdout.write(`${serverLines(row, shape).join("\n")}\n`);
+    const lines = rows.flatMap((row) => serverLines(row, lookOf(context)));
+    if (lines.length === 0)
+      lines.push("There are no MCP servers. To add one: nano-agent mcp add NAME -- COMMAND…");
+    answer(context, call, {
+      json: () => ({ servers: rows, faults: found.faults }),
+      text: () => `${lines.join("\n")}\n`,
+    });
     return EXIT.done;
   });
 }
 
 async function get(place: Place): Promise<number> {
-  const { stdout, environment } = place.context;
+  const { context, call } = place;
   const definition = await named(place);
   return withHub(place, [definition], async (hub) => {
     await started(hub);
@@ -83,9 +80,8 @@ async function get(place: Place): Promise<number> {
       prompts: (await hub.prompts()).map(({ name }) => name),
       resources: (await hub.resources()).map(({ mention }) => mention),
     };
-    const shape = { style: styleFor(stdout.isTerminal, environment), width: widthOf(stdout, 1) };
-    if (place.call.has("--json")) stdout.write(`${JSON.stringify({ ...row, ...more })}\n`);
-    else stdout.write(`${serverLines(row, { ...shape, more }).join("\n")}\n`);
+    const lines = serverLines(row, { ...lookOf(context), more });
+    answer(context, call, { json: () => ({ ...row, ...more }), text: () => `${lines.join("\n")}\n` });
     return EXIT.done;
   });
 }
@@ -214,13 +210,4 @@ function rowsOf({ servers: definitions }: FoundServers, statuses: readonly McpSe
     const status = statuses.find(({ name }) => name === definition.name);
     return status === undefined ? [] : [serverRow(definition, status)];
   });
-}
-
-function say({ stderr }: CommandContext, message: string): void {
-  const lines = wrapText(terminalLine(message, 2_000), {
-    width: widthOf(stderr, 2),
-    first: "nano-agent: ",
-    rest: "  ",
-  });
-  stderr.write(`${lines.join("\n")}\n`);
 }

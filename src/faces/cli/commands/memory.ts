@@ -5,7 +5,7 @@ import { memoryPath } from "../../../app/open-memory.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { SqliteLongTermMemory } from "../../../memory/sqlite-long-term-memory.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
+import { answer, type CommandContext, say } from "../command-context.ts";
 
 /** Records `list` and `search` show. */
 const MOST = 50;
@@ -13,19 +13,22 @@ const MOST = 50;
 /** `nano-agent memory …`: what the long-term memory holds. */
 export async function memory(context: CommandContext, call: CommandCall): Promise<number> {
   const { action, words } = call;
-  const json = call.has("--json");
   const path = memoryPath(userPaths(context.environment));
   // A look makes no file, and needs no place for one.
-  if (action !== "forget" && !existsSync(path)) return show(context, [], json);
+  if (action !== "forget" && !existsSync(path)) return show(context, call, []);
   const store = new SqliteLongTermMemory({
     path,
-    onNotice: (message) => context.stderr.write(`nano-agent: ${terminalLine(message, 2_000)}\n`),
+    onNotice: (message) => say(context, message),
   });
   try {
-    if (action === "forget") return await forget(context, { store, words });
+    if (action === "forget") {
+      const count = await store.forget(...words);
+      context.stdout.write(`Forgot ${count} of ${words.length}.\n`);
+      return count === words.length ? EXIT.done : EXIT.failed;
+    }
     const query = words.join(" ");
     const found = await (query === "" ? store.list({ limit: MOST }) : store.retrieve(query, { limit: MOST }));
-    return show(context, found, json);
+    return show(context, call, found);
   } finally {
     store.close();
   }
@@ -37,24 +40,12 @@ interface ShownMemory {
   readonly time: number;
 }
 
-function show({ stdout }: CommandContext, memories: readonly ShownMemory[], json: boolean): number {
+function show(context: CommandContext, call: CommandCall, memories: readonly ShownMemory[]): number {
   const rows = memories.map(({ id, text, time }) => ({ id, time: new Date(time).toISOString(), text }));
-  if (json) stdout.write(`${JSON.stringify(rows)}\n`);
-  else if (rows.length === 0)
-    stdout.write(
-      'Nothing. "memory": { "longTerm": "both" } in your own configuration makes runs remember.\n',
-    );
-  else
-    for (const { id, time, text } of rows)
-      stdout.write(`${id.padStart(5)}  ${time.slice(0, 10)}  ${terminalLine(text, 300)}\n`);
+  const lines = rows.map(
+    ({ id, time, text }) => `${id.padStart(5)}  ${time.slice(0, 10)}  ${terminalLine(text, 300)}`,
+  );
+  const none = 'Nothing. "memory": { "longTerm": "both" } in your own configuration makes runs remember.';
+  answer(context, call, { json: () => rows, text: () => `${lines.join("\n") || none}\n` });
   return EXIT.done;
-}
-
-async function forget(
-  { stdout }: CommandContext,
-  { store, words }: { readonly store: SqliteLongTermMemory; readonly words: readonly string[] },
-): Promise<number> {
-  const count = await store.forget(...words);
-  stdout.write(`Forgot ${count} of ${words.length}.\n`);
-  return count === words.length ? EXIT.done : EXIT.failed;
 }

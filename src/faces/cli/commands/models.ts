@@ -1,14 +1,12 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder } from "../../../app/config/paths.ts";
 import { findLocalServers } from "../../../app/local-servers.ts";
 import { keyVariableOf } from "../../../app/model-choice.ts";
-import { loadSettings } from "../../../app/settings.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
 import type { LocalServer } from "../../../providers/local/probe-local.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
+import { answer, type CommandContext, settingsHere } from "../command-context.ts";
 
 interface ProviderRow {
   readonly provider: string;
@@ -23,8 +21,8 @@ interface ProviderRow {
 
 /** `nano-agent models [PROVIDER]`: what can be named with `-m`, and what is missing for it. */
 export async function models(context: CommandContext, call: CommandCall): Promise<number> {
-  const { environment, stdout } = context;
-  const settings = await loadSettings({ environment, cwd: currentFolder() });
+  const { environment } = context;
+  const settings = await settingsHere(context);
   const custom = Object.entries(settings.config.values.providers ?? {});
   const [only] = call.words;
   const chosen = only === undefined || custom.some(([name]) => name === only) ? only : findPreset(only).name;
@@ -41,7 +39,7 @@ export async function models(context: CommandContext, call: CommandCall): Promis
     ),
     ...PRESETS.map((preset) => rowOf(preset, { variable: keyVariableOf(preset, environment), servers })),
   ].filter(({ provider }) => chosen === undefined || provider === chosen);
-  stdout.write(call.has("--json") ? `${JSON.stringify(rows)}\n` : rows.map(describe).join(""));
+  answer(context, call, { json: () => rows, text: () => rows.map(describe).join("") });
   return EXIT.done;
 }
 

@@ -1,13 +1,13 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import { loadSettings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { checkLine } from "../../../permission/check-lines.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
+import { answer, type CommandContext, settingsHere } from "../command-context.ts";
+import { inputLines } from "../input-messages.ts";
 import { usageError } from "../usage-error.ts";
 
 /**
@@ -19,24 +19,17 @@ import { usageError } from "../usage-error.ts";
  * `nano-agent permissions defaults` lists the built-in rules.
  */
 export async function permissions(context: CommandContext, call: CommandCall): Promise<number> {
-  const { stdout } = context;
-  const json = call.has("--json");
   if (call.action === "defaults") {
-    const rules = describeDefaults();
-    stdout.write(json ? `${JSON.stringify(rules)}\n` : `${rules.join("\n")}\n`);
+    const rows = describeDefaults();
+    answer(context, call, { json: () => rows, text: () => `${rows.join("\n")}\n` });
     return EXIT.done;
   }
   const [command] = call.words;
-  return command === undefined ? checkInput(context) : checkCommand(context, command, json);
+  return command === undefined ? checkInput(context) : checkCommand(context, call, command);
 }
 
-async function checkCommand(
-  { stdout, environment }: CommandContext,
-  command: string,
-  json: boolean,
-): Promise<number> {
-  const cwd = currentFolder();
-  const { config, paths } = await loadSettings({ environment, cwd });
+async function checkCommand(context: CommandContext, call: CommandCall, command: string): Promise<number> {
+  const { config, paths, cwd } = await settingsHere(context);
   const { permissions: own = {}, allowedTools = [], disallowedTools = [], permissionMode } = config.values;
   const line = JSON.stringify({
     tool: "bash",
@@ -48,10 +41,11 @@ async function checkCommand(
     },
     mode: permissionMode,
   });
-  const answer = checkLine(line, { cwd, home: paths.home });
-  if ("error" in answer) throw usageError(answer.error);
-  stdout.write(json ? `${JSON.stringify(answer)}\n` : `${decisionLines(command, answer).join("\n")}\n`);
-  return answer.decision === "allow" ? EXIT.done : EXIT.refused;
+  const decided = checkLine(line, { cwd, home: paths.home });
+  if ("error" in decided) throw usageError(decided.error);
+  const text = (): string => `${decisionLines(command, decided).join("\n")}\n`;
+  answer(context, call, { json: () => decided, text });
+  return decided.decision === "allow" ? EXIT.done : EXIT.refused;
 }
 
 const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
@@ -79,37 +73,20 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
   const base = { cwd: currentFolder(), home: userPaths(environment).home };
   let malformed = 0;
   let number = 0;
-  for await (const line of inputLines()) {
-    number++;
-    if (line.trim() === "") continue;
-    const answer = checkLine(line, base);
-    stdout.write(`${JSON.stringify(answer)}\n`);
-    if ("error" in answer) {
-      malformed++;
-      stderr.write(`nano-agent: line ${number}: ${answer.error}\n`);
-    }
-    await stdout.drain();
-  }
-  return malformed === 0 ? EXIT.done : EXIT.usage;
-}
-
-/** The lines of standard input as they come. Only a line feed ends one. */
-async function* inputLines(): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let pieces: string[] = [];
   try {
-    for await (const chunk of process.stdin) {
-      const parts = decoder.decode(chunk as Uint8Array, { stream: true }).split("\n");
-      for (const [index, part] of parts.entries()) {
-        pieces.push(part);
-        if (index === parts.length - 1) continue;
-        yield pieces.join("");
-        pieces = [];
+    for await (const line of inputLines(process.stdin)) {
+      number++;
+      if (line.trim() === "") continue;
+      const decided = checkLine(line, base);
+      stdout.write(`${JSON.stringify(decided)}\n`);
+      if ("error" in decided) {
+        malformed++;
+        stderr.write(`nano-agent: line ${number}: ${decided.error}\n`);
       }
+      await stdout.drain();
     }
   } catch (error) {
     throw usageError(`Standard input cannot be read: ${errorMessage(error)}. Pipe JSON lines.`, error);
   }
-  const last = pieces.join("");
-  if (last !== "") yield last;
+  return malformed === 0 ? EXIT.done : EXIT.usage;
 }

@@ -8,13 +8,11 @@ import { changeTrust, openTrustedProject, readTrust } from "../../../app/trust/t
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { TrustItem } from "../../../permission/trust/trust-item.ts";
 import type { TrustedProject } from "../../../permission/trust/trusted-project.ts";
-import { askYes } from "../approval/ask-yes.ts";
+import { agrees } from "../approval/ask-yes.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
-import { isTerminal } from "../output.ts";
-import { styleFor } from "../style.ts";
+import { answer, type CommandContext, lookOf, say } from "../command-context.ts";
 import { usageError } from "../usage-error.ts";
-import { widthOf, wrapText } from "../wrap-text.ts";
+import { wrapText } from "../wrap-text.ts";
 
 /**
  * `nano-agent trust`: shows what the project of the working folder brings that can act, with what each would
@@ -29,16 +27,15 @@ export async function trust(context: CommandContext, call: CommandCall): Promise
   return call.has("--remove") ? remove(context, call) : approve(context, call);
 }
 
-function list({ stdout, environment }: CommandContext, call: CommandCall): number {
-  const record = readTrust(userPaths(environment));
+function list(context: CommandContext, call: CommandCall): number {
+  const record = readTrust(userPaths(context.environment));
   const rows = record.folders.map((folder) => ({ folder, items: [...record.contentsOf(folder).keys()] }));
-  if (call.has("--json")) stdout.write(`${JSON.stringify(rows)}\n`);
-  else if (rows.length === 0) stdout.write("No project is trusted with anything.\n");
-  else
-    for (const { folder, items } of rows)
-      stdout.write(
-        `${terminalLine(folder, 1_000)}\n${items.map((item) => `  ${terminalLine(item, 500)}\n`).join("")}`,
-      );
+  const lines = rows.flatMap(({ folder, items }) => [
+    terminalLine(folder, 1_000),
+    ...items.map((item) => `  ${terminalLine(item, 500)}`),
+  ]);
+  if (lines.length === 0) lines.push("No project is trusted with anything.");
+  answer(context, call, { json: () => rows, text: () => `${lines.join("\n")}\n` });
   return EXIT.done;
 }
 
@@ -61,9 +58,8 @@ async function remove({ stdout, environment }: CommandContext, { words }: Comman
 }
 
 async function approve(context: CommandContext, call: CommandCall): Promise<number> {
-  const { stdout, stderr, environment } = context;
-  const json = call.has("--json");
-  const yes = call.has("--yes");
+  const { stdout, environment } = context;
+  const [json, yes] = [call.has("--json"), call.has("--yes")];
   if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
     throw usageError("nano-agent trust --yes is for people: an agent cannot approve for its user.");
   const paths = userPaths(environment);
@@ -71,12 +67,10 @@ async function approve(context: CommandContext, call: CommandCall): Promise<numb
   const { folder, items } = project;
   const isOpen = openIn(openTrustedProject(folder, paths));
   const count = items.filter(isOpen).length;
-  if (!json) stdout.write(textOf(project, { isOpen, width: widthOf(stdout, 1) }));
-  const agreed = yes || json || count === 0 || (await isAgreed(context, count));
+  if (!json) stdout.write(textOf(project, isOpen, lookOf(context).width));
+  const agreed = yes || json || count === 0 || (await agrees(context, count, "Trust {} in this folder?"));
   if (!agreed) {
-    const said = "nothing was approved. To approve all of it: nano-agent trust --yes";
-    const lines = wrapText(said, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " });
-    stderr.write(`${lines.join("\n")}\n`);
+    say(context, "nothing was approved. To approve all of it: nano-agent trust --yes");
     return EXIT.refused;
   }
   if (count > 0 && (yes || !json)) {
@@ -92,16 +86,10 @@ function openIn(project: TrustedProject): (item: TrustItem) => boolean {
   return ({ kind, path, hash, blocked }) => blocked === undefined && !project.isTrusted(kind, path, hash);
 }
 
-async function isAgreed({ stderr, environment }: CommandContext, count: number): Promise<boolean> {
-  if (!isTerminal(0) || !stderr.isTerminal) return false;
-  const style = styleFor(stderr.isTerminal, environment);
-  const what = count === 1 ? "this" : `these ${count}`;
-  return askYes(style.bold(`Trust ${what} in this folder? [y] yes  [n] no `), stderr);
-}
-
 function textOf(
   { folder, items }: ProjectItems,
-  { isOpen, width }: { readonly isOpen: (item: TrustItem) => boolean; readonly width: number | undefined },
+  isOpen: (item: TrustItem) => boolean,
+  width: number | undefined,
 ): string {
   const place = terminalLine(folder, 1_000);
   if (items.length === 0)

@@ -3,7 +3,6 @@ import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import { loadSettings } from "../../../app/settings.ts";
 import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../app/undo.ts";
 import type { TurnPlace } from "../../../session/checkpoints/checkpoint-history.ts";
 import type { ChangedRun } from "../../../session/checkpoints/list-turns.ts";
@@ -17,7 +16,7 @@ import { sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
 import { rollbackJson, rollbackText } from "../../terminal/rollback-text.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
+import { answer, type CommandContext, listTime, settingsHere } from "../command-context.ts";
 import { usageError } from "../usage-error.ts";
 
 /**
@@ -30,9 +29,7 @@ export async function undo(context: CommandContext, call: CommandCall): Promise<
     if (turn !== undefined || call.behind.length > 0)
       throw usageError("undo --list takes no turn and no path. Leave them out.");
     const runs = changedRuns(session);
-    context.stdout.write(
-      call.has("--json") ? `${JSON.stringify(runs)}\n` : turnsText(runs, session.sessionId),
-    );
+    answer(context, call, { json: () => runs, text: () => turnsText(runs, session.sessionId) });
     return EXIT.done;
   }
   const to = turn === undefined ? undefined : turnPlace(turn);
@@ -85,9 +82,9 @@ function tell({ stdout, stderr }: CommandContext, report: RollbackReport, call: 
   return isGood ? EXIT.done : EXIT.failed;
 }
 
-async function undoPlace({ environment }: CommandContext, store: SessionStore): Promise<UndoPlace> {
-  const { config } = await loadSettings({ environment, cwd: currentFolder() });
-  return { paths: userPaths(environment), store, limits: config.values.undoLimits };
+async function undoPlace(context: CommandContext, store: SessionStore): Promise<UndoPlace> {
+  const { config, paths } = await settingsHere(context);
+  return { paths, store, limits: config.values.undoLimits };
 }
 
 function turnPlace(word: string): TurnPlace {
@@ -119,9 +116,8 @@ function turnsText(runs: readonly ChangedRun[], sessionId: string): string {
 }
 
 function runLine({ run, input, time, isUndone }: ChangedRun): string {
-  const when = new Date(time).toISOString().slice(0, 16).replace("T", " ");
   const what = input.trim() === "" ? "(without input)" : terminalLine(input, 60);
-  return `${String(run).padEnd(6)}${when}  ${what}${isUndone ? "  [undone]" : ""}`;
+  return `${String(run).padEnd(6)}${listTime(time)}  ${what}${isUndone ? "  [undone]" : ""}`;
 }
 
 function turnLine(run: number, { turn, tools, paths }: ChangedRun["turns"][number]): string {

@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import {
   mkdirSync,
   mkdtempSync,
@@ -10,13 +11,27 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
+import type { Environment } from "../../../app/config/env.ts";
 import { diffFile } from "../../../tools/files/file-under-change.ts";
 
 /** Files by path, with forward slashes. */
 type Files = { readonly [path: string]: string };
 
+/** What a run of `node --test` said. */
+export interface TestReport {
+  /** True when the runner ended with 0 and ran at least one test. */
+  readonly ok: boolean;
+  readonly passed: number;
+  readonly failed: number;
+  /** Names of the tests, in order. */
+  readonly tests: readonly { readonly name: string; readonly ok: boolean }[];
+  /** Everything the runner wrote, for the case that it is needed. */
+  readonly output: string;
+}
+
 /** Larger files are no work of a demo and are not compared. */
 const MAX_COMPARED_BYTES = 1_000_000;
+const MAX_OUTPUT_BYTES = 1_000_000;
 
 /** A copy of a project in a temporary folder of its own. */
 export class ScratchProject {
@@ -34,22 +49,28 @@ export class ScratchProject {
     }
   }
 
-  /** Paths of the files that are not as they were, sorted; new and removed ones too. */
-  changes(): readonly string[] {
+  /** The files that are not as they were, by path, each as a unified diff; new and removed ones too. */
+  async changes(): Promise<ReadonlyMap<string, string>> {
     const after = this.#read();
-    const paths = [...new Set([...Object.keys(this.#before), ...Object.keys(after)])];
-    return paths.filter((path) => this.#before[path] !== after[path]).sort();
+    const changes = new Map<string, string>();
+    for (const path of new Set([...Object.keys(this.#before), ...Object.keys(after)].sort())) {
+      if (this.#before[path] === after[path]) continue;
+      const { diff } = await diffFile(path, this.#before[path] ?? "", after[path] ?? "");
+      changes.set(path, diff ?? `${path} changed\n`);
+    }
+    return changes;
   }
 
-  /** What changed, as one unified diff; empty when nothing did. */
-  async diff(): Promise<string> {
-    const after = this.#read();
-    const parts: string[] = [];
-    for (const path of this.changes()) {
-      const { diff } = await diffFile(path, this.#before[path] ?? "", after[path] ?? "");
-      parts.push(diff ?? `${path} changed\n`);
-    }
-    return parts.join("");
+  /** Runs the tests with the `node` that is on the PATH. Resolves also when there is none. */
+  test(environment: Environment, signal: AbortSignal): Promise<TestReport> {
+    const options = { cwd: this.folder, env: { ...environment }, signal, maxBuffer: MAX_OUTPUT_BYTES };
+    return new Promise((resolve) => {
+      execFile("node", ["--test", "--test-reporter=tap"], options, (error, stdout, stderr) => {
+        // Failing tests have said why.
+        const why = error === null || stdout !== "" ? "" : error.message;
+        resolve(readReport(stdout + stderr + why, error === null));
+      });
+    });
   }
 
   /** Removes the folder. */
@@ -66,4 +87,15 @@ export class ScratchProject {
     }
     return files;
   }
+}
+
+/** Reads the report that the runner writes in the TAP format. */
+function readReport(output: string, isDone: boolean): TestReport {
+  const tests = [...output.matchAll(/^ *(not )?ok \d+ - (.*)$/gm)].map(([, not, name = ""]) => {
+    return { name: name.replace(/ # .*$/, ""), ok: not === undefined };
+  });
+  const figure = (name: string): number =>
+    Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(output)?.[1] ?? 0);
+  const [passed, failed] = [figure("pass"), figure("fail")];
+  return { ok: isDone && passed > 0 && failed === 0, passed, failed, tests, output };
 }

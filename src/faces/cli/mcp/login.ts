@@ -7,16 +7,17 @@ import type { Settings } from "../../../app/settings.ts";
 import { systemClock } from "../../../core/base/clock.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import type { HttpServer, McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
-import type { CommandContext } from "../command-context.ts";
+import { type CommandContext, say } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
 import { usageError } from "../usage-error.ts";
 
 /** `nano-agent mcp login NAME`: sends the person to the login page and keeps the tokens that come of it. */
 export async function mcpLogin(
-  { stdout, stderr, environment }: CommandContext,
+  context: CommandContext,
   { paths, config }: Settings,
   server: McpServerDefinition,
 ): Promise<number> {
+  const { stdout, stderr, environment } = context;
   const address = atAddress(server);
   const signals = new EndingSignals();
   signals.allowGrace();
@@ -35,7 +36,7 @@ export async function mcpLogin(
     stdout.write(`Logged in to ${server.name}.\n`);
     return EXIT.done;
   } catch (error) {
-    stderr.write(`nano-agent: ${server.name}: ${errorMessage(error)}\n`);
+    say(context, `${server.name}: ${errorMessage(error)}`);
     return signals.signal.aborted ? EXIT.interrupted : EXIT.credentials;
   } finally {
     signals.close();

@@ -1,29 +1,25 @@
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
+import { type CommandContext, say } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { textOrFile } from "../prompt.ts";
+import { withPromptFiles } from "../session-options.ts";
 import { usageError } from "../usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
 /** `nano-agent mcp serve`: the agent as an MCP server, on standard input and output or on a port of this machine. */
 export async function mcpServe(
-  { stdout, stderr, environment }: CommandContext,
+  context: CommandContext,
   settings: Settings,
   call: CommandCall,
 ): Promise<number> {
+  const { stdout, environment } = context;
   const { config, addDirs, mcp } = runFlagsOf(call);
   const port = portOf(call);
   const { cwd } = settings;
-  const texts = (["systemPrompt", "appendSystemPrompt"] as const).flatMap((key) => {
-    const text = config[key];
-    const what = key === "systemPrompt" ? "--system-prompt" : "--append-system-prompt";
-    return text === undefined ? [] : [[key, textOrFile(text, { what, cwd })]];
-  });
+  const settingsOfRuns = withPromptFiles(config, cwd);
   const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
   const newServer = () =>
     createAgentServer({
@@ -35,8 +31,8 @@ export async function mcpServe(
         addDirs,
         environment,
         mcp,
-        settings: { ...config, ...Object.fromEntries(texts) },
-        onNotice: (notice) => stderr.write(`nano-agent: ${terminalLine(noticeText(notice), 2_000)}\n`),
+        settings: settingsOfRuns,
+        onNotice: (notice) => say(context, noticeText(notice)),
       },
     });
   const signals = new EndingSignals();

@@ -2,7 +2,7 @@ import { terminalLine } from "../../../app/safe-text.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { McpServerStatus } from "../../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
-import type { Style } from "../style.ts";
+import type { Look } from "../command-context.ts";
 import { wrapText } from "../wrap-text.ts";
 
 /** One server, as `mcp list --json` and `mcp get --json` show it. Values that may be secrets are not in it. */
@@ -41,9 +41,7 @@ export function serverRow(server: McpServerDefinition, status: McpServerStatus):
 }
 
 /** How {@link serverLines} writes. */
-export interface ServerTextShape {
-  readonly style: Style;
-  readonly width: number | undefined;
+export interface ServerTextShape extends Look {
   /** Names what it has, one by one. */
   readonly more?: { readonly prompts: readonly string[]; readonly resources: readonly string[] };
 }

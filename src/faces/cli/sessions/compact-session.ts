@@ -2,141 +2,111 @@ import type { CodingSession } from "../../../app/coding-session/coding-session.t
 import { createCodingSession } from "../../../app/coding-session/create-coding-session.ts";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
-import { loadSettings } from "../../../app/settings.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
 import { counted } from "../../../core/base/text.ts";
 import { undoNewestCompaction } from "../../../memory/context/compaction.ts";
-import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
-import type { CommandContext } from "../command-context.ts";
-import { compactionLine } from "../progress.ts";
-
-/** What is done about the size of a session. */
-export interface CompactAction {
-  readonly action: "compact" | "preview" | "undo";
-  readonly json: boolean;
-}
-
-/** Where it is done. */
-export interface CompactPlace {
-  readonly context: CommandContext;
-  readonly store: SessionStore;
-  readonly cwd: string;
-}
+import type { SessionFile } from "../../../session/session-store.ts";
+import type { SessionCall } from "../command-call.ts";
+import { answer, say, settingsHere } from "../command-context.ts";
+import { compactionLine } from "../note-lines.ts";
+import { usageError } from "../usage-error.ts";
 
 /**
  * Compacts a session with the model it works with, shows what that would do, or takes the newest compaction
  * back. Returns 1 when the session stays as it was.
  */
-export async function compactSession(
-  place: CompactPlace,
-  session: SessionFile,
-  { action, json }: CompactAction,
-): Promise<number> {
-  if (action === "undo") return undo(place, session, json);
-  const { context } = place;
-  const say = (message: string): void =>
-    context.stderr.write(`nano-agent: ${terminalLine(message, 2_000)}\n`);
-  const coding = await openSession(place, session, say);
+export async function compactSession(call: SessionCall, session: SessionFile): Promise<number> {
+  const [isPreview, isUndo] = [call.has("--preview"), call.has("--undo")];
+  if (isPreview && isUndo)
+    throw usageError(
+      "sessions compact shows what would happen or takes it back. Leave --preview or --undo out.",
+    );
+  if (isUndo) return undo(call, session);
+  const { context, cwd } = call;
+  const { environment } = context;
+  const { config } = await settingsHere(context);
+  const coding = await createCodingSession({
+    environment,
+    cwd,
+    resume: { id: session.sessionId },
+    // Who asks for a compaction wants one, also where it never happens by itself.
+    ...(config.values.compaction === false ? { settings: { compaction: {} } } : {}),
+    onNotice: (notice) => (notice.code === "model_chosen" ? undefined : say(context, noticeText(notice))),
+  });
   try {
-    return action === "preview"
-      ? await preview(coding, context, json)
-      : await compact(coding, context, { json, say });
+    return isPreview ? await preview(coding, call) : await compact(coding, call);
   } finally {
     await coding.close();
   }
 }
 
-/** Who asks for a compaction wants one, also where it never happens by itself. */
-async function openSession(
-  { context: { environment }, cwd }: CompactPlace,
-  { sessionId }: SessionFile,
-  say: (message: string) => void,
-): Promise<CodingSession> {
-  const { values } = (await loadSettings({ environment, cwd })).config;
-  return createCodingSession({
-    environment,
-    cwd,
-    resume: { id: sessionId },
-    ...(values.compaction === false ? { settings: { compaction: {} } } : {}),
-    onNotice: (notice) => (notice.code === "model_chosen" ? undefined : say(noticeText(notice))),
-  });
-}
-
-async function compact(
-  coding: CodingSession,
-  { stdout }: CommandContext,
-  { json, say }: { readonly json: boolean; readonly say: (message: string) => void },
-): Promise<number> {
+async function compact(coding: CodingSession, call: SessionCall): Promise<number> {
+  const { context } = call;
   coding.onEvent((event) => {
-    if (event.type === "warning") say(event.message);
+    if (event.type === "warning") say(context, event.message);
   });
   const result = await coding.compact();
-  if (json) {
-    const { method = "none", tokensBefore = null, tokensAfter = null } = result ?? {};
-    const row = { session_id: coding.id, method, tokens_before: tokensBefore, tokens_after: tokensAfter };
-    stdout.write(`${JSON.stringify(row)}\n`);
-  } else if (result !== undefined) {
-    const undoing = `Take it back with: nano-agent sessions compact ${coding.id} --undo`;
-    stdout.write(`${coding.id}: ${compactionLine(result)}. ${undoing}\n`);
-  }
+  const { method = "none", tokensBefore = null, tokensAfter = null } = result ?? {};
+  const undoing = `Take it back with: nano-agent sessions compact ${coding.id} --undo`;
+  answer(context, call, {
+    json: () => ({ session_id: coding.id, method, tokens_before: tokensBefore, tokens_after: tokensAfter }),
+    text: () => (result === undefined ? "" : `${coding.id}: ${compactionLine(result)}. ${undoing}\n`),
+  });
   return result === undefined ? EXIT.failed : EXIT.done;
 }
 
-async function preview(coding: CodingSession, { stdout }: CommandContext, json: boolean): Promise<number> {
+async function preview(coding: CodingSession, call: SessionCall): Promise<number> {
   const { replaced, kept, pinned, isNeeded, ...figures } = await coding.previewCompaction();
-  if (json) {
-    const row = {
-      session_id: coding.id,
-      needed: isNeeded,
-      method: figures.method,
-      tokens_before: figures.tokensBefore,
-      tokens_after: figures.tokensAfter,
-      limit: figures.limit ?? null,
-      window: figures.window ?? null,
-      replaced: replaced.length,
-      kept: kept.length,
-      pinned: { user_messages: pinned.userMessages, files: pinned.files, todo: pinned.todo },
-    };
-    stdout.write(`${JSON.stringify(row)}\n`);
-    return EXIT.done;
-  }
-  const { window, limit } = figures;
+  const { method, tokensBefore, tokensAfter, window, limit } = figures;
   const room =
     window === undefined
       ? "the window of the model is unknown"
       : `compacted above ${limit ?? window}, window ${window}`;
+  const messages = counted(replaced.length + kept.length, "message");
+  const todo = pinned.todo ? "the todo list" : "no todo list";
   const rows: readonly (readonly [string, string])[] = [
     ["session", coding.id],
-    [
-      "size",
-      `${counted(replaced.length + kept.length, "message")}, about ${figures.tokensBefore} tokens (${room})`,
-    ],
-    ["method", figures.method === "none" ? "nothing could go" : figures.method],
+    ["size", `${messages}, about ${tokensBefore} tokens (${room})`],
+    ["method", method === "none" ? "nothing could go" : method],
     ["goes", counted(replaced.length, "older message")],
     ["stays", counted(kept.length, "newest message")],
     [
       "pinned",
-      `${counted(pinned.userMessages, "message")} of the user, ${counted(pinned.files, "file")}, ${pinned.todo ? "the" : "no"} todo list`,
+      `${counted(pinned.userMessages, "message")} of the user, ${counted(pinned.files, "file")}, ${todo}`,
     ],
-    ["after", `about ${figures.tokensAfter} tokens`],
+    ["after", `about ${tokensAfter} tokens`],
   ];
-  stdout.write(rows.map(([name, value]) => `${name.padEnd(8)}  ${value}\n`).join(""));
+  answer(call.context, call, {
+    json: () => ({
+      session_id: coding.id,
+      needed: isNeeded,
+      method,
+      tokens_before: tokensBefore,
+      tokens_after: tokensAfter,
+      limit: limit ?? null,
+      window: window ?? null,
+      replaced: replaced.length,
+      kept: kept.length,
+      pinned: { user_messages: pinned.userMessages, files: pinned.files, todo: pinned.todo },
+    }),
+    text: () => rows.map(([name, value]) => `${name.padEnd(8)}  ${value}\n`).join(""),
+  });
   return EXIT.done;
 }
 
-async function undo({ context, store }: CompactPlace, session: SessionFile, json: boolean): Promise<number> {
-  const journal = await store.resume(session);
+async function undo(call: SessionCall, session: SessionFile): Promise<number> {
+  const { sessionId } = session;
+  const journal = await call.store.resume(session);
   try {
     const state = new SessionState();
     for (const entry of journal.entries()) state.apply(entry);
     await undoNewestCompaction({ journal, state, scope: undefined, emit: () => undefined });
-    const { messages } = state.transcript;
-    context.stdout.write(
-      json
-        ? `${JSON.stringify({ session_id: session.sessionId, messages: messages.length })}\n`
-        : `${session.sessionId}: the newest compaction is taken back; the conversation has ${counted(messages.length, "message")}.\n`,
-    );
+    const { length: messages } = state.transcript.messages;
+    const left = `the conversation has ${counted(messages, "message")}`;
+    answer(call.context, call, {
+      json: () => ({ session_id: sessionId, messages }),
+      text: () => `${sessionId}: the newest compaction is taken back; ${left}.\n`,
+    });
     return EXIT.done;
   } finally {
     await journal.close();

@@ -1,43 +1,49 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { terminalText } from "../../../app/safe-text.ts";
+import { redactionFor } from "../../../app/secrets.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
-import type { CommandContext } from "../command-context.ts";
+import type { CommandCall, SessionCall } from "../command-call.ts";
+import { settingsHere } from "../command-context.ts";
+import { usageError } from "../usage-error.ts";
 import { redactEntries, redactMessages } from "./redact-messages.ts";
 import { writePrivateFile } from "./write-private-file.ts";
 
-/** What an export is to be. */
-export interface ExportChoice {
-  readonly format: "markdown" | "json" | "html";
-  /** File to write, below `cwd` unless absolute. Default: standard output. */
-  readonly file: string | undefined;
-  readonly cwd: string;
-  /** Takes secrets out, those that the user or the model wrote included. */
-  readonly redact: Redaction | undefined;
-}
+type Format = "markdown" | "json" | "html";
 
 /**
  * Writes a session: its conversation, as it would be sent, as Markdown or one JSON object, or all of it as an
- * HTML page.
+ * HTML page. Secrets are taken out, those that the user or the model wrote included.
  */
-export async function exportSession(
-  { stdout }: CommandContext,
-  { path }: SessionFile,
-  { format, file, cwd, redact }: ExportChoice,
-): Promise<number> {
-  const text = await exported(readSession(path), { format, redact });
+export async function exportSession(call: SessionCall, { path }: SessionFile): Promise<number> {
+  const { context, cwd } = call;
+  const { stdout } = context;
+  const format = formatOf(call);
+  const { config, environment } = await settingsHere(context);
+  const text = await exported(readSession(path), format, redactionFor(environment, config.values));
+  const file = call.text("--output");
   if (file !== undefined) writePrivateFile(file, cwd, text);
   else stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
   return EXIT.done;
 }
 
+function formatOf({ has, text }: CommandCall): Format {
+  const formats = (["markdown", "json", "html"] as const).filter(
+    (format) => text("--format") === format || (format !== "html" && has(`--${format}`)),
+  );
+  const [format = "markdown", other] = formats;
+  if (other === undefined) return format;
+  throw usageError("sessions export writes one format: markdown, json or html. Leave the others out.");
+}
+
 async function exported(
   content: SessionContent,
-  { format, redact }: Pick<ExportChoice, "format" | "redact">,
+  format: Format,
+  redact: Redaction | undefined,
 ): Promise<string> {
   if (format === "html") {
     const { sessionPage } = await import("./large-actions.ts");

@@ -6,26 +6,23 @@ import type { Usage } from "../../../core/message/usage.ts";
 import { costOf } from "../../../core/model/cost.ts";
 import { knownModelInfo } from "../../../providers/model-info.ts";
 import { type ImportReport, importSession } from "../../../session/import/import-session.ts";
-import type { SessionStore } from "../../../session/session-store.ts";
-import type { CommandContext } from "../command-context.ts";
+import type { SessionCall } from "../command-call.ts";
+import { answer, say } from "../command-context.ts";
 
 /**
  * Imports session files and writes one line each. Resolves to 0 when all were imported, to 2 when one is no
  * session file; what is wrong is said on standard error. Throws `journal` when a session cannot be written.
  */
-export async function importCommand(
-  { stdout, stderr }: CommandContext,
-  files: readonly string[],
-  { store, cwd, json }: { readonly store: SessionStore; readonly cwd: string; readonly json: boolean },
-): Promise<number> {
+export async function importCommand(call: SessionCall): Promise<number> {
+  const { context, store, cwd } = call;
   let code: number = EXIT.done;
-  for (const file of files) {
+  for (const file of call.words) {
     try {
       const report = await importSession(store, file, { cwd, costOf: knownCost });
-      stdout.write(json ? `${JSON.stringify(asJson(report))}\n` : describe(report));
+      answer(context, call, { json: () => asJson(report), text: () => describe(report) });
     } catch (error) {
       if (!isNanoAgentError(error, "invalid_argument")) throw error;
-      stderr.write(`nano-agent: ${terminalLine(toNanoAgentError(error).message, 2_000)}\n`);
+      say(context, toNanoAgentError(error).message);
       code = EXIT.usage;
     }
   }
@@ -37,20 +34,15 @@ function knownCost(model: string, usage: Usage): number | undefined {
   return costOf(usage, knownModelInfo(model.slice(0, slash), model.slice(slash + 1))?.price);
 }
 
-function asJson(report: ImportReport): object {
-  const { file, program, sessionId, path, inputs, answers, calls, damaged, leftOut, unknown, repairs } =
-    report;
+function asJson({ sessionId: session_id, leftOut: left_out, repairs, ...report }: ImportReport): object {
+  const { file, program, path, inputs, answers, calls, damaged, unknown } = report;
+  const found = { inputs, answers, calls, damaged, left_out, unknown };
   return {
     file,
     program,
-    session_id: sessionId,
+    session_id,
     path,
-    inputs,
-    answers,
-    calls,
-    damaged,
-    left_out: leftOut,
-    unknown,
+    ...found,
     repairs: {
       unanswered_calls: repairs.unansweredCalls,
       stray_results: repairs.strayResults,
@@ -60,38 +52,21 @@ function asJson(report: ImportReport): object {
   };
 }
 
-function describe({
-  file,
-  program,
-  sessionId,
-  inputs,
-  answers,
-  calls,
-  damaged,
-  leftOut,
-  unknown,
-  repairs,
-}: ImportReport): string {
+function describe(report: ImportReport): string {
+  const { file, program, sessionId, inputs, answers, calls, damaged, leftOut, unknown, repairs } = report;
+  const { unansweredCalls: unanswered, strayResults: stray, renamedCalls: renamed } = repairs;
   const lines = [
     `${file} (${program}): ${counted(inputs, "input")}, ${counted(answers, "answer")}, ${counted(calls, "tool call")}`,
     ...damaged.slice(0, 20).map(({ line, reason }) => `  damaged: line ${line}, ${reason}`),
-    ...(damaged.length > 20 ? [`  damaged: ${counted(damaged.length - 20, "more line")}`] : []),
-    ...Object.entries(unknown).map(([kind, count]) => `  unknown, left out: ${count} × ${kind}`),
-    ...Object.entries(leftOut).map(([kind, count]) => `  left out: ${count} × ${kind}`),
-    ...(repairs.unansweredCalls > 0
-      ? [`  ${counted(repairs.unansweredCalls, "call")} had no result; each got one that says so`]
-      : []),
-    ...(repairs.strayResults > 0
-      ? [
-          `  ${repairs.strayResults === 1 ? "1 result had no call and was" : `${repairs.strayResults} results had no call and were`} dropped`,
-        ]
-      : []),
-    ...(repairs.renamedCalls > 0
-      ? [
-          `  ${repairs.renamedCalls === 1 ? "1 call got an id of its" : `${repairs.renamedCalls} calls got an id of their`} own`,
-        ]
-      : []),
-    `  go on with nano-agent -p -r ${sessionId} "…"`,
   ];
+  if (damaged.length > 20) lines.push(`  damaged: ${counted(damaged.length - 20, "more line")}`);
+  for (const [kind, count] of Object.entries(unknown)) lines.push(`  unknown, left out: ${count} × ${kind}`);
+  for (const [kind, count] of Object.entries(leftOut)) lines.push(`  left out: ${count} × ${kind}`);
+  if (unanswered > 0) lines.push(`  ${counted(unanswered, "call")} had no result; each got one that says so`);
+  if (stray > 0)
+    lines.push(`  ${counted(stray, "result")} had no call and ${stray === 1 ? "was" : "were"} dropped`);
+  if (renamed > 0)
+    lines.push(`  ${counted(renamed, "call")} got an id of ${renamed === 1 ? "its" : "their"} own`);
+  lines.push(`  go on with nano-agent -p -r ${sessionId} "…"`);
   return lines.map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line, 400)}\n`).join("");
 }

@@ -1,30 +1,50 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
+import { toNanoAgentError } from "../../../core/base/errors.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
-import type { SessionFile } from "../../../session/session-store.ts";
-import type { Output } from "../output.ts";
+import { verifySession } from "../../../session/verify-session.ts";
+import type { SessionCall } from "../command-call.ts";
+import { answer, listTime, say } from "../command-context.ts";
 
 /** Writes one line a session, the newest first: when it was written last, its id, and what it began with. */
-export function listSessions(
-  stdout: Output,
-  sessions: readonly SessionFile[],
-  { json, cwd }: { readonly json: boolean; readonly cwd: string },
-): number {
-  if (json) {
-    const rows = sessions.map(({ sessionId, path, bytes, changedAt }) => ({
-      session_id: sessionId,
-      file: path,
-      bytes,
-      changed_at: new Date(changedAt).toISOString(),
-      title: sessionTitle(path) ?? null,
-    }));
-    stdout.write(`${JSON.stringify(rows)}\n`);
-  } else if (sessions.length === 0) stdout.write(`No sessions of ${terminalLine(cwd, 500)}. See --all.\n`);
-  else stdout.write(sessions.map(describe).join(""));
+export function listSessions(call: SessionCall): number {
+  const { context, store, cwd } = call;
+  const sessions = store
+    .list(call.has("--all") ? undefined : cwd)
+    .map((session) => ({ ...session, title: sessionTitle(session.path) }));
+  const lines = sessions.map(
+    ({ sessionId, changedAt, title = "(no text)" }) =>
+      `${listTime(changedAt)}  ${sessionId}  ${terminalLine(title, 70)}\n`,
+  );
+  answer(context, call, {
+    json: () =>
+      sessions.map(({ sessionId, path, bytes, changedAt, title }) => ({
+        session_id: sessionId,
+        file: path,
+        bytes,
+        changed_at: new Date(changedAt).toISOString(),
+        title: title ?? null,
+      })),
+    text: () => lines.join("") || `No sessions of ${terminalLine(cwd, 500)}. See --all.\n`,
+  });
   return EXIT.done;
 }
 
-function describe({ sessionId, path, changedAt }: SessionFile): string {
-  const when = new Date(changedAt).toISOString().slice(0, 16).replace("T", " ");
-  return `${when}  ${sessionId}  ${terminalLine(sessionTitle(path) ?? "(no text)", 70)}\n`;
+/**
+ * Checks session files and writes one JSON line each; a file that cannot be read is named on standard error.
+ * Returns 0 when all are whole, 1 when damage was found, 2 when a file could not be read.
+ */
+export function verifySessions({ context, words: files }: SessionCall): number {
+  let code: number = EXIT.done;
+  for (const file of files) {
+    try {
+      const check = verifySession(file);
+      context.stdout.write(`${JSON.stringify(check)}\n`);
+      if (!check.ok && code === EXIT.done) code = EXIT.failed;
+    } catch (error) {
+      say(context, toNanoAgentError(error).message);
+      code = EXIT.usage;
+    }
+  }
+  return code;
 }

@@ -1,7 +1,7 @@
 import { describedTools } from "../../../app/builtin-tools.ts";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
-import { currentFolder, existingFolder } from "../../../app/config/paths.ts";
+import { existingFolder } from "../../../app/config/paths.ts";
 import { readInstructions } from "../../../app/instructions.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { type LiveTools, openLiveTools } from "../../../app/replay/live-tools.ts";
@@ -17,75 +17,59 @@ import { replaySession } from "../../../session/replay/replay-session.ts";
 import { replayWithModel } from "../../../session/replay/replay-with-model.ts";
 import { stepNumbered } from "../../../session/session-steps.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
-import type { CommandContext } from "../command-context.ts";
+import type { CommandCall, SessionCall } from "../command-call.ts";
+import { answer, say } from "../command-context.ts";
+import { readStep } from "../session-flags.ts";
 import { usageError } from "../usage-error.ts";
 
-/** What the command line says of a replay. */
-export interface ReplayChoice {
-  readonly from: number | undefined;
-  readonly model: string | undefined;
-  readonly liveTools: boolean;
-  /** Folder to copy instead of the session's own. */
-  readonly workspace: string | undefined;
-  readonly yolo: boolean;
-  readonly allowedTools: readonly string[];
-  readonly json: boolean;
-}
-
 /** Runs a session again and writes where it differs. Resolves to 0 when it does not, to 1 when it does. */
-export async function replayCommand(
-  { stdout, stderr, environment }: CommandContext,
-  { path }: SessionFile,
-  choice: ReplayChoice,
-): Promise<number> {
-  assertChoice(choice);
+export async function replayCommand(call: SessionCall, { path }: SessionFile): Promise<number> {
+  assertAgreement(call);
+  const { context } = call;
+  const { environment } = context;
+  const from = readStep(call.text("--from"));
+  const workspace = call.text("--workspace");
   const content = readSession(path);
-  if (choice.from !== undefined) stepNumbered(content.entries, choice.from);
-  const cwd =
-    choice.workspace === undefined ? currentFolder() : existingFolder(choice.workspace, "--workspace");
+  if (from !== undefined) stepNumbered(content.entries, from);
+  const cwd = workspace === undefined ? call.cwd : existingFolder(workspace, "--workspace");
   const settings = await loadSettings({ environment, cwd });
-  const onNotice = (text: string): void => stderr.write(`nano-agent: ${terminalLine(text, 2_000)}\n`);
-  const live = choice.liveTools ? await liveTools({ settings, onNotice }, content, choice) : undefined;
+  const onNotice = (text: string): void => say(context, text);
+  const live = call.has("--live-tools") ? await liveTools({ settings, onNotice }, content, call) : undefined;
   const tools = describedTools(settings);
   try {
-    const report = await replayed(content, choice, {
-      settings,
-      live,
-      tools,
-      onNotice,
-    });
+    const place = { settings, live, tools, onNotice };
+    const report = await replayed(content, { from, model: call.text("--model") }, place);
     const facts = { content, report, kept: live?.kept ?? new Map<string, number>() };
-    stdout.write(choice.json ? `${JSON.stringify(asJson(facts))}\n` : asText(facts));
+    answer(context, call, { json: () => asJson(facts), text: () => asText(facts) });
     return report.same ? EXIT.done : EXIT.failed;
   } finally {
     await live?.dispose();
   }
 }
 
-function assertChoice({ from, model, liveTools: live, workspace, yolo, allowedTools }: ReplayChoice): void {
-  if (model !== undefined && from === undefined)
+function assertAgreement({ has }: CommandCall): void {
+  if (has("--model") && !has("--from"))
     throw usageError("sessions replay --model asks another model from a step on: say which with --from N.");
-  if (!live && (workspace !== undefined || yolo || allowedTools.length > 0))
+  const isAboutTools = has("--workspace") || has("--yolo") || has("--allowed-tools");
+  if (isAboutTools && !has("--live-tools"))
     throw usageError("--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.");
 }
 
 function liveTools(
   { settings, onNotice }: Pick<ReplayPlace, "settings" | "onNotice">,
   { header }: SessionContent,
-  choice: ReplayChoice,
+  call: CommandCall,
 ): Promise<LiveTools> {
-  const origin = choice.workspace ?? header?.cwd;
+  const named = call.text("--workspace");
+  const origin = named ?? header?.cwd;
   if (origin === undefined)
     throw usageError("The session does not say in which folder it worked. Name one with --workspace FOLDER.");
   return openLiveTools({
     settings,
     onNotice: (notice) => onNotice(noticeText(notice)),
-    workspace: existingFolder(
-      origin,
-      choice.workspace === undefined ? "The folder of the session" : "--workspace",
-    ),
-    allowed: choice.allowedTools,
-    ...(choice.yolo ? { mode: "bypassPermissions" as const } : {}),
+    workspace: existingFolder(origin, named === undefined ? "The folder of the session" : "--workspace"),
+    allowed: call.list("--allowed-tools"),
+    ...(call.has("--yolo") ? { mode: "bypassPermissions" as const } : {}),
   });
 }
 
@@ -98,7 +82,7 @@ interface ReplayPlace {
 
 async function replayed(
   { entries, otherTypes }: SessionContent,
-  { from, model }: ReplayChoice,
+  { from, model }: { readonly from: number | undefined; readonly model: string | undefined },
   place: ReplayPlace,
 ): Promise<ReplayReport> {
   const { settings, live, tools, onNotice } = place;

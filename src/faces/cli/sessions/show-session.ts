@@ -5,22 +5,19 @@ import { counted } from "../../../core/base/text.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
-import type { Output } from "../output.ts";
+import type { SessionCall } from "../command-call.ts";
+import { answer } from "../command-context.ts";
 import { type StepLine, stepLines } from "./step-lines.ts";
 import { subagentJson, subagentText } from "./subagent-text.ts";
 
 /** Writes what a session is about, what it has used up, and its steps with their numbers. */
-export function showSession(
-  stdout: Output,
-  { path }: SessionFile,
-  { json }: { readonly json: boolean },
-): number {
+export function showSession(call: SessionCall, { path }: SessionFile): number {
   const content = readSession(path);
-  const stats = sessionUsage([...content.setAside, ...content.entries]);
-  const title = sessionTitle(path);
-  stdout.write(
-    json ? `${JSON.stringify(facts(content, { stats, title }))}\n` : text(content, { stats, title }),
-  );
+  const figures = {
+    stats: sessionUsage([...content.setAside, ...content.entries]),
+    title: sessionTitle(path),
+  };
+  answer(call.context, call, { json: () => facts(content, figures), text: () => text(content, figures) });
   return EXIT.done;
 }
 

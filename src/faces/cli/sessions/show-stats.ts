@@ -6,17 +6,17 @@ import { counted } from "../../../core/base/text.ts";
 import { readSession } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
-import type { Output } from "../output.ts";
+import type { SessionCall } from "../command-call.ts";
+import { answer } from "../command-context.ts";
 
 /** Writes what a session has used up: time, tokens, cache hits and cost, by model and by tool. */
-export function showStats(
-  stdout: Output,
-  { path }: SessionFile,
-  { json }: { readonly json: boolean },
-): number {
+export function showStats(call: SessionCall, { path }: SessionFile): number {
   const { sessionId, setAside, entries } = readSession(path);
   const stats = sessionUsage([...setAside, ...entries]);
-  stdout.write(json ? `${JSON.stringify(asJson(sessionId, stats))}\n` : asText(sessionId, stats));
+  answer(call.context, call, {
+    json: () => asJson(sessionId, stats),
+    text: () => asText(sessionId, stats),
+  });
   return EXIT.done;
 }
 

@@ -1,10 +1,4 @@
-import type {
-  AssistantEntry,
-  JournalEntry,
-  RunEndEntry,
-  RunStartEntry,
-  ToolIntentEntry,
-} from "../../../core/agent/entry.ts";
+import type { JournalEntry, RunEndEntry, RunStartEntry, ToolIntentEntry } from "../../../core/agent/entry.ts";
 import { addSpending, NO_SPENDING, type Spending } from "../../../core/agent/spending.ts";
 import { messageText, toolCallsOf } from "../../../core/message/message.ts";
 
@@ -44,99 +38,62 @@ export function subagentRuns(entries: readonly JournalEntry[]): readonly Subagen
   const intents = new Map<string, ToolIntentEntry>();
   entries.forEach((entry, at) => {
     const { scope } = entry;
-    if (entry.type === "tool_intent") intents.set(below(scope, `${entry.name}/${entry.callId}`), entry);
+    if (entry.type === "tool_intent")
+      intents.set(`${scope === undefined ? "" : `${scope}/`}${entry.name}/${entry.callId}`, entry);
     if (scope === undefined) return;
-    const parents = open.filter((run) => isWithin(scope, run.scope));
+    const parents = open.filter((run) => scope === run.scope || scope.startsWith(`${run.scope}/`));
     if (entry.type === "run_start") {
-      const run = new OpenRun(entry, { at, scope, intent: intentOf(intents, scope) });
-      const parent = parents.at(-1);
-      if (parent === undefined) outer.push(run);
-      else parent.inner.push(run);
+      // The call that started it: a second subagent of the same call has a number behind it.
+      const intent = intents.get(scope) ?? intents.get(scope.replace(/\/\d+$/, ""));
+      const run = begin(entry, { at, scope, intent });
+      (parents.at(-1)?.subagents ?? outer).push(run);
       open.push(run);
     }
-    for (const run of parents) run.add(entry);
+    for (const run of parents) add(run, entry);
     if (entry.type === "run_end") open = open.filter((run) => run.scope !== scope);
   });
-  return outer.map((run) => run.told());
+  return outer;
 }
 
-function below(scope: string | undefined, name: string): string {
-  return scope === undefined ? name : `${scope}/${name}`;
-}
-
-function isWithin(scope: string, outer: string): boolean {
-  return scope === outer || scope.startsWith(`${outer}/`);
-}
-
-/** The call that started the subagent of a scope: a second one of the same call has a number behind it. */
-function intentOf(intents: ReadonlyMap<string, ToolIntentEntry>, scope: string): ToolIntentEntry | undefined {
-  return intents.get(scope) ?? intents.get(scope.replace(/\/\d+$/, ""));
-}
-
-class OpenRun {
+/** A run that entries are added to. */
+interface OpenRun extends SubagentRun {
   readonly scope: string;
-  readonly inner: OpenRun[] = [];
-  readonly #start: RunStartEntry;
-  readonly #at: number;
-  readonly #intent: ToolIntentEntry | undefined;
-  readonly #turns: SubagentTurn[] = [];
-  #used = NO_SPENDING;
-  #toolCalls = 0;
-  #failedCalls = 0;
-  #last: number;
-  #end: RunEndEntry | undefined;
-
-  constructor(
-    start: RunStartEntry,
-    place: {
-      readonly at: number;
-      readonly scope: string;
-      readonly intent: ToolIntentEntry | undefined;
-    },
-  ) {
-    this.#start = start;
-    this.#at = place.at;
-    this.scope = place.scope;
-    this.#intent = place.intent;
-    this.#last = start.time;
-  }
-
-  add(entry: JournalEntry): void {
-    this.#last = Math.max(this.#last, entry.time);
-    if (entry.type === "assistant_message" || entry.type === "model_usage")
-      this.#used = addSpending(this.#used, entry);
-    if (entry.scope !== this.scope) return;
-    if (entry.type === "assistant_message") this.#turns.push(turnOf(entry));
-    else if (entry.type === "run_end") this.#end = entry;
-    else if (entry.type === "tool_result") {
-      this.#toolCalls++;
-      if (entry.status !== "ok") this.#failedCalls++;
-    }
-  }
-
-  told(): SubagentRun {
-    return {
-      at: this.#at,
-      callId: this.#intent?.callId ?? this.scope,
-      agent: this.#start.agent ?? this.#named(),
-      model: this.#start.model,
-      turns: this.#turns,
-      toolCalls: this.#toolCalls,
-      failedCalls: this.#failedCalls,
-      used: this.#used,
-      durationMs: this.#last - this.#start.time,
-      end: this.#end,
-      subagents: this.inner.map((run) => run.told()),
-    };
-  }
-
-  /** Sessions of older versions name a subagent in the arguments of the call alone. */
-  #named(): string {
-    const agent = this.#intent?.input["agent"];
-    return typeof agent === "string" ? agent : (this.#intent?.name ?? "subagent");
-  }
+  readonly startedAt: number;
+  readonly turns: SubagentTurn[];
+  readonly subagents: OpenRun[];
+  toolCalls: number;
+  failedCalls: number;
+  used: Spending;
+  durationMs: number;
+  end: RunEndEntry | undefined;
 }
 
-function turnOf({ message }: AssistantEntry): SubagentTurn {
-  return { text: messageText(message, "\n"), tools: toolCallsOf(message).map(({ name }) => name) };
+interface BeginPlace {
+  readonly at: number;
+  readonly scope: string;
+  readonly intent: ToolIntentEntry | undefined;
+}
+
+function begin({ time, agent, model }: RunStartEntry, { at, scope, intent }: BeginPlace): OpenRun {
+  // Sessions of older versions name a subagent in the arguments of the call alone.
+  const given = intent?.input["agent"];
+  const named = typeof given === "string" ? given : (intent?.name ?? "subagent");
+  const who = { callId: intent?.callId ?? scope, agent: agent ?? named, model };
+  const nothing = { toolCalls: 0, failedCalls: 0, used: NO_SPENDING, durationMs: 0, end: undefined };
+  return { at, scope, startedAt: time, ...who, turns: [], subagents: [], ...nothing };
+}
+
+function add(run: OpenRun, entry: JournalEntry): void {
+  run.durationMs = Math.max(run.durationMs, entry.time - run.startedAt);
+  if (entry.type === "assistant_message" || entry.type === "model_usage")
+    run.used = addSpending(run.used, entry);
+  if (entry.scope !== run.scope) return;
+  if (entry.type === "run_end") run.end = entry;
+  if (entry.type === "assistant_message") {
+    const { message } = entry;
+    run.turns.push({ text: messageText(message, "\n"), tools: toolCallsOf(message).map(({ name }) => name) });
+  }
+  if (entry.type !== "tool_result") return;
+  run.toolCalls++;
+  if (entry.status !== "ok") run.failedCalls++;
 }

@@ -1,8 +1,8 @@
-import { isRecord, safeParse } from "../../../core/base/json.ts";
-import { Picker, type PickerItem } from "../panels/picker.ts";
+import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
+import { isRecord } from "../../../core/base/json.ts";
+import type { PickerItem } from "../panels/picker.ts";
 import { tokensText } from "../views/amounts.ts";
-import type { Control } from "./control.ts";
-import { MODE_WORDS } from "./mode-words.ts";
+import { type Control, recordsIn } from "./control.ts";
 
 /** Lets a person choose the model, with windows and prices; `/model NAME` takes it at once. */
 export async function chooseModel(control: Control, args: string): Promise<void> {
@@ -14,20 +14,12 @@ export async function chooseModel(control: Control, args: string): Promise<void>
   const items = modelItems(await control.ports.command(["models", "--json"]));
   control.screen.clearHint();
   const current = control.screen.session?.view.model;
-  const panel: Picker<string> = new Picker({
+  control.pick({
     title: "Model",
     items,
-    marked: Math.max(
-      0,
-      items.findIndex(({ value }) => value === current),
-    ),
-    onChoose: (name) => {
-      control.screen.close(panel);
-      control.run(setModel(control, name));
-    },
-    onCancel: () => control.screen.close(panel),
+    marked: items.findIndex(({ value }) => value === current),
+    onChoose: (name) => control.run(setModel(control, name)),
   });
-  control.screen.open(panel);
 }
 
 async function setModel(control: Control, name: string): Promise<void> {
@@ -37,10 +29,8 @@ async function setModel(control: Control, name: string): Promise<void> {
 
 /** What can be used first: models with a key, or of a local server. */
 function modelItems(json: string): readonly PickerItem<string>[] {
-  const parsed = safeParse(json);
-  const rows: readonly unknown[] = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];
-  const items = rows.flatMap((row) => {
-    if (!isRecord(row) || !Array.isArray(row["models"])) return [];
+  const items = recordsIn(json).flatMap((row) => {
+    if (!Array.isArray(row["models"])) return [];
     const isUsable = row["credentials"] !== "none";
     const models: readonly unknown[] = row["models"];
     return models.flatMap((model) => {
@@ -79,17 +69,23 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
     await session.setMode(mode);
     return;
   }
-  const panel: Picker<(typeof MODES)[number]> = new Picker({
+  control.pick({
     title: "Mode",
-    items: MODES.map((name) => ({ label: name, note: MODE_WORDS[name] ?? "", value: name })),
+    items: MODES.map((name) => ({ label: name, note: MODE_WORDS[name], value: name })),
     marked: MODES.indexOf(session.view.mode),
-    onChoose: (name) => {
-      control.screen.close(panel);
-      control.run(session.setMode(name));
-    },
-    onCancel: () => control.screen.close(panel),
+    onChoose: (name) => control.run(session.setMode(name)),
   });
-  control.screen.open(panel);
 }
 
-const MODES = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const;
+type Mode = CodingSession["view"]["mode"];
+
+/** What each permission mode lets happen, in a few words. */
+export const MODE_WORDS: { readonly [mode in Mode]: string } = {
+  default: "reads in the workspace, asks for the rest",
+  acceptEdits: "edits files of the workspace without asking",
+  plan: "only reads",
+  dontAsk: "asks nothing: what would be asked is refused",
+  bypassPermissions: "everything runs unasked",
+};
+
+const MODES = Object.keys(MODE_WORDS) as Mode[];

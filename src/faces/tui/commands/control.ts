@@ -1,7 +1,10 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
+import { isRecord, safeParse } from "../../../core/base/json.ts";
 import type { KeyAction, Keymap } from "../editor/keymap.ts";
 import type { Line } from "../paint/line.ts";
-import type { ScreenFace } from "../screen-face.ts";
+import type { PageOptions } from "../panels/pager.ts";
+import type { PickOptions } from "../panels/picker.ts";
+import type { ScreenFace } from "../screen.ts";
 
 /** A session that can be gone on with. */
 export interface KnownSession {
@@ -42,10 +45,21 @@ export interface Control {
   readonly say: (text: string, role?: "warning" | "bad" | "good" | "muted") => void;
   /** Prints lines above the input. */
   readonly print: (lines: readonly (string | Line)[]) => void;
+  /** Lets a person choose from a list; it is closed before the choice counts. */
+  readonly pick: <T>(options: PickOptions<T>) => void;
+  /** Shows text to scroll through. */
+  readonly page: (options: PageOptions) => void;
   /** Does something that takes its time; what goes wrong is said. */
   readonly run: (work: Promise<unknown>) => void;
   /** Sends a prompt, or adds it to the run at work. */
   readonly send: (text: string) => void;
   /** Takes another session in place of this one, which is closed. */
   readonly switchTo: (open: () => Promise<CodingSession>, isResumed: boolean) => Promise<void>;
+}
+
+/** The objects of a list that a sub-command wrote as JSON. */
+export function recordsIn(json: string): readonly { readonly [key: string]: unknown }[] {
+  const parsed = safeParse(json);
+  const rows: readonly unknown[] = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];
+  return rows.filter(isRecord);
 }

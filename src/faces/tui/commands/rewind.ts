@@ -2,7 +2,6 @@ import type { RewindPoint } from "../../../app/coding-session/coding-session.ts"
 import { counted } from "../../../core/base/text.ts";
 import { rollbackText } from "../../terminal/rollback-text.ts";
 import { textLines } from "../paint/line.ts";
-import { Picker } from "../panels/picker.ts";
 import { agoText } from "../views/amounts.ts";
 import type { Control } from "./control.ts";
 
@@ -21,7 +20,7 @@ export function openRewind(control: Control): void {
     return;
   }
   const { now } = control.screen.context;
-  const panel: Picker<RewindPoint> = new Picker({
+  control.pick<RewindPoint>({
     title: "Back to before",
     items: points.map((point) => ({
       label: point.text.slice(0, 300),
@@ -29,13 +28,8 @@ export function openRewind(control: Control): void {
       value: point,
       preview: () => [...textLines(point.text).slice(0, 3), ...point.files.slice(0, 3)],
     })),
-    onChoose: (point) => {
-      control.screen.close(panel);
-      chooseWhat(control, point);
-    },
-    onCancel: () => control.screen.close(panel),
+    onChoose: (point) => chooseWhat(control, point),
   });
-  control.screen.open(panel);
 }
 
 interface What {
@@ -45,7 +39,7 @@ interface What {
 
 function chooseWhat(control: Control, point: RewindPoint): void {
   const files = point.files.length === 0 ? "no file was changed since" : point.files.slice(0, 4).join(", ");
-  const panel: Picker<What> = new Picker<What>({
+  control.pick<What>({
     title: "What goes back",
     items: [
       { label: "Conversation and files", note: files, value: { conversation: true, files: true } },
@@ -53,22 +47,32 @@ function chooseWhat(control: Control, point: RewindPoint): void {
       { label: "Files only", note: files, value: { conversation: false, files: true } },
     ],
     marked: point.files.length === 0 ? 1 : 0,
-    onChoose: (what) => {
-      control.screen.close(panel);
-      control.run(rewind(control, point, what));
-    },
-    onCancel: () => control.screen.close(panel),
+    onChoose: (what) => control.run(rewind(control, point, what)),
   });
-  control.screen.open(panel);
 }
 
 async function rewind(control: Control, point: RewindPoint, what: What): Promise<void> {
   const { session, input } = control.screen;
   if (session === undefined) return;
   const report = await session.rewind(point.entryId, what);
-  if (report.files !== undefined)
-    control.print(textLines(rollbackText(report.files, { isDry: false, on: "screen" }).trimEnd()));
+  if (report.files !== undefined) printRollback(control, report.files);
   if (report.status === "refused") control.say("Nothing was changed.", "bad");
   else if (what.conversation && input.isEmpty) input.replace(report.text);
   control.screen.draw();
+}
+
+/** Puts files back to how they were before the last run that changed any; `force` also what somebody else changed since. */
+export async function undo(control: Control, args: string): Promise<void> {
+  const report = await control.screen.session?.undo(args === "force" ? { force: true } : {});
+  if (report !== undefined) printRollback(control, report);
+}
+
+/** Takes the newest undo back. */
+export async function redo(control: Control, args: string): Promise<void> {
+  const report = await control.screen.session?.redo(args === "force" ? { force: true } : {});
+  if (report !== undefined) printRollback(control, report);
+}
+
+function printRollback(control: Control, report: Parameters<typeof rollbackText>[0]): void {
+  control.print(textLines(rollbackText(report, { isDry: false, on: "screen" }).trimEnd()));
 }

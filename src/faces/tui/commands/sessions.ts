@@ -1,8 +1,7 @@
-import { isRecord, safeParse } from "../../../core/base/json.ts";
 import { textLines } from "../paint/line.ts";
-import { Picker, type PickerItem } from "../panels/picker.ts";
+import type { PickerItem } from "../panels/picker.ts";
 import { agoText } from "../views/amounts.ts";
-import type { Control, KnownSession } from "./control.ts";
+import { type Control, type KnownSession, recordsIn } from "./control.ts";
 
 /** Lets a person choose a session of the folder to go on with; typing also searches what was said in them. */
 export function openSessions(control: Control, onCancel: () => void = () => undefined): void {
@@ -14,21 +13,13 @@ export function openSessions(control: Control, onCancel: () => void = () => unde
     onCancel();
     return;
   }
-  const panel: Picker<string> = new Picker({
+  control.pick({
     title: "Go on with",
     items: items.map((session) => itemOf(session, now)),
     search: async (query) => found(await control.ports.command(["sessions", "find", query, "--json"]), now),
-    onChange: () => control.screen.draw(),
-    onChoose: (id) => {
-      control.screen.close(panel);
-      control.run(control.switchTo(() => control.ports.openSession({ id }), true));
-    },
-    onCancel: () => {
-      control.screen.close(panel);
-      onCancel();
-    },
+    onChoose: (id) => control.run(control.switchTo(() => control.ports.openSession({ id }), true)),
+    onCancel,
   });
-  control.screen.open(panel);
 }
 
 function itemOf({ id, title, changedAt }: KnownSession, now: number): PickerItem<string> {
@@ -42,10 +33,8 @@ function itemOf({ id, title, changedAt }: KnownSession, now: number): PickerItem
 
 /** What a search in the sessions gave. */
 function found(json: string, now: number): readonly PickerItem<string>[] {
-  const parsed = safeParse(json);
-  const rows: readonly unknown[] = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];
-  return rows.flatMap((row) => {
-    if (!isRecord(row) || typeof row["session_id"] !== "string") return [];
+  return recordsIn(json).flatMap((row) => {
+    if (typeof row["session_id"] !== "string") return [];
     const excerpt = typeof row["excerpt"] === "string" ? row["excerpt"] : "";
     const changed = typeof row["changed_at"] === "string" ? Date.parse(row["changed_at"]) : now;
     return [
@@ -55,5 +44,27 @@ function found(json: string, now: number): readonly PickerItem<string>[] {
         value: row["session_id"],
       },
     ];
+  });
+}
+
+/** Lets a person search what was typed before, in this session and the ones before it in this folder. */
+export function openHistorySearch(control: Control): void {
+  const { input } = control.screen;
+  const texts = input.past();
+  if (texts.length === 0) {
+    control.say("Nothing was typed before in this folder.", "muted");
+    return;
+  }
+  control.pick({
+    title: "Typed before",
+    items: texts.toReversed().map((text) => ({
+      label: text.slice(0, 500),
+      value: text,
+      preview: () => textLines(text).slice(0, 4),
+    })),
+    onChoose: (text) => {
+      input.replace(text);
+      control.screen.draw();
+    },
   });
 }

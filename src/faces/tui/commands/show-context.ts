@@ -1,4 +1,5 @@
-import { type Line, line, type Role, span } from "../paint/line.ts";
+import { type Line, line, span } from "../paint/line.ts";
+import type { Role } from "../paint/theme.ts";
 import { costText, tokensText } from "../views/amounts.ts";
 import type { Control } from "./control.ts";
 

@@ -1,16 +1,14 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";
 import { chooseMode, chooseModel } from "./choose-model.ts";
 import type { Control } from "./control.ts";
-import { remember } from "./remember.ts";
-import { openRewind } from "./rewind.ts";
+import { openHelp, showDiff, showPermissions } from "./pages.ts";
+import { openRewind, redo, undo } from "./rewind.ts";
 import { openSessions } from "./sessions.ts";
 import { showContext, showCost } from "./show-context.ts";
-import { showDiff } from "./show-diff.ts";
-import { openHelp } from "./show-help.ts";
-import { showPermissions } from "./show-permissions.ts";
-import { redo, undo } from "./undo.ts";
 
 /** A command of the screen, or of the session, which is then sent as a message. */
 export interface SlashCommand {
@@ -148,4 +146,17 @@ async function exportSession(control: Control, args: string): Promise<void> {
   } catch (error) {
     control.say(errorMessage(error), "bad");
   }
+}
+
+/** Writes a text into the project's AGENTS.md, and tells the model; without a text, shows what is remembered across sessions. */
+async function remember(control: Control, args: string): Promise<void> {
+  if (args === "") {
+    await control.ports.runOwn(["memory", "list"], "Remembered");
+    return;
+  }
+  const path = join(control.ports.cwd, "AGENTS.md");
+  const before = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const gap = before === "" ? "" : before.endsWith("\n") ? "" : "\n";
+  appendFileSync(path, `${gap}- ${args.replaceAll(/\s*\n\s*/g, " ")}\n`);
+  control.say("remembered in AGENTS.md", "good");
 }

@@ -1,5 +1,6 @@
 import { graphemeColumns, graphemes } from "../../terminal/columns.ts";
 import { type Line, line, type Span, span } from "../paint/line.ts";
+import type { Marks } from "../paint/theme.ts";
 import type { Editor } from "./editor.ts";
 
 /** How an editor is shown. */
@@ -10,6 +11,7 @@ export interface EditorView {
   /** Stands before the first row and, as blanks, before the others. */
   readonly prompt: Span;
   readonly placeholder: string;
+  readonly marks: Marks;
 }
 
 /** The rows of an editor, and where in them the caret is. */
@@ -20,7 +22,7 @@ export interface EditorRows {
 
 /** Lays a text out: broken where the width ends, the caret always on a cell of its own. */
 export function editorRows({ text, caret }: Pick<Editor, "text" | "caret">, view: EditorView): EditorRows {
-  const { width, maxRows, prompt, placeholder } = view;
+  const { width, maxRows, prompt, placeholder, marks } = view;
   const indent = Math.min(graphemeColumnsOf(prompt.text), Math.max(0, width - 3));
   const room = Math.max(2, width - indent);
   const { rows, at } = layOut(text, caret, room);
@@ -31,7 +33,7 @@ export function editorRows({ text, caret }: Pick<Editor, "text" | "caret">, view
     const lead =
       first + index === 0
         ? { ...prompt, text: prompt.text.slice(0, indent) }
-        : span(index === 0 ? "↑".padEnd(indent).slice(0, indent) : left);
+        : span(index === 0 ? marks.up.padEnd(indent).slice(0, indent) : left);
     return [lead, ...markers(row)];
   });
   if (text === "" && placeholder !== "")

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { columnsOf } from "../../terminal/columns.ts";
 import { span } from "../paint/line.ts";
+import { marksOf } from "../paint/theme.ts";
 import {
   applyEdit,
   caretLine,
@@ -70,6 +71,7 @@ test("whatever is pressed, the caret stays between characters, undo goes back to
         maxRows: 1_000,
         prompt: span("> "),
         placeholder: "",
+        marks: marksOf({ unicode: true }),
       });
       const texts = rows.map((row) => row.map((part) => part.text).join(""));
       expect(texts.map((row) => row.slice(2)).join("")).toBe(editor.text.replaceAll("\n", ""));

@@ -27,25 +27,10 @@ export const EMPTY_EDITOR: Editor = { text: "", caret: 0, killed: "", past: [], 
 const MAX_PAST = 200;
 
 /** What a key does to a text. */
-export type EditCommand =
-  | "left"
-  | "right"
-  | "word-left"
-  | "word-right"
-  | "line-start"
-  | "line-end"
-  | "up"
-  | "down"
-  | "delete-left"
-  | "delete-right"
-  | "delete-word-left"
-  | "delete-word-right"
-  | "kill-to-end"
-  | "kill-to-start"
-  | "yank"
-  | "undo"
-  | "redo"
-  | "newline";
+export type EditCommand = Move | Change;
+
+type Move = keyof typeof MOVES;
+type Change = keyof typeof CHANGES;
 
 /** Whether a name is that of an {@link EditCommand}. */
 export function isEditCommand(name: string): name is EditCommand {
@@ -57,42 +42,41 @@ export function applyEdit(editor: Editor, command: EditCommand): Editor {
   return isMove(command) ? moveTo(editor, MOVES[command](editor)) : CHANGES[command](editor);
 }
 
-type Move = keyof typeof MOVES;
-
 function isMove(command: EditCommand): command is Move {
   return Object.hasOwn(MOVES, command);
 }
 
 /** Where the caret goes. */
 const MOVES = {
-  left: graphemeStart,
-  right: graphemeEnd,
+  left: (editor: Editor): number => graphemeStart(editor),
+  right: (editor: Editor): number => graphemeEnd(editor),
   "word-left": ({ text, caret }: Editor): number => wordStart(text, caret),
   "word-right": ({ text, caret }: Editor): number => wordEnd(text, caret),
   "line-start": ({ text, caret }: Editor): number => text.lastIndexOf("\n", caret - 1) + 1,
-  "line-end": lineEnd,
+  "line-end": (editor: Editor): number => lineEnd(editor),
 } as const;
 
-const CHANGES: { readonly [command in Exclude<EditCommand, Move>]: (editor: Editor) => Editor } = {
-  up: (editor) => moveRows(editor, -1),
-  down: (editor) => moveRows(editor, 1),
-  "delete-left": (editor) => remove(editor, graphemeStart(editor), editor.caret),
-  "delete-right": (editor) => remove(editor, editor.caret, graphemeEnd(editor)),
-  "delete-word-left": (editor) => kill(editor, blankWordLeft(editor), editor.caret),
-  "delete-word-right": (editor) => kill(editor, editor.caret, MOVES["word-right"](editor)),
-  "kill-to-end": (editor) => {
+/** What becomes of the text. */
+const CHANGES = {
+  up: (editor: Editor): Editor => moveRows(editor, -1),
+  down: (editor: Editor): Editor => moveRows(editor, 1),
+  "delete-left": (editor: Editor): Editor => remove(editor, graphemeStart(editor), editor.caret),
+  "delete-right": (editor: Editor): Editor => remove(editor, editor.caret, graphemeEnd(editor)),
+  "delete-word-left": (editor: Editor): Editor => kill(editor, blankWordLeft(editor), editor.caret),
+  "delete-word-right": (editor: Editor): Editor => kill(editor, editor.caret, MOVES["word-right"](editor)),
+  "kill-to-end": (editor: Editor): Editor => {
     const end = lineEnd(editor);
     return kill(editor, editor.caret, end === editor.caret ? graphemeEnd(editor) : end);
   },
-  "kill-to-start": (editor) => {
+  "kill-to-start": (editor: Editor): Editor => {
     const start = MOVES["line-start"](editor);
     return kill(editor, start === editor.caret ? graphemeStart(editor) : start, editor.caret);
   },
-  yank: (editor) => insertText(editor, editor.killed),
-  undo: (editor) => travel(editor, "past"),
-  redo: (editor) => travel(editor, "future"),
-  newline: (editor) => insertText(editor, "\n"),
-};
+  yank: (editor: Editor): Editor => insertText(editor, editor.killed),
+  undo: (editor: Editor): Editor => travel(editor, "past"),
+  redo: (editor: Editor): Editor => travel(editor, "future"),
+  newline: (editor: Editor): Editor => insertText(editor, "\n"),
+} as const;
 
 /** Puts a text in at the caret. */
 export function insertText(editor: Editor, text: string): Editor {

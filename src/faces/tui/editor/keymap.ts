@@ -1,35 +1,8 @@
-import { parseKeyName } from "../terminal/key.ts";
-import { applyEdit, type EditCommand, type Editor, isEditCommand } from "./editor.ts";
+import { parseKeyName, type TerminalEvent } from "../terminal/key.ts";
+import { applyEdit, type Editor, insertText, isEditCommand } from "./editor.ts";
 
-/** What a key can do beside editing. */
-export type ScreenAction =
-  | "send"
-  | "queue"
-  | "take-back"
-  | "queue-list"
-  | "mode"
-  | "complete"
-  | "escape"
-  | "interrupt"
-  | "leave"
-  | "suspend"
-  | "redraw"
-  | "editor"
-  | "image"
-  | "details"
-  | "search-history";
-
-/** Everything a key can be bound to. */
-export type KeyAction = EditCommand | ScreenAction;
-
-/** Keys of an action as they are without configuration, and what it does, for the help. */
-export interface ActionKeys {
-  readonly keys: readonly string[];
-  readonly does: string;
-}
-
-/** The actions, in the order the help shows it. */
-export const ACTIONS: { readonly [action in KeyAction]: ActionKeys } = {
+/** What a key can be bound to, in the order of the help: its keys as they are without configuration, and what it does. */
+export const ACTIONS = {
   send: { keys: ["enter"], does: "send; while a run is at work, with its next request" },
   queue: { keys: ["alt+enter"], does: "send when the run has ended" },
   newline: { keys: ["shift+enter", "ctrl+j"], does: "new line (also \\ enter)" },
@@ -63,7 +36,14 @@ export const ACTIONS: { readonly [action in KeyAction]: ActionKeys } = {
   yank: { keys: ["ctrl+y"], does: "put back what was cut" },
   undo: { keys: ["ctrl+_", "ctrl+-", "ctrl+/"], does: "undo typing" },
   redo: { keys: ["alt+_", "alt+-"], does: "redo typing" },
-};
+} as const;
+
+/** Everything a key can be bound to. */
+export type KeyAction = keyof typeof ACTIONS;
+
+const USUAL: ReadonlyMap<KeyAction, readonly string[]> = new Map(
+  (Object.keys(ACTIONS) as KeyAction[]).map((name) => [name, ACTIONS[name].keys]),
+);
 
 /** Keys as a configuration has them: one or several for an action; `[]` takes them all away. */
 export type KeyConfig = { readonly [action: string]: string | readonly string[] };
@@ -97,8 +77,7 @@ export function keymapOf(config: KeyConfig = {}): Keymap {
     own.set(name, keys);
   }
   const taken = new Set([...own.values()].flat());
-  for (const [name, { keys: usual }] of Object.entries(ACTIONS)) {
-    if (!isAction(name)) continue;
+  for (const [name, usual] of USUAL) {
     const keys = own.get(name) ?? usual.filter((key) => !taken.has(key));
     keysOf.set(name, keys);
     for (const key of keys) actionOf.set(key, name);
@@ -110,9 +89,11 @@ function isAction(name: string): name is KeyAction {
   return Object.hasOwn(ACTIONS, name);
 }
 
-/** A text of one line after a key; the same when the key does nothing to it. */
-export function editLine(editor: Editor, key: string): Editor {
-  const usual: readonly (readonly [string, ActionKeys])[] = Object.entries(ACTIONS);
-  const [name] = usual.find(([, { keys }]) => keys.includes(key)) ?? ["newline"];
+/** A text of one line after what was pressed; the same when that does nothing to it. */
+export function editLine(editor: Editor, event: TerminalEvent): Editor {
+  if (event.type === "text" || event.type === "paste")
+    return insertText(editor, event.text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " "));
+  if (event.type !== "key") return editor;
+  const [name] = [...USUAL].find(([, keys]) => keys.includes(event.key)) ?? ["newline"];
   return isEditCommand(name) && name !== "newline" ? applyEdit(editor, name) : editor;
 }

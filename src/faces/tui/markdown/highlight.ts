@@ -1,4 +1,5 @@
-import { type Role, type Span, span } from "../paint/line.ts";
+import { type Span, span } from "../paint/line.ts";
+import type { Role } from "../paint/theme.ts";
 import type { Highlighter } from "./code-highlighter.ts";
 
 interface Grammar {

@@ -1,4 +1,5 @@
-import { type Line, type Span, type Style, span } from "../paint/line.ts";
+import { type Line, type Span, span } from "../paint/line.ts";
+import type { Style } from "../paint/theme.ts";
 
 /** A piece of a paragraph, in the order of its text. */
 export interface InlinePart {

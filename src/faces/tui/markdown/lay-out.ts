@@ -1,8 +1,27 @@
 import { cutLine, type Line, line, lineColumns, span, wrapLine } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
-import type { Block } from "./block.ts";
 import { inlineSpans } from "./inline.ts";
 import { tableRows } from "./table.ts";
+
+/** What stands before the rows of a block: bars of quotes, indents and bullets of lists. */
+export interface Lead {
+  readonly first: Line;
+  readonly rest: Line;
+}
+
+/** A finished piece of an answer, to be laid out for a width. */
+export type Block =
+  | { readonly type: "blank" }
+  | {
+      readonly type: "paragraph";
+      readonly text: string;
+      readonly lead: Lead;
+      readonly heading: boolean;
+      readonly skip: number;
+    }
+  | { readonly type: "code"; readonly spans: Line; readonly lead: Lead }
+  | { readonly type: "table"; readonly lines: readonly string[]; readonly lead: Lead }
+  | { readonly type: "rule"; readonly lead: Lead };
 
 /** The rows of a block. A block that cannot be laid out shows its text. */
 export function layOutBlock(block: Block, width: number, marks: Marks): readonly Line[] {

@@ -1,10 +1,9 @@
 import { graphemes } from "../../terminal/columns.ts";
 import { type Line, line, lineColumns, span, textLines, wrapSpans } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
-import type { Block, Lead } from "./block.ts";
 import { CodeHighlighter, type LoadHighlighter } from "./code-highlighter.ts";
 import { parseInline } from "./inline.ts";
-import { layOutBlock } from "./lay-out.ts";
+import { type Block, type Lead, layOutBlock } from "./lay-out.ts";
 import { isDefinite, isFenceEnd, type LineKind, lineKind, unquote } from "./line-kind.ts";
 
 /** Levels of lists and quotes that are shown; deeper ones look like the deepest. */

@@ -1,40 +1,6 @@
 import { terminalText } from "../../../app/safe-text.ts";
 import { columnsOf, fitColumns, graphemeColumns, graphemes } from "../../terminal/columns.ts";
-
-/** What a colour means; a theme says how it looks. */
-export type Role =
-  | "accent"
-  | "muted"
-  | "good"
-  | "bad"
-  | "warning"
-  | "heading"
-  | "code"
-  | "link"
-  | "keyword"
-  | "string"
-  | "number"
-  | "comment"
-  | "name"
-  | "added"
-  | "removed"
-  | "added-part"
-  | "removed-part"
-  | "plan"
-  | "input";
-
-/** How a piece of text looks. */
-export interface Style {
-  readonly role?: Role;
-  readonly bold?: boolean;
-  readonly dim?: boolean;
-  readonly italic?: boolean;
-  readonly underline?: boolean;
-  readonly strike?: boolean;
-  readonly inverse?: boolean;
-  /** Where a click leads. Shown as a link only when it is a plain web or file address. */
-  readonly link?: string;
-}
+import type { Style } from "./theme.ts";
 
 /** A piece of one look. Its text is safe for a terminal and has neither line ends nor tabs. */
 export interface Span {

@@ -4,24 +4,24 @@ import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
 /** What a {@link Pager} shows. */
-export interface PagerOptions {
+export interface PageOptions {
   readonly title: string;
   readonly rows: (context: ViewContext) => readonly Line[];
-  readonly onClose: () => void;
+  readonly onClose?: () => void;
   /** True: begins with the last rows. */
   readonly fromEnd?: boolean;
 }
 
 /** Text to scroll through. */
 export class Pager implements Panel {
-  readonly #options: PagerOptions;
+  readonly #options: PageOptions & { readonly onClose: () => void };
   #first: number;
   #height = 1;
   #count = 0;
   #rows: readonly Line[] | undefined;
   #width = 0;
 
-  constructor(options: PagerOptions) {
+  constructor(options: PageOptions & { readonly onClose: () => void }) {
     this.#options = options;
     this.#first = options.fromEnd === true ? Number.MAX_SAFE_INTEGER : 0;
   }

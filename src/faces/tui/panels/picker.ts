@@ -1,6 +1,7 @@
 import { columnsOf } from "../../terminal/columns.ts";
-import { applyEdit, type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
+import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
 import { candidatesOf, fuzzyBest } from "../editor/fuzzy.ts";
+import { editLine } from "../editor/keymap.ts";
 import { fitLine, type Line, line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { listLines } from "../views/list-lines.ts";
@@ -16,17 +17,23 @@ export interface PickerItem<T> {
   readonly preview?: () => readonly string[];
 }
 
-/** What a {@link Picker} offers. */
-export interface PickerOptions<T> {
+/** What is offered in a list. */
+export interface PickOptions<T> {
   readonly title: string;
   readonly items: readonly PickerItem<T>[];
   readonly onChoose: (value: T) => void;
-  readonly onCancel: () => void;
+  readonly onCancel?: () => void;
   /** Further items for what was typed, found elsewhere. */
   readonly search?: (query: string) => Promise<readonly PickerItem<T>[]>;
-  readonly onChange?: () => void;
   /** Place of the item that is marked first. Default 0. */
   readonly marked?: number;
+}
+
+/** What a {@link Picker} works with. */
+export interface PickerOptions<T> extends PickOptions<T> {
+  readonly onCancel: () => void;
+  /** Something was found. */
+  readonly onChange: () => void;
 }
 
 const PREVIEW_ROWS = 5;
@@ -99,18 +106,14 @@ export class Picker<T> implements Panel {
   }
 
   handle(event: TerminalEvent): void {
-    if (event.type === "text" || event.type === "paste")
-      this.#type(insertText(this.#filter, event.text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")));
-    if (event.type !== "key") return;
-    const step = STEPS[event.key];
+    const key = event.type === "key" ? event.key : "";
+    const step = STEPS[key];
     if (step !== undefined) this.#move(step);
-    else if (event.key === "backspace") this.#type(applyEdit(this.#filter, "delete-left"));
-    else if (event.key === "ctrl+u") this.#type(EMPTY_EDITOR);
-    else if (["escape", "ctrl+c", "ctrl+d"].includes(event.key)) this.#options.onCancel();
-    else if (event.key === "enter") {
+    else if (["escape", "ctrl+c", "ctrl+d"].includes(key)) this.#options.onCancel();
+    else if (key === "enter") {
       const item = this.#shown()[this.#marked];
       if (item !== undefined) this.#options.onChoose(item.value);
-    }
+    } else this.#type(editLine(this.#filter, event));
   }
 
   #move(by: number): void {
@@ -121,7 +124,9 @@ export class Picker<T> implements Panel {
   }
 
   #type(filter: Editor): void {
+    const isSame = filter.text === this.#filter.text;
     this.#filter = filter;
+    if (isSame) return;
     this.#marked = 0;
     this.#found = [];
     const { search, onChange } = this.#options;
@@ -131,7 +136,7 @@ export class Picker<T> implements Panel {
       (found) => {
         if (this.#filter.text.trim() !== query) return;
         this.#found = found;
-        onChange?.();
+        onChange();
       },
       () => undefined,
     );

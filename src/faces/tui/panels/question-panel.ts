@@ -1,6 +1,6 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
-import { type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
+import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
 import { line, span } from "../paint/line.ts";
@@ -54,6 +54,7 @@ export class QuestionPanel implements Panel {
       maxRows: 4,
       prompt: span("Why not? ", { role: "accent" }),
       placeholder: "what to do instead",
+      marks: context.marks,
     });
     const keys = line("  enter refuses with this reason · esc goes back", { role: "muted" });
     const state = { marked: undefined, maxRows: Math.max(1, maxRows - typed.rows.length - 1), more: 0 };
@@ -114,16 +115,12 @@ export class QuestionPanel implements Panel {
   }
 
   #typeReason(reason: Editor, event: TerminalEvent): void {
-    if (event.type === "text" || event.type === "paste") {
-      this.#reason = insertText(reason, event.text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " "));
-      return;
-    }
-    if (event.type !== "key") return;
-    if (event.key === "escape" || event.key === "ctrl+c") this.#reason = undefined;
-    else if (event.key === "enter") {
+    const key = event.type === "key" ? event.key : "";
+    if (key === "escape" || key === "ctrl+c") this.#reason = undefined;
+    else if (key === "enter") {
       const text = reason.text.trim();
       this.#answer({ choice: "no", ...(text === "" ? {} : { reason: text }) });
-    } else this.#reason = editLine(reason, event.key);
+    } else this.#reason = editLine(reason, event);
   }
 
   #answer(reply: QuestionReply): void {

@@ -3,7 +3,7 @@ import type { Json } from "../../../core/base/errors.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import type { JsonSchema } from "../../../core/base/schema.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
-import { type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
+import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
 import { line, span, wrapLine } from "../paint/line.ts";
@@ -60,6 +60,7 @@ export class ValuePanel implements Panel {
       maxRows: 4,
       prompt,
       placeholder: field?.isRequired === true ? "" : "empty: leave it out",
+      marks,
     });
     const above = [...head, ...options, ...fault].slice(-Math.max(1, maxRows - rows.length - 1));
     const keys = line(`  ${this.#at + 1} of ${this.#fields.length} · enter goes on · esc refuses`, {
@@ -77,12 +78,10 @@ export class ValuePanel implements Panel {
   }
 
   handle(event: TerminalEvent): void {
-    if (event.type === "text" || event.type === "paste")
-      this.#editor = insertText(this.#editor, event.text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " "));
-    if (event.type !== "key") return;
-    if (event.key === "escape" || event.key === "ctrl+c") this.#answer(this.question.id, { choice: "no" });
-    else if (event.key === "enter") this.#take();
-    else this.#editor = editLine(this.#editor, event.key);
+    const key = event.type === "key" ? event.key : "";
+    if (key === "escape" || key === "ctrl+c") this.#answer(this.question.id, { choice: "no" });
+    else if (key === "enter") this.#take();
+    else this.#editor = editLine(this.#editor, event);
   }
 
   #take(): void {

@@ -1,6 +1,6 @@
 import type { ReadStream, WriteStream } from "node:tty";
-import type { ScreenTerminal } from "../screen-face.ts";
 import type { Size, TerminalListener } from "./key.ts";
+import type { ScreenTerminal } from "./tty-terminal.ts";
 
 /** A terminal that is left as it is: lines come when they are finished, and nothing but text is written. */
 export class LineTerminal implements ScreenTerminal {

@@ -1,7 +1,7 @@
 import { columnsOf } from "../../terminal/columns.ts";
 import { type Line, lineColumns, type Span } from "../paint/line.ts";
 import { paintLine } from "../paint/paint-line.ts";
-import type { Look } from "../paint/theme.ts";
+import type { Look, Style } from "../paint/theme.ts";
 import type { Size } from "./key.ts";
 
 /** What the screen shows now: lines that are final, and the rows below them that may still change. */
@@ -201,20 +201,14 @@ interface Start {
 /** How much of two lines is the same from the beginning on, cut between graphemes; undefined when they are equal. */
 function sameStart(old: Line, row: Line): Start | undefined {
   let chars = 0;
-  const [a, b] = [new Cursor(old), new Cursor(row)];
-  for (;;) {
-    const [left, right] = [a.next(), b.next()];
-    if (left === undefined && right === undefined) return undefined;
-    if (
-      left === undefined ||
-      right === undefined ||
-      left.char !== right.char ||
-      !sameStyle(left.span, right.span)
-    )
-      break;
-    chars++;
+  const before = cellsOf(old);
+  for (const now of cellsOf(row)) {
+    const was = before.next().value;
+    if (was?.text !== now.text || !sameStyle(was.style, now.style)) break;
+    chars += now.text.length;
   }
   const text = row.map((each) => each.text).join("");
+  if (chars === text.length && before.next().done === true) return undefined;
   let at = chars;
   // A joiner, a mark or half a pair belongs to what stands before it; behind one of them the same text may look otherwise.
   while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
@@ -235,42 +229,18 @@ function isAlone(code: number): boolean {
   );
 }
 
-function sameStyle(a: Span, b: Span): boolean {
-  if (a.style === b.style) return true;
-  const [left, right] = [a.style, b.style];
+function sameStyle(left: Style, right: Style): boolean {
   return (
-    left.role === right.role &&
-    left.link === right.link &&
-    left.bold === right.bold &&
-    left.dim === right.dim &&
-    left.italic === right.italic &&
-    left.underline === right.underline &&
-    left.strike === right.strike &&
-    left.inverse === right.inverse
+    left === right ||
+    (left.role === right.role &&
+      left.link === right.link &&
+      left.bold === right.bold &&
+      left.italic === right.italic &&
+      left.strike === right.strike)
   );
 }
 
-/** Reads a line character by character. */
-class Cursor {
-  readonly #line: Line;
-  #span = 0;
-  #at = 0;
-
-  constructor(spans: Line) {
-    this.#line = spans;
-  }
-
-  next(): { readonly char: string; readonly span: Span } | undefined {
-    for (;;) {
-      const current = this.#line[this.#span];
-      if (current === undefined) return undefined;
-      const char = current.text[this.#at];
-      if (char !== undefined) {
-        this.#at++;
-        return { char, span: current };
-      }
-      this.#span++;
-      this.#at = 0;
-    }
-  }
+/** The characters of a line, each with its style. */
+function* cellsOf(row: Line): Generator<Span, undefined> {
+  for (const { text, style } of row) for (const char of text) yield { text: char, style };
 }

@@ -1,7 +1,23 @@
 import type { ReadStream, WriteStream } from "node:tty";
-import type { ScreenTerminal } from "../screen-face.ts";
 import type { Size, TerminalEvent, TerminalListener } from "./key.ts";
 import { KeyDecoder } from "./key-decoder.ts";
+
+/** What a screen draws on and hears. */
+export interface ScreenTerminal {
+  readonly size: Size;
+  /** Whether output still waits to be taken: another frame would only make it later. */
+  readonly isBusy: boolean;
+  write(text: string): void;
+  /** Whether the window has another size than at the last look; the listener was told then. */
+  checkSize(): boolean;
+  /** Says in the title of the window what goes on. */
+  setTitle(title: string): void;
+  /** Takes the terminal. */
+  enter(listener: TerminalListener): void;
+  /** Puts everything back as it was; {@link leaveNow}: at once, for the moment before the process ends. */
+  leave(): Promise<void>;
+  leaveNow(): void;
+}
 
 /** Streams and facts a {@link TtyTerminal} works with. */
 export interface TtyTerminalOptions {

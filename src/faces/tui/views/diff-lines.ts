@@ -1,6 +1,7 @@
 import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
 import type { Highlighter } from "../markdown/code-highlighter.ts";
-import { cutLine, type Line, type Span, type Style, span, textLines } from "../paint/line.ts";
+import { cutLine, type Line, type Span, span, textLines } from "../paint/line.ts";
+import type { Style } from "../paint/theme.ts";
 import type { ViewContext } from "./view-context.ts";
 
 /** A line longer than this shows its beginning. */

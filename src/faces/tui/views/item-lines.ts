@@ -2,7 +2,8 @@ import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import type { ShellItem, ThinkingItem, UserItem, ViewItem } from "../../../app/coding-session/view.ts";
 import { counted } from "../../../core/base/text.ts";
 import { markdownRows } from "../markdown/markdown-stream.ts";
-import { fitLine, type Line, line, type Role, span, textLines, wrapLine } from "../paint/line.ts";
+import { fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
+import type { Role } from "../paint/theme.ts";
 import { costText, durationText, tokensText } from "./amounts.ts";
 import { toolLines } from "./tool-lines.ts";
 import type { ViewContext } from "./view-context.ts";
@@ -185,3 +186,24 @@ const ENDINGS: { readonly [reason: string]: string | undefined } = {
   refusal: "The model refused, or a filter of its provider did.",
   error: "The run failed.",
 };
+
+/** Items that details are shown of: the newest. */
+const DETAILED = 100;
+
+/** Calls with their arguments and the end of their output, and thinking, unfolded. */
+export function detailLines(items: readonly ViewItem[], context: ViewContext): readonly Line[] {
+  const unfolded = { ...context, details: true };
+  const rows = items
+    .slice(-DETAILED)
+    .filter(({ type }) => type === "tool" || type === "thinking" || type === "user")
+    .flatMap((item) => [...itemLines(item, unfolded, undefined), ...argumentsOf(item, context), []]);
+  return rows.length === 0 ? [line("No calls and no thinking so far.", { role: "muted" })] : rows;
+}
+
+function argumentsOf(item: ViewItem, { width }: ViewContext): readonly Line[] {
+  if (item.type !== "tool" || Object.keys(item.input).length === 0) return [];
+  const first = line("    ");
+  return textLines(JSON.stringify(item.input, undefined, 2)).flatMap((row) =>
+    wrapLine([span(row, { role: "muted" })], { width, first }),
+  );
+}

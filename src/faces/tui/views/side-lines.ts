@@ -1,5 +1,6 @@
 import type { SessionView } from "../../../app/coding-session/view.ts";
-import { fitLine, type Line, line, type Style, span } from "../paint/line.ts";
+import { fitLine, type Line, line, span } from "../paint/line.ts";
+import type { Style } from "../paint/theme.ts";
 import type { ViewContext } from "./view-context.ts";
 
 /** Most rows of each list that stands above the input. */

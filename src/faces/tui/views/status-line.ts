@@ -1,7 +1,7 @@
 import type { SessionView } from "../../../app/coding-session/view.ts";
 import { columnsOf } from "../../terminal/columns.ts";
-import { fitLine, type Line, lineColumns, type Role, span } from "../paint/line.ts";
-import type { Marks } from "../paint/theme.ts";
+import { fitLine, type Line, lineColumns, span } from "../paint/line.ts";
+import type { Marks, Role } from "../paint/theme.ts";
 import { costText, secondsText, tokensText } from "./amounts.ts";
 
 /** What the last row of the screen says. */

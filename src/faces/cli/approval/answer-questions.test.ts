@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Output } from "../output.ts";
-import { acceptServer, askAboutServer } from "./accept-server.ts";
+import { askAboutServer, canAsk } from "./answer-questions.ts";
 import type { TerminalKeys } from "./terminal-keys.ts";
 
 /** A terminal on which somebody presses this key. */
@@ -16,6 +16,7 @@ function terminal(key: string): {
   const output: Output = {
     isTerminal: true,
     write: (text) => void shown.push(text),
+    isFull: false,
     drain: () => Promise.resolve(),
     onBroken: () => undefined,
   };
@@ -37,6 +38,6 @@ test.each([
 
 test("nobody is asked where the output is for programs, or is not a terminal", () => {
   const { output } = terminal("y");
-  expect(acceptServer(output, "json")).toBeUndefined();
-  expect(acceptServer({ ...output, isTerminal: false }, "text")).toBeUndefined();
+  expect(canAsk(output, "json")).toBe(false);
+  expect(canAsk({ ...output, isTerminal: false }, "text")).toBe(false);
 });

@@ -1,24 +1,42 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ApprovalQuestion } from "../../../permission/approval-prompt.ts";
+import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
 import { columnsOf } from "../../terminal/columns.ts";
 import { styleFor } from "../style.ts";
 import { keyLine, questionLines } from "./question-lines.ts";
-import { TerminalApproval } from "./terminal-approval.ts";
 import type { KeyListener, TerminalKeys } from "./terminal-keys.ts";
+import { TerminalQuestion, type TerminalQuestionOptions } from "./terminal-question.ts";
 
 const STYLE = styleFor(false, {});
 
-function question(extra: Partial<ApprovalQuestion> = {}): ApprovalQuestion {
+interface Asked extends Partial<Omit<Question, "parts">> {
+  readonly parts?: readonly string[];
+  readonly rules?: readonly string[];
+  readonly canAlways?: boolean;
+}
+
+function question({
+  parts = ["rm x"],
+  rules = ["bash(rm x)"],
+  canAlways = true,
+  ...extra
+}: Asked = {}): Question {
   return {
+    id: "question_1",
+    type: "permission",
+    time: 0,
     callId: "call_1",
     tool: "bash",
     input: { command: "make && rm x" },
-    part: "rm x",
     reason: "No rule allows it.",
-    rule: "bash(rm x)",
-    canAlways: true,
-    signal: new AbortController().signal,
+    parts: parts.map((text) => ({ text })),
+    choices: [
+      { choice: "once" },
+      ...rules.map((rule) => ({ choice: "session" as const, rule })),
+      ...(canAlways ? rules.map((rule) => ({ choice: "always" as const, rule, savedTo: "/c.json" })) : []),
+      { choice: "no" },
+      { choice: "stop" },
+    ],
     ...extra,
   };
 }
@@ -45,10 +63,11 @@ function terminal(options: { readonly quietMs?: number } = {}) {
   const output = {
     isTerminal: true,
     write: (text: string) => void (written += text),
+    isFull: false,
     drain: async () => undefined,
     onBroken: () => undefined,
   };
-  const prompt = new TerminalApproval({
+  const settings: TerminalQuestionOptions = {
     keys,
     output,
     style: STYLE,
@@ -59,7 +78,11 @@ function terminal(options: { readonly quietMs?: number } = {}) {
     },
     onInterrupt: () => void log.push("interrupt"),
     quietMs: options.quietMs ?? 0,
-  });
+  };
+  const prompt = {
+    ask: (asked: Question, signal = new AbortController().signal): Promise<QuestionReply> =>
+      new TerminalQuestion(asked, signal, settings).ask(),
+  };
   const press = (...texts: readonly string[]): void => {
     for (const text of texts) listener?.onKeys(text);
   };
@@ -68,8 +91,8 @@ function terminal(options: { readonly quietMs?: number } = {}) {
 
 test.each([
   ["y", { choice: "once" }],
-  ["S", { choice: "session" }],
-  ["a", { choice: "always" }],
+  ["S", { choice: "session", rule: "bash(rm x)" }],
+  ["a", { choice: "always", rule: "bash(rm x)" }],
   ["n", { choice: "no" }],
   ["\u001B", { choice: "no" }],
   ["\u0004", { choice: "no" }],
@@ -82,11 +105,11 @@ test.each([
 });
 
 test.each([
-  ["w", { choice: "session", wider: true }],
-  ["W", { choice: "always", wider: true }],
+  ["w", { choice: "session", rule: "bash(rm *)" }],
+  ["W", { choice: "always", rule: "bash(rm *)" }],
 ])("the key %j answers with the wider rule, where one is offered", async (key, reply) => {
   const { prompt, press, written } = terminal();
-  const asked = prompt.ask(question({ wider: "bash(rm *)" }));
+  const asked = prompt.ask(question({ rules: ["bash(rm x)", "bash(rm *)"] }));
   press(key);
   expect(await asked).toEqual(reply);
   expect(written()).toContain("bash(rm *)");
@@ -105,7 +128,7 @@ test("a reason is typed, mended and sent, and may be left again", async () => {
 
 test("several keys at once, others, and those not offered are not an answer", async () => {
   const { prompt, press } = terminal();
-  const asked = prompt.ask(question({ rule: "", canAlways: false }));
+  const asked = prompt.ask(question({ rules: [] }));
   press("yy", "y\r", "\r", "x", "a", "\u001B[A", "yes\n");
   press("n");
   expect(await asked).toEqual({ choice: "no" });
@@ -128,7 +151,7 @@ test("a key counts only after a moment without keys", async () => {
 test("Ctrl-C gives the terminal back and ends the run instead of answering", async () => {
   const controller = new AbortController();
   const { prompt, press, log } = terminal({ quietMs: 5_000 });
-  const asked = prompt.ask(question({ signal: controller.signal }));
+  const asked = prompt.ask(question(), controller.signal);
   press("\u0003");
   expect(log).toEqual(["held", "taken", "given back", "interrupt"]);
   controller.abort(new Error("ended"));
@@ -147,11 +170,12 @@ test("a terminal that goes away refuses, and one that cannot be had rejects", as
     },
   };
   const { log } = terminal();
-  const prompt = new TerminalApproval({
+  const asking = new TerminalQuestion(question(), new AbortController().signal, {
     keys: none,
     output: {
       isTerminal: true,
       write: () => undefined,
+      isFull: false,
       drain: async () => undefined,
       onBroken: () => undefined,
     },
@@ -160,7 +184,7 @@ test("a terminal that goes away refuses, and one that cannot be had rejects", as
     hold: () => () => void log.push("released"),
     onInterrupt: () => undefined,
   });
-  await expect(prompt.ask(question())).rejects.toThrow("no terminal");
+  await expect(asking.ask()).rejects.toThrow("no terminal");
   expect(log).toEqual(["released"]);
 });
 
@@ -177,11 +201,10 @@ test("a question shows the call, the part, why and the rule", () => {
 test("a question shows every part that needs a yes, in the order it is given them", () => {
   const asked = question({
     input: { command: "cd src && touch ../../p1; rm -f ../../p2" },
-    part: "rm -f ../../p2",
     parts: ["rm -f ../../p2", "touch ../../p1"],
   });
   const many = question({ parts: Array.from({ length: 14 }, (_, index) => `rm x${index}`) });
-  const shown = (each: ApprovalQuestion, whole: boolean): readonly string[] =>
+  const shown = (each: Question, whole: boolean): readonly string[] =>
     questionLines(each, { style: STYLE, width: 80, whole }).slice(2, -2);
   expect([shown(asked, false), shown(many, false).slice(-2), shown(many, true).at(-1)]).toEqual([
     ["  asks: rm -f ../../p2", "        touch ../../p1"],
@@ -194,8 +217,8 @@ test("edits are shown as what goes and what comes, and a star in a rule is expla
   const asked = question({
     tool: "edit",
     input: { path: "a.ts", edits: [{ old_string: "one\ntwo", new_string: "three", replace_all: true }] },
-    part: "a.ts",
-    rule: "edit(*.ts)",
+    parts: ["a.ts"],
+    rules: ["edit(*.ts)"],
   });
   expect(questionLines(asked, { style: STYLE, width: 80, whole: false })).toEqual([
     "? edit wants to run:",
@@ -228,7 +251,7 @@ test("keys stand in rows that fit, and the one that shows more only where there 
 
 test("of a long command the middle is left out until it is asked for, and the part is shown all the same", () => {
   const command = `${"echo padding && ".repeat(400)}rm -rf /`;
-  const asked = question({ input: { command }, part: "rm -rf /" });
+  const asked = question({ input: { command }, parts: ["rm -rf /"] });
   const short = questionLines(asked, { style: STYLE, width: 80, whole: false });
   const whole = questionLines(asked, { style: STYLE, width: 80, whole: true });
   expect({
@@ -249,11 +272,14 @@ test("no text of a call leaves its bar, moves the cursor, or hides a character",
   });
   fc.assert(
     fc.property(nasty, nasty, fc.integer({ min: 20, max: 120 }), (command, reason, width) => {
-      const lines = questionLines(question({ input: { command }, part: command, reason, rule: command }), {
-        style: STYLE,
-        width,
-        whole: true,
-      });
+      const lines = questionLines(
+        question({ input: { command }, parts: [command], reason, rules: [command] }),
+        {
+          style: STYLE,
+          width,
+          whole: true,
+        },
+      );
       for (const line of lines) {
         expect(/[\p{Cc}\p{Cs}\u202E\u200B\u00A0]/u.test(line)).toBe(false);
         expect(/^(?:│ | {2}|\? )/.test(line)).toBe(true);

@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Environment, variable } from "../../../app/config/env.ts";
-import { NanoAgentError } from "../../../core/base/errors.ts";
+import { type Environment, variable } from "../../app/config/env.ts";
+import { NanoAgentError } from "../../core/base/errors.ts";
 
 /**
  * Lets a person write a text in `$VISUAL`, else `$EDITOR`, which gets the terminal for so long. Throws `invalid_argument` when neither is set or
@@ -35,4 +35,30 @@ export async function writeInEditor(text: string, environment: Environment): Pro
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Programs that write the image of the clipboard to their output, each on the systems that have it. */
+const PROGRAMS: readonly (readonly [command: string, ...args: readonly string[]])[] = [
+  ["wl-paste", "--no-newline", "--type", "image/png"],
+  ["xclip", "-selection", "clipboard", "-target", "image/png", "-out"],
+  ["pngpaste", "-"],
+];
+
+const MAX_BYTES = 10_000_000;
+
+/** The bytes of the image in the clipboard; undefined when there is none, or no program that reads it. */
+export async function clipboardImage(): Promise<Uint8Array | undefined> {
+  for (const [command, ...args] of PROGRAMS) {
+    const bytes = await outputOf(command, args);
+    if (bytes !== undefined && bytes.length > 0) return bytes;
+  }
+  return undefined;
+}
+
+function outputOf(command: string, args: readonly string[]): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    execFile(command, args, { encoding: "buffer", maxBuffer: MAX_BYTES, timeout: 3_000 }, (error, stdout) =>
+      resolve(error === null ? stdout : undefined),
+    );
+  });
 }

@@ -1,0 +1,19 @@
+import type { JsonSchemaType, JsonSchemaValidator } from "@modelcontextprotocol/client";
+import type { JsonSchema } from "../../core/base/schema.ts";
+import { compileValidator } from "../../core/base/validate-json.ts";
+
+/**
+ * The check of schemas for the client and the server of the protocol's makers: the one of tool arguments, in place of the one they bring, which
+ * makes code of the schemas of others and takes forever on some.
+ */
+export const SCHEMA_VALIDATOR = {
+  getValidator: <T>(schema: JsonSchemaType): JsonSchemaValidator<T> => {
+    const validate = compileValidator(schema as JsonSchema);
+    return (input) => {
+      const result = validate(input);
+      if (result.ok) return { valid: true, data: result.value as T, errorMessage: undefined };
+      const said = result.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+      return { valid: false, data: undefined, errorMessage: said.join("; ") };
+    };
+  },
+};

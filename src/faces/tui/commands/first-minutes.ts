@@ -1,0 +1,112 @@
+import type { Notice } from "../../../app/coding-session/notice.ts";
+import type { FoundModel } from "../../../app/model-choice.ts";
+import { counted } from "../../../core/base/text.ts";
+import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import type { Control } from "./control.ts";
+
+/** What can be done where no model was found. */
+export interface SetUp {
+  /** What is missing, in one sentence or two. */
+  readonly message: string;
+  readonly again: () => void;
+  readonly demo: () => void;
+  readonly leave: () => void;
+}
+
+/** Keys that most people have one of. */
+const VARIABLES = [
+  "ANTHROPIC_API_KEY",
+  "OPENAI_API_KEY",
+  "GEMINI_API_KEY",
+  "DEEPSEEK_API_KEY",
+  "OPENROUTER_API_KEY",
+];
+
+/** Shows what to do when there is no model: which variables hold keys, where a local server is looked for, and the demo. */
+export function openSetUp(control: Control, setUp: SetUp): void {
+  control.pick<() => void>({
+    title: "No model was found",
+    items: [
+      {
+        label: "Set a key and start again",
+        note: "export one of these variables",
+        value: () => {
+          control.print([
+            "Set one of these and start nano-agent again:",
+            ...VARIABLES.map((name) => `  export ${name}=…`),
+          ]);
+          setUp.leave();
+        },
+        preview: () => VARIABLES,
+      },
+      {
+        label: "Look again for a local server",
+        note: "Ollama, LM Studio, llama.cpp",
+        value: setUp.again,
+        preview: () => [
+          "http://127.0.0.1:11434  Ollama",
+          "http://127.0.0.1:1234   LM Studio",
+          "http://127.0.0.1:8080   llama.cpp",
+        ],
+      },
+      { label: "Watch the demo", note: "needs no key", value: setUp.demo },
+      { label: "Leave", value: setUp.leave },
+    ],
+    onChoose: (choose) => {
+      choose();
+      if (choose === setUp.demo) openSetUp(control, setUp);
+    },
+    onCancel: setUp.leave,
+  });
+}
+
+/** Asks whether a local server that was found, and not chosen, gets what is said. */
+export function askForServer(control: Control, { name, baseUrl }: FoundModel): Promise<boolean> {
+  return new Promise((resolve) => {
+    control.pick({
+      title: "No model was chosen; a local server answers",
+      items: [
+        { label: "Do not use it", note: "a key can be set instead", value: false },
+        { label: `Use ${name}`, note: `what you say goes to ${baseUrl}`, value: true },
+      ],
+      onChoose: resolve,
+      onCancel: () => resolve(false),
+    });
+  });
+}
+
+type Untrusted = Extract<Notice, { code: "untrusted" }>;
+
+/** Asks whether what a project brings may act; each thing it brings is in the list with what it would do. */
+export function offerTrust(control: Control, untrusted: Untrusted): void {
+  const { items } = untrusted;
+  const rows = items.map(
+    ({ kind, path, does }) => `${kind.replace("_", " ")}  ${withHiddenShown(path)}  ${withHiddenShown(does)}`,
+  );
+  const preview = (): readonly string[] => rows;
+  control.pick<"no" | "yes" | "look">({
+    title: `This project brings ${counted(items.length, "thing")} that can act`,
+    items: [
+      {
+        label: "Leave them out",
+        note: "they do nothing; nano-agent trust changes that",
+        value: "no",
+        preview,
+      },
+      { label: "Trust them", note: "exactly this content in this folder", value: "yes", preview },
+      ...(rows.length > 5 ? [{ label: "See all of them", value: "look" as const, preview }] : []),
+    ],
+    onChoose: (choice) => {
+      if (choice === "yes") control.run(approve(control));
+      if (choice !== "look") return;
+      control.print(rows);
+      offerTrust(control, untrusted);
+    },
+  });
+}
+
+async function approve(control: Control): Promise<void> {
+  await control.ports.command(["trust", "--yes"]);
+  await control.switchTo(() => control.ports.openSession(), false);
+  control.say("trusted: it counts from now on", "good");
+}
