@@ -41,7 +41,10 @@ import { systemPrompt } from "./system-prompt.ts";
 
 /** What an agent is composed from beside its settings. */
 export interface ComposeOptions
-  extends Pick<CodingSessionOptions, "addDirs" | "acceptServer" | "tools" | "ports" | "elicit" | "pace"> {
+  extends Pick<
+    CodingSessionOptions,
+    "addDirs" | "acceptServer" | "adoptErrors" | "tools" | "ports" | "elicit" | "pace"
+  > {
   readonly settings: Settings;
   /** Opens the session the agent goes on from. Called last, when nothing else can fail. */
   readonly openSession: () => Promise<OpenSession>;
@@ -185,7 +188,7 @@ async function openParts(options: ComposeOptions, { shell, workspace }: Confinem
   const guard = new FileGuard();
   const builtin = createBuiltinTools({ settings: given, shell, files: ports?.files, workspace, guard });
   const taken = [...builtin.tools, ...added];
-  const { settings, ...plugins } = await openPlugins(given, { taken, onNotice });
+  const { settings, ...plugins } = await openPlugins(given, { ...options, taken });
   const hooks = await hooksOf(settings, { handlers: plugins.handlers, shell, opened, onNotice });
   return { settings, guard, builtin, plugins, hooks, tools: [...taken, ...plugins.tools] };
 }

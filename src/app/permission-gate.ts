@@ -4,7 +4,7 @@ import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import { nearest } from "../core/base/text.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";
-import type { PolicyGate } from "../permission/policy-gate.ts";
+import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
 import type { Rule } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
 import { findShell, isBash } from "../tools/shell/shell.ts";
@@ -39,6 +39,8 @@ export interface PermissionGateOptions {
   readonly readable?: readonly string[];
   /** The folders that commands find programs in, as in `PATH`. Asked for with the first call. */
   readonly commandPath?: () => string | undefined;
+  /** Whether the user agreed to what the settings of a repository have git run. */
+  readonly admitsPrograms?: PolicyGateOptions["admitsPrograms"];
   /** Folders of nano-agent itself: writing below them is always asked about. */
   readonly machinery?: readonly string[];
 }
@@ -77,7 +79,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
     const searchPath = options.commandPath?.();
     const gate = new Loaded({
       rules,
-      ...defined({ searchPath, session }),
+      ...defined({ searchPath, session, admitsPrograms: options.admitsPrograms }),
       isPosixShell: !isBash(findShell({ PATH: searchPath })),
       trusted: allowed.names,
       mode,

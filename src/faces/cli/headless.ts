@@ -18,6 +18,7 @@ import type { RunFlags } from "./run-flags.ts";
 import { readRunInput, readSchema } from "./run-input.ts";
 import { RunTeller } from "./run-teller.ts";
 import { sessionOptionsOf } from "./session-options.ts";
+import { StrayErrors } from "./stray-errors.ts";
 import { type WaitingContext, withWaitingLine } from "./waiting-line.ts";
 
 /**
@@ -36,6 +37,7 @@ class HeadlessRun {
   readonly #signals = new EndingSignals();
   readonly #broken = new AbortController();
   readonly #teller: RunTeller;
+  readonly #strays = new StrayErrors();
   #startedAt = performance.now();
   #cwd = "";
   #prepared: PreparedSession | undefined;
@@ -58,6 +60,15 @@ class HeadlessRun {
   }
 
   async run(): Promise<number> {
+    const close = this.#strays.listen();
+    try {
+      return await this.#run();
+    } finally {
+      close();
+    }
+  }
+
+  async #run(): Promise<number> {
     const ended = await Promise.race([
       this.#perform().catch((error: unknown) => {
         this.#fail(error);
@@ -87,6 +98,7 @@ class HeadlessRun {
     this.#prepared = await prepareCodingSession({
       ...sessionOptionsOf(flags, { cwd, environment, newId: this.#newId }),
       acceptServer: canAsk(stderr, flags.outputFormat) ? (found) => askAboutServer(found, stderr) : undefined,
+      adoptErrors: this.#strays.adopt,
       pace: flags.partialMessages ? () => (stdout.isFull ? stdout.drain() : undefined) : undefined,
       onNotice: (notice) => this.#teller.notice(notice),
     });
