@@ -51,7 +51,7 @@ export class ActiveRun {
   emit: (event: AgentEvent) => void = () => undefined;
   readonly #linked: LinkedController;
   #stopTimer: () => void = () => undefined;
-  #isReleased = false;
+  isReleased = false;
 
   constructor(linked: LinkedController) {
     this.#linked = linked;
@@ -61,17 +61,13 @@ export class ActiveRun {
     return this.#linked.controller.signal;
   }
 
-  get isReleased(): boolean {
-    return this.#isReleased;
-  }
-
   stop(reason: string): void {
     this.#linked.controller.abort(new NanoAgentError("aborted", reason));
   }
 
   /** Stops it, and nothing more of it is recorded. */
   release(): void {
-    this.#isReleased = true;
+    this.isReleased = true;
     this.stop("The run was let go of.");
   }
 
