@@ -5,7 +5,6 @@ import type { McpServerDefinition } from "../../extensions/mcp/server-definition
 import { networkOptions } from "../network-options.ts";
 import type { Settings } from "../settings.ts";
 import { knownServerFiles } from "./known-servers.ts";
-import { loginStore } from "./login-store.ts";
 
 export { findPromptCommand, promptCommand } from "./prompt-command.ts";
 
@@ -43,7 +42,7 @@ async function loadOpener({
   const open = client.connectionOpener({ version, watcher: client.createProcessWatcher(), fetch });
   return (server, host, options) => {
     const authorization: McpHost["authorization"] = (each) =>
-      client.authorizationOf(each, { store: loginStore(each, settings.paths), clock, fetch });
+      client.authorizationOf(each, { store: client.loginStore(each, settings.paths), clock, fetch });
     return open(server, { authorization, ...host }, options);
   };
 }

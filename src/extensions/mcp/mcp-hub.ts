@@ -147,7 +147,12 @@ export class McpHub {
         name: definition.name,
         status: definition.enabled ? STATUS[life.state] : "disabled",
         ...("reason" in life ? { reason: life.reason } : {}),
-        tools: tools.map(({ as, tokens }) => ({ name: as, tokens })),
+        tools: tools.map((each) => ({
+          name: each.as,
+          get tokens() {
+            return each.tokens;
+          },
+        })),
         dropped,
       };
     });
