@@ -38,8 +38,9 @@ export interface LoadExtensionsOptions {
 const MAX_LOAD_MS = 10_000;
 
 /**
- * Loads extensions one after the other. Never rejects: one that cannot be loaded is told in `findings`, whole: nothing of it counts.
- * `onFailure` hears of one that fails later, once; its hooks and status items are then switched off.
+ * Loads extensions one after the other. Never rejects: one that cannot be loaded is told in `findings`, and
+ * nothing of it counts. `onFailure` hears of one that fails later, once; its hooks and status items are then
+ * switched off.
  */
 export async function loadExtensions(
   files: readonly ExtensionFile[],
@@ -66,15 +67,10 @@ async function loadExtension(
   adoptErrors?.(file.path, tellerOf(file, onFailure));
   const module: { readonly default?: unknown } = await import(pathToFileURL(file.path).href);
   if (typeof module.default !== "function")
-    throw new NanoAgentError(
-      "invalid_argument",
-      "it has no default export that is a function: write export default (agent) => { … }",
-    );
-  const loaded = {
-    tools: [] as Tool[],
-    commands: [] as ExtensionCommand[],
-    providers: [] as ExtensionProvider[],
-  };
+    throw unusable("it has no default export that is a function: write export default (agent) => { … }");
+  const tools: Tool[] = [];
+  const commands: ExtensionCommand[] = [];
+  const providers: ExtensionProvider[] = [];
   const hooks: HookHandler[] = [];
   const statuses: (() => string | undefined)[] = [];
   let isOff = false;
@@ -84,17 +80,13 @@ async function loadExtension(
   };
   const api: ExtensionApi = {
     cwd,
-    tool: (tool) => loaded.tools.push(toTool(tool)),
-    command: (command) => loaded.commands.push(checkedCommand(command)),
-    provider: (provider) => loaded.providers.push(checkedProvider(provider)),
+    tool: (tool) => tools.push(toTool(tool)),
+    command: (command) => commands.push(checkedCommand(command)),
+    provider: (provider) => providers.push(checkedProvider(provider)),
     hook: (event, handler, options = {}) => {
       if (!HOOK_EVENTS.includes(event))
-        throw new NanoAgentError(
-          "invalid_argument",
-          `there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`,
-        );
-      if (typeof handler !== "function")
-        throw new NanoAgentError("invalid_argument", `the ${event} hook is not a function`);
+        throw unusable(`there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`);
+      if (typeof handler !== "function") throw unusable(`the ${event} hook is not a function`);
       const { matcher } = options;
       hooks.push({
         event,
@@ -117,7 +109,7 @@ async function loadExtension(
     },
   };
   await (module.default as (agent: ExtensionApi) => unknown)(api);
-  return { ...file, ...loaded, hooks, statuses };
+  return { ...file, tools, commands, providers, hooks, statuses };
 }
 
 /** Tells once what an extension throws where nobody called it. */
@@ -137,25 +129,16 @@ function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error:
 /** Throws `invalid_argument` for what cannot be a tool. */
 function toTool(given: ExtensionTool | ToolDefinition<JsonSchema>): Tool {
   if (!("inputSchema" in given)) return defineTool(given as ToolDefinition<JsonSchema>);
-  const { inputSchema, ...rest } = given;
-  return defineTool({
-    ...rest,
-    ...(inputSchema === undefined ? {} : { parameters: inputSchema }),
-  } as ToolDefinition<JsonSchema>);
+  const { inputSchema: parameters, ...rest } = given;
+  return defineTool({ ...rest, ...(parameters && { parameters }) } as ToolDefinition<JsonSchema>);
 }
 
 function checkedCommand(command: ExtensionCommand): ExtensionCommand {
   const { name, description, run } = command;
   if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u.test(name))
-    throw new NanoAgentError(
-      "invalid_argument",
-      `a command is named ${JSON.stringify(name)}: use letters, digits, - and _`,
-    );
+    throw unusable(`a command is named ${JSON.stringify(name)}: use letters, digits, - and _`);
   if (typeof description !== "string" || typeof run !== "function")
-    throw new NanoAgentError(
-      "invalid_argument",
-      `the command /${name} needs a description and a function run`,
-    );
+    throw unusable(`the command /${name} needs a description and a function run`);
   return command;
 }
 
@@ -163,14 +146,14 @@ function checkedProvider(provider: ExtensionProvider): ExtensionProvider {
   const { name, wire, baseUrl } = provider;
   const wires = ["anthropic", "openai_chat", "openai_responses", "google"];
   if (typeof name !== "string" || !/^[a-z0-9][a-z0-9._-]*$/.test(name))
-    throw new NanoAgentError(
-      "invalid_argument",
-      `a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`,
-    );
+    throw unusable(`a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`);
   if (!wires.includes(wire) || typeof baseUrl !== "string" || !/^https?:\/\/[^\s/]/.test(baseUrl))
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw unusable(
       `the provider ${name} needs a wire (${wires.join(", ")}) and a baseUrl that begins with http:// or https://`,
     );
   return provider;
+}
+
+function unusable(message: string): NanoAgentError {
+  return new NanoAgentError("invalid_argument", message);
 }

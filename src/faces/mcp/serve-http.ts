@@ -29,8 +29,9 @@ const MAX_BODY_BYTES = 10_000_000;
 const BOUNDS = { maxRequestBodySize: MAX_BODY_BYTES };
 
 /**
- * Serves at `/mcp` of 127.0.0.1, a server for each client; port 0 takes a free one. Each request needs the token; those that name another
- * host, or come from a page of another origin, are refused. Rejects when the port is taken.
+ * Serves at `/mcp` of 127.0.0.1, a server for each client; port 0 takes a free one. Each request needs the
+ * token; those that name another host, or come from a page of another origin, are refused. Rejects when the
+ * port is taken.
  */
 export async function serveHttp(port: number, newServer: () => AgentServer): Promise<HttpServing> {
   const token = randomBytes(24).toString("base64url");
@@ -62,7 +63,7 @@ export async function serveHttp(port: number, newServer: () => AgentServer): Pro
   };
 }
 
-/** The status a request is refused with. Pages of other sites can make a browser ask here; they neither know the token nor our name. */
+/** The status a request is refused with: browsers ask here for pages of other sites, without the token. */
 function refusalOf({ headers, url }: IncomingMessage, token: string): number | undefined {
   const { host = "", origin, authorization = "" } = headers;
   if (!isLoopback(`http://${host}`) || (origin !== undefined && !isLoopback(origin))) return 403;
