@@ -12,7 +12,6 @@ import { networkOptions } from "../network-options.ts";
 import { commandVariables } from "../secrets.ts";
 import type { Settings } from "../settings.ts";
 import { knownServerFiles } from "./known-servers.ts";
-import { loginStore } from "./login-store.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -48,7 +47,7 @@ async function loadOpener({ paths, config, environment }: Settings): Promise<Ope
   const open = client.connectionOpener({ version: NANO_AGENT_VERSION, watcher, fetch });
   return (server, host, options) => {
     const authorization: McpHost["authorization"] = (each) =>
-      client.authorizationOf(each, { store: loginStore(each, paths), clock: systemClock, fetch });
+      client.authorizationOf(each, { store: client.loginStore(each, paths), clock: systemClock, fetch });
     return open(server, { authorization, ...host }, options);
   };
 }

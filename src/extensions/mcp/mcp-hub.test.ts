@@ -191,3 +191,20 @@ test("tools that a conversation has used are offered again, though others wait",
   hub.revealUsed(new Set(["mcp__a__tool_7", "mcp__gone__x"]));
   expect(registry.names()).toEqual(["find_tools", "mcp__a__tool_7"]);
 });
+
+test("of what is remembered and waits behind find_tools only the names are looked at before the first request", async () => {
+  const looked: string[] = [];
+  const watched = (name: string): ListedTool =>
+    new Proxy(tool(name), {
+      get: (target, key) => {
+        looked.push(String(key));
+        return Reflect.get(target, key) as unknown;
+      },
+    });
+  const many = Array.from({ length: 25 }, (_, at) => watched(`tool_${at}`));
+  const { hub } = hubOf({ many }, { remembered: ["many"] });
+  const offered = hub.tools().map(({ name }) => name);
+  const statuses = hub.statuses().map(({ status, tools }) => [status, tools.length]);
+  expect([offered, statuses, [...new Set(looked)]]).toEqual([["find_tools"], [["connecting", 25]], ["name"]]);
+  expect(hub.statuses()[0]?.tools[0]?.tokens).toBeGreaterThan(0);
+});

@@ -6,7 +6,7 @@ import type { Tool } from "../../core/tool/tool.ts";
 import type { ListedPrompt, ListedResource, ListedTool, McpHost, OpenConnection } from "./connection.ts";
 import { createFindTools } from "./find-tools.ts";
 import { McpServer } from "./mcp-server.ts";
-import { type DroppedTool, type McpTool, toMcpTools } from "./mcp-tools.ts";
+import { type DroppedTool, type McpTool, toMcpTools, toolCost } from "./mcp-tools.ts";
 import { type PromptMessage, promptMessages } from "./prompt-messages.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { FIND_TOOLS, MCP_PREFIX, mcpNames, serverParts } from "./tool-name.ts";
@@ -147,7 +147,7 @@ export class McpHub {
         name: definition.name,
         status: definition.enabled ? STATUS[life.state] : "disabled",
         ...("reason" in life ? { reason: life.reason } : {}),
-        tools: tools.map(({ as, tokens }) => ({ name: as, tokens })),
+        tools: tools.map(toolCost),
         dropped,
       };
     });

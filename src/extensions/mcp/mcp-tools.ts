@@ -11,7 +11,7 @@ import { type NormalisedSchema, normaliseSchema, originalNames } from "./normali
 import { mcpNames } from "./tool-name.ts";
 import { toMcpResult } from "./tool-result.ts";
 
-/** A tool of a server, as the model may be offered it. */
+/** A tool of a server, as the model may be offered it. What is said of it is found out when somebody asks: most are never offered. */
 export interface McpTool {
   /** `mcp__server__tool`. */
   readonly as: string;
@@ -81,17 +81,38 @@ interface Naming {
 }
 
 function toMcpTool(listed: ListedTool, naming: Naming): McpTool {
-  const { name, inputSchema, annotations } = listed;
-  const description = descriptionOf(listed);
-  const text = JSON.stringify({ name: naming.as, description, inputSchema, annotations });
+  let text: string | undefined;
+  let tokens: number | undefined;
   let made: Tool | undefined;
   return {
     as: naming.as,
-    name,
-    description,
-    tokens: estimateTokens(text),
-    text,
+    name: listed.name,
+    get description() {
+      return descriptionOf(listed);
+    },
+    get text() {
+      const { inputSchema, annotations } = listed;
+      return (text ??= JSON.stringify({
+        name: naming.as,
+        description: this.description,
+        inputSchema,
+        annotations,
+      }));
+    },
+    get tokens() {
+      return (tokens ??= estimateTokens(this.text));
+    },
     tool: () => (made ??= toTool(listed, naming)),
+  };
+}
+
+/** What offering a tool costs, found out when somebody asks. */
+export function toolCost(tool: McpTool): { readonly name: string; readonly tokens: number } {
+  return {
+    name: tool.as,
+    get tokens() {
+      return tool.tokens;
+    },
   };
 }
 
