@@ -49,6 +49,7 @@ test("a command asks, a key that comes too early is not an answer, and a yes run
   ]);
   program.type("make it\r");
   await program.shows("bash wants to run");
+  await program.shows((screen) => /● bash touch made; echo made it +waits for your answer/.test(screen));
   // At once: nothing typed for something else may answer.
   program.type("1");
   await program.shows("5. No, and stop");

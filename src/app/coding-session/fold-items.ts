@@ -39,6 +39,13 @@ export class ItemFold {
     return this.#calls.get(callId);
   }
 
+  /** A call waits for a person. */
+  asks(callId: string): void {
+    const place = this.#calls.get(callId);
+    if (place !== undefined && this.list.at(place, "tool")?.state === "writing")
+      this.list.change<ToolItem>(place, { state: "asking" });
+  }
+
   apply(event: AgentEvent): void {
     if ("time" in event) this.#now = event.time;
     switch (event.type) {

@@ -80,6 +80,7 @@ export class ViewFold {
     if (host.windowTokens !== this.#host.windowTokens)
       this.#context = contextOf(this.#context.usedTokens, host.windowTokens);
     this.#host = host;
+    for (const { callId } of host.questions) if (callId !== undefined) this.#main.asks(callId);
     this.#changed();
   }
 
