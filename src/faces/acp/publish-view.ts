@@ -62,11 +62,8 @@ export class ViewPublisher {
   ): void {
     if (this.#sent.get(item.id)?.version === item.version) return;
     if (item.type === "user" && agent === undefined) this.#title(item.text);
-    if (item.type === "tool") {
-      this.announce(item, agent);
-      for (const inner of item.agent?.items ?? [])
-        if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
-    } else if (!("text" in item)) this.#note(item, "");
+    if (item.type === "tool") this.#call(item, agent);
+    else if (!("text" in item)) this.#note(item, "");
     else if (item.type === "user" && !isReplay) this.#note(item, item.text);
     else if (agent === undefined) this.#chunk(CHUNKS[item.type], item);
   }
@@ -77,6 +74,13 @@ export class ViewPublisher {
     if (this.#hasTitle || title === "") return;
     this.#hasTitle = true;
     this.#options.send({ sessionUpdate: "session_info_update", title });
+  }
+
+  /** A call, and those of the subagent that it started. */
+  #call(item: ToolItem, agent: string | undefined): void {
+    this.announce(item, agent);
+    for (const inner of item.agent?.items ?? [])
+      if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
   }
 
   /** Sends what has changed beside the items. */
