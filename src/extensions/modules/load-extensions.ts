@@ -20,7 +20,7 @@ export interface LoadedExtension extends ExtensionFile {
   readonly statuses: readonly (() => string | undefined)[];
 }
 
-/** What {@link loadExtensions} works with. */
+/** Options of {@link loadExtensions}. */
 export interface LoadExtensionsOptions {
   readonly cwd: string;
   readonly onFailure: (message: string) => void;

@@ -3,7 +3,7 @@ import { oneLine } from "../../app/coding-session/call-text.ts";
 import type { SessionView, ToolItem, ViewItem } from "../../app/coding-session/view.ts";
 import { diffContent, toolFacts, toolStatus } from "./tool-facts.ts";
 
-/** What was sent of an item. */
+/** The part of an item that was sent. */
 interface Sent {
   version: number;
   /** Characters of a text. */
@@ -18,7 +18,7 @@ const CHUNKS = {
   thinking: "agent_thought_chunk",
 } as const;
 
-/** What a {@link ViewPublisher} works with. */
+/** Options of {@link ViewPublisher}. */
 export interface ViewPublisherOptions {
   readonly cwd: string;
   readonly send: (update: SessionUpdate) => void;
@@ -151,7 +151,7 @@ export class ViewPublisher {
 
 const MAX_TITLE = 120;
 
-/** What a session is called that begins with this text. */
+/** The title of a session that begins with this text. */
 export function sessionName(text: string): string {
   return oneLine(text, MAX_TITLE);
 }

@@ -16,7 +16,9 @@ export async function completion({ stdout }: CommandContext, call: CommandCall):
   return EXIT.done;
 }
 
-/** The cases of a shell script, one for each place: what was written before, and the words that may follow. */
+/**
+ * The cases of a shell script, one for each place: what was written before, and the words that may follow.
+ */
 function casesOf(assign: (words: string) => string): string {
   const caseOf = (after: string, next: readonly { readonly name: string }[]): string =>
     `    '${after}') ${assign(next.map(({ name }) => name).join(" "))} ;;`;
