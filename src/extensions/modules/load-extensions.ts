@@ -9,6 +9,7 @@ import { HOOK_EVENTS, type HookHandler } from "../command-hooks/hook-event.ts";
 import type { Finding } from "../markdown/origin.ts";
 import type { ExtensionApi, ExtensionCommand, ExtensionProvider, ExtensionTool } from "./extension-api.ts";
 import type { ExtensionFile } from "./extension-files.ts";
+import { isThrownBy } from "./thrown-by.ts";
 
 /** One extension that was loaded. */
 export interface LoadedExtension extends ExtensionFile {
@@ -20,10 +21,15 @@ export interface LoadedExtension extends ExtensionFile {
   readonly statuses: readonly (() => string | undefined)[];
 }
 
+/** Gets, with the path of a file, what takes the errors that code of that file threw, and says which it took. */
+export type AdoptErrors = (path: string, takes: (error: unknown) => boolean) => void;
+
 /** Options of {@link loadExtensions}. */
 export interface LoadExtensionsOptions {
   readonly cwd: string;
   readonly onFailure: (message: string) => void;
+  /** See {@link import("../../app/coding-session/coding-session.ts").CodingSessionOptions.adoptErrors}. */
+  readonly adoptErrors?: AdoptErrors | undefined;
   /** Times the wait for each of them. */
   readonly clock?: Clock;
 }
@@ -38,13 +44,13 @@ const MAX_LOAD_MS = 10_000;
  */
 export async function loadExtensions(
   files: readonly ExtensionFile[],
-  { cwd, onFailure, clock = systemClock }: LoadExtensionsOptions,
+  { clock = systemClock, ...options }: LoadExtensionsOptions,
 ): Promise<{ readonly extensions: readonly LoadedExtension[]; readonly findings: readonly Finding[] }> {
   const extensions: LoadedExtension[] = [];
   const findings: Finding[] = [];
   for (const file of files) {
     try {
-      const load = () => loadExtension(file, { cwd, onFailure });
+      const load = () => loadExtension(file, options);
       extensions.push(await inTime(load, { ms: MAX_LOAD_MS, clock }));
     } catch (error) {
       const message = `the extension ${file.name} is not used: ${errorMessage(error)}`;
@@ -56,8 +62,9 @@ export async function loadExtensions(
 
 async function loadExtension(
   file: ExtensionFile,
-  { cwd, onFailure }: LoadExtensionsOptions,
+  { cwd, onFailure, adoptErrors }: LoadExtensionsOptions,
 ): Promise<LoadedExtension> {
+  adoptErrors?.(file.path, tellerOf(file, onFailure));
   const module: { readonly default?: unknown } = await import(pathToFileURL(file.path).href);
   if (typeof module.default !== "function")
     throw unusable("it has no default export that is a function: write export default (agent) => { … }");
@@ -103,6 +110,20 @@ async function loadExtension(
   };
   await (module.default as (agent: ExtensionApi) => unknown)(api);
   return { ...file, tools, commands, providers, hooks, statuses };
+}
+
+/** Tells once what an extension throws where nobody called it. */
+function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error: unknown) => boolean {
+  let isTold = false;
+  return (error) => {
+    if (!isThrownBy(error, file)) return false;
+    if (!isTold)
+      tell(
+        `the extension ${file.name} failed where nobody called it: ${errorMessage(error)} The run goes on. Catch in ${file.path} what its timers and promises throw, or remove it`,
+      );
+    isTold = true;
+    return true;
+  };
 }
 
 /** Throws `invalid_argument` for what cannot be a tool. */

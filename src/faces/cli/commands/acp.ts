@@ -6,6 +6,7 @@ import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
 import { withPromptFiles } from "../session-options.ts";
+import { StrayErrors } from "../stray-errors.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -17,14 +18,20 @@ export async function acp(context: CommandContext, call: CommandCall): Promise<n
   const { environment } = context;
   const { config, addDirs } = runFlagsOf(call);
   const { serveAcp } = await import("../../acp/serve-acp.ts");
+  const strays = new StrayErrors();
   const options = {
     environment,
     version: NANO_AGENT_VERSION,
-    session: { settings: withPromptFiles(config, currentFolder()), addDirs },
+    session: { settings: withPromptFiles(config, currentFolder()), addDirs, adoptErrors: strays.adopt },
     onNotice: (notice: Notice) => say(context, noticeText(notice)),
   };
-  return withSignals(async ({ signal }) => {
-    await serveAcp(options, { input: process.stdin, output: process.stdout, signal });
-    return EXIT.done;
-  });
+  const close = strays.listen();
+  try {
+    return await withSignals(async ({ signal }) => {
+      await serveAcp(options, { input: process.stdin, output: process.stdout, signal });
+      return EXIT.done;
+    });
+  } finally {
+    close();
+  }
 }

@@ -5,6 +5,7 @@ import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
 import { withPromptFiles } from "../session-options.ts";
+import { StrayErrors } from "../stray-errors.ts";
 import { usageError } from "../usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;
@@ -21,6 +22,7 @@ export async function mcpServe(
   const { cwd } = settings;
   const settingsOfRuns = withPromptFiles(config, cwd);
   const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
+  const strays = new StrayErrors();
   const newServer = () =>
     createAgentServer({
       settings,
@@ -31,11 +33,12 @@ export async function mcpServe(
         addDirs,
         environment,
         mcp,
+        adoptErrors: strays.adopt,
         settings: settingsOfRuns,
         onNotice: (notice) => say(context, noticeText(notice)),
       },
     });
-  return withSignals(async ({ signal, forced }) => {
+  const serve = async (signal: AbortSignal, forced: Promise<unknown>): Promise<number> => {
     if (port === undefined) {
       const served = serveStdio(newServer(), { input: process.stdin, output: process.stdout, signal });
       await Promise.race([served, forced]);
@@ -46,7 +49,13 @@ export async function mcpServe(
       await Promise.race([serving.close(), forced]);
     }
     return EXIT.done;
-  });
+  };
+  const close = strays.listen();
+  try {
+    return await withSignals(({ signal, forced }) => serve(signal, forced));
+  } finally {
+    close();
+  }
 }
 
 function portOf(call: CommandCall): number | undefined {
