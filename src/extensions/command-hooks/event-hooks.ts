@@ -6,20 +6,20 @@ import { type HookAnswer, readAnswer, readReturned } from "./read-answer.ts";
 import { meantName } from "./read-hooks.ts";
 import { type HookPlace, runHook } from "./run-hook.ts";
 
-/** What {@link EventHooks} works with. */
+/** Options of {@link EventHooks}. */
 export interface EventHooksOptions {
   /** Commands of the settings. */
   readonly commands: readonly HookCommand[];
   /** Functions of extensions. */
   readonly handlers: readonly HookHandler[];
   readonly place: () => Omit<HookPlace, "signal">;
-  /** What is the same for all hooks at this moment. */
+  /** Fields that are the same for all hooks at this moment. */
   readonly facts: () => Pick<HookInput, "session_id" | "transcript_path" | "cwd" | "permission_mode">;
 }
 
-/** What happens to a hook event. */
+/** One occurrence of a hook event. */
 export interface HookOccasion {
-  /** What matchers look at: the name of a tool, or why a session began. */
+  /** Looked at by matchers: the name of a tool, or why a session began. */
   readonly name?: string;
   /** Fields of this event, beside those every event has. */
   readonly fields?: { readonly [key: string]: HookInput[string] };
@@ -37,7 +37,7 @@ export class EventHooks {
     this.#options = options;
   }
 
-  /** Whether an event has hooks at all. */
+  /** True when an event has hooks at all. */
   has(event: HookEvent): boolean {
     const { commands, handlers } = this.#options;
     return [...commands, ...handlers].some((hook) => hook.event === event);

@@ -17,7 +17,7 @@ export const HOOK_EVENTS = [
 /** One of {@link HOOK_EVENTS}. */
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** What every hook is told on its standard input, as one JSON object; events add fields of their own. */
+/** The standard input of every hook, one JSON object; events add fields of their own. */
 export interface HookInput {
   readonly session_id: string;
   /** The session file; `""` where the session is not kept. */
@@ -56,11 +56,11 @@ export interface HookHandler {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What the hooks of one event say together. */
+/** The answers of the hooks of one event, put together. */
 export interface HookVerdict {
   /** The strictest of what they decided: deny before ask before allow. */
   readonly decision?: "allow" | "ask" | "deny";
-  /** What the hook that decided gave as its reason. */
+  /** Reason of the hook that decided. */
   readonly reason?: string;
   /** The hook that decided. */
   readonly by?: string;
@@ -72,6 +72,6 @@ export interface HookVerdict {
   readonly context: readonly string[];
   /** A hook wants the run to end. */
   readonly stop?: string;
-  /** What went wrong with hooks, one sentence each; nothing was blocked by it. */
+  /** Faults of hooks, one sentence each; nothing was blocked by it. */
   readonly problems: readonly string[];
 }

@@ -2,14 +2,14 @@ import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { HookCommand, HookVerdict } from "./hook-event.ts";
 import type { HookEnd } from "./run-hook.ts";
 
-/** What one hook says. */
+/** The answer of one hook. */
 export type HookAnswer = { -readonly [K in keyof HookVerdict]: HookVerdict[K] };
 
 const NOTHING: HookAnswer = { context: [], problems: [] };
 
 /**
- * What the end of a hook means: exit 0 with a JSON object decides, exit 2 blocks with standard error as the
- * reason, anything else is told and blocks nothing.
+ * The answer that the end of a hook means: exit 0 with a JSON object decides, exit 2 blocks with standard
+ * error as the reason, anything else is told and blocks nothing.
  */
 export function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
   const { code, stdout, stderr, failure } = end;
@@ -62,7 +62,7 @@ const DECISIONS: { readonly [word: string]: "allow" | "ask" | "deny" | undefined
   block: "deny",
 };
 
-/** What the value a handler returned means; `name` is its extension. */
+/** The answer that the value of a handler means; `name` is its extension. */
 export function readReturned(name: string, value: unknown): HookAnswer {
   if (value === undefined || value === null) return NOTHING;
   if (isRecord(value)) return decided(name, value);

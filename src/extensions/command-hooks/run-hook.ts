@@ -23,7 +23,7 @@ export interface HookEnd {
 /** Where hooks run. */
 export interface HookPlace {
   readonly cwd: string;
-  /** What they see: never credentials. */
+  /** Their environment: never credentials. */
   readonly env: { readonly [name: string]: string };
   readonly signal: AbortSignal;
 }

@@ -5,7 +5,7 @@ export interface CommandFile {
   /** Path below its folder without the ending, `:` between folders: `git:commit`, called as `/git:commit`. */
   readonly name: string;
   readonly description: string;
-  /** What to show behind the name: `[file]`. */
+  /** Shown behind the name: `[file]`. */
   readonly argumentHint?: string;
   /** Permission rules that hold while it runs. Left out where the project is not trusted. */
   readonly allowedTools: readonly string[];
@@ -17,7 +17,7 @@ export interface CommandFile {
   readonly path: string;
   /** The text behind the front matter. */
   readonly body: string;
-  /** Whether its `` !`command` `` parts may run. */
+  /** True when its `` !`command` `` parts may run. */
   readonly mayRun: boolean;
 }
 

@@ -10,7 +10,7 @@ export type CommandPart =
   /** `@path`. */
   | { readonly type: "file"; readonly path: string; readonly source: string };
 
-/** What expanding a command may do. Both go through permission like any call of the model. */
+/** Ports of expanding a command. Both go through permission like any call of the model. */
 export interface CommandPorts {
   /** Runs a command line and resolves to what the model should see of it. */
   readonly run: (command: string) => Promise<string>;

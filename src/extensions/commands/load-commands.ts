@@ -26,7 +26,7 @@ export interface LoadedCommands {
   readonly findings: readonly Finding[];
 }
 
-/** What {@link loadCommands} works with. */
+/** Options of {@link loadCommands}. */
 export interface LoadCommandsOptions {
   readonly folders: readonly SourceFolder[];
   /** Decides whether a project's command may run commands and bring rules. Default: it may not. */
@@ -110,7 +110,7 @@ async function loadCommand(
   return { name, ...fields, origin, path, body, mayRun };
 }
 
-/** What the front matter says. */
+/** The fields of the front matter. */
 function readFields(
   fields: Readonly<Record<string, unknown>>,
   body: string,
@@ -132,7 +132,7 @@ function readFields(
   };
 }
 
-/** What a command without a description is shown with. */
+/** The description of a command that has none. */
 function firstLine(body: string): string {
   return (body.split("\n", 1)[0] ?? "").replace(/^#+\s*/, "").trim();
 }

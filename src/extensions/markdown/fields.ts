@@ -57,8 +57,8 @@ export function namesIn(value: unknown): readonly string[] | undefined {
 const MAX_LINE_CHARS = 250;
 
 /**
- * What a tool offers, for its own description: one line for each name. Of those beyond `maxChars` the number
- * is told; `tool` and `parameter` are what to call for all names.
+ * The things that a tool offers, for its own description: one line for each name. Of those beyond `maxChars`
+ * the number is told; `tool` and `parameter` are what to call for all names.
  */
 export function offeredList(
   offered: readonly { readonly name: string; readonly description: string }[],

@@ -20,7 +20,7 @@ export interface Finding {
 }
 
 /**
- * What a person should know of a thing whose name another one took. Where a project takes the place of what is
+ * A finding about a thing whose name another one took. Where a project takes the place of what is
  * theirs, that is a fault: whoever calls it by its name means their own.
  */
 export function replacedFinding(
@@ -35,7 +35,7 @@ export function replacedFinding(
   };
 }
 
-/** What a decision about trust is made on: one file (or a skill with its scripts) and its content. */
+/** The subject of a decision about trust: one file (or a skill with its scripts) and its content. */
 export interface TrustItem {
   readonly kind: "subagent" | "skill" | "command" | "extension";
   readonly name: string;

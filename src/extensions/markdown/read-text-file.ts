@@ -13,7 +13,7 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { toCleanText } from "../../core/base/text.ts";
 import type { Finding } from "./origin.ts";
 
-/** What may be read, and how much of it. */
+/** Bounds of a text file. */
 export interface ReadTextOptions {
   readonly maxBytes: number;
   /** Folder that the file must be in once links are followed. Default: links may lead anywhere. */

@@ -17,7 +17,7 @@ export interface ExtensionTool {
   readonly execute: (input: never, context: ToolContext) => ToolOutput;
 }
 
-/** What a person calls with `/name`. */
+/** A command that a person calls with `/name`. */
 export interface ExtensionCommand {
   readonly name: string;
   readonly description: string;
@@ -26,7 +26,7 @@ export interface ExtensionCommand {
   readonly run: (args: string, context: ExtensionContext) => string | void | Promise<string | void>;
 }
 
-/** What a command of an extension may use. */
+/** Facts for a command of an extension. */
 export interface ExtensionContext {
   readonly cwd: string;
   readonly sessionId: string;
@@ -45,7 +45,7 @@ export interface ExtensionProvider {
   readonly apiKeyEnv?: string;
 }
 
-/** What a hook may answer: what a command hook prints as JSON. Nothing at all leaves everything as it is. */
+/** The answer of a hook: what a command hook prints as JSON. Nothing at all leaves everything as it is. */
 export interface HookReply {
   readonly decision?: "allow" | "ask" | "deny" | "block" | "approve";
   readonly reason?: string;

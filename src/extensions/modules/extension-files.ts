@@ -7,7 +7,7 @@ const MAX_FILES = 100;
 
 /** A file or package that holds an extension. */
 export interface ExtensionFile {
-  /** What it is called in messages: the name of its file, or of its package. */
+  /** Its name in messages: that of its file, or of its package. */
   readonly name: string;
   readonly path: string;
   readonly origin: Exclude<Origin, "builtin">;

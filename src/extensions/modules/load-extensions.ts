@@ -21,10 +21,10 @@ export interface LoadedExtension extends ExtensionFile {
   readonly statuses: readonly (() => string | undefined)[];
 }
 
-/** Gets, with the path of a file, what tells an error if code of that file threw it, and says whether that is so. */
+/** Gets, with the path of a file, what takes the errors that code of that file threw, and says which it took. */
 export type AdoptErrors = (path: string, takes: (error: unknown) => boolean) => void;
 
-/** What {@link loadExtensions} works with. */
+/** Options of {@link loadExtensions}. */
 export interface LoadExtensionsOptions {
   readonly cwd: string;
   readonly onFailure: (message: string) => void;

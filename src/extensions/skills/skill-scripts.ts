@@ -21,7 +21,7 @@ export async function skillScripts(skill: Skill, isTrusted: IsTrusted): Promise<
   return { scripts, isTrusted: await mayUseScripts(skill, { text: file.text, files, isTrusted }) };
 }
 
-/** Whether the scripts of a skill may be used, by its text and its files. */
+/** True when the scripts of a skill may be used, by its text and its files. */
 export async function mayUseScripts(
   { name, origin, path, folder }: Skill,
   {

@@ -11,13 +11,13 @@ import type { Skill } from "./skill.ts";
 import { type SkillFiles, skillFiles } from "./skill-files.ts";
 import { mayUseScripts } from "./skill-scripts.ts";
 
-/** What the list of skills may take of the tool's description. */
+/** Room of the list of skills in the tool's description. */
 const LIST = { tool: "skill", parameter: "name", maxChars: 6_000 };
 /** Bytes of a skill's text that reach the model, and files that are listed behind it. */
 const MAX_BODY_BYTES = 48_000;
 const MAX_FILES = 50;
 
-/** What {@link createSkillTool} may be told. */
+/** Options of {@link createSkillTool}. */
 export interface SkillToolOptions {
   /** Decides whether the scripts of a project's skill may be used. Default: they may not. */
   readonly isTrusted?: IsTrusted;

@@ -20,7 +20,7 @@ const MAX_BYTES = 65_536;
 /** Definitions that are looked at in one folder. */
 const MAX_FILES = 200;
 
-/** What {@link loadSubagents} works with. */
+/** Options of {@link loadSubagents}. */
 export interface LoadSubagentsOptions {
   /** Folders with `*.md` definitions; the first one of a name is used. */
   readonly folders: readonly SourceFolder[];

@@ -18,7 +18,7 @@ export type ReadDefinition =
   | { readonly subagent: Subagent; readonly notes: readonly string[] }
   | { readonly fault: string };
 
-/** What a definition is read with. */
+/** Facts that a definition is read with. */
 export interface DefinitionContext {
   /** The name where the definition has none: that of its file. */
   readonly fileName: string;
@@ -88,7 +88,7 @@ function readTools(
   return { ...without, tools: names };
 }
 
-/** What forbids a part of a tool forbids the whole: a subagent gets whole tools. */
+/** A name without its pattern: a subagent gets whole tools, and who forbids a part forbids all of it. */
 function withoutPattern(name: string): string {
   const bracket = name.indexOf("(");
   return bracket === -1 ? name : name.slice(0, bracket);

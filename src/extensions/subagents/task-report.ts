@@ -3,7 +3,7 @@ import { errorResult } from "../../core/tool/output.ts";
 import type { SubagentOutcome, ToolResult } from "../../core/tool/tool.ts";
 
 /**
- * What the agent that handed on a task is told: the subagent's last message, and in one last line how it
+ * The report for the agent that handed on a task: the subagent's last message, and in one last line how it
  * ended and what it took. A subagent that did not come to an end of its own is an error, with what it had
  * written.
  */

@@ -14,7 +14,7 @@ import { isNamed } from "./tool-names.ts";
 const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
 const DEFAULT_REPORT_CHARS = 16_000;
-/** What the list of subagents may take of the tool's description. */
+/** Room of the list of subagents in the tool's description. */
 const LIST = { tool: "task", parameter: "agent", maxChars: 4_000 };
 /** Longer than a tool of a subagent takes to end after an abort, so that the task can still report. */
 const ABORT_GRACE_MS = 20_000;
@@ -23,7 +23,7 @@ const ABORT_GRACE_MS = 20_000;
 const REPORT_RULE =
   "You work for another agent. It sees nothing but your last message: put into it what was asked for, complete and short, and name files as path:line.";
 
-/** What {@link createTaskTool} may be told. */
+/** Options of {@link createTaskTool}. */
 export interface TaskToolOptions {
   /** Default: {@link BUILT_IN_SUBAGENTS}. */
   readonly agents?: readonly Subagent[];

@@ -42,7 +42,7 @@ export function namedTools(list: readonly string[], known: readonly Tool[]): Nam
   return { names: [...names], unknown };
 }
 
-/** Whether a tool is one of those named, `mcp__server` and `mcp__server__*` meaning all of a server. */
+/** True when a tool is one of those named, `mcp__server` and `mcp__server__*` meaning all of a server. */
 export function isNamed(tool: string, names: readonly string[]): boolean {
   return names.some((name) => {
     if (name === tool) return true;

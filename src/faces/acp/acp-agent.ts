@@ -28,11 +28,11 @@ import { mcpConfigs } from "./mcp-configs.ts";
 import { sessionName } from "./publish-view.ts";
 import { changeOption, configOptions, modeState, toMode } from "./session-options.ts";
 
-/** What an editor's sessions have in common. */
+/** Options that an editor's sessions have in common. */
 export interface AcpAgentOptions {
   readonly environment: Environment;
   readonly version: string;
-  /** What the command line says, for every session. */
+  /** Options of the command line, for every session. */
   readonly session: Pick<
     CodingSessionOptions,
     "settings" | "keep" | "addDirs" | "permissionMode" | "adoptErrors"
@@ -41,7 +41,7 @@ export interface AcpAgentOptions {
   readonly onNotice: NonNullable<CodingSessionOptions["onNotice"]>;
 }
 
-/** What all requests that open a session have. */
+/** Fields of all requests that open a session. */
 type OpenRequest = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> &
   Partial<Pick<NewSessionRequest, "mcpServers">>;
 
@@ -214,7 +214,7 @@ export class AcpAgent {
   }
 }
 
-/** What our code throws as an error of the protocol. */
+/** Turns an error of ours into one of the protocol. */
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

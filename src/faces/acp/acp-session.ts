@@ -17,7 +17,7 @@ import { askClient } from "./ask-client.ts";
 import { promptInput } from "./prompt-input.ts";
 import { ViewPublisher } from "./publish-view.ts";
 
-/** What an {@link AcpSession} is made of. */
+/** Options of {@link AcpSession}. */
 export interface AcpSessionOptions {
   readonly session: CodingSession;
   readonly client: AgentContext;

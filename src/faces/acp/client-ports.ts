@@ -37,7 +37,7 @@ async function readText(client: AgentContext, sessionId: string, path: string): 
   }
 }
 
-/** What an editor answers; where it fails, its own words stand in the message. */
+/** The answer of an editor; where it fails, its own words stand in the message. */
 async function told<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;

@@ -3,7 +3,7 @@ import { oneLine } from "../../app/coding-session/call-text.ts";
 import type { SessionView, ToolItem, ViewItem } from "../../app/coding-session/view.ts";
 import { diffContent, toolFacts, toolStatus } from "./tool-facts.ts";
 
-/** What was sent of an item. */
+/** The part of an item that was sent. */
 interface Sent {
   version: number;
   /** Characters of a text. */
@@ -18,7 +18,7 @@ const CHUNKS = {
   thinking: "agent_thought_chunk",
 } as const;
 
-/** What a {@link ViewPublisher} works with. */
+/** Options of {@link ViewPublisher}. */
 export interface ViewPublisherOptions {
   readonly cwd: string;
   readonly send: (update: SessionUpdate) => void;
@@ -62,11 +62,8 @@ export class ViewPublisher {
   ): void {
     if (this.#sent.get(item.id)?.version === item.version) return;
     if (item.type === "user" && agent === undefined) this.#title(item.text);
-    if (item.type === "tool") {
-      this.announce(item, agent);
-      for (const inner of item.agent?.items ?? [])
-        if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
-    } else if (!("text" in item)) this.#note(item, "");
+    if (item.type === "tool") this.#call(item, agent);
+    else if (!("text" in item)) this.#note(item, "");
     else if (item.type === "user" && !isReplay) this.#note(item, item.text);
     else if (agent === undefined) this.#chunk(CHUNKS[item.type], item);
   }
@@ -77,6 +74,13 @@ export class ViewPublisher {
     if (this.#hasTitle || title === "") return;
     this.#hasTitle = true;
     this.#options.send({ sessionUpdate: "session_info_update", title });
+  }
+
+  /** A call, and those of the subagent that it started. */
+  #call(item: ToolItem, agent: string | undefined): void {
+    this.announce(item, agent);
+    for (const inner of item.agent?.items ?? [])
+      if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
   }
 
   /** Sends what has changed beside the items. */
@@ -147,7 +151,7 @@ export class ViewPublisher {
 
 const MAX_TITLE = 120;
 
-/** What a session is called that begins with this text. */
+/** The title of a session that begins with this text. */
 export function sessionName(text: string): string {
   return oneLine(text, MAX_TITLE);
 }

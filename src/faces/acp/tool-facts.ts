@@ -3,7 +3,7 @@ import type { ToolCallContent, ToolCallLocation, ToolCallStatus, ToolKind } from
 import type { ToolItem } from "../../app/coding-session/view.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 
-/** What an editor shows of a call beside its title and state. */
+/** Facts that an editor shows of a call beside its title and state. */
 export interface ToolFacts {
   readonly kind: ToolKind;
   readonly locations: ToolCallLocation[];

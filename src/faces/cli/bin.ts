@@ -29,7 +29,7 @@ async function start(words: readonly string[]): Promise<void> {
 }
 
 /**
- * Whether the folder Node keeps compiled code in is there or can be made. Node itself would try for ever
+ * True when the folder Node keeps compiled code in is there or can be made. Node itself would try for ever
  * where the temporary folder refuses new ones with ENOENT. Leaves no folder: Node may be told not to keep any
  * code.
  */

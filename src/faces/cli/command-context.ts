@@ -7,7 +7,7 @@ import type { ParsedOptions } from "./read-options.ts";
 import { type Style, styleFor } from "./style.ts";
 import { widthOf, wrapText } from "./wrap-text.ts";
 
-/** What a command works with. */
+/** Environment and outputs of a command. */
 export interface CommandContext {
   readonly environment: Environment;
   readonly stdout: Output;

@@ -30,7 +30,7 @@ export interface CommandSpec {
   readonly name: string;
   readonly help: string;
   /**
-   * What it does; the first one is meant where no action is named and it takes no words that would have to
+   * Its actions; the first one is meant where no action is named and it takes no words that would have to
    * be.
    */
   readonly actions: readonly [CommandAction, ...CommandAction[]];

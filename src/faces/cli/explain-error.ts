@@ -6,7 +6,7 @@ import { nearest } from "../../core/base/text.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
 
-/** What is known where an error is explained. */
+/** Known facts where an error is explained. */
 export interface ErrorPlace {
   readonly settings: Settings | undefined;
   /** `provider/id`. */

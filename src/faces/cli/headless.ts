@@ -44,7 +44,7 @@ class HeadlessRun {
   #session: CodingSession | undefined;
   #answering: Promise<void> | undefined;
   #exitCode: number = EXIT.done;
-  /** Whether the newest input has its result. */
+  /** True when the newest input has its result. */
   #isTold = false;
 
   constructor({ waiting, ...context }: WaitingContext, flags: RunFlags) {

@@ -4,7 +4,7 @@ import { COMMANDS } from "./commands.ts";
 import { FLAGS, type FlagSpec } from "./flags.ts";
 import { wrapText } from "./wrap-text.ts";
 
-/** What `--help` shows, made from the tables of options, commands and exit codes. */
+/** The text of `--help`, made from the tables of options, commands and exit codes. */
 export function helpText(): string {
   const lines = [
     "nano-agent [options] [prompt…]      run the agent on a prompt",
@@ -25,7 +25,7 @@ export function helpText(): string {
 }
 
 /**
- * What `nano-agent <command> --help` shows: every action with its options; `action` leaves the others out.
+ * The text of `nano-agent <command> --help`: every action with its options; `action` leaves the others out.
  */
 export function commandHelp(command: CommandSpec, action?: string): string {
   const named = command.actions.filter(({ name }) => name === action);

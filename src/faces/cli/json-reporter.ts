@@ -7,7 +7,7 @@ import { EventLines } from "./event-lines.ts";
 import { lineUsage, type OutputLine } from "./line-content.ts";
 import type { Output } from "./output.ts";
 
-/** What a {@link JsonReporter} writes to. */
+/** Options of {@link JsonReporter}. */
 export interface JsonReporterOptions {
   readonly stdout: Output;
   /** Asked for each line: a session to go on with is found after the reporter is made. */

@@ -1,7 +1,7 @@
 import { COMMANDS } from "./commands.ts";
 import { usageError } from "./usage-error.ts";
 
-/** What people type who look for something that has another name here, or none. */
+/** Words that people type for something that has another name here, or none. */
 const MEANT: { readonly [word: string]: string } = {
   version: "nano-agent --version",
   help: "nano-agent --help",
@@ -44,8 +44,8 @@ export function assertNoCommand(words: readonly string[], isForced: boolean): vo
 }
 
 /**
- * Whether one letter more, less, other or swapped with its neighbour makes one word of the other. Short words
- * must be equal.
+ * True when one letter more, less, other or swapped with its neighbour makes one word of the other. Short
+ * words must be equal.
  */
 function isOneLetterOff(left: string, right: string): boolean {
   if (Math.min(left.length, right.length) < 4 || Math.abs(left.length - right.length) > 1) return false;

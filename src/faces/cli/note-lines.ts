@@ -7,7 +7,7 @@ import { circleText } from "../../plugins/loop-guard-plugin.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import type { Style } from "./style.ts";
 
-/** What is told of an event wherever standard error goes; undefined for most events. */
+/** A note about an event that is told wherever standard error goes; undefined for most events. */
 export function noteOf(event: AgentEvent): string | undefined {
   if (event.type === "warning") return terminalLine(event.message, 500);
   if (event.type === "compaction") return compactionLine(event);
@@ -16,7 +16,7 @@ export function noteOf(event: AgentEvent): string | undefined {
   return terminalLine(`The model is repeating itself and has been warned. ${circle}`, 500);
 }
 
-/** What stands on a line of its own on a terminal, whatever is shown around it. */
+/** A note on a line of its own on a terminal, whatever is shown around it. */
 export function noteLine(event: AgentEvent, style: Style): string | undefined {
   switch (event.type) {
     case "subagent":
@@ -44,7 +44,7 @@ const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {
 
 type Compaction = Pick<CompactionEntry, "method" | "tokensBefore" | "tokensAfter">;
 
-/** What was done to a conversation to make it fit, in one line. */
+/** A compaction in one line. */
 export function compactionLine({ method, tokensBefore, tokensAfter }: Compaction): string {
   const thousands = (tokens: number): string => `${(tokens / 1_000).toFixed(1)}k`;
   return `the conversation was compacted from about ${thousands(tokensBefore)} to ${thousands(tokensAfter)} tokens: ${METHODS[method]}`;

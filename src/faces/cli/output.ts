@@ -27,7 +27,7 @@ export function standardOutput(descriptor: 1 | 2): Output {
   return new StreamOutput(open, isTerminal(descriptor));
 }
 
-/** Whether a person sits at the other end of a standard descriptor (0 to 2). */
+/** True when a person sits at the other end of a standard descriptor (0 to 2). */
 export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
     // Most descriptors that are no terminal are told by their kind, which is far cheaper than loading the
@@ -40,7 +40,9 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   return process.getBuiltinModule("node:tty").isatty(descriptor);
 }
 
-/** Characters that may wait for a slow reader before {@link Output.isFull}: more than most runs write in all. */
+/**
+ * Characters that may wait for a slow reader before {@link Output.isFull}: more than most runs write in all.
+ */
 const MAX_HELD_CHARS = 4_000_000;
 
 /** Texts that are written together. A system takes only so much at a time. */
@@ -53,7 +55,7 @@ export class StreamOutput implements Output {
   #stream: Writable | undefined;
   #broken: Error | undefined;
   #pending = 0;
-  /** What waits until the write before it is done: a slow reader costs text and no more. */
+  /** Texts that wait until the write before them is done: a slow reader costs text and no more. */
   #held: string[] = [];
   #heldChars = 0;
   #waiting: (() => void)[] = [];

@@ -8,7 +8,7 @@ import type { Output } from "./output.ts";
 import type { Style } from "./style.ts";
 import type { WaitingLine } from "./waiting-line.ts";
 
-/** What {@link Progress} writes to, and how much. */
+/** Options of {@link Progress}. */
 export interface ProgressOptions {
   readonly stderr: Output;
   readonly style: Style;
@@ -26,7 +26,7 @@ export interface ProgressOptions {
  */
 export class Progress {
   readonly #options: ProgressOptions;
-  /** What the cursor stands behind: reasoning or answer text that has no line end yet. */
+  /** Reasoning or answer text without a line end yet, which the cursor stands behind. */
   #open: "thinking" | "text" | undefined;
   #lastChar = "\n";
   /** The answer that is being shown, where it is dressed. */

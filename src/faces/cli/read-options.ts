@@ -35,7 +35,7 @@ export function optionTable(table: { readonly [form: string]: string }): readonl
 /** A command line, taken apart. */
 export interface ParsedOptions {
   readonly words: readonly string[];
-  /** What stands behind `--`. */
+  /** The words behind `--`. */
   readonly behind: readonly string[];
   readonly has: (option: `--${string}`) => boolean;
   /** The value of an option; the last one when it was given several times. */
@@ -51,7 +51,7 @@ export interface OptionReader {
 }
 
 /**
- * What an option has whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a
+ * The value of an option whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a
  * mistake, not this.
  */
 export const NO_VALUE = "\0";

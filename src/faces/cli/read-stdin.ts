@@ -7,10 +7,10 @@ const MAX_BYTES = 10_000_000;
 /** Milliseconds after which a silent pipe that a run can do without is left alone. */
 const SILENCE_MS = 3_000;
 
-/** What kind of thing standard input is. */
+/** Kinds of standard input. */
 export type StdinKind = "terminal" | "pipe" | "file" | "nothing";
 
-/** What standard input is. A closed one and `/dev/null` are `nothing`. */
+/** The kind of standard input. A closed one and `/dev/null` are `nothing`. */
 export function stdinKind(): StdinKind {
   try {
     const stats = fstatSync(0);
@@ -73,7 +73,7 @@ async function readStream(onSilence: (() => void) | undefined): Promise<Buffer> 
   return Buffer.concat(chunks);
 }
 
-/** What went wrong with reading; that there was too much has been said already. */
+/** The error for what cannot be read; too much has its own already. */
 function unreadable(error: unknown, advice: string): Error {
   if (isNanoAgentError(error)) return error;
   return usageError(`Standard input cannot be read: ${errorMessage(error)}.${advice}`, error);

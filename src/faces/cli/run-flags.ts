@@ -26,7 +26,7 @@ export interface RunFlags {
   readonly addDirs: readonly string[];
   readonly session: SessionFlags;
   readonly mcp: McpSources;
-  /** What the options say in the words of a config file; texts may still be `@FILE`. */
+  /** The settings among the options, in the words of a config file; texts may still be `@FILE`. */
   readonly config: ConfigFile;
 }
 
@@ -79,7 +79,7 @@ function outputFormatOf(flags: ParsedOptions): OutputFormat {
   );
 }
 
-/** What options say about settings, by the table of settings. */
+/** The settings that options name, by the table of settings. */
 function configOf(flags: ParsedOptions): ConfigFile {
   const config = PLACED_SETTINGS.reduce<ConfigFile>((before, { path, setting }) => {
     const value = settingOf(flags, setting);

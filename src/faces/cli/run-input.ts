@@ -16,7 +16,7 @@ export interface RunInputPlace {
 }
 
 /**
- * What a run without a screen is asked: its prompt, which is read now, or the messages on standard input as
+ * The input of a run without a screen: its prompt, which is read now, or the messages on standard input as
  * they come. Undefined: it goes on without a word. Throws `invalid_argument` for a prompt that is not there
  * or stands beside messages; the messages do for none at all.
  */

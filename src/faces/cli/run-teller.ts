@@ -20,11 +20,11 @@ import type { RunFlags } from "./run-flags.ts";
 import { type Style, styleFor } from "./style.ts";
 import type { WaitingLine } from "./waiting-line.ts";
 
-/** What a {@link RunTeller} looks at. */
+/** Options of {@link RunTeller}. */
 export interface RunTellerOptions {
   readonly context: CommandContext;
   readonly flags: RunFlags;
-  /** What is known of the session by now. */
+  /** The session as far as it is known by now. */
   readonly prepared: () => PreparedSession | undefined;
   /** Shows on a terminal what the run waits for. */
   readonly waiting: WaitingLine | undefined;
@@ -113,7 +113,7 @@ export class RunTeller {
     }
   }
 
-  /** What a person should know of an end beside its result. */
+  /** Tells a person about an end beside its result. */
   advise(outcome: Outcome, model: string | undefined): void {
     this.#summarise(outcome);
     if (outcome.error !== undefined && outcome.code === "error_during_execution") {
@@ -180,7 +180,7 @@ function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, 
   return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal && stderr.isTerminal;
 }
 
-/** What the first line says of a session; of none where it could not be opened. */
+/** Facts of the first line about a session; of none where it could not be opened. */
 function initFacts(info: SessionInfo | undefined, { config }: RunFlags): object {
   if (info === undefined) {
     const none = { tools: [], skills: [], agents: [], slash_commands: [], mcp_servers: [] };

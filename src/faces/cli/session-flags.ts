@@ -3,7 +3,7 @@ import { assertSessionId } from "../../session/session-id.ts";
 import { NO_VALUE, type ParsedOptions } from "./read-options.ts";
 import { usageError } from "./usage-error.ts";
 
-/** What the command line says about the session of a run. */
+/** The session of a run as the command line names it. */
 export interface SessionFlags {
   /** False: nothing of the run is kept on disk. */
   readonly keep: boolean;
@@ -13,7 +13,7 @@ export interface SessionFlags {
 }
 
 /**
- * What the options say about the session of a run. Throws `invalid_argument` for what is no id and for
+ * Reads the options about the session of a run. Throws `invalid_argument` for what is no id and for
  * options that disagree.
  */
 export function readSessionFlags(flags: ParsedOptions): SessionFlags {

@@ -14,8 +14,8 @@ export interface SessionOrigin {
 }
 
 /**
- * What the command line says about a session. Throws `invalid_argument` for a file of a prompt that cannot be
- * read.
+ * The options of a session that the command line names. Throws `invalid_argument` for a file of a prompt that
+ * cannot be read.
  */
 export function sessionOptionsOf(flags: RunFlags, origin: SessionOrigin): CodingSessionOptions {
   const { config, addDirs, mcp, session, cwd: folder } = flags;

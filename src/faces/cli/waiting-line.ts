@@ -4,7 +4,7 @@ import type { CommandContext } from "./command-context.ts";
 import type { Output } from "./output.ts";
 import { type Style, styleFor } from "./style.ts";
 
-/** What a {@link WaitingLine} works with. */
+/** Options of {@link WaitingLine}. */
 export interface WaitingLineOptions {
   /** A terminal. */
   readonly output: Output;
@@ -15,7 +15,7 @@ export interface WaitingLineOptions {
   readonly now?: () => number;
 }
 
-/** What a command works with, and the line of its terminal that says what it waits for, where it has one. */
+/** The context of a command, with the line that says what it waits for. */
 export interface WaitingContext extends CommandContext {
   readonly waiting: WaitingLine | undefined;
 }
@@ -35,7 +35,7 @@ export function withWaitingLine(context: CommandContext): WaitingContext {
 /** Waits shorter than this are not told, in milliseconds. */
 const QUIET_MS = 1_000;
 
-/** What a run waits for after an event, unless calls are at work; events that are not here change nothing. */
+/** The wait that follows an event, unless calls are at work; events that are not here change nothing. */
 const WAITS: ReadonlyMap<AgentEvent["type"], string> = new Map([
   ["turn_start", "waiting for the model"],
   ["thinking_delta", "the model is writing"],

@@ -15,13 +15,13 @@ import type { ToolResult } from "../../core/tool/tool.ts";
 import { SCHEMA_VALIDATOR } from "../../extensions/mcp/schema-validator.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 
-/** What a server for the agent is made from. */
+/** Options of a server for the agent. */
 export interface AgentServerOptions {
   /** Of the folder the server was started in. */
   readonly settings: Settings;
-  /** What every run is opened with. */
+  /** Options of the session of every run. */
   readonly session: CodingSessionOptions;
-  /** Whether the built-in tools are offered too. */
+  /** True: the built-in tools are offered too. */
   readonly tools: boolean;
   readonly version: string;
 }

@@ -13,7 +13,7 @@ import type { AgentServer } from "./agent-server.ts";
 /** A server on the loopback interface. */
 export interface HttpServing {
   readonly url: string;
-  /** What every request must bear. */
+  /** Borne by every request. */
   readonly token: string;
   /** Ends it and every run that a client began. */
   readonly close: () => Promise<void>;

@@ -94,8 +94,8 @@ function partLines(parts: readonly string[], look: QuestionLook): readonly strin
 }
 
 /**
- * What the keys do, in one line, or in as many as a narrow terminal takes. `whole`: nothing is left out that
- * a key could show.
+ * The keys with their meaning, in one line, or in as many as a narrow terminal takes. `whole`: nothing is
+ * left out that a key could show.
  */
 export function keyLine(question: Question, { style, width, whole }: QuestionLook): string {
   const keys = offersOf(question).map(({ key, meaning }) => [key, meaning] as const);
@@ -111,7 +111,7 @@ export function keyLine(question: Question, { style, width, whole }: QuestionLoo
   return texts.join("");
 }
 
-/** What a call is about, as a person reads it. */
+/** The subject of a call, as a person reads it. */
 function subjectOf(tool: string, input: ToolInput): string {
   const { path, command, url } = input;
   if (tool === "bash" && typeof command === "string") return command + others(input, ["command"]);

@@ -6,7 +6,7 @@ export interface TerminalKeys {
   open(listener: KeyListener): OpenKeys;
 }
 
-/** What {@link TerminalKeys} tells. */
+/** Hears from {@link TerminalKeys}. */
 export interface KeyListener {
   /**
    * Characters as they come: mostly one, several when they were pasted or typed faster than they were read.

@@ -9,7 +9,7 @@ import { CTRL_C, type OpenKeys, type TerminalKeys } from "./terminal-keys.ts";
 
 export { terminalKeys } from "./terminal-keys.ts";
 
-/** What a {@link TerminalQuestion} works with. */
+/** Options of {@link TerminalQuestion}. */
 export interface TerminalQuestionOptions {
   readonly keys: TerminalKeys;
   /** Where the question is written. */

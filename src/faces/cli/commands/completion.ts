@@ -16,32 +16,29 @@ export async function completion({ stdout }: CommandContext, call: CommandCall):
   return EXIT.done;
 }
 
-/** The words that may follow some others. */
-interface Place {
-  /** The words before: a command, and an action of it. */
-  readonly after: readonly string[];
-  readonly words: readonly string[];
+/**
+ * The cases of a shell script, one for each place: what was written before, and the words that may follow.
+ */
+function casesOf(assign: (words: string) => string): string {
+  const caseOf = (after: string, next: readonly { readonly name: string }[]): string =>
+    `    '${after}') ${assign(next.map(({ name }) => name).join(" "))} ;;`;
+  const lines = [caseOf("", [...COMMANDS, ...FLAGS])];
+  for (const { name, actions } of COMMANDS) {
+    const named = actions.flatMap((action) =>
+      action.name === undefined ? [] : { ...action, name: action.name },
+    );
+    lines.push(caseOf(name, [...named, ...optionsOf(actions[0])]));
+    for (const action of named) lines.push(caseOf(`${name} ${action.name}`, optionsOf(action)));
+  }
+  return lines.join("\n");
 }
 
-function places(): readonly Place[] {
-  const flags = FLAGS.map(({ name }) => name);
-  const top: Place = { after: [], words: [...COMMANDS.map(({ name }) => name), ...flags] };
-  const below = COMMANDS.flatMap(({ name, actions }): Place[] => {
-    const named = actions.filter((action) => action.name !== undefined);
-    const [first] = actions;
-    const own = { after: [name], words: [...named.map((action) => action.name ?? ""), ...optionsOf(first)] };
-    return [own, ...named.map((action) => ({ after: [name, action.name ?? ""], words: optionsOf(action) }))];
-  });
-  return [top, ...below];
-}
-
-function optionsOf({ options, runOptions }: CommandAction): readonly string[] {
-  const all = runOptions === true ? [...options, ...RUN_OPTIONS] : options;
-  return [...all.map(({ name }) => name), "--help"];
+function optionsOf({ options, runOptions }: CommandAction): readonly { readonly name: string }[] {
+  return [...options, ...(runOptions === true ? RUN_OPTIONS : []), { name: "--help" }];
 }
 
 function bashScript(): string {
-  const cases = places().map(({ after, words }) => `    '${after.join(" ")}') words='${words.join(" ")}' ;;`);
+  const cases = casesOf((words) => `words='${words}'`);
   return `_nano_agent() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words='' place='' index
   for ((index = 1; index < COMP_CWORD && index < 3; index++)); do
@@ -49,7 +46,7 @@ function bashScript(): string {
     place="\${place:+$place }\${COMP_WORDS[index]}"
   done
   case "$place" in
-${cases.join("\n")}
+${cases}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -58,9 +55,7 @@ complete -o default -F _nano_agent nano-agent
 }
 
 function zshScript(): string {
-  const cases = places().map(
-    ({ after, words }) => `    '${after.join(" ")}') options=(${words.join(" ")}) ;;`,
-  );
+  const cases = casesOf((words) => `options=(${words})`);
   return `#compdef nano-agent
 _nano_agent() {
   local -a options
@@ -70,7 +65,7 @@ _nano_agent() {
     place="\${place:+$place }$words[index]"
   done
   case "$place" in
-${cases.join("\n")}
+${cases}
   esac
   compadd -- $options
   _files

@@ -20,13 +20,13 @@ interface Row {
   readonly path: string | null;
 }
 
-/** What a list shows. */
+/** The content of a list. */
 interface Listing<R extends Row> {
   readonly name: string;
   readonly rows: readonly R[];
-  /** What a person is told of one, beside its name and where it comes from. */
+  /** Told to people of each, beside its name and where it comes from. */
   readonly facts: (row: R) => readonly string[];
-  /** What stands in the way of others. */
+  /** Reasons why others are not among them. */
   readonly findings: readonly Finding[];
   /** Said where there are none. */
   readonly none: string;

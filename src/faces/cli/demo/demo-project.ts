@@ -69,6 +69,6 @@ test("anything else is refused", () => {
 /** The file with the fault. */
 export const FAULTY_FILE = "src/parse-duration.js";
 
-/** What the demo asks the agent. */
+/** The prompt of the demo. */
 export const DEMO_PROMPT =
   "A test of this project fails. Find out why, fix the code (not the test), and check that all tests pass.";

@@ -5,7 +5,7 @@ import { calls, type ScriptStep, says, thinks } from "../../../testing/script.ts
 import { FAULTY_FILE } from "./demo-project.ts";
 
 /**
- * What the scripted model of the demo says. It looks at the real results before it goes on: when the machine
+ * The answers of the scripted model. It looks at the real results before it goes on: when the machine
  * answers otherwise than it should (no `node` on the PATH, say), it stops and says what it saw.
  */
 export const DEMO_SCRIPT: readonly ScriptStep[] = [

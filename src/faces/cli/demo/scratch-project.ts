@@ -17,7 +17,7 @@ import { diffFile } from "../../../tools/files/file-under-change.ts";
 /** Files by path, with forward slashes. */
 type Files = { readonly [path: string]: string };
 
-/** What a run of `node --test` said. */
+/** The report of `node --test`. */
 export interface TestReport {
   /** True when the runner ended with 0 and ran at least one test. */
   readonly ok: boolean;

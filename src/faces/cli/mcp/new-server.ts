@@ -2,7 +2,7 @@ import { parseServer } from "../../../extensions/mcp/server-definition.ts";
 import type { CommandCall } from "../command-call.ts";
 import { usageError } from "../usage-error.ts";
 
-/** What `mcp add` is to keep. */
+/** A server that `mcp add` is to keep. */
 export interface NewServer {
   readonly name: string;
   readonly definition: object;

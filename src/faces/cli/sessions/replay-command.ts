@@ -9,6 +9,7 @@ import { patternConductor } from "../../../app/replay/pattern-conductor.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { systemPrompt } from "../../../app/system-prompt.ts";
+import { defined } from "../../../core/base/defined.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { Tool } from "../../../core/tool/tool.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
@@ -86,28 +87,17 @@ async function replayed(
   place: ReplayPlace,
 ): Promise<ReplayReport> {
   const { settings, live, tools, onNotice } = place;
+  const { environment, cwd, folders } = settings;
+  const common = { tools, runTool: live?.run };
+  const prompt = { instructions: readInstructions(folders), cwd, platform: process.platform };
   const report =
     model === undefined || from === undefined
-      ? await replaySession(entries, {
-          tools,
-          runTool: live?.run,
-          conductor: patternConductor,
-          ...(from === undefined ? {} : { from }),
-        })
+      ? await replaySession(entries, { ...common, conductor: patternConductor, ...defined({ from }) })
       : await replayWithModel(entries, {
+          ...common,
           from,
-          tools,
-          runTool: live?.run,
-          model: await openModel(model, {
-            environment: settings.environment,
-            config: settings.config.values,
-            onNotice,
-          }),
-          systemPrompt: systemPrompt({
-            instructions: readInstructions(settings.folders),
-            cwd: settings.cwd,
-            platform: process.platform,
-          }),
+          model: await openModel(model, { environment, config: settings.config.values, onNotice }),
+          systemPrompt: systemPrompt(prompt),
         });
   const others = Object.entries(otherTypes).map(([type, count]) => [`records of type ${type}`, count]);
   return {
@@ -142,22 +132,25 @@ const SHOWN = 50;
 
 function asText({ content, report, kept }: ReplayFacts): string {
   const { differences, runs, requests, calls, callsRun, same } = report;
+  const run = callsRun > 0 ? `, ${callsRun} of them run` : "";
   const lines = [
     `${content.sessionId}: ${same ? "the same" : counted(differences.length, "difference")}`,
-    `${counted(runs, "run")}, ${counted(requests, "request")}, ${counted(calls, "tool call")} compared${callsRun > 0 ? `, ${callsRun} of them run` : ""}`,
+    `${counted(runs, "run")}, ${counted(requests, "request")}, ${counted(calls, "tool call")} compared${run}`,
     ...Object.entries(report.notReplayed).map(([kind, count]) => `not run again: ${count} ${kind}`),
     ...[...kept].map(([reason, count]) => `from the record: ${counted(count, "call")} (${reason})`),
+    ...differences.slice(0, SHOWN).flatMap(differenceLines),
   ];
-  for (const { run, step, aspect, call, path, recorded, replayed: now } of differences.slice(0, SHOWN)) {
-    const where = `run ${run}${step === null ? "" : `, step ${step}`}${call === undefined ? "" : `, ${call.name} (${call.id})`}`;
-    lines.push(
-      `${where}: ${aspect.replace("_", " ")} differs at ${path}`,
-      `  recorded ${recorded}`,
-      `  now      ${now}`,
-    );
-  }
   if (differences.length > SHOWN) lines.push(`and ${differences.length - SHOWN} more; --json writes all`);
-  return lines
-    .map((line) => `${terminalLine(line.trimEnd(), 300).replace(/^(recorded|now)/, "  $1")}\n`)
-    .join("");
+  return lines.map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line, 300)}\n`).join("");
+}
+
+function differenceLines(difference: ReplayReport["differences"][number]): readonly string[] {
+  const { run, step, aspect, call, path, recorded, replayed: now } = difference;
+  const at = step === null ? "" : `, step ${step}`;
+  const of = call === undefined ? "" : `, ${call.name} (${call.id})`;
+  return [
+    `run ${run}${at}${of}: ${aspect.replace("_", " ")} differs at ${path}`,
+    `  recorded ${recorded}`,
+    `  now      ${now}`,
+  ];
 }

@@ -9,13 +9,13 @@ export interface StepLine {
   /** Of the run, from 1. */
   readonly run: number;
   readonly time: string | null;
-  /** What was said to the model since the step before. */
+  /** Inputs since the step before. */
   readonly input: readonly string[];
-  /** What the model said. */
+  /** Text of the model. */
   readonly text: string;
   /** Names of the tools it called. */
   readonly tools: readonly string[];
-  /** What the subagents did that were started in it. */
+  /** The subagents that were started in it. */
   readonly subagents: readonly SubagentRun[];
 }
 

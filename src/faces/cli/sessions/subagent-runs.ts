@@ -8,7 +8,7 @@ export interface SubagentTurn {
   readonly tools: readonly string[];
 }
 
-/** What a subagent did for the call that started it, as the entries of a session tell it. */
+/** The work of a subagent for the call that started it, as the entries of a session tell it. */
 export interface SubagentRun {
   /** Place of its first entry. */
   readonly at: number;

@@ -7,8 +7,8 @@ import type { SubagentRun } from "./subagent-runs.ts";
 const SHOWN_TURNS = 20;
 
 /**
- * What subagents did, as lines for people: one for each with what it used and how it ended, and below it one
- * for each of its requests.
+ * The work of subagents as lines for people: one for each with what it used and how it ended, and below it
+ * one for each of its requests.
  */
 export function subagentText(runs: readonly SubagentRun[], indent: string): readonly string[] {
   return runs.flatMap((run) => {
@@ -50,7 +50,7 @@ function endOf({ end }: SubagentRun): string {
   return why === undefined ? end.stopReason : `${end.stopReason}: ${why}`;
 }
 
-/** What a subagent did, for programs. */
+/** The work of a subagent for programs. */
 export function subagentJson(run: SubagentRun): object {
   const { callId, agent, model, turns, used, toolCalls, failedCalls, durationMs, end, subagents } = run;
   return {
