@@ -70,7 +70,7 @@ export function runSettings(given: Partial<RunSettings>): RunSettings {
     name,
     given[name as keyof RunSettings] ?? usual,
   ]);
-  return Object.fromEntries(named) as unknown as RunSettings;
+  return Object.fromEntries(named);
 }
 
 const DEFAULTS: RunSettings = {

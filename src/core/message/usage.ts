@@ -42,7 +42,6 @@ export function addUsage(left: Usage, right: Usage): Usage {
 
 /** A usage whose figures are whole numbers from 0: whatever else a provider reported counts as not reported. */
 export function cleanUsage(usage: Usage): Usage {
-  if (isClean(usage)) return usage;
   const clean: { -readonly [K in keyof Usage]: Usage[K] } = {
     ...usage,
     inputTokens: tokenCount(usage.inputTokens),
@@ -50,16 +49,6 @@ export function cleanUsage(usage: Usage): Usage {
   };
   for (const part of PARTS) if (usage[part] !== undefined) clean[part] = tokenCount(usage[part]);
   return clean;
-}
-
-function isClean(usage: Usage): boolean {
-  if (!isCount(usage.inputTokens) || !isCount(usage.outputTokens)) return false;
-  for (const part of PARTS) if (!isCount(usage[part] ?? 0)) return false;
-  return true;
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
 }
 
 /** A token count a provider reported: negative, fractional, missing or absurd values become a whole number ≥ 0. */
