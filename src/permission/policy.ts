@@ -5,7 +5,9 @@ import { judgePath } from "./judge-path.ts";
 import { judgeShell } from "./judge-shell.ts";
 import { judgeUrl } from "./judge-url.ts";
 import { matchesText } from "./match-text.ts";
+import { type GitPrograms, gitPrograms, SettingsReader } from "./paths/git-programs.ts";
 import { PathSpace, type PathSpaceOptions } from "./paths/path-space.ts";
+import { repositoryFrom } from "./paths/repository.ts";
 import { assertPermissionMode, type PermissionMode } from "./permission-mode.ts";
 import { type OriginRule, type Rule, ruleText } from "./rule.ts";
 import { RuleSet } from "./rule-set.ts";
@@ -13,7 +15,7 @@ import { secretPattern } from "./secret-files.ts";
 import type { SessionRules } from "./session-rules.ts";
 import { ShellRules } from "./shell-rules.ts";
 import { isEditTool, isReadTool, patternKind, toToolName } from "./tool-names.ts";
-import { byRule, shown, type Verdict } from "./verdict.ts";
+import { byRule, planDenial, shown, type Verdict } from "./verdict.ts";
 
 /** What a {@link Policy} decides by. */
 export interface PolicyOptions extends PathSpaceOptions {
@@ -31,6 +33,8 @@ export interface PolicyOptions extends PathSpaceOptions {
   readonly session?: SessionRules;
   /** True when the calls of a batch come here one by one besides: then the batch itself passes. Default false: it is judged by its calls. */
   readonly batchedCallsFollow?: boolean;
+  /** Whether a person agreed to what the settings of a repository have git run. Default: nobody did. */
+  readonly admitsPrograms?: (repository: string, programs: GitPrograms) => boolean;
   /** Tools of others that change nothing outside the agent: the plan and default modes let them read. */
   readonly readOnlyTools?: readonly string[];
 }
@@ -95,6 +99,9 @@ class RulePolicy implements Policy {
   #rules: RuleSet;
   #shellRules: ShellRules | undefined;
   #sessionRevision = 0;
+  readonly #settings = new SettingsReader();
+  /** What git would run, by folder, as far as this check has looked. */
+  readonly #programs = new Map<string, GitPrograms | undefined>();
 
   constructor(options: PolicyOptions, mode: PermissionMode) {
     this.#options = options;
@@ -113,6 +120,7 @@ class RulePolicy implements Policy {
 
   check({ tool, input }: PolicyCall): PolicyDecision {
     this.#space.refresh();
+    this.#programs.clear();
     this.#refreshRules();
     try {
       const name = toToolName(tool);
@@ -167,13 +175,9 @@ class RulePolicy implements Policy {
     if (tool === "batch") return this.#batch(input);
     if (tool === "bash") return this.#shell(input);
     if (isReadTool(tool) || isEditTool(tool)) {
-      const { rules, space, mode, defaults } = {
-        rules: this.#rules,
-        space: this.#space,
-        mode: this.#mode,
-        defaults: this.#defaults,
-      };
-      return judgePath({ tool, input, rules, space, mode, defaults });
+      const rules = this.#rules;
+      const space = this.#space;
+      return judgePath({ tool, input, rules, space, mode: this.#mode, defaults: this.#defaults });
     }
     if (tool === "web_fetch") return this.#planned(judgeUrl(input, this.#rules), tool);
     return this.#other(tool, input);
@@ -187,34 +191,38 @@ class RulePolicy implements Policy {
         ? { decision: "ask", reason: "The call of bash has no command.", by: "guard" }
         : byRule(rule, "bash");
     }
-    const trusted = (this.#options.trusted ?? []).some((tool) => toToolName(tool) === "bash");
-    const bypassed = this.#mode === "bypassPermissions";
-    const onlyReads = this.#mode === "plan";
     this.#shellRules ??= new ShellRules(this.#rules, this.#space);
     return judgeShell(command, {
       rules: this.#shellRules,
       space: this.#space,
       defaults: this.#defaults,
-      trusted,
-      bypassed,
-      onlyReads,
+      trusted: (this.#options.trusted ?? []).some((tool) => toToolName(tool) === "bash"),
+      bypassed: this.#mode === "bypassPermissions",
+      onlyReads: this.#mode === "plan",
       edits: this.#mode === "acceptEdits",
       posix: this.#options.isPosixShell === true,
+      programsOf: (folder) => this.#programsOf(folder),
     });
+  }
+
+  /** What the repository that git finds from a folder has it run, and nobody agreed to. */
+  #programsOf(folder: string): GitPrograms | undefined {
+    if (this.#programs.has(folder)) return this.#programs.get(folder);
+    const repository = repositoryFrom(folder);
+    const programs = repository === undefined ? undefined : gitPrograms(repository, this.#settings.read);
+    const isAdmitted =
+      repository === undefined ||
+      programs === undefined ||
+      this.#options.admitsPrograms?.(repository, programs) === true;
+    this.#programs.set(folder, isAdmitted ? undefined : programs);
+    return this.#programs.get(folder);
   }
 
   /** In plan mode nothing runs that may change something. */
   #planned(verdict: Verdict, tool: string): Verdict {
     if (this.#mode !== "plan" || verdict.decision === "deny") return verdict;
     if (tool === "web_fetch" && verdict.decision === "allow") return verdict;
-    const part = verdict.part ?? tool;
-    return {
-      decision: "deny",
-      part,
-      reason: `Plan mode only reads, and ${shown(part)} may change things.`,
-      mode: "plan",
-      by: "mode",
-    };
+    return planDenial(verdict.part ?? tool);
   }
 
   /** A batch is as good as its worst call. */

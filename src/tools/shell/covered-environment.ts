@@ -24,7 +24,9 @@ const CHANGING =
  * what programs run. `own` are variables that the user set for commands: they stand.
  */
 export function coveredEnvironment(env: Environment, own: Environment = {}): Environment {
-  const kept = Object.entries(env).filter(([name]) => !CHANGING.test(name));
+  // A function that a shell has handed on, whatever this version of Bash calls its variable.
+  const isFunction = (value: string | undefined): boolean => value?.startsWith("() {") === true;
+  const kept = Object.entries(env).filter(([name, value]) => !CHANGING.test(name) && !isFunction(value));
   const settings = GIT_SETTINGS.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
