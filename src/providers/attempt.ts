@@ -7,8 +7,8 @@ import type { AnswerHead, AnswerSink, Exchange, Transport } from "./http.ts";
 import type { SentRequest } from "./model-call.ts";
 import type { NetworkSettings } from "./network.ts";
 import { excerpt, providerWords, redact } from "./provider-errors.ts";
-import { createSseParser, type SseParser } from "./sse.ts";
-import type { Wire, WireDecoder, WireRequest, WireTarget } from "./wire.ts";
+import { createSseParser } from "./sse.ts";
+import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
 /** One request, and who takes its parts. */
 export interface AttemptOptions {
@@ -142,68 +142,56 @@ function readerFor(head: AnswerHead, options: AttemptOptions, report: Report): B
   // The first words of a page say who answered.
   if (type.includes("text/html"))
     return documentReader(report, (body) => notTheProtocol(options, `an HTML page${quoted(body)}`));
-  return new StreamReader(options, report);
+  return streamReader(options, report);
 }
 
-/** The events of an answer. */
-class StreamReader implements BodyReader {
-  readonly #options: AttemptOptions;
-  readonly #report: Report;
-  readonly #decoder: WireDecoder;
-  readonly #parser: SseParser;
-  #events = 0;
+/** Reads the events of an answer. */
+function streamReader(options: AttemptOptions, report: Report): BodyReader {
+  const { wire, target, settings, onPart } = options;
+  const { maxAnswerChars } = settings;
+  const decoder = wire.createDecoder(
+    boundedParts(onPart, { maxAnswerChars, provider: target.provider }),
+    target,
+  );
+  let events = 0;
   /** Received before the first event: all there is to show when none comes. */
-  #beginning = "";
-  #finished = false;
-
-  constructor(options: AttemptOptions, report: Report) {
-    this.#options = options;
-    this.#report = report;
-    const { settings, target, onPart } = options;
-    const { maxAnswerChars } = settings;
-    const bounded = boundedParts(onPart, { maxAnswerChars, provider: target.provider });
-    const decoder = options.wire.createDecoder(bounded, target);
-    this.#decoder = decoder;
-    this.#parser = createSseParser(
-      (event, data) => {
-        if (this.#finished) return;
-        this.#events++;
-        decoder.event(event, data);
-        if (decoder.done()) this.#finish();
-      },
-      // Escapes make an event longer than the text in it.
-      { maxEventLength: 2 * maxAnswerChars },
-    );
-  }
-
-  text(text: string): void {
-    const before = this.#events;
-    if (before === 0 && this.#beginning.length < MAX_QUOTED) this.#beginning += text.slice(0, MAX_QUOTED);
-    this.#parser.push(text);
-    this.#report.received(this.#events === before ? "bytes" : "event");
-  }
-
-  end(): void {
-    this.#parser.end();
-    if (this.#events === 0) throw notTheProtocol(this.#options, bodyWithoutEvents(this.#beginning), true);
-    this.#finish();
-  }
-
-  broke(error: NanoAgentError): void {
-    try {
-      this.#finish();
-    } catch {
-      // Incomplete, as the broken connection already says in better words.
-      this.#report.fail(error);
-    }
-  }
-
-  #finish(): void {
-    if (this.#finished) return;
-    this.#finished = true;
-    this.#decoder.end();
-    this.#report.done();
-  }
+  let beginning = "";
+  let isFinished = false;
+  const finish = (): void => {
+    if (isFinished) return;
+    isFinished = true;
+    decoder.end();
+    report.done();
+  };
+  const onEvent = (event: string, data: string): void => {
+    if (isFinished) return;
+    events++;
+    decoder.event(event, data);
+    if (decoder.done()) finish();
+  };
+  // Escapes make an event longer than the text in it.
+  const parser = createSseParser(onEvent, { maxEventLength: 2 * maxAnswerChars });
+  return {
+    text: (text) => {
+      const before = events;
+      if (before === 0 && beginning.length < MAX_QUOTED) beginning += text.slice(0, MAX_QUOTED);
+      parser.push(text);
+      report.received(events === before ? "bytes" : "event");
+    },
+    end: () => {
+      parser.end();
+      if (events === 0) throw notTheProtocol(options, bodyWithoutEvents(beginning), true);
+      finish();
+    },
+    broke: (error) => {
+      try {
+        finish();
+      } catch {
+        // Incomplete, as the broken connection already says in better words.
+        report.fail(error);
+      }
+    },
+  };
 }
 
 /** Reads a body to its end, or as far as it is of use: it is an error, whatever its status. */

@@ -17,49 +17,35 @@ export function postWithFetch(fetch: Fetch): Post {
   return (url, { headers, body }): Connection => {
     const controller = new AbortController();
     const { signal } = controller;
-    const ask = async (): Promise<OpenAnswer> =>
-      new FetchAnswer(
-        await fetch(url, { method: "POST", headers: { ...headers }, body, signal, redirect: "manual" }),
-      );
-    return { answer: ask(), close: () => controller.abort() };
+    const answer = fetch(url, { method: "POST", headers: { ...headers }, body, signal, redirect: "manual" });
+    return { answer: answer.then(openAnswer), close: () => controller.abort() };
   };
 }
 
-class FetchAnswer implements OpenAnswer {
-  readonly status: number;
-  readonly headers: { readonly [name: string]: string | undefined };
-  readonly #body: ReadableStream<Uint8Array> | null;
+function openAnswer({ status, headers, body }: Response): OpenAnswer {
   /** Closed while the flow is stopped. */
-  #gate: PromiseWithResolvers<void> | undefined;
-
-  constructor(response: Response) {
-    this.status = response.status;
-    this.headers = Object.fromEntries(response.headers);
-    this.#body = response.body;
-  }
-
-  readonly read = async (onText: (text: string) => void): Promise<void> => {
-    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    const reader = this.#body?.getReader();
-    for (;;) {
-      const { done, value } = (await reader?.read()) ?? { done: true };
-      await this.#gate?.promise;
-      const text = done ? decoder.decode() : decoder.decode(value, { stream: true });
-      if (text !== "") onText(text);
-      if (done) return;
-    }
-  };
-
-  readonly pause = (): void => {
-    this.#gate ??= Promise.withResolvers<void>();
-  };
-
-  readonly resume = (): void => {
-    this.#gate?.resolve();
-    this.#gate = undefined;
-  };
-
-  readonly discard = (): void => {
-    this.#body?.cancel().catch(() => undefined);
+  let gate: PromiseWithResolvers<void> | undefined;
+  return {
+    status,
+    headers: Object.fromEntries(headers),
+    read: async (onText) => {
+      const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+      const reader = body?.getReader();
+      for (;;) {
+        const { done, value } = (await reader?.read()) ?? { done: true };
+        await gate?.promise;
+        const text = done ? decoder.decode() : decoder.decode(value, { stream: true });
+        if (text !== "") onText(text);
+        if (done) return;
+      }
+    },
+    pause: () => {
+      gate ??= Promise.withResolvers<void>();
+    },
+    resume: () => {
+      gate?.resolve();
+      gate = undefined;
+    },
+    discard: () => void body?.cancel().catch(() => undefined),
   };
 }

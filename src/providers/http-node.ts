@@ -41,7 +41,7 @@ export class NodeConnections {
         begun.once("response", (response) => {
           // From here on errors are those of the answer.
           isClosed = true;
-          resolve(new NodeAnswer(response, url));
+          resolve(openAnswer(response, url));
         });
         begun.end(request.body);
       };
@@ -120,44 +120,25 @@ function isStale({ reusedSocket }: ClientRequest, error: Error): boolean {
   return reusedSocket && "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
 }
 
-class NodeAnswer implements OpenAnswer {
-  readonly status: number;
-  readonly headers: AnswerHead["headers"];
-  readonly #response: IncomingMessage;
-  readonly #url: string;
-  /** The body without its encoding, once it is read. */
-  #body: Readable | undefined;
-
-  constructor(response: IncomingMessage, url: string) {
-    this.status = response.statusCode ?? 0;
-    this.headers = response.headers as AnswerHead["headers"];
-    this.#response = response;
-    this.#url = url;
-  }
-
-  readonly read = (onText: (text: string) => void): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const body = decodedBody(this.#response, this.#url);
-      this.#body = body;
-      body.setEncoding("utf8");
-      body.on("data", onText);
-      body.once("end", resolve);
-      body.once("error", reject);
-      body.once("close", () => {
-        if (!body.readableEnded) reject(new Error("The connection was closed."));
-      });
-    });
-
-  readonly pause = (): void => {
-    (this.#body ?? this.#response).pause();
-  };
-
-  readonly resume = (): void => {
-    (this.#body ?? this.#response).resume();
-  };
-
-  readonly discard = (): void => {
-    this.#response.resume();
+function openAnswer(response: IncomingMessage, url: string): OpenAnswer {
+  let body: Readable = response;
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers as AnswerHead["headers"],
+    read: (onText) =>
+      new Promise((resolve, reject) => {
+        body = decodedBody(response, url);
+        body.setEncoding("utf8");
+        body.on("data", onText);
+        body.once("end", resolve);
+        body.once("error", reject);
+        body.once("close", () => {
+          if (!body.readableEnded) reject(new Error("The connection was closed."));
+        });
+      }),
+    pause: () => void body.pause(),
+    resume: () => void body.resume(),
+    discard: () => void response.resume(),
   };
 }
 

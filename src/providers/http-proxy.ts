@@ -68,22 +68,17 @@ interface Tunnel {
 }
 
 async function openSecureTunnel(tunnel: Tunnel): Promise<Duplex> {
-  const tls = process.getBuiltinModule("node:tls");
-  const socket = await openTunnel(tunnel);
-  return new Promise((resolve, reject) => {
-    const secure = tls.connect({
-      socket,
-      ALPNProtocols: ["http/1.1"],
-      host: tunnel.host,
-      ...(isIpAddress(tunnel.host) ? {} : { servername: tunnel.host }),
-      ...(tunnel.ca === undefined ? {} : { ca: tunnel.ca }),
-    });
-    secure.once("secureConnect", () => {
-      secure.off("error", reject);
-      resolve(secure);
-    });
-    secure.once("error", reject);
+  const { host, ca } = tunnel;
+  const secure = process.getBuiltinModule("node:tls").connect({
+    socket: await openTunnel(tunnel),
+    ALPNProtocols: ["http/1.1"],
+    host,
+    ...(isIpAddress(host) ? {} : { servername: host }),
+    ...(ca === undefined ? {} : { ca }),
   });
+  // Rejects with the error of the connection.
+  await process.getBuiltinModule("node:events").once(secure, "secureConnect");
+  return secure;
 }
 
 async function openTunnel({ proxy, ca, host, port }: Tunnel): Promise<Duplex> {

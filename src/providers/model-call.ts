@@ -18,7 +18,7 @@ export interface CallSetup<Encoded> {
 
 /** A request under way. */
 export interface SentRequest {
-  /** Resolves with the end of the answer, rejects when there is none. Never settles after `cancel`. */
+  /** Resolves with the end of the answer, rejects when there is none. Of no interest after `cancel`. */
   readonly done: Promise<void>;
   /** Ends the request at once. */
   readonly cancel: () => void;
@@ -66,6 +66,7 @@ export class ModelCall<Encoded> {
         await this.#turn();
         if (this.#hasEnded) return;
         const error = await this.#attempt(encoded);
+        if (this.#hasEnded) return;
         if (error === undefined) {
           this.#end();
           this.parts.end();

@@ -70,6 +70,15 @@ export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAge
   });
 }
 
+/** The same failure with something changed about it. */
+export function changedError(
+  { code, message, cause, details, retryable }: NanoAgentError,
+  changes: Partial<Pick<NanoAgentError, "code" | "message" | "cause" | "details" | "retryable">>,
+): NanoAgentError {
+  const changed = { code, message, cause, details, retryable, ...changes };
+  return new NanoAgentError(changed.code, changed.message, changed);
+}
+
 /** The error for an answer whose end the provider never told. */
 export function incompleteAnswer(provider: string, modelId: string): NanoAgentError {
   return new NanoAgentError(

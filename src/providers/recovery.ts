@@ -1,9 +1,9 @@
 import type { Clock } from "../core/base/clock.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import type { NanoAgentError } from "../core/base/errors.ts";
 import { backoffDelayMs } from "../core/base/retry.ts";
 import type { ModelInfo, ModelRequest, RetryPart } from "../core/model/model.ts";
 import type { NetworkSettings } from "./network.ts";
-import type { FailureReason } from "./provider-errors.ts";
+import { changedError, type FailureReason } from "./provider-errors.ts";
 import { RefusedImages } from "./refused-images.ts";
 
 /** Shared by all requests of one model. */
@@ -85,7 +85,8 @@ export class RequestRecovery {
       return this.#again(0, { error: withoutImages(error), isChanged: true });
     const reason = error.details["reason"] as FailureReason | undefined;
     if (reason === "model_loading") return this.#awaitModel(error);
-    if (reason === "unreadable_output" && ++this.#unreadable >= MAX_UNREADABLE) return fail(final(error));
+    if (reason === "unreadable_output" && ++this.#unreadable >= MAX_UNREADABLE)
+      return fail(changedError(error, { retryable: false }));
     if (!error.retryable) return fail(error);
     const asked = error.details["retryAfterMs"];
     if (typeof asked === "number" && asked > limits.maxRetryAfterMs)
@@ -158,18 +159,10 @@ function givenUp(error: NanoAgentError, attempts: number): NanoAgentError {
 
 /** The same failure with a further sentence; another attempt may help. */
 function again(
-  { code, message, cause, details }: NanoAgentError,
+  error: NanoAgentError,
   more: string,
   facts: { readonly attempts?: number } = {},
 ): NanoAgentError {
-  return new NanoAgentError(code, `${message} ${more}`, {
-    cause,
-    details: { ...details, ...facts },
-    retryable: true,
-  });
-}
-
-/** The same failure, which another attempt would not change. */
-function final({ code, message, cause, details }: NanoAgentError): NanoAgentError {
-  return new NanoAgentError(code, message, { cause, details });
+  const message = `${error.message} ${more}`;
+  return changedError(error, { message, details: { ...error.details, ...facts }, retryable: true });
 }

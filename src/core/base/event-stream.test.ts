@@ -79,3 +79,23 @@ test("a stream that nobody read is not cancelled, for it never began", async () 
   expect(await stream.next()).toEqual({ value: undefined, done: true });
   expect(log).toEqual([]);
 });
+
+test("the writer hears when more than a thousand events wait, and when all were taken", async () => {
+  const heard: boolean[] = [];
+  const stream = new EventStream<number>({ onPressure: (isHigh) => void heard.push(isHigh) });
+  for (let event = 0; event < 1_026; event++) stream.push(event);
+  expect(heard).toEqual([true]);
+  for (let event = 0; event < 1_025; event++) await stream.next();
+  expect(heard).toEqual([true]);
+  await stream.next();
+  expect(heard).toEqual([true, false]);
+});
+
+test("events that were discarded are never read", async () => {
+  const stream = new EventStream<string>();
+  stream.push("a");
+  stream.discard();
+  stream.push("b");
+  stream.end();
+  expect(await all(stream)).toEqual(["b"]);
+});

@@ -325,6 +325,21 @@ describe("fromAiSdk", () => {
     await expect(asked).rejects.toMatchObject({ code: "aborted" });
   });
 
+  it("tries nothing again after an abort, whatever the model throws then", async () => {
+    const stop = new AbortController();
+    const clock = notingClock();
+    const listens: AiSdkLanguageModel = {
+      ...fake([]),
+      doStream: ({ abortSignal }: { readonly abortSignal: AbortSignal }) =>
+        new Promise((_resolve, reject) => abortSignal.addEventListener("abort", () => reject(apiError(500)))),
+    };
+    const asked = ask(fromAiSdk(listens, { clock }), { signal: stop.signal });
+    setImmediate(() => stop.abort());
+    await expect(asked).rejects.toMatchObject({ code: "aborted" });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(clock.waits).toEqual([]);
+  });
+
   it("cancels the request when the reader leaves", async () => {
     const { model, sdk } = setup([[text, text, "hang"]]);
     for await (const part of model.stream({ messages: [] })) {

@@ -7,7 +7,7 @@ import { NETWORK_DEFAULTS } from "../network.ts";
 import { incompleteAnswer } from "../provider-errors.ts";
 import { Recovery } from "../recovery.ts";
 import { createCallOptions } from "./call-options.ts";
-import { type AiSdkDecoder, createAiSdkDecoder } from "./decode-stream.ts";
+import { createAiSdkDecoder } from "./decode-stream.ts";
 import type {
   AiSdkCallOptions,
   AiSdkLanguageModel,
@@ -47,11 +47,13 @@ export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkO
   const toCallOptions = createCallOptions({ version, provider: languageModel.provider });
   const { clock = systemClock, info, random = Math.random, ...given } = options;
   const limits = { ...NETWORK_DEFAULTS, ...given };
+  const { maxAnswerChars } = limits;
+  const { provider } = languageModel;
   const setup: CallSetup<AiSdkCallOptions> = {
     recovery: new Recovery({ limits, info, clock, random, prefix: "" }),
     encode: toCallOptions,
     send: (callOptions, emit) =>
-      new SdkRequest(languageModel, callOptions, { emit, maxAnswerChars: limits.maxAnswerChars }),
+      sendWithSdk(languageModel, callOptions, boundedParts(emit, { maxAnswerChars, provider, prefix: "" })),
   };
   return {
     provider: languageModel.provider,
@@ -78,56 +80,39 @@ function versionOf(languageModel: unknown): AiSdkVersion {
 }
 
 /** One request by the SDK. Cancelled by signal until its answer begins, then by its reader. */
-class SdkRequest implements SentRequest {
-  readonly done: Promise<void>;
-  readonly #model: AiSdkLanguageModel;
-  readonly #cancelled = new AbortController();
-  #reader: ReturnType<AiSdkStream["getReader"]> | undefined;
+function sendWithSdk(
+  model: AiSdkLanguageModel,
+  callOptions: AiSdkCallOptions,
+  emit: (part: StreamPart) => void,
+): SentRequest {
+  const cancelled = new AbortController();
+  const { signal } = cancelled;
+  let reader: ReturnType<AiSdkStream["getReader"]> | undefined;
   /** Closed while the answer is held back. */
-  #gate: PromiseWithResolvers<void> | undefined;
-
-  constructor(
-    model: AiSdkLanguageModel,
-    callOptions: AiSdkCallOptions,
-    { emit, maxAnswerChars }: { readonly emit: (part: StreamPart) => void; readonly maxAnswerChars: number },
-  ) {
-    this.#model = model;
-    const { provider } = model;
-    const decoder = createAiSdkDecoder(
-      provider,
-      boundedParts(emit, { maxAnswerChars, provider, prefix: "" }),
-    );
-    this.done = this.#read(callOptions, decoder).finally(this.cancel);
-  }
-
-  readonly cancel = (): void => {
-    this.#cancelled.abort();
-    this.#reader?.cancel().catch(() => undefined);
-    this.hold(false);
+  let gate: PromiseWithResolvers<void> | undefined;
+  const hold = (held: boolean): void => {
+    if (!held) gate?.resolve();
+    gate = held ? (gate ?? Promise.withResolvers<void>()) : undefined;
   };
-
-  readonly hold = (held: boolean): void => {
-    if (held) this.#gate ??= Promise.withResolvers<void>();
-    else {
-      this.#gate?.resolve();
-      this.#gate = undefined;
+  const cancel = (): void => {
+    cancelled.abort();
+    reader?.cancel().catch(() => undefined);
+    hold(false);
+  };
+  const read = async (): Promise<void> => {
+    const decoder = createAiSdkDecoder(model.provider, emit);
+    const { stream } = await model.doStream({ ...callOptions, abortSignal: signal } as never);
+    reader = stream.getReader();
+    if (signal.aborted) cancel();
+    for (;;) {
+      const { done, value } = await reader.read();
+      await gate?.promise;
+      if (done) throw incompleteAnswer(model.provider, model.modelId);
+      if (signal.aborted || decoder.chunk(value as AiSdkStreamPart)) return;
     }
   };
-
-  async #read(callOptions: AiSdkCallOptions, decoder: AiSdkDecoder): Promise<void> {
-    const { signal } = this.#cancelled;
-    try {
-      const { stream } = await this.#model.doStream({ ...callOptions, abortSignal: signal } as never);
-      this.#reader = stream.getReader();
-      if (signal.aborted) this.cancel();
-      for (;;) {
-        const { done, value } = await this.#reader.read();
-        await this.#gate?.promise;
-        if (done) throw incompleteAnswer(this.#model.provider, this.#model.modelId);
-        if (signal.aborted || decoder.chunk(value as AiSdkStreamPart)) return;
-      }
-    } catch (error) {
-      throw aiSdkError(error, this.#model);
-    }
-  }
+  const failed = (error: unknown): never => {
+    throw aiSdkError(error, model);
+  };
+  return { done: read().catch(failed).finally(cancel), cancel, hold };
 }

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorMessage, isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
-import { answerError, redact, reportedError, wordsOf } from "../provider-errors.ts";
+import { answerError, changedError, redact, reportedError, wordsOf } from "../provider-errors.ts";
 import type { WireTarget } from "../wire.ts";
 
 /**
@@ -40,14 +40,9 @@ function fromError(error: Error & { readonly [key: string]: unknown }, target: W
   const message = redact(`${target.provider}: ${errorMessage(error)}`);
   if (typeof status === "number" && status >= 300) {
     const body = error["responseBody"];
-    const answer = { status, headers: headersOf(error["responseHeaders"]), target };
-    return withCause(
-      answerError({
-        ...answer,
-        body: typeof body === "string" && body !== "" ? body : JSON.stringify({ message: error.message }),
-      }),
-      error,
-    );
+    const given = typeof body === "string" && body !== "" ? body : JSON.stringify({ message: error.message });
+    const answer = { status, headers: headersOf(error["responseHeaders"]), body: given, target };
+    return changedError(answerError(answer), { cause: error });
   }
   const known = BY_NAME[error.name];
   if (known !== undefined)
@@ -73,14 +68,6 @@ function isBrokenConnection(error: Error): boolean {
     error.name === "AbortError" ||
     codes.some((code) => /^(?:E[A-Z]+|UND_ERR_\w+)$/.test(String(code)))
   );
-}
-
-function withCause(error: NanoAgentError, cause: unknown): NanoAgentError {
-  return new NanoAgentError(error.code, error.message, {
-    cause,
-    details: error.details,
-    retryable: error.retryable,
-  });
 }
 
 function headersOf(headers: unknown): { readonly [name: string]: string | undefined } {

@@ -1,6 +1,6 @@
-import { type ErrorCode, NanoAgentError } from "../../core/base/errors.ts";
+import type { ErrorCode, NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
-import { answerError, reportedError, wordsOf } from "../provider-errors.ts";
+import { answerError, changedError, reportedError, wordsOf } from "../provider-errors.ts";
 import type { WireErrorAnswer, WireTarget } from "../wire.ts";
 import type { GoogleStatus } from "./google-json.ts";
 
@@ -54,8 +54,5 @@ function isDailyQuota(detail: { readonly [key: string]: unknown }): boolean {
 
 /** The same failure under another code, final. */
 function recoded(error: NanoAgentError, code: ErrorCode, advice: string): NanoAgentError {
-  return new NanoAgentError(code, `${error.message} ${advice}`, {
-    cause: error.cause,
-    details: error.details,
-  });
+  return changedError(error, { code, message: `${error.message} ${advice}`, retryable: false });
 }
